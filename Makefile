@@ -1,0 +1,88 @@
+# What the project can do for you; `make help` lists it. It needs Python 3.11 or newer and nothing else.
+
+PYTHON ?= python3
+ARGS ?=
+
+BIN := .venv/bin
+MAKEFLAGS += --no-print-directory
+CHECKS := check-ruff check-format check-types check-imports check-migrations check-django
+
+# Whether .venv works: not one of a moved folder (its scripts name the old one), of a Python that has gone, or of
+# another Python than the command line asks for.
+USABLE := $(shell \
+	$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& head -n 3 $(BIN)/pip | grep -qF '$(CURDIR)/$(BIN)/' \
+	$(if $(filter command,$(origin PYTHON)),&& [ "$$($(BIN)/python --version)" = "$$($(PYTHON) --version)" ]) \
+	&& echo yes)
+
+define install
+	@echo "Installing what ctxhub needs into .venv; it takes a minute, and only this once ..."
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '$(1)'
+endef
+
+.PHONY: help serve demo test test-sqlite test-postgres check $(CHECKS) clean new-venv
+
+help: ## list these
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@echo '  PYTHON=python3.12 chooses the Python, ARGS="..." goes to serve, demo or pytest: make test ARGS="-k lease"'
+
+serve: .venv/installed ## set everything up and start the hub
+	@$(BIN)/python manage.py setup --no-input
+	@$(BIN)/python manage.py serve $(ARGS)
+
+demo: .venv/installed ## show two agents share a decision, on a hub that is thrown away
+	@$(BIN)/python manage.py demo $(ARGS)
+
+test: .venv/installed-dev ## run all tests, on SQLite and on PostgreSQL
+	@$(MAKE) --keep-going test-sqlite test-postgres
+
+# An empty DATABASE_URL means the default, whatever .env says.
+test-sqlite: .venv/installed-dev ## run all tests on SQLite
+	@echo "== Tests on SQLite"
+	@DATABASE_URL= $(BIN)/python -m pytest $(ARGS)
+
+test-postgres: .venv/installed-dev ## run all tests on PostgreSQL
+	@echo "== Tests on PostgreSQL"
+	@$(BIN)/python -m tests.postgres -- $(BIN)/python -m pytest $(ARGS)
+
+check: .venv/installed-dev ## check style, types, imports, migrations and settings
+	@$(MAKE) --keep-going $(CHECKS)
+
+check-ruff: .venv/installed-dev
+	$(BIN)/ruff check .
+
+check-format: .venv/installed-dev
+	$(BIN)/ruff format --check .
+
+check-types: .venv/installed-dev
+	$(BIN)/mypy
+
+check-imports: .venv/installed-dev
+	$(BIN)/lint-imports
+
+check-migrations: .venv/installed-dev
+	DATABASE_URL= $(BIN)/python manage.py makemigrations --check --dry-run
+
+check-django: .venv/installed-dev
+	DATABASE_URL= $(BIN)/python manage.py check
+
+clean: ## remove .venv and caches; what the hub has stored (var/) stays
+	rm -rf .venv build *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -not -path './var/*' -prune -exec rm -rf {} +
+
+.venv/installed: pyproject.toml constraints.txt $(if $(USABLE),,new-venv)
+	$(call install,.)
+	@touch $@
+
+.venv/installed-dev: pyproject.toml constraints.txt $(if $(USABLE),,new-venv)
+	$(call install,.[dev])
+	@touch .venv/installed $@
+
+new-venv:
+	@command -v $(PYTHON) >/dev/null \
+		|| { echo "There is no $(PYTHON) here. Install Python 3.11 or newer, or name one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "ctxhub needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+		|| { echo "$(PYTHON) cannot make a virtual environment. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@$(PYTHON) -m venv --clear .venv

@@ -1,0 +1,107 @@
+"""Reads one variable from the environment, or from `.env` in the project's root, typed, or refuses it."""
+
+import os
+import secrets
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class BadVariable(Exception):
+    """A variable holds what ctxhub cannot use. Raised at start, so that nothing runs half-configured."""
+
+
+def text(name: str, default: str = "") -> str:
+    return _read(name, default, str)
+
+
+def flag(name: str, *, default: bool) -> bool:
+    return _read(name, default, _to_bool)
+
+
+def number(name: str, default: int, *, at_least: int = 0, at_most: int = 1_000_000) -> int:
+    def to_number(raw: str) -> int:
+        value = int(raw)
+        if not at_least <= value <= at_most:
+            raise ValueError(f"between {at_least} and {at_most}")
+        return value
+
+    return _read(name, default, to_number)
+
+
+def names(name: str, default: str = "") -> list[str]:
+    """A comma-separated list."""
+    return [part.strip() for part in text(name, default).split(",") if part.strip()]
+
+
+def kept(name: str) -> str:
+    """What `.env` says: all that a process with an almost empty environment finds."""
+    return _dotenv().get(name, "")
+
+
+def folder(name: str, default: Path) -> Path:
+    """A folder; a relative one is found from the project's root, never from the working folder."""
+    return _read(name, default, lambda raw: ROOT / raw)
+
+
+def secret_key(name: str, file: Path) -> str:
+    """The key from the environment, else from `file`, made on first use and readable by its owner alone."""
+    key = text(name) or _kept_secret(file)
+    if len(key) < 40 or len(set(key)) < 10:
+        raise BadVariable(f"{name} is too weak: use at least 40 random characters, or leave it unset.")
+    return key
+
+
+def _kept_secret(file: Path) -> str:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
+            new.write(secrets.token_urlsafe(64))
+    except FileExistsError:
+        pass
+    return file.read_text().strip()
+
+
+def _read(name: str, default: T, convert: Callable[[str], T]) -> T:
+    raw = os.environ.get(name, kept(name)).strip()
+    if not raw:
+        return default
+    try:
+        return convert(raw)
+    except ValueError as error:
+        raise BadVariable(f"{name}={raw!r} cannot be used: {error}") from error
+
+
+def _to_bool(raw: str) -> bool:
+    known = {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "on": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "off": False,
+    }
+    if raw.lower() not in known:
+        raise ValueError("say true or false")
+    return known[raw.lower()]
+
+
+@cache
+def _dotenv() -> dict[str, str]:
+    file = ROOT / ".env"
+    if not file.exists():
+        return {}
+    lines = (line.strip() for line in file.read_text().splitlines())
+    pairs = (
+        line.removeprefix("export ").partition("=")
+        for line in lines
+        if "=" in line and not line.startswith("#")
+    )
+    return {name.strip(): value.strip().strip("\"'") for name, _, value in pairs}

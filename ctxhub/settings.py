@@ -1,0 +1,220 @@
+"""All settings of a hub. Those that a hub may change come through env.py and stand in `.env.example`."""
+
+import sys
+from typing import Any
+
+import dj_database_url
+
+from ctxhub import env
+
+BASE_DIR = env.ROOT
+VAR_DIR = env.folder("CTXHUB_VAR_DIR", BASE_DIR / "var")
+WEB = env.flag("CTXHUB_WEB", default=True)
+
+# -- Who may talk to this hub ----------------------------------------------------------------------
+
+DEBUG = env.flag("CTXHUB_DEBUG", default=False)
+SECRET_KEY = env.secret_key("CTXHUB_SECRET_KEY", VAR_DIR / "secret_key")
+SECRET_KEY_FALLBACKS = env.names("CTXHUB_SECRET_KEY_FALLBACKS")
+ALLOWED_HOSTS = env.names("CTXHUB_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+BASE_URL = env.text("CTXHUB_BASE_URL", "http://127.0.0.1:8000").rstrip("/")
+CORS_ORIGINS = env.names("CTXHUB_CORS_ORIGINS")
+RATE_LIMIT = env.number("CTXHUB_RATE_LIMIT", 0)
+
+HTTPS = BASE_URL.startswith("https://")
+CSRF_TRUSTED_ORIGINS = [BASE_URL] if HTTPS else []
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_HSTS_SECONDS = env.number("CTXHUB_HSTS_SECONDS", 0, at_most=63_072_000)
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("CTXHUB_BEHIND_PROXY", default=False) else None
+)
+X_FRAME_OPTIONS = "DENY"
+
+# -- The database: SQLite in var/, or what DATABASE_URL names --------------------------------------
+
+DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{VAR_DIR / 'ctxhub.sqlite3'}")
+DATABASES: dict[str, dict[str, Any]] = {"default": dict(dj_database_url.parse(DATABASE_URL))}
+_database = DATABASES["default"]
+_database["ATOMIC_REQUESTS"] = False  # A read inside atomic() would be a writer: see docs/decisions/0003.
+
+if _database["ENGINE"].endswith("sqlite3"):
+    _database["NAME"] = str(BASE_DIR / _database["NAME"])
+    _database["CONN_MAX_AGE"] = None
+    _database["OPTIONS"] = {
+        "timeout": 20,
+        "transaction_mode": "IMMEDIATE",
+        "init_command": (
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=20000;"
+            "PRAGMA mmap_size=268435456; PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY;"
+            "PRAGMA journal_size_limit=67108864;"
+        ),
+    }
+else:
+    _database["CONN_MAX_AGE"] = 0
+    _database.setdefault("OPTIONS", {})["pool"] = {
+        "min_size": 1,
+        "max_size": env.number("CTXHUB_DB_CONNECTIONS", 12, at_least=2, at_most=500),
+    }
+
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# -- Apps: the house everywhere, the web's where the web is ----------------------------------------
+
+HOUSE = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "ctxhub",
+    "ctxhub.core",
+    "memory",
+    "messaging",
+    "tracking",
+    "sessions",
+]
+WEB_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "django.contrib.admin",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+]
+INSTALLED_APPS = [*WEB_APPS, *HOUSE] if WEB else HOUSE
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "ctxhub.middleware.ContentSecurityPolicy",
+    "ctxhub.core.api.cors.CrossOrigin",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "ctxhub.urls"
+ASGI_APPLICATION = "ctxhub.asgi.application"
+WSGI_APPLICATION = "ctxhub.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "ctxhub" / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+
+# -- Language, time, static files ------------------------------------------------------------------
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+WHITENOISE_USE_FINDERS = True
+
+# -- The admin's looks, and what it asks of the hub ------------------------------------------------
+
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "ctxhub",
+    "SITE_HEADER": "ctxhub",
+    "SITE_SUBHEADER": "ctxhub.core.admin.navigation.where",
+    "SITE_SYMBOL": "hub",
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": "ctxhub.core.admin.navigation.favicon"}
+    ],
+    "SITE_URL": None,
+    "SITE_DROPDOWN": "ctxhub.core.admin.navigation.switcher",
+    "SIDEBAR": {"navigation": "ctxhub.core.admin.navigation.sidebar"},
+    "DASHBOARD_CALLBACK": "ctxhub.core.admin.dashboard.fill",
+    "STYLES": ["ctxhub.core.admin.navigation.stylesheet"],
+    "COLORS": {
+        "primary": {
+            "50": "oklch(98.4% .014 180.72)",
+            "100": "oklch(95.3% .051 180.801)",
+            "200": "oklch(91% .096 180.426)",
+            "300": "oklch(85.5% .138 181.071)",
+            "400": "oklch(77.7% .152 181.912)",
+            "500": "oklch(66% .13 183)",
+            "600": "oklch(51.1% .096 186.391)",  # White reads on it.
+            "700": "oklch(46% .084 187.5)",
+            "800": "oklch(40% .068 188.3)",
+            "900": "oklch(34% .056 189.5)",
+            "950": "oklch(27.7% .046 192.524)",
+        }
+    },
+}
+# The lines that connect each client, shown with a new token. Core does not know the commands' room.
+READY_LINES = "ctxhub.management.ready_lines.http_lines"
+LOGIN_URL, LOGIN_REDIRECT_URL = "/admin/login/", "/admin/"
+
+# -- Limits ----------------------------------------------------------------------------------------
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+EXACT_TOKENS = env.flag("CTXHUB_EXACT_TOKENS", default=False)
+
+# -- REST and its schema ---------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "ctxhub.core.api.authentication.BearerToken",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": [
+        "rest_framework.renderers.JSONRenderer",
+        "rest_framework.renderers.BrowsableAPIRenderer",
+    ],
+    "DEFAULT_PARSER_CLASSES": ["ctxhub.core.api.parsers.JsonBody"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "ctxhub.core.api.errors.answer_error",
+    "DATETIME_FORMAT": "%Y-%m-%dT%H:%M:%SZ",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+    "UNICODE_JSON": True,
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "ctxhub",
+    "DESCRIPTION": "Shared context for AI coding agents and the people who run them.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
+    "SCHEMA_PATH_PREFIX": r"/api/v1(/projects/\{slug\}(?=/.))?",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "ctxhub.core.api.schema.add_what_is_common",
+    ],
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+}
+
+# -- Logs go to stderr: on stdio, stdout carries the protocol and nothing else ---------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "stream": sys.stderr, "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.text("CTXHUB_LOG_LEVEL", "WARNING").upper()},
+}

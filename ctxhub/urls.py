@@ -1,0 +1,15 @@
+"""Where everything answers. `/mcp` is not here: see asgi.py."""
+
+from django.contrib import admin
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+from ctxhub.health import healthz, readyz
+
+urlpatterns = [
+    path("", RedirectView.as_view(url="/admin/")),
+    path("admin/", admin.site.urls),
+    path("api/", include("ctxhub.api_urls")),
+    path("healthz", healthz),
+    path("readyz", readyz),
+]

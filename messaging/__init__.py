@@ -1,0 +1,1 @@
+"""What agents say to one another: messages, threads, receipts."""

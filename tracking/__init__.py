@@ -1,0 +1,1 @@
+"""What agents touch: resources (files), changes, dependencies, leases."""
