@@ -1,0 +1,154 @@
+"""Access tokens: made here, shown once, revoked; never changed and never deleted."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.module_loading import import_string
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+from unfold.enums import ActionVariant
+
+from ctxhub.core.admin.base import Menu, ProjectAdmin, person
+from ctxhub.core.admin.cells import chips, mono
+from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
+from ctxhub.core.admin.looks import action
+from ctxhub.core.admin.token_form import TokenForm
+from ctxhub.core.caller import ADMIN
+from ctxhub.core.models import AccessToken
+from ctxhub.core.services.access_tokens import NewToken, create_token, revoke_token
+from ctxhub.core.templatetags.moments import moment
+
+STATES = {"usable": "success", "expired": "warning", "revoked": "danger"}
+FORMS_REMEMBERED = 50
+
+
+@admin.register(AccessToken)
+class AccessTokenAdmin(ProjectAdmin):
+    menu = Menu("Access", "key")
+    view_scope = add_scope = ADMIN
+    change_scope = delete_scope = None
+    form = TokenForm
+
+    list_display = ("name", "begins", "agent", "may", "expires", "used", "state")
+    list_filter = (ProjectFilter, AgentFilter)
+    list_select_related = ("project", "agent", "created_by")
+    search_fields = ("name", "start", "agent__name")
+    search_help_text = "Name, beginning or agent"
+    ordering = ("-created_at", "-pk")
+    actions = ("revoke_selected",)
+    actions_detail = ("revoke",)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        if obj is None:
+            return [(None, {"fields": ["name", "agent", "scopes", "lasts", "once"]})]
+        return [(None, {"fields": [*self.list_display, "project", "created_by", "created_at", "revoked_at"]})]
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Not even piece by piece, by filters in the address, is a digest to be found out."""
+        return "digest" not in lookup and super().lookup_allowed(lookup, value, request)
+
+    # -- Made and shown once -----------------------------------------------------------------------
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The page of the secret answers the form itself, so it is in no address, message or session.
+
+        To load it again would send the form again, and must not make a second token: a form counts once.
+        """
+        once = request.POST.get("once", "")
+        if once and once in request.session.get("token_forms", []):
+            messages.info(request, "This token was made already, and its secret is shown only once.")
+            return HttpResponseRedirect(self.url("changelist"))
+        only_save = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        return super().add_view(request, form_url, {**only_save, **(extra_context or {})})
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        user: Any = request.user
+        made = create_token(project=person().project, created_by=user, **form.arguments())
+        obj.__dict__ |= made.row.__dict__
+        request.__dict__["ctxhub_new_token"] = made
+        used = request.session.get("token_forms", [])
+        request.session["token_forms"] = [*used, form.cleaned_data["once"]][-FORMS_REMEMBERED:]
+
+    def response_add(
+        self, request: HttpRequest, obj: AccessToken, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        made: NewToken = request.__dict__["ctxhub_new_token"]
+        lines = import_string(settings.READY_LINES)(made.secret, pinned=made.row.agent is not None)
+        return self.page(
+            request,
+            "ctxhub/new_token.html",
+            "The new token",
+            made=made,
+            lines=lines,
+            done=self.url("changelist"),
+        )
+
+    # -- Revoked -----------------------------------------------------------------------------------
+
+    def has_revoke_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        if object_id is None:
+            return self._may(request, ADMIN, None)
+        token = self.get_object(request, object_id)
+        return token is not None and token.revoked_at is None
+
+    @action(description="Revoke", icon="block", permissions=["revoke"], variant=ActionVariant.DANGER)
+    def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self._revoke(
+            request, self.get_queryset(request).filter(pk=object_id), self.url("change", object_id)
+        )
+
+    @admin.action(description="Revoke the selected tokens", permissions=["revoke"])
+    def revoke_selected(self, request: HttpRequest, queryset: QuerySet[AccessToken]) -> HttpResponse | None:
+        return self._revoke(request, queryset, self.url("changelist"))
+
+    def _revoke(self, request: HttpRequest, tokens: QuerySet[AccessToken], back: str) -> HttpResponse:
+        chosen: Sequence[AccessToken] = list(tokens.select_related("project", "agent"))
+        if not chosen:
+            return HttpResponseRedirect(back)
+        if "confirmed" not in request.POST:
+            return self.page(
+                request,
+                "ctxhub/revoke_tokens.html",
+                "Revoke",
+                tokens=chosen,
+                back=back,
+                action_name=request.POST.get("action", ""),
+            )
+        for project, rows in self.by_project(chosen):
+            with self.acting_in(request, project):
+                for token in rows:
+                    revoke_token(token)
+                    self.log_change(request, token, "Revoked.")
+        names = ", ".join(token.name for token in chosen)
+        messages.success(request, f"Revoked: {names}. Whoever uses it is refused from now on.")
+        return HttpResponseRedirect(self.url("changelist"))
+
+    # -- Cells -------------------------------------------------------------------------------------
+
+    @display(description="Begins with", ordering="start")
+    def begins(self, token: AccessToken) -> SafeString:
+        return mono(f"{token.start}…")
+
+    @display(description="May")
+    def may(self, token: AccessToken) -> SafeString | str:
+        return chips(token.scopes)
+
+    @display(description="Expires", ordering="expires_at")
+    def expires(self, token: AccessToken) -> SafeString | str:
+        return moment(token.expires_at)
+
+    @display(description="Last used", ordering="last_used_at")
+    def used(self, token: AccessToken) -> SafeString | str:
+        return moment(token.last_used_at)
+
+    @display(description="State", label=STATES)
+    def state(self, token: AccessToken) -> str:
+        if token.revoked_at:
+            return "revoked"
+        return "usable" if token.is_usable else "expired"

@@ -1,0 +1,55 @@
+"""Agents, to be seen: they register themselves, and their names stay what the log calls them."""
+
+from datetime import timedelta
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+from unfold.decorators import display
+
+from ctxhub.core import clock
+from ctxhub.core.admin.base import Menu, ProjectAdmin
+from ctxhub.core.admin.filters import ProjectFilter
+from ctxhub.core.models import Agent
+from ctxhub.core.templatetags.moments import moment
+
+ACTIVE_FOR = timedelta(hours=1)
+
+
+@admin.register(Agent)
+class AgentAdmin(ProjectAdmin):
+    menu = Menu("Activity", "smart_toy")
+    add_scope = change_scope = delete_scope = None
+
+    list_display = ("name", "is_who", "state", "last_seen", "first_seen", "log")
+    list_filter = (ProjectFilter, ("kind", ChoicesDropdownFilter))
+    list_select_related = ("project",)
+    search_fields = ("name",)
+    ordering = ("-last_seen_at", "name")
+    fields = ("project", "name", "is_who", "first_seen", "last_seen", "log")
+
+    @display(description="Kind", ordering="kind", label={"agent": "info", "person": "primary"})
+    def is_who(self, agent: Agent) -> str:
+        return "person" if agent.kind == Agent.Kind.HUMAN else "agent"
+
+    @display(description="State", label={"active": "success"})
+    def state(self, agent: Agent) -> str:
+        return "active" if agent.last_seen_at and agent.last_seen_at > clock.now() - ACTIVE_FOR else "idle"
+
+    @display(description="Last seen", ordering="last_seen_at")
+    def last_seen(self, agent: Agent) -> SafeString | str:
+        return moment(agent.last_seen_at)
+
+    @display(description="First seen", ordering="created_at")
+    def first_seen(self, agent: Agent) -> SafeString | str:
+        return moment(agent.created_at)
+
+    @display(description="Log")
+    def log(self, agent: Agent) -> SafeString:
+        query = urlencode({"project": agent.project.slug, "agent": agent.name})
+        return format_html(
+            '<a class="ctx-link" href="{}?{}">What it did</a>', reverse("admin:core_event_changelist"), query
+        )

@@ -1,0 +1,253 @@
+"""The admin of a project's rows: who sees what, who may do what, and how services speak to the person."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.contrib import messages
+from django.contrib.admin import ShowFacets
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from ctxhub.core.admin.access import access_of, chosen_project
+from ctxhub.core.admin.looks import ModelAdmin
+from ctxhub.core.admin.service_form import ServiceForm, sentence
+from ctxhub.core.caller import ADMIN, READ, WRITE, Caller, acting, current
+from ctxhub.core.errors import CtxhubError
+from ctxhub.core.models import Project
+from ctxhub.core.models.base import ProjectRow
+from ctxhub.core.selectors.people import find_person
+from ctxhub.core.writing import writing
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """Where the sidebar shows a model."""
+
+    group: str
+    icon: str
+
+
+class ProjectAdmin(ModelAdmin):
+    """Rows of the projects a person belongs to, and what their role lets them do there.
+
+    Another project's row does not exist. A write happens as the agent of the person, in one transaction of
+    the project; what a service refuses stands on the form.
+    """
+
+    menu: ClassVar[Menu]
+    view_scope: ClassVar[str] = READ
+    add_scope: ClassVar[str | None] = WRITE
+    change_scope: ClassVar[str | None] = WRITE
+    delete_scope: ClassVar[str | None] = ADMIN
+    project_lookup: ClassVar[str] = "project"
+    adds_to_project: ClassVar[bool] = True
+
+    list_per_page = 50
+    show_facets = ShowFacets.NEVER
+    list_filter_submit = True
+
+    # -- What a person sees ------------------------------------------------------------------------
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        access = access_of(request)
+        if access.sees_all:
+            return rows
+        return rows.filter(**{f"{self.project_lookup}__in": access.project_ids(self.view_scope)})
+
+    def get_field_queryset(self, db: str | None, db_field: Any, request: HttpRequest) -> QuerySet[Any] | None:
+        """What a choice offers: rows of the projects the person can see."""
+        related = db_field.related_model
+        if isinstance(related, type) and issubclass(related, ProjectRow):
+            return related.unscoped.filter(project__in=access_of(request).project_ids())
+        return super().get_field_queryset(db, db_field, request)
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """Whoever sees several projects sees which one a row belongs to."""
+        columns = super().get_list_display(request)
+        has_choice = self.project_lookup == "project" and len(access_of(request).projects) > 1
+        return [*columns, "project"] if has_choice else columns
+
+    def project_of(self, row: Any) -> Project:
+        project: Project = row.project
+        return project
+
+    # -- What a person may do ----------------------------------------------------------------------
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return access_of(request).may(self.view_scope)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self._may(request, self.view_scope, obj)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self._may(request, self.add_scope, obj)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self._may(request, self.change_scope, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self._may(request, self.delete_scope, obj)
+
+    def _may(self, request: HttpRequest, scope: str | None, row: Any) -> bool:
+        if scope is None:
+            return False
+        return access_of(request).may(scope, self.project_of(row).pk if row is not None else None)
+
+    # -- The project something is added to ---------------------------------------------------------
+
+    def project_to_add_to(self, request: HttpRequest) -> Project | None:
+        """The project that the address names, or the only one in which the person may add."""
+        if not self.adds_to_project:
+            return None
+        access = access_of(request)
+        possible = access.project_ids(self.add_scope or ADMIN)
+        if (chosen := chosen_project(request)) and chosen.pk in possible:
+            return chosen
+        return access.projects[possible[0]] if len(possible) == 1 else None
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        if self.adds_to_project and self.project_to_add_to(request) is None:
+            return self._ask_for_project(request)
+        response: HttpResponse = super().add_view(request, form_url, extra_context)
+        return response
+
+    def _ask_for_project(self, request: HttpRequest) -> TemplateResponse:
+        access = access_of(request)
+        projects = [access.projects[project_id] for project_id in access.project_ids(self.add_scope or ADMIN)]
+        return self.page(
+            request, "ctxhub/choose_project.html", f"Add {self.opts.verbose_name}", projects=projects
+        )
+
+    # -- Writing -----------------------------------------------------------------------------------
+
+    @contextmanager
+    def acting_in(self, request: HttpRequest, project: Project | None) -> Iterator[None]:
+        """One transaction of the project, in which the person acts as the agent of their username."""
+        caller = find_person(request.user, project.slug) if project else None  # type: ignore[arg-type]
+        if caller is None or project is None:
+            yield
+            return
+        with acting(caller), writing(project.pk):
+            yield
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Django's form page; what a service refuses comes back on the form, with nothing written."""
+        # What nobody can change has no history of changes.
+        extra_context = {"show_history": self.change_scope is not None, **(extra_context or {})}
+        response: HttpResponse
+        if request.method != "POST":
+            response = super().changeform_view(request, object_id, form_url, extra_context)
+            return response
+        try:
+            with self.acting_in(request, self._project_of_request(request, object_id)):
+                response = super().changeform_view(request, object_id, form_url, extra_context)
+        except CtxhubError as refusal:
+            request.__dict__["ctxhub_refusal"] = refusal
+            response = super().changeform_view(request, object_id, form_url, extra_context)
+        return response
+
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> type[Any]:
+        if not issubclass(self.form, ServiceForm):
+            return super().get_form(request, obj, change=change, **kwargs)
+        # A service form declares its fields: none is the model's own.
+        form: type[Any] = super().get_form(request, obj, change=change, **{**kwargs, "fields": ()})
+        form.refusal = request.__dict__.get("ctxhub_refusal")
+        form.project = self.project_of(obj) if obj is not None else self.project_to_add_to(request)
+        return form
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        row = self.get_object(request, unquote(object_id))
+        if row is not None and (reason := self.why_kept(row)):
+            messages.error(request, reason)
+            return HttpResponseRedirect(self.url("change", row.pk))
+        response: HttpResponse
+        if request.method != "POST":
+            response = super().delete_view(request, object_id, extra_context)
+            return response
+        try:
+            with self.acting_in(request, self._project_of_request(request, object_id)):
+                response = super().delete_view(request, object_id, extra_context)
+        except CtxhubError as refusal:
+            messages.error(request, sentence(refusal))
+            response = HttpResponseRedirect(self.url("change", unquote(object_id)))
+        return response
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for project, rows in self.by_project(queryset):
+            with self.acting_in(request, project):
+                for row in rows:
+                    self.delete_model(request, row)
+
+    def get_deleted_objects(
+        self, objs: Iterable[Model], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """What goes, said in a line each; a walk over everything that hangs on a row could be long."""
+        rows = list(objs)
+        forbidden = not all(self.has_delete_permission(request, row) for row in rows)
+        return (
+            [self.named_with_all_it_takes(row) for row in rows],
+            {str(self.opts.verbose_name_plural): len(rows)},
+            {str(self.opts.verbose_name)} if forbidden else set(),
+            [reason for row in rows if (reason := self.why_kept(row))],
+        )
+
+    def named_with_all_it_takes(self, row: Any) -> str:
+        return f"{self.opts.verbose_name} {row}"
+
+    def why_kept(self, row: Any) -> str:
+        """What still needs the row, so that it cannot be deleted; nothing where it can."""
+        return ""
+
+    def by_project(self, rows: Iterable[Any]) -> list[tuple[Project, Sequence[Any]]]:
+        found: dict[Project, list[Any]] = defaultdict(list)
+        for row in rows:
+            found[self.project_of(row)].append(row)
+        return list(found.items())
+
+    def _project_of_request(self, request: HttpRequest, object_id: str | None) -> Project | None:
+        if object_id is None:
+            return self.project_to_add_to(request)
+        row = self.get_object(request, unquote(object_id))
+        return self.project_of(row) if row is not None else None
+
+    # -- Pages of our own --------------------------------------------------------------------------
+
+    def url(self, name: str, *arguments: Any) -> str:
+        return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{name}", args=arguments)
+
+    def page(self, request: HttpRequest, template: str, title: str, **context: Any) -> TemplateResponse:
+        request.current_app = self.admin_site.name
+        return TemplateResponse(
+            request,
+            template,
+            {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **context},
+        )
+
+
+def person() -> Caller:
+    """The person who acts, inside a write of the admin."""
+    caller = current()
+    assert caller is not None
+    return caller

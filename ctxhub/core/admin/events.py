@@ -1,0 +1,112 @@
+"""The log, to be read: who did what to which ref."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from ctxhub.core.admin import refs
+from ctxhub.core.admin.access import shown_project_ids
+from ctxhub.core.admin.base import Menu, ProjectAdmin
+from ctxhub.core.admin.cells import mono, name
+from ctxhub.core.admin.dates import DatedList
+from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
+from ctxhub.core.admin.looks import DropdownFilter
+from ctxhub.core.models import Event
+from ctxhub.core.selectors.events import note_of
+from ctxhub.core.templatetags.moments import moment
+
+EVENTS_LOOKED_AT = 2_000
+
+VERB_COLOURS = {"created": "success", "updated": "info", "deprecated": "warning", "deleted": "danger"}
+
+
+class RecentWordFilter(DropdownFilter):
+    """Offers the words of the latest events: to look at all of them would take ever longer."""
+
+    column: ClassVar[str]
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
+        latest = Event.unscoped.filter(project__in=shown_project_ids(request)).order_by("-pk")[
+            :EVENTS_LOOKED_AT
+        ]
+        words = Event.unscoped.filter(pk__in=latest.values("pk")).order_by(self.column)
+        return [(word, word) for word in words.values_list(self.column, flat=True).distinct()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(**{self.column: self.value()}) if self.value() else queryset
+
+
+class NounFilter(RecentWordFilter):
+    title = parameter_name = column = "noun"
+
+
+class VerbFilter(RecentWordFilter):
+    title = parameter_name = column = "verb"
+
+
+@admin.register(Event)
+class EventAdmin(ProjectAdmin):
+    menu = Menu("Activity", "history")
+    add_scope = change_scope = delete_scope = None
+
+    list_display = ("when", "who", "what", "on", "note")
+    list_display_links = ("when",)
+    list_select_related = ("agent", "project")
+    list_filter = (ProjectFilter, AgentFilter, NounFilter, VerbFilter)
+    search_fields = ("ref",)
+    search_help_text = "Ref"
+    date_hierarchy = "at"
+    change_list_template = "ctxhub/dated_list.html"
+    ordering = ("-pk",)
+    fields = ("project", "at", "who", "verb", "on", "note", "data")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[DatedList]:
+        return DatedList
+
+    def get_urls(self) -> list[URLPattern]:
+        opening = path(
+            "<int:event_id>/open/", self.admin_site.admin_view(self.open_view), name="core_event_open"
+        )
+        return [opening, *super().get_urls()]
+
+    def open_view(self, request: HttpRequest, event_id: int) -> HttpResponse:
+        """To the page of what the event is about; found only now, so that lists need not look up each ref."""
+        event = self.get_object(request, str(event_id))
+        if event is None:
+            return HttpResponseRedirect(self.url("changelist"))
+        if url := refs.page_of(event.project_id, event.ref):
+            return HttpResponseRedirect(url)
+        messages.warning(request, f"{event.ref} has no page: it was deleted, or is shown nowhere else.")
+        return HttpResponseRedirect(self.url("change", event.pk))
+
+    @display(description="When", ordering="pk")
+    def when(self, event: Event) -> SafeString | str:
+        return moment(event.at)
+
+    @display(description="Agent")
+    def who(self, event: Event) -> SafeString:
+        return name(event.agent.name if event.agent else "system")
+
+    @display(description="Did", label=VERB_COLOURS)
+    def what(self, event: Event) -> str:
+        return event.verb
+
+    @display(description="To")
+    def on(self, event: Event) -> SafeString:
+        return link_to_ref(event)
+
+    @display(description="Note")
+    def note(self, event: Event) -> str:
+        return note_of(event.data)
+
+
+def link_to_ref(event: Event) -> SafeString:
+    url = reverse("admin:core_event_open", args=[event.pk])
+    return format_html('<a class="ctx-link" href="{}">{}</a>', url, mono(event.ref))

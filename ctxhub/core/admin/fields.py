@@ -1,0 +1,125 @@
+"""Fields in which people type what programs keep: prose to the letter, lists as text, JSON objects."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+
+_WORD = re.compile(r'\s*(?:"((?:[^"]|"")+)"|([^,]*))\s*(?:,|$)')
+
+
+class TextArea(UnfoldAdminTextareaWidget):
+    # Begins the text on a new line, which browsers swallow; without it they swallow the text's own.
+    template_name = "django/forms/widgets/textarea.html"
+
+    def __init__(self, rows: int) -> None:
+        super().__init__(attrs={"rows": rows})
+
+
+class ProseField(forms.CharField):
+    """A text kept to the letter. Browsers send every end of a line as CRLF, which is no change."""
+
+    def __init__(self, *, rows: int, **options: Any) -> None:
+        super().__init__(strip=False, required=False, widget=TextArea(rows), **options)
+
+    def to_python(self, value: Any) -> str:
+        return plain_lines(super().to_python(value) or "")
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return plain_lines(initial or "") != plain_lines(data or "")
+
+
+class ListField(forms.Field):
+    """A list that is typed as a text. What reads the same as before has not changed."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return value if isinstance(value, str) else self.written(value or [])
+
+    def to_python(self, value: Any) -> list[str]:
+        return self.read(value or "")
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return self.read(self.prepare_value(initial)) != self.read(data or "")
+
+    def written(self, entries: Sequence[Any]) -> str:
+        raise NotImplementedError
+
+    def read(self, text: str) -> list[str]:
+        raise NotImplementedError
+
+
+class WordsField(ListField):
+    """Names between commas; one that holds a comma stands in quotes."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, widget=UnfoldAdminTextInputWidget, **options)
+
+    def written(self, entries: Sequence[Any]) -> str:
+        return ", ".join('"{}"'.format(e.replace('"', '""')) if set(e) & set(',"') else e for e in entries)
+
+    def read(self, text: str) -> list[str]:
+        found = (quoted.replace('""', '"') or plain for quoted, plain in _WORD.findall(text))
+        return [word.strip() for word in found if word.strip()]
+
+
+class LinesField(ListField):
+    """One entry on each line."""
+
+    def __init__(self, *, rows: int = 3, **options: Any) -> None:
+        super().__init__(required=False, widget=TextArea(rows), **options)
+
+    def written(self, entries: Sequence[Any]) -> str:
+        return "\n".join(self.line_of(entry) for entry in entries)
+
+    def read(self, text: str) -> list[str]:
+        return [line.strip() for line in plain_lines(text).split("\n") if line.strip()]
+
+    def line_of(self, entry: Any) -> str:
+        return one_line(entry)
+
+    def entry_of(self, line: str) -> Any:
+        return line
+
+    def entries(self, lines: Sequence[str], known: Sequence[Any]) -> list[Any]:
+        """What the lines say. A line that stands as it stood is the entry it was, with all that it held."""
+        as_it_was = {self.line_of(entry): entry for entry in known}
+        return [as_it_was[line] if line in as_it_was else self.entry_of(line) for line in lines]
+
+
+class ObjectField(forms.Field):
+    """A JSON object, typed as one."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, widget=TextArea(3), **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return value
+        return json.dumps(value, ensure_ascii=False, indent=1) if value else ""
+
+    def to_python(self, value: Any) -> dict[str, Any]:
+        try:
+            typed = json.loads(value or "{}")
+        except (ValueError, RecursionError):
+            typed = None
+        if not isinstance(typed, dict):
+            raise ValidationError('Write a JSON object: {"ticket": "OPS-7"}')
+        return typed
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        try:
+            return bool(self.to_python(data) != (initial or {}))
+        except ValidationError:
+            return True
+
+
+def plain_lines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())

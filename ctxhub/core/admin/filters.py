@@ -1,0 +1,83 @@
+"""Filters of lists. They go by name, so an address works in any project, and offer what the person sees."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from ctxhub.core.admin.access import access_of, shown_project_ids
+from ctxhub.core.admin.looks import DropdownFilter, TextFilter
+from ctxhub.core.models import Agent, Layer, Scope, Tag
+from ctxhub.core.models.base import NamedRow
+
+NAMES_OFFERED = 200
+
+
+class ProjectFilter(DropdownFilter):
+    title = "project"
+    parameter_name = "project"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(project.slug, str(project)) for project in access_of(request).projects.values()]
+
+    def has_output(self) -> bool:
+        return len(self.lookup_choices) > 1
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(project__slug=self.value()) if self.value() else queryset
+
+
+class NameFilter(TextFilter):
+    """A name typed, with the known ones offered; found whatever its case."""
+
+    template = "ctxhub/filters/name.html"
+    model: ClassVar[type[NamedRow]]
+    lookup: ClassVar[str]
+
+    def __init__(self, request: HttpRequest, *arguments: Any) -> None:
+        super().__init__(request, *arguments)
+        self.request = request
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        name = (self.value() or "").strip()
+        return queryset.filter(**{f"{self.lookup}__folded": name.casefold()}) if name else queryset
+
+    def choices(self, changelist: ChangeList) -> Iterator[Any]:
+        choice: Any = next(super().choices(changelist))
+        known = f"known-{self.parameter_name}"
+        field = choice["form"].fields[self.parameter_name]
+        field.widget.attrs |= {"list": known, "autocomplete": "off"}
+        yield {**choice, "known": known, "names": self._names()}
+
+    def _names(self) -> list[str]:
+        rows = self.model.unscoped.filter(project__in=shown_project_ids(self.request))
+        return list(rows.order_by("folded").values_list("name", flat=True).distinct()[:NAMES_OFFERED])
+
+
+class TagFilter(NameFilter):
+    title = parameter_name = "tag"
+    model, lookup = Tag, "tags"
+
+
+class ScopeFilter(NameFilter):
+    title = parameter_name = "scope"
+    model, lookup = Scope, "scopes"
+
+
+class AgentFilter(NameFilter):
+    title = parameter_name = "agent"
+    model, lookup = Agent, "agent"
+
+
+class LayerFilter(DropdownFilter):
+    title = parameter_name = "layer"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        layers = Layer.unscoped.filter(project__in=shown_project_ids(request)).order_by("position", "pk")
+        return [(name, name) for name in dict.fromkeys(layers.values_list("name", flat=True)[:NAMES_OFFERED])]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        name = self.value()
+        return queryset.filter(layer__folded=name.casefold()) if name else queryset

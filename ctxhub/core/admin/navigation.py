@@ -1,0 +1,85 @@
+"""The sidebar and the project switcher. Registered models show themselves; a chosen project stays chosen."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse
+
+from ctxhub.core.admin.access import access_of, chosen_project
+from ctxhub.core.admin.filters import ProjectFilter
+
+GROUPS = ("Knowledge", "Activity", "Access", "Vocabulary")
+PROJECTS_OFFERED = 30
+
+
+def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
+    if not request.user.is_authenticated:
+        return []
+    groups: dict[str, list[dict[str, Any]]] = {group: [] for group in GROUPS}
+    for model_admin in admin.site._registry.values():
+        menu = getattr(model_admin, "menu", None)
+        if menu and model_admin.has_module_permission(request):
+            groups[menu.group].append(
+                {
+                    "title": str(model_admin.opts.verbose_name_plural).capitalize(),
+                    "icon": menu.icon,
+                    "link": _list_of(request, model_admin),
+                }
+            )
+    overview = {
+        "title": "Overview",
+        "icon": "dashboard",
+        "link": _within_project(request, reverse("admin:index")),
+    }
+    shown = [{"title": group, "separator": True, "items": items} for group, items in groups.items() if items]
+    return [{"items": [overview]}, *shown]
+
+
+def switcher(request: HttpRequest) -> list[dict[str, Any]]:
+    """The projects to choose from, for a person who has several."""
+    projects = list(access_of(request).projects.values())
+    if len(projects) < 2:
+        return []
+    index = reverse("admin:index")
+    return [
+        {"title": "All projects", "icon": "apps", "link": index},
+        *(
+            {
+                "title": str(project),
+                "icon": "folder",
+                "link": f"{index}?{urlencode({'project': project.slug})}",
+            }
+            for project in projects[:PROJECTS_OFFERED]
+        ),
+    ]
+
+
+def where(request: HttpRequest) -> str:
+    """What the header says below the name of the hub."""
+    access = access_of(request)
+    if project := chosen_project(request):
+        return str(project)
+    if len(access.projects) == 1:
+        return str(next(iter(access.projects.values())))
+    return "All projects" if access.projects else ""
+
+
+def stylesheet(request: HttpRequest) -> str:
+    return static("ctxhub/admin.css")
+
+
+def favicon(request: HttpRequest) -> str:
+    return static("ctxhub/icon.svg")
+
+
+def _list_of(request: HttpRequest, model_admin: Any) -> str:
+    url = reverse(f"admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_changelist")
+    return _within_project(request, url) if ProjectFilter in model_admin.list_filter else url
+
+
+def _within_project(request: HttpRequest, url: str) -> str:
+    project = chosen_project(request)
+    return f"{url}?{urlencode({'project': project.slug})}" if project else url

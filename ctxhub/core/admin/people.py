@@ -1,0 +1,134 @@
+"""Accounts: who can sign in. Kept by superusers; what a person may do is said by their memberships."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group, User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldBooleanSwitchWidget
+
+from ctxhub.core.admin.base import Menu
+from ctxhub.core.admin.looks import ModelAdmin, TabularInline
+from ctxhub.core.models import Membership
+from ctxhub.core.selectors.people import is_superuser
+from ctxhub.core.templatetags.moments import moment
+
+admin.site.unregister(User)
+admin.site.unregister(Group)
+
+SIGNS_IN = "Staff can sign in here; what they see is the projects they belong to."
+
+
+class SuperusersOnly(ModelAdmin):
+    """What concerns the whole hub. Whoever may edit accounts can become a superuser, so only they may."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return is_superuser(request.user)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return is_superuser(request.user)
+
+    has_add_permission = has_change_permission = has_delete_permission = has_view_permission
+
+
+class PersonCreationForm(UserCreationForm):
+    is_staff = forms.BooleanField(
+        label="Can sign in here",
+        initial=True,
+        required=False,
+        widget=UnfoldBooleanSwitchWidget,
+        help_text=SIGNS_IN,
+    )
+
+
+class MembershipInline(TabularInline):
+    model = Membership
+    extra = 0
+    verbose_name = "project"
+    verbose_name_plural = "Projects: viewers read, members read and write, admins do everything"
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return is_superuser(request.user)
+
+    has_add_permission = has_change_permission = has_delete_permission = has_view_permission
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Membership]:
+        return super().get_queryset(request).select_related("user", "project").order_by("project__slug")
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        field: Any = super().formfield_for_foreignkey(db_field, request, **options)
+        # A list is read once for all rows; a queryset would be read by each.
+        field.choices = list(field.choices)
+        return field
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin, SuperusersOnly):  # type: ignore[type-arg]
+    menu = Menu("Access", "person")
+    form = UserChangeForm
+    add_form = PersonCreationForm
+    change_password_form = AdminPasswordChangeForm
+    inlines = (MembershipInline,)
+
+    list_display = ("username", "full_name", "belongs_to", "kind", "seen")
+    list_filter = ("is_staff", "is_superuser", "is_active")
+    add_fieldsets = (
+        (None, {"fields": ("username", "usable_password", "password1", "password2", "is_staff")}),
+    )
+    fieldsets = (
+        (None, {"fields": ("username", "password")}),
+        ("Name", {"fields": (("first_name", "last_name"), "email")}),
+        ("Rights", {"fields": ("is_active", "is_staff", "is_superuser", "groups"), "description": SIGNS_IN}),
+    )
+    readonly_fields = ("last_login", "date_joined")
+    filter_horizontal = ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        return super().get_queryset(request).prefetch_related("memberships__project")
+
+    @display(description="Name")
+    def full_name(self, user: User) -> str:
+        return user.get_full_name()
+
+    @display(description="Projects")
+    def belongs_to(self, user: Any) -> SafeString | str:
+        if user.is_superuser:
+            return "all"
+        places = sorted(user.memberships.all(), key=lambda place: place.project.slug)
+        return format_html_join(
+            " ",
+            '<a class="ctx-chip" href="{}">{} ({})</a>',
+            (
+                (
+                    reverse("admin:core_project_change", args=[place.project_id]),
+                    place.project,
+                    place.get_role_display(),
+                )
+                for place in places
+            ),
+        ) or format_html('<span class="ctx-quiet">none yet</span>')
+
+    @display(description="Kind", label={"superuser": "primary", "staff": "info", "cannot sign in": "warning"})
+    def kind(self, user: User) -> str:
+        if user.is_superuser and user.is_active:
+            return "superuser"
+        return "staff" if user.is_staff and user.is_active else "cannot sign in"
+
+    @display(description="Last sign-in", ordering="last_login")
+    def seen(self, user: User) -> SafeString | str:
+        return moment(user.last_login)
+
+
+@admin.register(Group)
+class GroupAdmin(DjangoGroupAdmin, SuperusersOnly):
+    menu = Menu("Access", "group")
+    filter_horizontal = ()

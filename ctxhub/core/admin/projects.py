@@ -1,0 +1,139 @@
+"""Projects and who belongs to them."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth import get_user_model
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from ctxhub.core import nouns
+from ctxhub.core.admin.access import access_of
+from ctxhub.core.admin.base import Menu, ProjectAdmin
+from ctxhub.core.admin.looks import ModelForm, TabularInline
+from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.core.caller import ADMIN
+from ctxhub.core.models import Membership, Project
+from ctxhub.core.selectors.people import is_superuser
+from ctxhub.core.services.projects import create_project
+
+
+class ProjectForm(ServiceForm):
+    slug = forms.CharField(
+        widget=UnfoldAdminTextInputWidget,
+        help_text="Letters, digits, '-' and '_'. Clients and addresses name the project by it, so it stays.",
+    )
+    name = forms.CharField(max_length=200, required=False, widget=UnfoldAdminTextInputWidget)
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        if self.instance.pk:
+            self.initial.update(slug=self.instance.slug, name=self.instance.name)
+            self.fields["slug"].disabled = True
+
+
+class MembershipForm(ModelForm):
+    """Names the person by their username, typed: a project's administrator need not see who else there is."""
+
+    user = forms.ModelChoiceField(
+        queryset=get_user_model()._default_manager.all(),
+        to_field_name="username",
+        label="Username",
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        error_messages={"invalid_choice": "There is no account of this name. A superuser can add one."},
+    )
+
+    class Meta:
+        model = Membership
+        fields = ("user", "role")
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        if self.instance.pk:
+            self.initial["user"] = self.instance.user.get_username()
+            self.fields["user"].disabled = True
+
+
+class MembershipInline(TabularInline):
+    model = Membership
+    form = MembershipForm
+    extra = 0
+    verbose_name = "member"
+    verbose_name_plural = "Members: viewers read, members read and write, admins do everything"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Membership]:
+        rows = super().get_queryset(request)
+        return rows.select_related("user", "project").order_by("user__username")
+
+    def has_view_permission(self, request: HttpRequest, obj: Project | None = None) -> bool:
+        return access_of(request).may(ADMIN, obj.pk if obj else None)
+
+    has_add_permission = has_change_permission = has_delete_permission = has_view_permission
+
+
+@admin.register(Project)
+class ProjectsAdmin(ProjectAdmin):
+    menu = Menu("Access", "folder_managed")
+    change_scope = ADMIN
+    project_lookup = "pk"
+    adds_to_project = False
+    form = ProjectForm
+    inlines = (MembershipInline,)
+
+    list_display = ("slug", "name", "members", "decisions_link", "created_at")
+    search_fields = ("slug", "name")
+
+    def project_of(self, row: Project) -> Project:
+        return row
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Project]:
+        rows: QuerySet[Project] = super().get_queryset(request).annotate(member_count=Count("memberships"))
+        return rows
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        return [(None, {"fields": ["slug", "name"]})]
+
+    # Projects are made and removed by those who keep the hub.
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return is_superuser(request.user)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return is_superuser(request.user)
+
+    @display(description="Members", ordering="member_count")
+    def members(self, project: Any) -> int:
+        count: int = project.member_count
+        return count
+
+    @display(description="Go to")
+    def decisions_link(self, project: Project) -> SafeString:
+        return format_html(
+            '<a class="ctx-link" href="{}?project={}">Overview</a>', reverse("admin:index"), project.slug
+        )
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        name = form.cleaned_data["name"]
+        if change:
+            obj.name = name
+            obj.save(update_fields=["name"])
+        else:
+            obj.__dict__ |= create_project(slug=form.cleaned_data["slug"], name=name).__dict__
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """With a project goes all it knows, so the question says how much that is."""
+        projects = list(objs)
+        lines, counts, forbidden, kept = super().get_deleted_objects(projects, request)
+        for noun in nouns.all_nouns():
+            counts[noun.plural] = sum(_all_of(noun.count(project.pk)) for project in projects)
+        return lines, counts, forbidden, kept
+
+
+def _all_of(count: nouns.Count) -> int:
+    return count[-1] if isinstance(count, list) else count

@@ -1,0 +1,12 @@
+"""From a ref (`decision:api/auth`) to the page of what it names. Each app registers its kinds."""
+
+from collections.abc import Callable
+
+# kind -> (project id, name) -> the address of the page, or None where there is no such thing any more.
+pages: dict[str, Callable[[int, str], str | None]] = {}
+
+
+def page_of(project_id: int, ref: str) -> str | None:
+    kind, _, name = ref.partition(":")
+    find = pages.get(kind)
+    return find(project_id, name) if find else None

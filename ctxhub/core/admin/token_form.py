@@ -1,0 +1,59 @@
+"""What is asked for a new access token."""
+
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from ctxhub.core import clock
+from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.core.caller import ADMIN, READ, WRITE
+from ctxhub.core.inputs import WORD_LENGTH
+
+LASTS = (
+    ("", "Until it is revoked"),
+    ("7", "7 days"),
+    ("30", "30 days"),
+    ("90", "90 days"),
+    ("365", "A year"),
+)
+
+
+class TokenForm(ServiceForm):
+    name = forms.CharField(
+        max_length=WORD_LENGTH,
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="What it is for: a client, a machine, a person. Left empty, it is named for its agent.",
+    )
+    agent = forms.CharField(
+        max_length=WORD_LENGTH,
+        required=False,
+        label="Only for the agent",
+        widget=UnfoldAdminTextInputWidget,
+        help_text="The token then speaks for this agent alone. Left empty, its bearer names the agent.",
+    )
+    scopes = forms.MultipleChoiceField(
+        choices=((READ, "read"), (WRITE, "write"), (ADMIN, "admin: delete, prune, configure, import")),
+        initial=[READ, WRITE],
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )
+    lasts = forms.ChoiceField(
+        choices=LASTS, required=False, label="Valid for", widget=UnfoldAdminSelectWidget
+    )
+    once = forms.CharField(widget=forms.HiddenInput)
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.initial.setdefault("once", secrets.token_urlsafe(9))
+
+    def arguments(self) -> dict[str, Any]:
+        said = self.cleaned_data
+        expires_at = clock.now() + timedelta(days=int(said["lasts"])) if said["lasts"] else None
+        return {**{name: said[name] for name in ("name", "agent", "scopes")}, "expires_at": expires_at}

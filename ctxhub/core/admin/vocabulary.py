@@ -1,0 +1,125 @@
+"""Layers, tags and scopes: the words a project sorts its knowledge by."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from ctxhub.core.admin import refs
+from ctxhub.core.admin.base import Menu, ProjectAdmin, person
+from ctxhub.core.admin.filters import ProjectFilter
+from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.core.caller import ADMIN
+from ctxhub.core.inputs import WORD_LENGTH
+from ctxhub.core.models import Layer, Scope, Tag
+from ctxhub.core.models.base import NamedRow
+from ctxhub.core.selectors.people import find_person
+from ctxhub.core.selectors.word_uses import count_uses, with_uses
+from ctxhub.core.services.vocabulary import add_layer
+from ctxhub.core.services.word_changes import add_word, delete_word, move_layer, rename_word
+
+
+class WordForm(ServiceForm):
+    name = forms.CharField(max_length=WORD_LENGTH, widget=UnfoldAdminTextInputWidget)
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.initial.setdefault("name", self.instance.name)
+
+
+class WordAdmin(ProjectAdmin):
+    """A word can be renamed wherever it stands, and deleted where nothing carries it."""
+
+    form = WordForm
+    list_display = ("name", "uses")
+    list_filter = (ProjectFilter,)
+    list_select_related = ("project",)
+    search_fields = ("name",)
+    ordering: ClassVar[Any] = ("folded",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return with_uses(super().get_queryset(request))
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        return [(None, {"fields": ["name"]})]
+
+    @display(description="Used by", ordering="uses")
+    def uses(self, word: Any) -> str:
+        return str(word.uses) if word.uses else "nothing yet"
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        name = form.cleaned_data["name"]
+        if change:
+            rename_word(caller=person(), word=obj, name=name)
+        else:
+            obj.__dict__ |= self.add_word(name).__dict__
+
+    def add_word(self, name: str) -> NamedRow:
+        word: NamedRow = add_word(caller=person(), model=self.model, name=name)
+        return word
+
+    def delete_model(self, request: HttpRequest, obj: NamedRow) -> None:
+        delete_word(caller=person(), word=obj)
+
+    def why_kept(self, row: Any) -> str:
+        uses, kind = count_uses(row), self.opts.verbose_name
+        if not uses:
+            return ""
+        return (
+            f"The {kind} {row.name!r} is in use {uses} times, so it stays. Give those another {kind} first."
+        )
+
+
+@admin.register(Tag)
+class TagAdmin(WordAdmin):
+    menu = Menu("Vocabulary", "sell")
+
+
+@admin.register(Scope)
+class ScopeAdmin(WordAdmin):
+    menu = Menu("Vocabulary", "account_tree")
+
+
+@admin.register(Layer)
+class LayerAdmin(WordAdmin):
+    """Layers are few and kept by administrators; their order is the order of every list of layers."""
+
+    menu = Menu("Vocabulary", "layers")
+    add_scope = change_scope = delete_scope = ADMIN
+
+    ordering = ("project__slug", "position", "pk")
+    ordering_field = "position"
+    hide_ordering_field = True
+    # The order is that of the page, so all layers stand on one.
+    list_per_page = 1_000
+
+    def add_word(self, name: str) -> NamedRow:
+        return add_layer(caller=person(), name=name)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        if isinstance(form, WordForm):
+            super().save_model(request, obj, form, change)
+        else:
+            self._move(request, obj)
+
+    def _move(self, request: HttpRequest, layer: Layer) -> None:
+        """A layer that was dragged to another place in the list."""
+        if not self.has_change_permission(request, layer):
+            raise PermissionDenied
+        caller = find_person(request.user, layer.project.slug)  # type: ignore[arg-type]
+        assert caller is not None
+        move_layer(caller=caller, layer=layer, position=layer.position)
+
+
+for _kind, _model in (("tag", Tag), ("scope", Scope), ("layer", Layer)):
+
+    def _page(project_id: int, name: str, kind: str = _kind, model: type[NamedRow] = _model) -> str | None:
+        word = model.objects.in_project(project_id).filter(folded=name.casefold()).first()
+        return admin.site._registry[model].url("change", word.pk) if word else None  # type: ignore[attr-defined]
+
+    refs.pages[_kind] = _page

@@ -1,0 +1,70 @@
+"""Access tokens of a project, kept by its administrators: listed, made, revoked. A token is shown once."""
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.utils.module_loading import import_string
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api import shapes
+from ctxhub.core.api.bodies import Body, Text, Texts
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.project import caller_in, only_project, visible_projects
+from ctxhub.core.api.queries import ListQuery, text
+from ctxhub.core.api.views import HubViewSet
+from ctxhub.core.caller import ADMIN, Caller
+from ctxhub.core.errors import NotFound
+from ctxhub.core.models import AccessToken
+from ctxhub.core.selectors.access_tokens import COLUMNS, list_tokens, token_row
+from ctxhub.core.services.access_tokens import create_token, revoke_token
+
+
+class TokenQuery(ListQuery):
+    project = text("Of this project; left out where you see only one.")
+
+
+class CreateToken(Body):
+    project = Text(required=False, help_text="For this project; left out where you see only one.")
+    name = Text(required=False)
+    agent = Text(required=False, help_text="Speaks for this agent only; left out: for any.")
+    scopes = Texts(required=False, help_text="Any of read, write, admin; left out: read and write.")
+    expires_at = serializers.DateTimeField(required=False, allow_null=True)
+
+
+class TokenViewSet(HubViewSet):
+    queries = {"list": TokenQuery}
+    bodies = {"create": CreateToken}
+
+    @extend_schema(responses=shapes.Token)
+    def list(self, request: Request) -> Response:
+        """The project's tokens, newest first, without what would open it."""
+        caller = self.administrator(self.query.pop("project", None))
+        return self.listed(Page.of(list_tokens(caller.project_id, **self.query)))
+
+    @extend_schema(responses={201: shapes.NewToken})
+    def create(self, request: Request) -> Response:
+        """A new token. `secret` is shown in this answer and never again."""
+        caller = self.administrator(self.body.pop("project", None))
+        maker = request.user if isinstance(request.user, AbstractBaseUser) else None
+        made = create_token(project=caller.project, created_by=maker, **self.body)
+        lines = import_string(settings.READY_LINES)(made.secret, pinned=made.row.agent is not None)
+        connect = "\n".join(map(str, lines))
+        item = dict(zip(COLUMNS, token_row(made.row), strict=True))
+        return Response({**item, "secret": made.secret, "connect": connect}, status=201)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, token_id: int) -> Response:
+        """Revoke a token, at once. It stays in the list."""
+        mine = AccessToken.unscoped.filter(project__in=visible_projects(request))
+        if (row := mine.select_related("project").filter(pk=token_id).first()) is None:
+            raise NotFound(f"There is no token {token_id}.")
+        self.administrator(row.project.slug)
+        revoke_token(row)
+        return Response(status=204)
+
+    def administrator(self, slug: str | None) -> Caller:
+        caller = caller_in(self.request, slug or only_project(self.request))
+        caller.require(ADMIN, "Keeping tokens")
+        return self.act_as(caller)

@@ -1,0 +1,45 @@
+"""Who asks over REST: an access token, or a person signed in to the admin."""
+
+from typing import Any
+
+from rest_framework import authentication, exceptions
+from rest_framework.request import Request
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import CtxhubError, Unauthenticated
+from ctxhub.core.services.access_tokens import authenticate
+
+
+class TokenBearer:
+    """Stands for the user where a token asks; `request.auth` is its Caller."""
+
+    is_authenticated = True
+    is_active = True
+    is_anonymous = False
+    is_staff = is_superuser = False
+    pk = None
+
+    def __str__(self) -> str:
+        return "access token"
+
+    def get_username(self) -> str:
+        return str(self)
+
+
+class BearerToken(authentication.BaseAuthentication):
+    """`Authorization: Bearer TOKEN`."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Caller] | None:
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        # The framework asks again, while it renders, unless it hears of a refusal in its own words.
+        try:
+            return TokenBearer(), authenticate(token.strip())
+        except Unauthenticated as error:
+            raise exceptions.AuthenticationFailed from error
+        except CtxhubError as error:
+            raise exceptions.APIException from error
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="ctxhub"'

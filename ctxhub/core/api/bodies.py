@@ -1,0 +1,86 @@
+"""Bodies of requests: types and names are checked here, limits and rules by the services."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from ctxhub.core.api.problems import refuse_unknown
+
+
+class Body(serializers.Serializer[Any]):
+    """A JSON object that holds what is declared and nothing else; what is left out stays out."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            refuse_unknown(data, list(self.fields), "field")
+        return super().to_internal_value(data)
+
+
+class Text(serializers.CharField):
+    """A string as it is: a number is none, blanks stay, an empty one clears."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, allow_blank=True, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return data
+
+
+class Agent(Text):
+    """Which of the caller's agents speaks."""
+
+    def __init__(self) -> None:
+        super().__init__(required=False, help_text="Which of your agents speaks.")
+
+
+class ProjectBody(Body):
+    agent = Agent()
+
+
+@extend_schema_field({"oneOf": [{"type": "string"}, {"type": "number"}]})
+class StringOrNumber(serializers.Field[Any, Any, Any, Any]):
+    """A string or a number, kept as typed."""
+
+    default_error_messages = {"invalid": "Not a string or a number."}
+
+    def to_internal_value(self, data: Any) -> str | int | float:
+        if isinstance(data, bool) or not isinstance(data, str | int | float):
+            self.fail("invalid")
+        return data
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class Word(StringOrNumber):
+    """An enum's word or its number."""
+
+    default_error_messages = {"invalid": "Not a word or its number."}
+
+    def to_internal_value(self, data: Any) -> str | int | float:
+        if isinstance(data, float):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Flag(serializers.BooleanField):
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
+class Texts(serializers.ListField):
+    child = Text()
+
+
+class Anything(serializers.ListField):
+    """A list whose entries the service checks."""
+
+
+class JsonObject(serializers.DictField):
+    """An object whose contents the service checks."""

@@ -1,0 +1,41 @@
+"""Any operation that agents have, over REST: the same arguments, answers, scopes and errors."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.shapes import ANYTHING
+from ctxhub.core.api.views import RETRY_HEADER, ProjectViewSet
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.toolbox.dispatch import call
+
+AS_THE_OPERATION: Any = {"request": {"application/json": ANYTHING}, "responses": {200: ANYTHING}}
+
+
+class CallViewSet(ProjectViewSet):
+    scopes = {"run": None, "run_action": None}  # The operation asks for its own.
+
+    @extend_schema(operation_id="call", **AS_THE_OPERATION)
+    def run(self, request: Request, slug: str, tool: str) -> Response:
+        """Run an operation: its arguments as body, `action` among them where the tool has several."""
+        return self._run(tool, _arguments(request.data))
+
+    @extend_schema(operation_id="call_action", **AS_THE_OPERATION)
+    def run_action(self, request: Request, slug: str, tool: str, action: str) -> Response:
+        """Run an operation: `call/decision/set/`; `call/decision/help/` lists a tool's operations."""
+        return self._run(tool, _arguments(request.data, action))
+
+    def _run(self, tool: str, arguments: dict[str, Any]) -> Response:
+        request_id = self.request.headers.get(RETRY_HEADER)
+        return Response(call(self.caller, tool, arguments, request_id=request_id))
+
+
+def _arguments(body: Any, action: str = "") -> dict[str, Any]:
+    if not isinstance(body, Mapping):
+        raise InvalidInput("The body must be an object: the arguments by name.")
+    if action and body.get("action", action) != action:
+        raise InvalidInput(f"action is {action!r} in the address and {body['action']!r} in the body.")
+    return {**body, **({"action": action} if action else {})}

@@ -1,0 +1,49 @@
+"""What is wrong with a request, said so that its sender can repair it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from rest_framework.exceptions import ErrorDetail
+
+from ctxhub.core.errors import InvalidInput, nearest
+from ctxhub.core.toolbox.arguments import OTHER_NAMES
+
+
+def refuse_unknown(given: Iterable[str], known: Sequence[str], what: str) -> None:
+    """Raise InvalidInput unless every name is known, naming what the first unknown one most likely meant."""
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        other = OTHER_NAMES.get(unknown[0].lower())
+        raise InvalidInput(
+            f"There is no {what} {', '.join(map(repr, unknown))}.",
+            did_you_mean=other if other in known else nearest(unknown[0], known),
+            allowed=list(known),
+        )
+
+
+def refusal_of(detail: Any) -> InvalidInput:
+    """A serializer's complaints as one error: every field that is wrong, and those that are missing."""
+    problems = list(_problems(detail, ""))
+    missing = [place for place, problem in problems if problem.code == "required"]
+    wrong = [f"{place}: {problem}" if place else str(problem) for place, problem in problems]
+    said = f"{', '.join(missing)} must be given." if missing else " ".join(dict.fromkeys(wrong))
+    return InvalidInput(said, missing=missing)
+
+
+def _problems(detail: Any, place: str) -> Iterator[tuple[str, ErrorDetail]]:
+    if isinstance(detail, ErrorDetail):
+        yield place, detail
+    elif isinstance(detail, dict):
+        for name, inner in detail.items():
+            yield from _problems(inner, _below(place, name))
+    else:
+        for inner in detail:
+            yield from _problems(inner, place)
+
+
+def _below(place: str, name: str | int) -> str:
+    if name == "non_field_errors":
+        return place
+    if isinstance(name, int):
+        return f"{place}[{name}]"
+    return f"{place}.{name}" if place else name

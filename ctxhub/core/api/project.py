@@ -1,0 +1,68 @@
+"""From a request to its Caller: in which project it asks, and which agent speaks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import QuerySet
+from rest_framework.request import Request
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput, NotFound
+from ctxhub.core.inputs import WORD_LENGTH, clean_name
+from ctxhub.core.models import Project
+from ctxhub.core.selectors.people import find_person, projects_of
+
+AGENT_HEADER = "Ctxhub-Agent"
+
+
+def caller_in(request: Request, slug: str) -> Caller:
+    """Who asks in the project; raises NotFound where they have no place in it, as if it did not exist."""
+    if isinstance(request.auth, Caller):
+        caller = request.auth if request.auth.project.slug == slug else None
+    else:
+        caller = find_person(_person(request), slug)
+    if caller is None:
+        raise NotFound(f"There is no project {slug!r}.", hint="/api/v1/projects/ lists those you may see.")
+    return caller
+
+
+def only_project(request: Request) -> str:
+    """The one project that is meant where none is named; raises InvalidInput if there are others."""
+    if isinstance(request.auth, Caller):
+        return request.auth.project.slug
+    slugs = list(visible_projects(request).values_list("slug", flat=True)[:20])
+    if len(slugs) != 1:
+        raise InvalidInput("project must be given.", missing=["project"], allowed=slugs)
+    return slugs[0]
+
+
+def visible_projects(request: Request) -> QuerySet[Project]:
+    """A token's own project, or those a person has a place in."""
+    if isinstance(request.auth, Caller):
+        return Project.objects.filter(pk=request.auth.project_id)
+    return projects_of(_person(request))
+
+
+def speaking(caller: Caller, request: Request, *, body: Any) -> Caller:
+    """The caller as the agent that the header, the query or the body names."""
+    said = {
+        AGENT_HEADER: request.headers.get(AGENT_HEADER) or None,
+        "agent in the query": request.query_params.get("agent"),
+        "agent": body.get("agent") if isinstance(body, Mapping) else None,
+    }
+    names = {_clean(agent, place) for place, agent in said.items() if agent is not None}
+    if len({name.casefold() for name in names}) > 1:
+        raise InvalidInput(f"One agent speaks, not {' and '.join(sorted(map(repr, names)))}.")
+    return caller.speaking_as(names.pop()) if names else caller
+
+
+def _clean(agent: Any, place: str) -> str:
+    if not isinstance(agent, str):
+        raise InvalidInput(f"{place} must be a text.")
+    return clean_name(agent, place, at_most=WORD_LENGTH)
+
+
+def _person(request: Request) -> AbstractBaseUser:
+    assert isinstance(request.user, AbstractBaseUser)
+    return request.user

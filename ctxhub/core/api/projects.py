@@ -1,0 +1,54 @@
+"""Projects: which there are for the caller, who they are there, and new ones."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api import shapes
+from ctxhub.core.api.bodies import Body, Text
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.project import visible_projects
+from ctxhub.core.api.queries import ListQuery
+from ctxhub.core.api.views import HubViewSet, ProjectViewSet
+from ctxhub.core.clock import spoken
+from ctxhub.core.errors import NotAllowed
+from ctxhub.core.models import Project
+from ctxhub.core.selectors.people import is_superuser, list_projects
+from ctxhub.core.services.projects import create_project
+
+
+class CreateProject(Body):
+    slug = Text(help_text="Letters, digits, - and _: it stands in every address.")
+    name = Text(required=False)
+
+
+class ProjectsViewSet(HubViewSet):
+    queries = {"list": ListQuery}
+    bodies = {"create": CreateProject}
+
+    @extend_schema(responses=shapes.Project)
+    def list(self, request: Request) -> Response:
+        """The projects you may see; a token sees its own."""
+        return self.listed(Page.of(list_projects(visible_projects(request), **self.query)))
+
+    @extend_schema(responses={201: shapes.Project})
+    def create(self, request: Request) -> Response:
+        """A new project, with the layers and tags every team needs. A superuser's."""
+        project = create_project(**self.body)
+        return Response(_item(project), status=201)
+
+    def check_place(self, request: Request, **where: object) -> None:
+        if self.action == "create" and not is_superuser(request.user):
+            raise NotAllowed("Only a superuser, signed in, makes projects.")
+
+
+class ProjectSeenViewSet(ProjectViewSet):
+    @extend_schema(responses=shapes.ProjectSeen)
+    def retrieve(self, request: Request, slug: str) -> Response:
+        """The project, and who you are in it."""
+        scopes = [scope for scope in ("read", "write", "admin") if self.caller.may(scope)]
+        return Response({**_item(self.caller.project), "agent": self.caller.agent, "scopes": scopes})
+
+
+def _item(project: Project) -> dict[str, object]:
+    return {"slug": project.slug, "name": project.name, "created": spoken(project.created_at)}

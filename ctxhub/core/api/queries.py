@@ -1,0 +1,114 @@
+"""Query parameters: declared once, checked, shown in the schema. What they mean, the selectors know."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django_filters import Filter, FilterSet
+from drf_spectacular.utils import extend_schema_field
+from rest_framework.filters import BaseFilterBackend
+
+from ctxhub.core.answers import MAX_TOKENS
+from ctxhub.core.api.problems import refuse_unknown
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.inputs import MAX_LIMIT
+
+
+class CommaSeparated(forms.Widget):
+    """`tags=api&tags=db` and `tags=api,db` are the same list."""
+
+    def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> list[str]:
+        said = data.getlist(name) if isinstance(data, QueryDict) else data.get(name, ())
+        return [word.strip() for text in said for word in str(text).split(",") if word.strip()]
+
+
+class WordsField(forms.Field):
+    widget = CommaSeparated
+
+
+class FlagField(forms.CharField):
+    def to_python(self, value: Any) -> Any:
+        known = {"true": True, "1": True, "false": False, "0": False}
+        if value and value.lower() not in known:
+            raise forms.ValidationError("Say true or false.")
+        return known[value.lower()] if value else None
+
+
+class TextParameter(Filter):
+    field_class = forms.CharField
+
+
+class NumberParameter(Filter):
+    field_class = forms.IntegerField
+
+
+class FlagParameter(Filter):
+    field_class = FlagField
+
+
+class WordsParameter(Filter):
+    field_class = WordsField
+
+
+def text(says: str, *, one_of: Sequence[str] = ()) -> Filter:
+    return _declared(TextParameter(), says, {"type": "string", **({"enum": list(one_of)} if one_of else {})})
+
+
+def number(says: str, *, at_most: int | None = None) -> Filter:
+    bounds = {"minimum": 1, **({"maximum": at_most} if at_most else {})}
+    return _declared(NumberParameter(), says, {"type": "integer", **bounds})
+
+
+def flag(says: str) -> Filter:
+    return _declared(FlagParameter(), says, {"type": "boolean"})
+
+
+def words(says: str, *, one_of: Sequence[str] = ()) -> Filter:
+    items = {"type": "string", **({"enum": list(one_of)} if one_of else {})}
+    return _declared(
+        WordsParameter(), f"{says} Repeat it, or separate with commas.", {"type": "array", "items": items}
+    )
+
+
+def _declared(parameter: Filter, says: str, schema: dict[str, Any]) -> Filter:
+    extend_schema_field({**schema, "description": says})(parameter)  # type: ignore[type-var]
+    return parameter
+
+
+class Query(FilterSet):
+    """The parameters that one operation takes."""
+
+    @classmethod
+    def read(cls, given: QueryDict, *, also: Sequence[str] = ()) -> dict[str, Any]:
+        """What was given, typed; raises InvalidInput for what is unknown or unreadable."""
+        refuse_unknown(given, [*cls.base_filters, *also], "parameter")
+        return {name: _read(given, name, said) for name, said in cls.base_filters.items() if name in given}
+
+
+def _read(given: QueryDict, name: str, parameter: Filter) -> Any:
+    if len(given.getlist(name)) > 1 and not isinstance(parameter, WordsParameter):
+        raise InvalidInput(f"{name} is given more than once.")
+    field: forms.Field = parameter.field
+    try:
+        value = field.clean(field.widget.value_from_datadict(given, {}, name))
+    except forms.ValidationError as error:
+        raise InvalidInput(f"{name}: {' '.join(error.messages)}") from error
+    if value is None:
+        raise InvalidInput(f"{name}: nothing follows the equals sign.")
+    return value
+
+
+class DeclaredQuery(BaseFilterBackend):
+    """Shows a view's query in the schema; it filters nothing."""
+
+    def filter_queryset(self, request: Any, queryset: Any, view: Any) -> Any:
+        return queryset
+
+
+class ListQuery(Query):
+    """What every list takes beside its filters."""
+
+    limit = number("How many items a page holds; left out: 20.", at_most=MAX_LIMIT)
+    cursor = text("`next` of the page before, as it is.")
+    max_tokens = number(f"A budget for the page, {MAX_TOKENS:,} at most; `omitted` counts what did not fit.")

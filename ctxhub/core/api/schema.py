@@ -1,0 +1,140 @@
+"""The OpenAPI schema: what every operation has in common is said once, here."""
+
+from typing import Any
+
+from drf_spectacular.contrib.django_filters import DjangoFilterExtension
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+
+from ctxhub.core.api.project import AGENT_HEADER
+from ctxhub.core.api.views import RETRY_HEADER, HubViewSet
+
+Json = dict[str, Any]
+
+ERROR: Json = {
+    "type": "object",
+    "required": ["error", "message"],
+    "properties": {
+        "error": {
+            "type": "string",
+            "enum": ["invalid", "not_found", "conflict", "not_allowed", "limit_reached"],
+        },
+        "message": {"type": "string", "description": "What is wrong."},
+        "hint": {"type": "string", "description": "What to do."},
+        "did_you_mean": {"type": "string"},
+        "similar": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Keys near the unknown one.",
+        },
+        "missing": {"type": "array", "items": {"type": "string"}},
+        "allowed": {"type": "array", "items": {"type": "string"}},
+        "index": {"type": "integer", "description": "Which item of a batch."},
+        "current": {
+            "type": "object",
+            "description": "What a conflict ran into.",
+            "additionalProperties": True,
+        },
+        "retry_after": {"type": "integer", "description": "Seconds."},
+    },
+}
+ERRORS = {
+    "400": "invalid: an argument is missing, unknown, of the wrong type or beyond a limit.",
+    "401": "not_allowed: no token, or one that is wrong, expired or revoked.",
+    "403": "not_allowed: the token's scopes do not reach, or it speaks for another agent.",
+    "404": "not_found: it does not exist in your project.",
+    "406": "invalid: only JSON is spoken here.",
+    "429": "limit_reached: too many requests; Retry-After says when to come back.",
+}
+ERRORS_OF_WRITES = {
+    "409": "conflict: the state has moved on.",
+    "413": "invalid: the body is too large.",
+    "415": "invalid: the body is not JSON.",
+}
+ERROR_OF_VERSIONS = {"412": "conflict: If-Match names another version than the current one."}
+
+PARAMETERS: Json = {
+    "Agent": {
+        "name": "agent",
+        "in": "query",
+        "description": "Which of your agents speaks.",
+        "schema": {"type": "string"},
+    },
+    "AgentHeader": {
+        "name": AGENT_HEADER,
+        "in": "header",
+        "description": "The same, as a header.",
+        "schema": {"type": "string"},
+    },
+    "Retry": {
+        "name": RETRY_HEADER,
+        "in": "header",
+        "description": "Sent again within 24 hours, the same answer comes and nothing is written.",
+        "schema": {"type": "string", "maxLength": 200},
+    },
+}
+
+
+class DeclaredQueryExtension(DjangoFilterExtension):  # type: ignore[no-untyped-call]
+    target_class = "ctxhub.core.api.queries.DeclaredQuery"
+
+    def get_schema_operation_parameters(
+        self, auto_schema: AutoSchema, *args: Any, **kwargs: Any
+    ) -> list[Json]:
+        view = auto_schema.view
+        assert isinstance(view, HubViewSet)
+        query = view.filterset_class
+        return [
+            parameter
+            for name, declared in query.base_filters.items()
+            for parameter in self.resolve_filter_field(  # type: ignore[no-untyped-call]
+                auto_schema, None, query, name, declared
+            )
+        ]
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = "ctxhub.core.api.authentication.BearerToken"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> Json:
+        return {"type": "http", "scheme": "bearer", "description": "An access token of the project."}
+
+
+def add_what_is_common(result: Json, generator: Any, request: Any, public: bool) -> Json:
+    """Errors, the agent's name and the retry key, on every operation they belong to."""
+    result["components"]["schemas"]["Error"] = ERROR
+    result["components"]["parameters"] = PARAMETERS
+    for name, schema in result["components"]["schemas"].items():
+        if name.endswith("Request"):
+            schema["additionalProperties"] = False
+    for path, methods in result["paths"].items():
+        for method, operation in methods.items():
+            in_project = path.startswith("/api/v1/projects/{slug}/")
+            _add_parameters(operation, in_project, writes=method in ("post", "put", "patch", "delete"))
+            _add_errors(operation, has_body="requestBody" in operation)
+    return result
+
+
+def _add_parameters(operation: Json, in_project: bool, *, writes: bool) -> None:
+    names = ["Agent", "AgentHeader", *(["Retry"] if writes else [])] if in_project else []
+    common = [{"$ref": f"#/components/parameters/{name}"} for name in names]
+    if parameters := [*operation.get("parameters", ()), *common]:
+        operation["parameters"] = parameters
+
+
+def _add_errors(operation: Json, *, has_body: bool) -> None:
+    names = {parameter.get("name") for parameter in operation.get("parameters", ())}
+    errors = {
+        **ERRORS,
+        **(ERRORS_OF_WRITES if has_body else {}),
+        **(ERROR_OF_VERSIONS if "If-Match" in names else {}),
+    }
+    for status, says in errors.items():
+        operation["responses"].setdefault(
+            status,
+            {
+                "description": says,
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+            },
+        )

@@ -1,0 +1,73 @@
+"""What core answers, for the schema. Answers themselves are made by selectors and services."""
+
+from rest_framework import serializers
+
+
+class UsedWord(serializers.Serializer[dict[str, object]]):
+    name = serializers.CharField()
+    uses = serializers.IntegerField(help_text="How many things carry it.")
+
+
+class LayerName(serializers.Serializer[dict[str, object]]):
+    name = serializers.CharField()
+
+
+class AgentSeen(serializers.Serializer[dict[str, object]]):
+    name = serializers.CharField()
+    last_seen = serializers.DateTimeField(allow_null=True)
+
+
+class Activity(serializers.Serializer[dict[str, object]]):
+    at = serializers.DateTimeField()
+    agent = serializers.CharField()
+    verb = serializers.CharField()
+    ref = serializers.CharField(help_text="What it was done to: `decision:api/auth`.")
+    note = serializers.CharField(allow_blank=True)
+
+
+class Project(serializers.Serializer[dict[str, object]]):
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    created = serializers.DateTimeField()
+
+
+class ProjectSeen(Project):
+    agent = serializers.CharField(help_text="Who you are there.")
+    scopes = serializers.ListField(child=serializers.ChoiceField(["read", "write", "admin"]))
+
+
+class Token(serializers.Serializer[dict[str, object]]):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    agent = serializers.CharField(allow_null=True, help_text="The only agent it speaks for; null: any.")
+    start = serializers.CharField(help_text="How it begins.")
+    scopes = serializers.ListField(child=serializers.ChoiceField(["read", "write", "admin"]))
+    created = serializers.DateTimeField()
+    expires = serializers.DateTimeField(allow_null=True)
+    last_used = serializers.DateTimeField(allow_null=True)
+    revoked = serializers.DateTimeField(allow_null=True)
+
+
+class NewToken(Token):
+    secret = serializers.CharField(help_text="The token. It is shown here and never again.")
+    connect = serializers.CharField(help_text="Lines to paste, for each client.")
+
+
+COUNTS = {
+    "type": "object",
+    "additionalProperties": {
+        "oneOf": [
+            {"type": "integer"},
+            {"type": "array", "items": {"type": "integer"}, "description": "Active, all."},
+        ]
+    },
+}
+
+UPDATES = {
+    "type": "object",
+    "required": ["cursor"],
+    "properties": {"cursor": {"type": "string", "description": "Pass it as `since` the next time."}},
+    "additionalProperties": {"oneOf": [{"type": "integer"}, {"type": "string"}]},
+}
+
+ANYTHING = {"type": "object", "additionalProperties": True}

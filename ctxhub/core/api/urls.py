@@ -1,0 +1,34 @@
+"""Where core's resources answer."""
+
+from typing import Any
+
+from django.urls import path
+
+from ctxhub.core.api.access_tokens import TokenViewSet
+from ctxhub.core.api.calls import CallViewSet
+from ctxhub.core.api.hub import ActivityViewSet, AgentViewSet, StatsViewSet, UpdatesViewSet
+from ctxhub.core.api.projects import ProjectSeenViewSet, ProjectsViewSet
+from ctxhub.core.api.vocabulary import LayerViewSet, ScopeViewSet, TagViewSet
+
+LIST: dict[str, Any] = {"get": "list"}
+ONE: dict[str, Any] = {"get": "retrieve"}
+LIST_AND_CREATE: dict[str, Any] = {"get": "list", "post": "create"}
+
+beside_projects = [
+    path("projects/", ProjectsViewSet.as_view(LIST_AND_CREATE)),
+    path("tokens/", TokenViewSet.as_view(LIST_AND_CREATE)),
+    path("tokens/<int:token_id>/", TokenViewSet.as_view({"delete": "destroy"})),
+]
+
+in_project = [
+    path("", ProjectSeenViewSet.as_view(ONE)),
+    path("stats/", StatsViewSet.as_view(ONE)),
+    path("agents/", AgentViewSet.as_view(LIST)),
+    path("activity/", ActivityViewSet.as_view(LIST)),
+    path("updates/", UpdatesViewSet.as_view(ONE)),
+    path("tags/", TagViewSet.as_view(LIST)),
+    path("scopes/", ScopeViewSet.as_view(LIST)),
+    path("layers/", LayerViewSet.as_view(LIST_AND_CREATE)),
+    path("call/<str:tool>/", CallViewSet.as_view({"post": "run"})),
+    path("call/<str:tool>/<str:action>/", CallViewSet.as_view({"post": "run_action"})),
+]

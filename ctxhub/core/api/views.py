@@ -1,0 +1,148 @@
+"""What every REST view does before and after its own few lines: who asks, what for, with which arguments."""
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import Any, ClassVar, TypeVar
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect, JsonResponse
+from django.http.response import HttpResponseBase
+from django.urls import Resolver404, resolve
+from django.views.decorators.csrf import csrf_exempt
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.viewsets import GenericViewSet
+
+from ctxhub.core.answers import MAX_TOKENS
+from ctxhub.core.api.bodies import Body
+from ctxhub.core.api.pages import CursorPages, Page
+from ctxhub.core.api.project import caller_in, speaking
+from ctxhub.core.api.queries import DeclaredQuery, Query
+from ctxhub.core.caller import ADMIN, READ, WRITE, Caller, acting
+from ctxhub.core.errors import NotFound, unknown_word
+from ctxhub.core.services.agents import touch_agent
+from ctxhub.core.services.stored_answers import answer_once
+from ctxhub.core.toolbox.dispatch import clean_max_tokens
+
+AnswerT = TypeVar("AnswerT")
+
+SCOPE_OF_METHOD = {"POST": WRITE, "PUT": WRITE, "PATCH": WRITE, "DELETE": ADMIN}
+RETRY_HEADER = "Idempotency-Key"
+
+
+class HubViewSet(GenericViewSet[Any]):
+    """Checks query and body against what the action declares; answers pages.
+
+    `queries` and `bodies` say what each action takes; `self.query` and `self.body` hold what was given.
+    """
+
+    http_method_names = ["get", "post", "put", "patch", "delete", "head"]
+    filter_backends = [DeclaredQuery]
+    pagination_class = CursorPages
+    queries: ClassVar[Mapping[str, type[Query]]] = {}
+    bodies: ClassVar[Mapping[str, type[Body]]] = {}
+    common_parameters: ClassVar[tuple[str, ...]] = ("format",)
+
+    query: dict[str, Any]
+    body: dict[str, Any]
+
+    @property
+    def filterset_class(self) -> type[Query]:
+        return self.queries.get(self.action, Query)
+
+    def get_serializer_class(self) -> type[BaseSerializer[Any]]:
+        return self.bodies.get(self.action, Body)
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        with ExitStack() as self._during:
+            return super().dispatch(request, *args, **kwargs)
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        if "Transfer-Encoding" in request.headers:
+            # A body in chunks has no length, and one without a length would not be read.
+            request.META.setdefault("CONTENT_LENGTH", "-1")
+        return super().initialize_request(request, *args, **kwargs)
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        try:
+            return super().perform_content_negotiation(request, force)
+        except Http404:
+            known = [renderer.format for renderer in self.get_renderers() if renderer.format]
+            raise unknown_word("format", request.query_params.get("format"), known) from None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.check_place(request, **kwargs)
+        self.query = self.filterset_class.read(request.query_params, also=self.common_parameters)
+        self.max_tokens = clean_max_tokens(self.query.pop("max_tokens", MAX_TOKENS))
+        self.body = self._read_body(request) if self.action in self.bodies else {}
+
+    def check_place(self, request: Request, **where: Any) -> None:
+        """Before arguments are looked at: may this caller be here at all?"""
+
+    def act_as(self, caller: Caller) -> Caller:
+        """The caller acts until the answer stands."""
+        self.caller = caller
+        self._during.enter_context(acting(caller))
+        return caller
+
+    def listed(self, page: Page) -> Response:
+        return CursorPages().answer(page, self.request, self.max_tokens)
+
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+        if response.status_code < 400 and hasattr(self, "caller"):
+            touch_agent(self.caller)
+        return super().finalize_response(request, response, *args, **kwargs)
+
+    def _read_body(self, request: Request) -> dict[str, Any]:
+        serializer = self.get_serializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return dict(serializer.validated_data)
+
+
+class ProjectViewSet(HubViewSet):
+    """A view below `/api/v1/projects/{slug}/`: `self.caller` asks there, with the scope the action needs.
+
+    `scopes` names it where the method does not: GET reads, DELETE is an administrator's, the rest writes.
+    """
+
+    common_parameters = ("agent", *HubViewSet.common_parameters)
+    scopes: ClassVar[Mapping[str, str | None]] = {}
+
+    @property
+    def project_id(self) -> int:
+        return self.caller.project_id
+
+    def check_place(self, request: Request, **where: Any) -> None:
+        caller = caller_in(request, where["slug"])
+        if scope := self.scopes.get(self.action, SCOPE_OF_METHOD.get(request.method or "", READ)):
+            caller.require(scope, f"{request.method} {request.path}")
+        body = request.data if request.method in ("POST", "PUT", "PATCH") else None
+        self.act_as(speaking(caller, request, body=body))
+
+    def once(self, write: Callable[[], AnswerT]) -> AnswerT:
+        """What the write answers; for a repeated Idempotency-Key, what it answered then."""
+        request_id = self.request.headers.get(RETRY_HEADER)
+        return answer_once(self.caller, request_id, write, name=RETRY_HEADER)
+
+    def _read_body(self, request: Request) -> dict[str, Any]:
+        body = super()._read_body(request)
+        body.pop("agent", None)
+        return body
+
+
+@csrf_exempt
+def unknown_address(request: HttpRequest) -> HttpResponse:
+    """JSON for what is not there; a reader who forgot the slash is led to it."""
+    missing_slash = not request.path.endswith("/") and _is_known(f"{request.path}/")
+    if missing_slash and request.method in ("GET", "HEAD"):
+        return HttpResponsePermanentRedirect(request.get_full_path(force_append_slash=True))
+    hint = "End the address with a slash." if missing_slash else "/api/docs/ lists what there is."
+    return JsonResponse(NotFound(f"There is no {request.path}.", hint=hint).body(), status=404)
+
+
+def _is_known(path: str) -> bool:
+    try:
+        return resolve(path).func is not unknown_address
+    except Resolver404:
+        return False

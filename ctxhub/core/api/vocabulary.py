@@ -1,0 +1,55 @@
+"""The words a project sorts its knowledge by: tags, scopes, layers."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.bodies import ProjectBody, Text
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.queries import ListQuery
+from ctxhub.core.api.shapes import LayerName, UsedWord
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import ADMIN
+from ctxhub.core.models import Scope, Tag
+from ctxhub.core.selectors.vocabulary import list_layers, list_words
+from ctxhub.core.services.vocabulary import add_layer
+
+
+class AddLayer(ProjectBody):
+    name = Text()
+
+
+class TagViewSet(ProjectViewSet):
+    queries = {"list": ListQuery}
+
+    @extend_schema(responses=UsedWord)
+    def list(self, request: Request, slug: str) -> Response:
+        """Tags, most used first."""
+        return self.listed(Page.of(list_words(Tag, self.project_id, **self.query)))
+
+
+class ScopeViewSet(ProjectViewSet):
+    queries = {"list": ListQuery}
+
+    @extend_schema(responses=UsedWord)
+    def list(self, request: Request, slug: str) -> Response:
+        """Scopes, most used first."""
+        return self.listed(Page.of(list_words(Scope, self.project_id, **self.query)))
+
+
+class LayerViewSet(ProjectViewSet):
+    queries = {"list": ListQuery}
+    bodies = {"create": AddLayer}
+    scopes = {"create": ADMIN}
+
+    @extend_schema(responses=UsedWord)
+    def list(self, request: Request, slug: str) -> Response:
+        """Layers, in the project's order."""
+        return self.listed(Page.of(list_layers(self.project_id, **self.query)))
+
+    @extend_schema(responses={201: LayerName})
+    def create(self, request: Request, slug: str) -> Response:
+        """Add a layer, below those there are. An administrator's."""
+        return Response(
+            self.once(lambda: {"name": add_layer(caller=self.caller, **self.body).name}), status=201
+        )

@@ -1,0 +1,13 @@
+from django.apps import AppConfig
+from django.conf import settings
+
+
+class CoreConfig(AppConfig):
+    name = "ctxhub.core"
+    label = "core"
+
+    def ready(self) -> None:
+        from ctxhub.core import own_nouns, signals, token_count, tools  # noqa: F401
+
+        if settings.EXACT_TOKENS:
+            token_count.use_exact_counts()

@@ -1,0 +1,8 @@
+from ctxhub.core.models.access_token import AccessToken
+from ctxhub.core.models.agent import Agent
+from ctxhub.core.models.event import Event
+from ctxhub.core.models.project import Membership, Project
+from ctxhub.core.models.stored_answer import StoredAnswer
+from ctxhub.core.models.vocabulary import Layer, Scope, Tag
+
+__all__ = ["AccessToken", "Agent", "Event", "Layer", "Membership", "Project", "Scope", "StoredAnswer", "Tag"]

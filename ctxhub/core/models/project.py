@@ -1,0 +1,43 @@
+"""The tenant, and the people who belong to it."""
+
+from django.conf import settings
+from django.db import models
+
+
+class Project(models.Model):
+    """The tenant: one team's shared context. Nothing crosses from one project to another."""
+
+    slug = models.SlugField(max_length=100, unique=True)
+    name = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("slug",)
+
+    def __str__(self) -> str:
+        return self.name or self.slug
+
+
+class Membership(models.Model):
+    """A person's place in a project: viewers read, members read and write, admins do everything."""
+
+    class Role(models.IntegerChoices):
+        VIEWER = 1, "viewer"
+        MEMBER = 2, "member"
+        ADMIN = 3, "admin"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.PositiveSmallIntegerField(choices=Role, default=Role.MEMBER)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("project", "user"),
+                name="core_one_membership_per_person",
+                violation_error_message="This person already belongs to the project.",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.project} ({self.get_role_display()})"

@@ -1,0 +1,56 @@
+"""The kinds of things a hub knows. Each app registers its own, so that core works on all, importing none."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import models
+
+from ctxhub.core.errors import InvalidInput, unknown_word
+from ctxhub.core.inputs import PATH_LENGTH, clean_name
+
+Count = int | list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """`kind` is the word before the colon of a ref (`decision:api/auth`), `plural` the word in counts.
+
+    `open(project_id, names, full)`: the items behind many names of refs, in a fixed number of queries.
+    `count(project_id)`: the figure in `stats`, or [active, all].
+    """
+
+    kind: str
+    plural: str
+    model: type[models.Model]
+    count: Callable[[int], Count]
+    open: Callable[[int, Sequence[str], bool], Mapping[str, dict[str, Any]]] | None = None
+
+
+_nouns: dict[str, Noun] = {}
+
+
+def register(noun: Noun) -> None:
+    _nouns[noun.kind] = noun
+
+
+def all_nouns() -> Sequence[Noun]:
+    """Every noun, in the order of registration."""
+    return list(_nouns.values())
+
+
+def plural(kind: str) -> str:
+    return _nouns[kind].plural if kind in _nouns else f"{kind}s"
+
+
+def split_ref(ref: str) -> tuple[Noun, str]:
+    """The noun and the name in it; raises InvalidInput for what is no ref."""
+    kind, colon, name = ref.strip().partition(":")
+    openable = [noun.kind for noun in all_nouns() if noun.open]
+    if not colon or not name.strip():
+        raise InvalidInput(
+            f"{ref!r} is not a ref.", hint="A ref is a kind, a colon and a name: decision:api/auth/method."
+        )
+    if kind.lower() not in openable:
+        raise unknown_word("ref", kind, openable)
+    return _nouns[kind.lower()], clean_name(name, "ref", at_most=PATH_LENGTH)

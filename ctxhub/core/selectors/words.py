@@ -1,0 +1,57 @@
+"""Finds the rows behind the names a call mentions: its agent, layers, tags and scopes."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ctxhub.core import sql
+from ctxhub.core.errors import unknown_word
+
+
+@dataclass(slots=True)
+class Words:
+    """Ids by case-folded name, and the layers' spelling. True only inside the transaction that found them."""
+
+    agent_id: int | None = None
+    tags: dict[str, int] = field(default_factory=dict)
+    scopes: dict[str, int] = field(default_factory=dict)
+    layers: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    def layer(self, name: str) -> tuple[int, str]:
+        """Id and spelling of a layer; raises InvalidInput, naming the known, for any other."""
+        if found := self.layers.get(name.casefold()):
+            return found
+        raise unknown_word("layer", name, [spelling for _, spelling in sorted(self.layers.values())])
+
+
+def find_words(
+    project_id: int,
+    *,
+    agent: str = "",
+    tags: Iterable[str] = (),
+    scopes: Iterable[str] = (),
+    layers: bool = False,
+) -> Words:
+    """Look all names up in one statement; what is not found is not there. `layers` asks for all of them."""
+    parts, values = [], []
+    for kind, names in (("agent", [agent] if agent else []), ("tag", list(tags)), ("scope", list(scopes))):
+        if names:
+            parts.append(
+                f"SELECT '{kind}', folded, id, name FROM core_{kind} "  # noqa: S608
+                f"WHERE project_id = %s AND folded IN ({sql.marks(names)})"
+            )
+            values += [project_id, *(name.casefold() for name in names)]
+    if layers:
+        parts.append("SELECT 'layer', folded, id, name FROM core_layer WHERE project_id = %s")
+        values.append(project_id)
+    words = Words()
+    for kind, folded, row_id, name in sql.rows(" UNION ALL ".join(parts), values) if parts else ():
+        match kind:
+            case "agent":
+                words.agent_id = row_id
+            case "tag":
+                words.tags[folded] = row_id
+            case "scope":
+                words.scopes[folded] = row_id
+            case "layer":
+                words.layers[folded] = (row_id, name)
+    return words

@@ -1,0 +1,35 @@
+"""Agents register themselves: whoever does something is known from then on."""
+
+import threading
+import time
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Agent
+from ctxhub.core.services.words import register_agent
+from ctxhub.core.writing import writing
+
+SEEN_EVERY_SECONDS = 60.0
+
+
+def touch_agent(caller: Caller) -> None:
+    """Note that the caller's agent was here; at most once a minute for each agent in each process."""
+    agent = (caller.project_id, caller.agent.casefold())
+    now = time.monotonic()
+    with _lock:
+        if now - _touched.get(agent, -SEEN_EVERY_SECONDS) < SEEN_EVERY_SECONDS:
+            return
+        if len(_touched) > 10_000:
+            _touched.clear()
+        _touched[agent] = now
+    with writing(caller.project_id):
+        register_agent(caller, clock.now())
+
+
+def find_agent(project_id: int, name: str) -> Agent | None:
+    return Agent.objects.in_project(project_id).filter(folded=name.casefold()).first()
+
+
+# When each agent was last noted; a throttle, never a source of ids.
+_touched: dict[tuple[int, str], float] = {}
+_lock = threading.Lock()

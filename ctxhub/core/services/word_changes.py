@@ -1,0 +1,83 @@
+"""People add, rename, move and delete tags, scopes and layers; agents bring tags and scopes by use."""
+
+from typing import TypeVar
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import Conflict
+from ctxhub.core.inputs import WORD_LENGTH, clean_name, refuse_secret
+from ctxhub.core.models import Layer
+from ctxhub.core.models.base import NamedRow
+from ctxhub.core.selectors.word_uses import count_uses
+from ctxhub.core.services.events import Change, record
+from ctxhub.core.services.words import register_agent
+from ctxhub.core.writing import writing
+
+WordT = TypeVar("WordT", bound=NamedRow)
+
+
+def add_word(*, caller: Caller, model: type[WordT], name: str) -> WordT:
+    """A new tag or scope. Raises Conflict where the project has it, whatever its case."""
+    name = _clean(caller, name)
+    with writing(caller.project_id):
+        _refuse_taken(caller, model, name)
+        word = model.objects.create(project=caller.project, name=name)
+        _record(caller, "created", word)
+    return word
+
+
+def rename_word(*, caller: Caller, word: WordT, name: str) -> WordT:
+    """Give a tag, scope or layer another name, wherever it stands. Raises Conflict if the name is taken."""
+    name, was = _clean(caller, name), word.name
+    if name == was:
+        return word
+    with writing(caller.project_id):
+        _refuse_taken(caller, type(word), name, but=word)
+        word.name = name
+        word.save(update_fields=["name", "folded"])
+        _record(caller, "updated", word, was=was)
+    return word
+
+
+def move_layer(*, caller: Caller, layer: Layer, position: int) -> Layer:
+    """Where a layer stands among the others: 0 is the top."""
+    with writing(caller.project_id):
+        layer.position = position
+        layer.save(update_fields=["position"])
+        _record(caller, "updated", layer, changed=["position"])
+    return layer
+
+
+def delete_word(*, caller: Caller, word: NamedRow) -> None:
+    """Remove a word that nothing carries. Raises Conflict where something does."""
+    with writing(caller.project_id):
+        if uses := count_uses(word):
+            raise Conflict(f"{_kind(type(word)).capitalize()} {word.name!r} is in use {uses} times.")
+        _record(caller, "deleted", word)
+        word.delete()
+
+
+def _clean(caller: Caller, name: str) -> str:
+    name = clean_name(name, "name", at_most=WORD_LENGTH)
+    refuse_secret(name, "name", caller)
+    return name
+
+
+def _refuse_taken(caller: Caller, model: type[NamedRow], name: str, but: NamedRow | None = None) -> None:
+    others = model.objects.in_project(caller.project).exclude(pk=but.pk if but else None)
+    if stands := others.filter(folded=name.casefold()).first():
+        raise Conflict(f"There is a {_kind(model)} {stands.name!r} already.")
+
+
+def _record(caller: Caller, verb: str, word: NamedRow, **data: object) -> None:
+    at, kind = clock.now(), _kind(type(word))
+    record(
+        project_id=caller.project_id,
+        agent_id=register_agent(caller, at),
+        changes=[Change(kind, verb, f"{kind}:{word.name}", dict(data))],
+        at=at,
+    )
+
+
+def _kind(model: type[NamedRow]) -> str:
+    return str(model._meta.verbose_name)

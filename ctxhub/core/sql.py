@@ -1,0 +1,63 @@
+"""SQL for the hot paths: names to rows, and the log. The same text on SQLite and PostgreSQL."""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import connection
+
+Row = Sequence[Any]
+
+
+def rows(statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+        return found
+
+
+def execute(statement: str, values: Sequence[Any] = ()) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+
+
+def insert(
+    table: str, columns: Sequence[str], records: Iterable[Row], then: str = ""
+) -> list[tuple[Any, ...]]:
+    """One statement for all records; `then` is what follows VALUES, and its RETURNING gives the result."""
+    records = list(records)
+    one = f"({', '.join(['%s'] * len(columns))})"
+    statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([one] * len(records))} {then}"  # noqa: S608
+    values = [value for record in records for value in record]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchall() if "RETURNING" in then else []
+
+
+def marks(values: Sequence[Any]) -> str:
+    """Placeholders for an IN list."""
+    return ", ".join(["%s"] * len(values))
+
+
+def stored_time(moment: datetime) -> Any:
+    return connection.ops.adapt_datetimefield_value(moment)
+
+
+def stored_json(value: Any) -> Any:
+    return connection.ops.adapt_json_value(value, None)
+
+
+def read_time(value: Any) -> datetime:
+    """SQLite's converter forgets the zone; everything is stored in UTC."""
+    moment: datetime = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def read_json(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, (str, bytes)) else value
+
+
+def json_list(expression: str) -> str:
+    """An aggregate of `expression` as a JSON array, in no promised order."""
+    return f"{'json_group_array' if connection.vendor == 'sqlite' else 'json_agg'}({expression})"

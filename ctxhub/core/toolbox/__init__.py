@@ -1,0 +1,1 @@
+"""The toolbox: typed functions in, tools, argument checking and help out."""

@@ -1,0 +1,264 @@
+"""An action's arguments: read from its signature, checked, refused so that a model can repair them."""
+
+import functools
+import inspect
+import json
+import operator
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, NotRequired, Union, cast, get_args, get_origin, get_type_hints
+
+from pydantic import BeforeValidator, ConfigDict, PlainValidator, TypeAdapter, ValidationError, WithJsonSchema
+from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
+
+from ctxhub.core.errors import InvalidInput, nearest
+from ctxhub.core.inputs import clean_number
+from ctxhub.core.unset import UNSET, Unset
+
+# -- Types of arguments ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """The words an argument knows, for the signature a model reads."""
+
+    words: str
+
+
+def _word(value: Any) -> Any:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _number_not_bool(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise PydanticCustomError("number", "must be a number, not true or false")
+    return value
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | float):
+        try:
+            return clean_number(value, "value")
+        except InvalidInput as error:
+            raise PydanticCustomError(
+                "value", "{why}", {"why": error.message.removeprefix("value ").rstrip(".")}
+            ) from error
+    raise PydanticCustomError("value", "must be a text or a finite number")
+
+
+def _parsed(opening: str) -> Callable[[Any], Any]:
+    """Some clients send arrays and objects as JSON in a string."""
+
+    def parse(value: Any) -> Any:
+        if isinstance(value, str) and value.lstrip().startswith(opening):
+            try:
+                return json.loads(value)
+            except (ValueError, RecursionError):
+                return value
+        return value
+
+    return parse
+
+
+def _list(value: Any) -> Any:
+    value = _parsed("[")(value)
+    return [value] if isinstance(value, (str, int, dict)) and not isinstance(value, bool) else value
+
+
+Word = Annotated[str, BeforeValidator(_word)]
+Number = Annotated[int, BeforeValidator(_number_not_bool)]
+Value = Annotated[str | int | float, PlainValidator(_value), WithJsonSchema({"type": ["string", "number"]})]
+Words = Annotated[list[str], BeforeValidator(_list)]
+Items = Annotated[list[dict[str, Any]], BeforeValidator(_list)]
+Anything = Annotated[list[Any], BeforeValidator(_list), WithJsonSchema({"type": "array", "items": {}})]
+Object = Annotated[dict[str, Any], BeforeValidator(_parsed("{"))]
+
+# -- Names of the sources, for "did you mean" ------------------------------------------------------
+
+OTHER_NAMES = {
+    "agent_name": "agent",
+    "agents_names": "agents",
+    "agent_names": "agents",
+    "alternatives_considered": "alternatives",
+    "context_key": "key",
+    "decided_by": "by",
+    "decision_key": "key",
+    "decisions": "items",
+    "from_agent": "agent",
+    "key_name": "key",
+    "match_mode": "match",
+    "message": "text",
+    "msg_type": "type",
+    "name": "key",
+    "offset": "cursor",
+    "scope": "scopes",
+    "scopes": "scope",
+    "search_text": "text",
+    "since_timestamp": "since",
+    "sort_by": "sort",
+    "sort_order": "order",
+    "statuses": "status",
+    "tag": "tags",
+    "tag_match": "match",
+    "tags_all": "tags",
+    "tags_any": "tags",
+    "to_agent": "to",
+    "updated_after": "since",
+    "updated_before": "until",
+}
+
+# -- A signature -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One parameter of an action, without Unset and null, which no model needs to read about."""
+
+    name: str
+    annotation: Any
+    required: bool
+    nullable: bool
+    default: Any
+
+    @property
+    def says(self) -> str:
+        return next((mark.words for mark in _marks(self.annotation) if isinstance(mark, Says)), "")
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = lean(TypeAdapter(self.annotation).json_schema())
+        return schema
+
+    @property
+    def signature(self) -> str:
+        """`key!`, `tags[]`, `limit=20`, `status=active|draft`: how a description spells the argument."""
+        shape = {"array": "[]", "object": "{}"}.get(str(self.schema.get("type")), "")
+        name = f"{self.name}{'!' if self.required else ''}{shape}"
+        default = (
+            "" if self.default in (UNSET, None, "", inspect.Parameter.empty) else str(self.default).lower()
+        )
+        if words := self.says:
+            return f"{name}={words}"
+        return f"{name}={default}" if default else name
+
+
+class Arguments:
+    """What an action takes, and the one place where a call's arguments are checked against it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        hints = get_type_hints(function, include_extras=True)
+        parameters = inspect.signature(function).parameters.values()
+        self.all = [_argument(p, hints[p.name]) for p in parameters if p.name != "caller"]
+        self.names = [argument.name for argument in self.all]
+        self._nullable = {argument.name for argument in self.all if argument.nullable}
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[dict[str, Any]]:
+        fields = {a.name: _field(a) for a in self.all}
+        shape = cast(Any, TypedDict)("Shape", fields)  # Its fields are known only here.
+        shape.__pydantic_config__ = ConfigDict(extra="forbid")
+        return TypeAdapter(shape)
+
+    def check(self, given: Mapping[str, Any], call: str) -> dict[str, Any]:
+        """The arguments as the action wants them; raises InvalidInput that names all that is wrong."""
+        present = {
+            name: value for name, value in given.items() if value is not None or name in self._nullable
+        }
+        try:
+            return self._adapter.validate_python(present)
+        except ValidationError as error:
+            raise self._refusal(error, call) from None
+
+    def _refusal(self, error: ValidationError, call: str) -> InvalidInput:
+        problems = error.errors(include_url=False, include_context=False)
+        unknown = [str(p["loc"][0]) for p in problems if p["type"] == "extra_forbidden"]
+        missing = [str(p["loc"][0]) for p in problems if p["type"] == "missing"]
+        if unknown:
+            meant = self.nearest(unknown[0])
+            return InvalidInput(
+                f"{call} has no argument {', '.join(map(repr, unknown))}.",
+                did_you_mean=meant,
+                missing=missing,
+                allowed=[*self.names, "agent"],
+            )
+        if missing:
+            return InvalidInput(
+                f"{call} needs {', '.join(missing)}.", missing=missing, hint=f"Arguments: {self}"
+            )
+        said = "; ".join(dict.fromkeys(f"{_place(p['loc'])}: {_plain(p['msg'])}" for p in problems))
+        return InvalidInput(f"{call}: {said}.", hint=f"Arguments: {self}")
+
+    def nearest(self, name: str) -> str | None:
+        other = OTHER_NAMES.get(name.lower())
+        return other if other in self.names or other == "agent" else nearest(name, self.names)
+
+    def __str__(self) -> str:
+        return " ".join(argument.signature for argument in self.all)
+
+
+def _argument(parameter: inspect.Parameter, hint: Any) -> Argument:
+    annotation, nullable = _without_unset_and_null(hint)
+    empty = inspect.Parameter.empty
+    return Argument(parameter.name, annotation, parameter.default is empty, nullable, parameter.default)
+
+
+def _without_unset_and_null(hint: Any) -> tuple[Any, bool]:
+    if get_origin(hint) not in (Union, types.UnionType):
+        return hint, False
+    members = get_args(hint)
+    kept = tuple(member for member in members if member not in (Unset, type(None)))
+    return functools.reduce(operator.or_, kept), type(None) in members
+
+
+def _field(argument: Argument) -> Any:
+    annotation = argument.annotation | None if argument.nullable else argument.annotation
+    return annotation if argument.required else NotRequired[annotation]
+
+
+def _marks(annotation: Any) -> tuple[Any, ...]:
+    return typing.get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
+
+
+def _place(loc: tuple[int | str, ...]) -> str:
+    """`tags[2]`; pydantic's names for the branches of a union are left out."""
+    place = str(loc[0]) if loc else "arguments"
+    for part in loc[1:]:
+        place += f"[{part}]" if isinstance(part, int) else ""
+    return place
+
+
+def _plain(message: str) -> str:
+    return message.replace("Input should be", "must be")
+
+
+def lean(schema: Any, *, keeps_null: bool = False) -> Any:
+    """A JSON schema without what costs tokens and tells nothing: titles, defaults, null unions, `$ref`.
+
+    What an answer may hold keeps its null: clients check answers against the schema.
+    """
+    definitions = schema.get("$defs", {}) if isinstance(schema, dict) else {}
+
+    def strip(node: Any) -> Any:
+        if isinstance(node, list):
+            return [strip(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        if "$ref" in node:
+            return strip(definitions[node["$ref"].rsplit("/", 1)[-1]])
+        if "anyOf" in node:
+            kinds = [strip(kind) for kind in node["anyOf"] if keeps_null or kind != {"type": "null"}]
+            return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+        properties = {name: strip(inner) for name, inner in node.get("properties", {}).items()}
+        kept = {name: strip(inner) for name, inner in node.items() if name not in _DROPPED}
+        return {**kept, **({"properties": properties} if properties else {})}
+
+    return strip(schema)
+
+
+_DROPPED = {"title", "default", "$defs", "additionalProperties", "properties", "description"}

@@ -1,0 +1,83 @@
+"""Runs one call of an agent: which action, may it, are its arguments right, and how its answer is shaped."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ctxhub.core.answers import MAX_TOKENS, fit
+from ctxhub.core.caller import Caller, acting
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.inputs import WORD_LENGTH, clean_name, clean_one_of
+from ctxhub.core.listing import Listing
+from ctxhub.core.services.agents import touch_agent
+from ctxhub.core.services.stored_answers import answer_once
+from ctxhub.core.toolbox.help import help_for
+from ctxhub.core.toolbox.registry import Action, find_tool
+
+
+def call(
+    caller: Caller, tool_name: str, arguments: Mapping[str, Any], *, request_id: str | None = None
+) -> dict[str, Any]:
+    """Run `tool_name` with `arguments` (among them `action` and `agent`) and return the contract's answer.
+
+    A write with a `request_id` that the same agent sent within 24 hours answers as it did then and writes
+    nothing. Raises CtxhubError; then nothing was written.
+    """
+    tool = find_tool(tool_name)
+    given = dict(arguments)
+    name = _text(given, "action")
+    if name == "help":
+        return help_for(tool, caller)
+    action = tool.pick(name, given)
+    caller.require(action.scope, action.call)
+    if agent := _text(given, "agent"):
+        caller = caller.speaking_as(clean_name(agent, "agent", at_most=WORD_LENGTH))
+    shape = _take_shape(action, given)
+    checked = action.arguments.check(given, action.call)
+    with acting(caller):
+        answer = answer_once(
+            caller, request_id if action.writes else None, lambda: action.run(caller, **checked)
+        )
+    touch_agent(caller)
+    return _shaped(answer, **shape)
+
+
+def _text(given: dict[str, Any], name: str) -> str | None:
+    value = given.pop(name, None)
+    if value is not None and not isinstance(value, str):
+        raise InvalidInput(f"{name} must be a text.")
+    return value
+
+
+def _take_shape(action: Action, given: dict[str, Any]) -> dict[str, Any]:
+    """`format` and `max_tokens` shape any list; an action that declares them itself takes them itself."""
+    if not action.answers_list:
+        return {}
+    shape: dict[str, Any] = {}
+    if said := _text(given, "format"):
+        shape["as_objects"] = clean_one_of(said, ["rows", "objects"], "format") == "objects"
+    if (limit := given.pop("max_tokens", None)) is not None:
+        shape["max_tokens"] = clean_max_tokens(limit)
+    return shape
+
+
+def clean_max_tokens(value: Any) -> int:
+    try:
+        limit = int(value)
+    except (TypeError, ValueError):
+        limit = 0
+    if isinstance(value, bool) or limit < 1:
+        raise InvalidInput(f"max_tokens must be a number from 1 to {MAX_TOKENS}, not {value!r}.")
+    return min(limit, MAX_TOKENS)
+
+
+def _shaped(answer: Any, *, as_objects: bool = False, max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
+    if isinstance(answer, Listing):
+        return answer.answer(as_objects=as_objects, max_tokens=max_tokens)
+    shaped: dict[str, Any] = fit(answer, max_tokens)
+    return shaped
+
+
+def as_text(answer: Mapping[str, Any]) -> str:
+    """Compact JSON, as a model reads it."""
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,30 @@
+"""`action:"help"`: what each action does, takes, and an example to copy."""
+
+from typing import Any
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.toolbox.registry import Action, Tool
+
+
+def help_for(tool: Tool, caller: Caller) -> dict[str, Any]:
+    """The actions the caller may use; `!` marks what is required, `[]` a list, `{}` an object."""
+    usable = [action for action in tool.actions.values() if caller.may(action.scope)]
+    return {
+        "tool": tool.name,
+        "does": tool.summary,
+        "actions": {action.name or tool.name: _entry(action) for action in usable},
+        "everywhere": "agent (who speaks)"
+        + (
+            ", format=rows|objects, max_tokens on lists"
+            if any(action.answers_list for action in usable)
+            else ""
+        ),
+    }
+
+
+def _entry(action: Action) -> dict[str, Any]:
+    entry: dict[str, Any] = {"does": " ".join(action.doc.split()), "arguments": str(action.arguments)}
+    name = {"action": action.name} if action.name else {}
+    if action.example or name:
+        entry["example"] = {**name, **action.example}
+    return entry

@@ -1,0 +1,36 @@
+"""docs/mcp-tools.md, written from the same signatures that the tools are built from."""
+
+import json
+from collections.abc import Iterator
+
+from ctxhub.core.toolbox.registry import Action, Tool, all_tools
+from ctxhub.core.toolbox.surface import ORDER
+
+HEADER = """# The tools
+
+Written by `manage.py document_tools` from the code; do not edit. `!` marks what is required, `[]` a list,
+`{}` an object, `a|b` the words an argument knows. Every action also takes `agent` (who speaks); lists also
+take `format` (rows or objects) and `max_tokens`. With `--surface flat` each action is a tool of its own:
+`decision_set`.
+"""
+
+
+def render_manual() -> str:
+    tools = [all_tools()[name] for name in ORDER if name in all_tools()]
+    return "\n".join([HEADER, *(line for tool in tools for line in _tool(tool))])
+
+
+def _tool(tool: Tool) -> Iterator[str]:
+    yield f"## {tool.name}\n\n{tool.summary}\n"
+    for action in tool.actions.values():
+        yield from _action(action)
+
+
+def _action(action: Action) -> Iterator[str]:
+    yield f"### {action.call}\n\n{action.doc}\n"
+    if action.arguments.all:
+        yield f"Arguments: `{action.arguments}`\n"
+    yield f"Scope: {action.scope}.\n"
+    if action.example:
+        name = {"action": action.name} if action.name else {}
+        yield f"```json\n{json.dumps({**name, **action.example})}\n```\n"

@@ -1,0 +1,150 @@
+"""`@action`: the registry of every operation an agent can call. Knows nothing of MCP."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import cleandoc
+from typing import Any, TypeVar
+
+from ctxhub.core.caller import ADMIN, READ, WRITE
+from ctxhub.core.errors import InvalidInput, nearest
+from ctxhub.core.listing import Listing
+from ctxhub.core.toolbox.arguments import Arguments
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Action:
+    """One operation. `doc` is its docstring: the first sentence for lists, the whole for `help`."""
+
+    tool: str
+    name: str
+    run: Callable[..., Any]
+    scope: str
+    writes: bool
+    destroys: bool
+    idempotent: bool
+    example: Mapping[str, Any]
+    also_known_as: tuple[str, ...]
+    answers_list: bool
+    arguments: Arguments
+    doc: str
+
+    @property
+    def call(self) -> str:
+        """`decision.set`, or the tool's name where it has one operation."""
+        return f"{self.tool}.{self.name}" if self.name else self.tool
+
+    @property
+    def flat_name(self) -> str:
+        return f"{self.tool}_{self.name}" if self.name else self.tool
+
+    @property
+    def summary(self) -> str:
+        return self.doc.partition("\n\n")[0].replace("\n", " ")
+
+    @property
+    def signature(self) -> str:
+        return f"{self.name} {self.arguments}".strip()
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A noun's operations under one name. `otherwise`: what a call without `action` means."""
+
+    name: str
+    summary: str
+    otherwise: Sequence[tuple[frozenset[str], str]] = ()
+    actions: dict[str, Action] = field(default_factory=dict)
+
+    @property
+    def is_single(self) -> bool:
+        return list(self.actions) == [""]
+
+    def pick(self, name: str | None, arguments: Iterable[str]) -> Action:
+        """The action of this name; without one, the action the arguments are for, never one that removes."""
+        if self.is_single and name in (None, "", self.name):
+            return self.actions[""]
+        if name:
+            return self.actions.get(name) or self._refuse_unknown(name)
+        given = set(arguments)
+        meant = next((self.actions[action] for needed, action in self.otherwise if needed <= given), None)
+        if meant and given <= {*meant.arguments.names, *COMMON_ARGUMENTS}:
+            return meant
+        fitting = [a.name for a in self.actions.values() if given <= {*a.arguments.names, *COMMON_ARGUMENTS}]
+        raise InvalidInput(
+            f"{self.name} needs an action.",
+            missing=["action"],
+            allowed=fitting or list(self.actions),
+            hint=self._hint,
+        )
+
+    def _refuse_unknown(self, name: str) -> Action:
+        known = {other: a.name for a in self.actions.values() for other in (a.name, *a.also_known_as)}
+        meant = nearest(name, list(known))
+        raise InvalidInput(
+            f"{self.name} has no action {name!r}.",
+            did_you_mean=known[meant] or None if meant else None,
+            allowed=[action or self.name for action in self.actions],
+            hint=self._hint,
+        )
+
+    @property
+    def _hint(self) -> str:
+        return f'{self.name} with action "help" lists the actions and their arguments.'
+
+
+COMMON_ARGUMENTS = ("action", "agent", "format", "max_tokens")
+
+_tools: dict[str, Tool] = {}
+
+
+def tool(name: str, summary: str, otherwise: Sequence[tuple[set[str], str]] = ()) -> None:
+    """Declare a tool: its summary is what a model sees first."""
+    _tools[name] = Tool(name, summary, [(frozenset(needed), action) for needed, action in otherwise])
+
+
+def action(
+    tool_name: str,
+    name: str = "",
+    *,
+    writes: bool = False,
+    scope: str = "",
+    destroys: bool = False,
+    idempotent: bool = False,
+    example: Mapping[str, Any] | None = None,
+    also_known_as: Sequence[str] = (),
+) -> Callable[[FunctionT], FunctionT]:
+    """Register a typed function `(caller, ...)` as an operation of a declared tool."""
+
+    def register(function: FunctionT) -> FunctionT:
+        _tools[tool_name].actions[name] = Action(
+            tool=tool_name,
+            name=name,
+            run=function,
+            scope=scope or (ADMIN if destroys else WRITE if writes else READ),
+            writes=writes or destroys,
+            destroys=destroys,
+            idempotent=idempotent or not (writes or destroys),
+            example=example or {},
+            also_known_as=tuple(also_known_as),
+            answers_list=function.__annotations__.get("return") in (Listing, "Listing"),
+            arguments=Arguments(function),
+            doc=cleandoc(function.__doc__ or ""),
+        )
+        return function
+
+    return register
+
+
+def all_tools() -> Mapping[str, Tool]:
+    return _tools
+
+
+def find_tool(name: str) -> Tool:
+    """The tool of this name; raises InvalidInput naming the nearest."""
+    if name in _tools:
+        return _tools[name]
+    other = {a: t.name for t in _tools.values() for act in t.actions.values() for a in act.also_known_as}
+    meant = other.get(name) or nearest(name, list(_tools))
+    raise InvalidInput(f"There is no tool {name!r}.", did_you_mean=meant, allowed=list(_tools))

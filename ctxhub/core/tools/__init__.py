@@ -1,0 +1,3 @@
+from ctxhub.core.tools import get, hub
+
+__all__ = ["get", "hub"]
