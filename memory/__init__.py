@@ -1,0 +1,1 @@
+"""What the team knows: decisions and, later, constraints, memories, snapshots, scratchpads."""

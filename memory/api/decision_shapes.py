@@ -1,0 +1,197 @@
+"""What is said about decisions over REST, and answered: names and types, for checks and for the schema."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from ctxhub.core.api.bodies import (
+    Anything,
+    Body,
+    Flag,
+    JsonObject,
+    ProjectBody,
+    StringOrNumber,
+    Text,
+    Texts,
+    Word,
+)
+from ctxhub.core.api.hub import SINCE
+from ctxhub.core.api.queries import ListQuery, Query, flag, text, words
+from memory.selectors.decisions import INCLUDES, SORTS
+
+STATUSES = ("active", "draft", "deprecated")
+RESULTS = ("created", "updated", "unchanged")
+OPTION = {
+    "type": "object",
+    "required": ["option"],
+    "properties": {"option": {"type": "string"}, "why_not": {"type": "string"}},
+}
+REASONS = {"type": "array", "items": {"type": "string"}}
+
+# -- Queries ---------------------------------------------------------------------------------------
+
+
+class IncludeQuery(Query):
+    include = words("More of the decision.", one_of=INCLUDES)
+
+
+class DecisionQuery(ListQuery):
+    key = text("Exactly this key: the decision whole, whatever its status.")
+    include = words("More of the decision; with `key`.", one_of=INCLUDES)
+    status = text("Left out: active.", one_of=[*STATUSES, "any"])
+    layer = text("In this layer.")
+    tags = words("With these tags.")
+    match = text("Any of the tags (left out), or all.", one_of=["any", "all"])
+    exclude_tags = words("With none of these tags.")
+    scope = text("In this scope; `api/*` means every one below.")
+    by = text("By this agent.")
+    since = text(f"Changed since. {SINCE}")
+    until = text(f"Changed before. {SINCE}")
+    sort = text("Left out: updated.", one_of=list(SORTS))
+    order = text("Left out: desc.", one_of=["desc", "asc"])
+    full = flag("Values whole, not cut to 200 characters.")
+
+
+class VersionQuery(ListQuery):
+    full = flag("Values whole, not cut to 200 characters.")
+
+
+# -- Bodies ----------------------------------------------------------------------------------------
+
+
+@extend_schema_field(
+    {"oneOf": [{"type": "string", "enum": STATUSES}, {"type": "integer", "minimum": 1, "maximum": 3}]}
+)
+class Status(Word):
+    """A status by its word or its number."""
+
+
+@extend_schema_field({"type": "array", "items": {"oneOf": [{"type": "string"}, OPTION]}, "nullable": True})
+class Alternatives(Anything):
+    """What else was weighed."""
+
+
+@extend_schema_field({"type": "object", "properties": {"pros": REASONS, "cons": REASONS}, "nullable": True})
+class Tradeoffs(JsonObject):
+    """What speaks for it and against."""
+
+
+class DecisionBody(Body):
+    """Left out: unchanged; null clears."""
+
+    layer = Text(required=False, allow_null=True)
+    tags = Texts(required=False, allow_null=True)
+    scopes = Texts(required=False, allow_null=True)
+    paths = Texts(required=False, allow_null=True, help_text="Globs of the files it bears on.")
+    status = Status(required=False)
+    version = Text(required=False)
+    rationale = Text(required=False, allow_null=True)
+    alternatives = Alternatives(required=False, allow_null=True, help_text="Texts, or {option, why_not}.")
+    tradeoffs = Tradeoffs(required=False, allow_null=True)
+    metadata = JsonObject(required=False, allow_null=True, help_text="Merges by key; null removes one.")
+    expected_version = Text(required=False, help_text="Refused with 409 if it is at another version.")
+
+
+class DecisionItem(DecisionBody):
+    key = Text()
+    value = StringOrNumber()
+
+
+class SetDecision(DecisionItem, ProjectBody):
+    pass
+
+
+class ReplaceDecision(DecisionBody, ProjectBody):
+    """Left out: back to its default."""
+
+    value = StringOrNumber()
+
+
+class ChangeDecision(DecisionBody, ProjectBody):
+    value = StringOrNumber(required=False)
+
+
+@extend_schema_field(DecisionItem(many=True))
+class Items(Anything):
+    """Each is checked for itself, so that one that is wrong need not stop the others."""
+
+
+class SetDecisions(ProjectBody):
+    items = Items(help_text="Up to 50.")
+    atomic = Flag(required=False, help_text="All or nothing: the default.")
+
+
+# -- Answers ---------------------------------------------------------------------------------------
+
+
+Answer = serializers.Serializer[Mapping[str, Any]]
+
+
+class Decision(Answer):
+    key = serializers.CharField()
+    value = StringOrNumber()
+    version = serializers.CharField()
+    status = serializers.ChoiceField(STATUSES)
+    layer = serializers.CharField(allow_null=True)
+    tags = serializers.ListField(child=serializers.CharField())
+    scopes = serializers.ListField(child=serializers.CharField())
+    paths = serializers.ListField(child=serializers.CharField())
+    agent = serializers.CharField()
+    updated = serializers.DateTimeField()
+    metadata = JsonObject(required=False)
+    reason = serializers.CharField(required=False, help_text="Why it was deprecated.")
+    superseded_by = serializers.CharField(required=False, allow_null=True)
+
+
+class Version(Answer):
+    version = serializers.CharField()
+    value = StringOrNumber()
+    status = serializers.ChoiceField(STATUSES)
+    agent = serializers.CharField()
+    at = serializers.DateTimeField()
+
+
+class Reasons(Answer):
+    rationale = serializers.CharField(allow_blank=True)
+    alternatives = Alternatives()
+    tradeoffs = Tradeoffs()
+
+
+class WholeDecision(Reasons, Decision):
+    history = Version(many=True, required=False)
+    supersedes = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+class ListedDecision(Decision):
+    rationale = serializers.CharField(allow_blank=True, required=False, help_text="With `key`.")
+    alternatives = Alternatives(required=False)
+    tradeoffs = Tradeoffs(required=False)
+    history = Version(many=True, required=False)
+    supersedes = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+class SetAnswer(WholeDecision):
+    id = serializers.IntegerField()
+    result = serializers.ChoiceField(RESULTS)
+    hint = serializers.CharField(required=False)
+
+
+class BatchResult(Answer):
+    """How one item went: what `set` answers, or its error and its `index`."""
+
+    key = serializers.CharField(required=False)
+    id = serializers.IntegerField(required=False)
+    version = serializers.CharField(required=False)
+    result = serializers.ChoiceField(RESULTS, required=False)
+    hint = serializers.CharField(required=False)
+    index = serializers.IntegerField(required=False)
+    error = serializers.CharField(required=False)
+    message = serializers.CharField(required=False)
+
+
+class BatchAnswer(Answer):
+    done = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    results = BatchResult(many=True, help_text="In the order of the items.")

@@ -1,0 +1,140 @@
+"""Decisions over REST: lists, one by its key, its versions, and many at once."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.etags import IF_MATCH, etag, expecting
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.problems import refusal_of
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.errors import CtxhubError, InvalidInput
+from ctxhub.core.listing import preview
+from memory.api.decision_shapes import (
+    BatchAnswer,
+    ChangeDecision,
+    DecisionItem,
+    DecisionQuery,
+    IncludeQuery,
+    ListedDecision,
+    ReplaceDecision,
+    SetAnswer,
+    SetDecision,
+    SetDecisions,
+    Version,
+    VersionQuery,
+    WholeDecision,
+)
+from memory.selectors import decisions as selectors
+from memory.services import decisions as services
+from memory.services.decision_fields import clean_key
+from memory.sql import DecisionRow
+
+
+class DecisionViewSet(ProjectViewSet):
+    has_versions = True
+    queries = {"list": DecisionQuery, "retrieve": IncludeQuery}
+    bodies = {"create": SetDecision, "update": ReplaceDecision, "partial_update": ChangeDecision}
+
+    @extend_schema(responses=ListedDecision)
+    def list(self, request: Request, slug: str) -> Response:
+        """Decisions that pass every filter, newest first."""
+        full, include = self.query.pop("full", False), self.query.pop("include", ())
+        by_key = bool(self.query.get("key"))
+        if include and not by_key:
+            raise InvalidInput("include needs key.", missing=["key"])
+        page = selectors.find_decisions(self.project_id, **self.query)
+        items = [self._whole(row, include) if by_key else _listed(row, full) for row in page.rows]
+        return self.listed(Page(items, page.next, page.total, page.cursor_after))
+
+    @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
+    def create(self, request: Request, slug: str) -> Response:
+        """Set a decision: 201 where it is new, 200 where its key was there."""
+        return self._write(services.set_decision, **self.body)
+
+    @extend_schema(responses=WholeDecision, filters=True)
+    def retrieve(self, request: Request, slug: str, key: str) -> Response:
+        """One decision, whole. Its ETag is its version."""
+        row = self._get(key)
+        return Response(self._whole(row, self.query.get("include", ())), headers=etag(row.version))
+
+    @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
+    def update(self, request: Request, slug: str, key: str) -> Response:
+        """Make a decision what the body says and nothing else."""
+        return self._write(services.replace_decision, key=key, **self.body)
+
+    @extend_schema(parameters=[IF_MATCH], responses=SetAnswer)
+    def partial_update(self, request: Request, slug: str, key: str) -> Response:
+        """Change a decision that exists; what is left out stays as it is."""
+        return self._write(services.change_decision, key=key, **self.body)
+
+    @extend_schema(parameters=[IF_MATCH], responses={204: None})
+    def destroy(self, request: Request, slug: str, key: str) -> Response:
+        """Remove a decision and its history for good. An administrator's; to end one, set its status."""
+        expected = expecting(request, {})
+        self.once(lambda: services.delete_decision(caller=self.caller, key=key, **expected))
+        return Response(status=204)
+
+    def _write(self, service: Callable[..., services.SetAnswer], **arguments: Any) -> Response:
+        arguments = expecting(self.request, arguments)
+        answer = self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
+        # A request key that was used for something else before answers as that did.
+        headers = etag(answer["version"]) if "version" in answer else {}
+        return Response(answer, status=201 if answer.get("result") == "created" else 200, headers=headers)
+
+    def _answer(self, answer: services.SetAnswer) -> dict[str, Any]:
+        return {**answer, **self._whole(self._get(answer["key"]), ())}
+
+    def _get(self, key: str) -> DecisionRow:
+        key = clean_key(key)
+        if (row := selectors.find_decision(self.project_id, key)) is None:
+            raise services.unknown_key(key, selectors.near_keys(self.project_id, key))
+        return row
+
+    def _whole(self, row: DecisionRow, include: Sequence[str]) -> dict[str, Any]:
+        wanted = {"rationale", *(name.lower() for name in include)}
+        parts = selectors.included(self.project_id, row, sorted(wanted - {"history"}))
+        if "history" in wanted:
+            parts["history"] = selectors.list_versions(self.project_id, row.key, full=True).objects()
+        return selectors.decision_item(row) | parts
+
+
+class VersionViewSet(ProjectViewSet):
+    queries = {"list": VersionQuery}
+
+    @extend_schema(responses=Version)
+    def list(self, request: Request, slug: str, key: str) -> Response:
+        """Every version, newest first, the current one included; none for an unknown key."""
+        versions = selectors.list_versions(self.project_id, key, **{"limit": 20, **self.query})
+        return self.listed(Page.of(versions))
+
+
+class BatchViewSet(ProjectViewSet):
+    bodies = {"create": SetDecisions}
+
+    @extend_schema(responses={200: BatchAnswer})
+    def create(self, request: Request, slug: str) -> Response:
+        """Set up to 50 decisions at once: all or nothing, unless `atomic` is false."""
+        arguments = {**self.body, "items": [_checked(item) for item in self.body["items"]]}
+        return Response(self.once(lambda: services.set_decision_batch(caller=self.caller, **arguments)))
+
+
+def _listed(row: DecisionRow, full: bool) -> dict[str, Any]:
+    item = selectors.decision_item(row)
+    return {**item, "value": preview(item["value"], full=full)}
+
+
+def _checked(item: Any) -> Mapping[str, Any] | CtxhubError:
+    serializer = DecisionItem(data=item)
+    try:
+        serializer.is_valid(raise_exception=True)
+    except ValidationError as error:
+        return refusal_of(error.detail)
+    except CtxhubError as error:
+        return error
+    validated: Mapping[str, Any] = serializer.validated_data
+    return validated

@@ -1,0 +1,10 @@
+from memory.models.decision import (
+    Decision,
+    DecisionRevision,
+    DecisionScope,
+    DecisionStatus,
+    DecisionTag,
+    ValueType,
+)
+
+__all__ = ["Decision", "DecisionRevision", "DecisionScope", "DecisionStatus", "DecisionTag", "ValueType"]

@@ -1,0 +1,155 @@
+"""A decision: one value per key, versioned, with the reasons it was taken for."""
+
+from django.db import models
+from django.utils import timezone
+
+from ctxhub.core.models import Agent, Layer, Scope, Tag
+from ctxhub.core.models.base import ProjectRow
+
+
+class DecisionStatus(models.IntegerChoices):
+    ACTIVE = 1, "active"
+    DEPRECATED = 2, "deprecated"
+    DRAFT = 3, "draft"
+
+
+class ValueType(models.IntegerChoices):
+    """How the text in `value` is spoken: 5 comes back 5, 5.5 comes back 5.5."""
+
+    TEXT = 1, "text"
+    INTEGER = 2, "integer"
+    FLOAT = 3, "float"
+
+
+class TypedValue(models.Model):
+    """A string or a number, kept as typed: its exact text, its type, and the number to calculate with."""
+
+    value = models.TextField(blank=True)
+    value_type = models.PositiveSmallIntegerField(choices=ValueType, default=ValueType.TEXT)
+    number = models.FloatField(null=True, blank=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def typed_value(self) -> str | int | float:
+        return typed_value(self.value, self.value_type)
+
+
+def typed_value(text: str, value_type: int) -> str | int | float:
+    if value_type == ValueType.INTEGER:
+        return int(text)
+    return float(text) if value_type == ValueType.FLOAT else text
+
+
+class Decision(TypedValue, ProjectRow):
+    Status = DecisionStatus
+
+    key = models.CharField(max_length=200)
+    version = models.CharField(max_length=50, default="1.0.0")
+    version_order = models.CharField(max_length=600, editable=False, default="")
+    status = models.PositiveSmallIntegerField(choices=DecisionStatus, default=DecisionStatus.ACTIVE)
+    layer = models.ForeignKey(
+        Layer, null=True, blank=True, on_delete=models.RESTRICT, related_name="decisions", db_index=False
+    )
+    agent = models.ForeignKey(
+        Agent, null=True, on_delete=models.RESTRICT, related_name="decisions", db_index=False
+    )
+    tags = models.ManyToManyField(Tag, through="DecisionTag", related_name="decisions", blank=True)
+    scopes = models.ManyToManyField(Scope, through="DecisionScope", related_name="decisions", blank=True)
+    paths = models.JSONField(default=list, blank=True, help_text="Globs of the files this decision bears on.")
+    rationale = models.TextField(blank=True)
+    alternatives = models.JSONField(default=list, blank=True, help_text="Texts, or {option, why_not}.")
+    tradeoffs = models.JSONField(default=dict, blank=True, help_text="{pros: [...], cons: [...]}.")
+    metadata = models.JSONField(default=dict, blank=True)
+    reason = models.TextField(blank=True, help_text="Why it was deprecated.")
+    superseded_by = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="supersedes"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta(ProjectRow.Meta):
+        ordering = ("-updated_at", "-id")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("project", "key"),
+                name="memory_one_decision_per_key",
+                violation_error_message="A decision with this key exists.",
+            ),
+        )
+        # Each list walks the index that ends in its order; the status is checked on the way.
+        indexes = (
+            models.Index(fields=("project", "-updated_at", "-id"), name="memory_decision_newest"),
+            models.Index(fields=("project", "layer", "-updated_at", "-id"), name="memory_decision_by_layer"),
+            models.Index(fields=("project", "agent", "-updated_at", "-id"), name="memory_decision_by_agent"),
+            models.Index(
+                fields=("project", "status", "-updated_at", "-id"), name="memory_decision_by_status"
+            ),
+            models.Index(fields=("project", "version_order", "id"), name="memory_decision_by_version"),
+        )
+
+    def __str__(self) -> str:
+        return self.key
+
+    @property
+    def ref(self) -> str:
+        return f"decision:{self.key}"
+
+
+class DecisionTag(ProjectRow):
+    """A tag on a decision. It repeats `updated_at`: the newest with a tag are one walk of an index."""
+
+    decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="tag_links", db_index=False)
+    tag = models.ForeignKey(Tag, on_delete=models.RESTRICT, related_name="decision_links", db_index=False)
+    updated_at = models.DateTimeField()
+
+    class Meta(ProjectRow.Meta):
+        constraints = (
+            models.UniqueConstraint(fields=("decision", "tag"), name="memory_one_tag_per_decision"),
+        )
+        indexes = (
+            models.Index(fields=("tag", "-updated_at", "-decision"), name="memory_decisiontag_newest"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.tag_id} on {self.decision_id}"
+
+
+class DecisionScope(ProjectRow):
+    """A scope of a decision; see DecisionTag."""
+
+    decision = models.ForeignKey(
+        Decision, on_delete=models.CASCADE, related_name="scope_links", db_index=False
+    )
+    scope = models.ForeignKey(Scope, on_delete=models.RESTRICT, related_name="decision_links", db_index=False)
+    updated_at = models.DateTimeField()
+
+    class Meta(ProjectRow.Meta):
+        constraints = (
+            models.UniqueConstraint(fields=("decision", "scope"), name="memory_one_scope_per_decision"),
+        )
+        indexes = (
+            models.Index(fields=("scope", "-updated_at", "-decision"), name="memory_decisionscope_newest"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.scope_id} of {self.decision_id}"
+
+
+class DecisionRevision(TypedValue, ProjectRow):
+    """What a decision was before a change. `data` holds the rest of it, by the names the contract uses."""
+
+    decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="revisions", db_index=False)
+    version = models.CharField(max_length=50)
+    status = models.PositiveSmallIntegerField(choices=DecisionStatus)
+    agent = models.ForeignKey(Agent, null=True, on_delete=models.RESTRICT, related_name="+", db_index=False)
+    at = models.DateTimeField(help_text="When this version was written.")
+    data = models.JSONField(default=dict)
+
+    class Meta(ProjectRow.Meta):
+        ordering = ("-id",)
+        indexes = (models.Index(fields=("decision", "-id"), name="memory_revision_newest"),)
+
+    def __str__(self) -> str:
+        return f"{self.decision_id} {self.version}"

@@ -1,0 +1,87 @@
+"""What every change of decisions leaves behind, whoever wrote it: a revision of what was, and an event."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from ctxhub.core.services.events import Change, record
+from memory import sql
+from memory.models import DecisionStatus
+from memory.sql import DecisionRow
+
+
+@dataclass(frozen=True)
+class DecisionChange:
+    """What a decision was (None: new) and is (None: deleted)."""
+
+    old: DecisionRow | None
+    new: DecisionRow | None
+
+    @property
+    def row(self) -> DecisionRow:
+        """The decision as it is, or last was."""
+        row = self.new or self.old
+        assert row is not None
+        return row
+
+    @cached_property
+    def changed(self) -> list[str]:
+        """The contract's names of what differs."""
+        if self.old is None or self.new is None:
+            return []
+        old, new = _spoken(self.old), _spoken(self.new)
+        return [name for name in new if old[name] != new[name]]
+
+    def touches(self, name: str) -> bool:
+        """Whether the field has to be written: it differs, or everything is new."""
+        return self.old is None or name in self.changed
+
+    @property
+    def verb(self) -> str:
+        if self.old is None:
+            return "created"
+        if self.new is None:
+            return "deleted"
+        is_end = self.new.status == DecisionStatus.DEPRECATED != self.old.status
+        return "deprecated" if is_end else "updated"
+
+
+def record_decisions(
+    *, project_id: int, agent_id: int | None, changes: Sequence[DecisionChange], at: datetime
+) -> None:
+    """Write revisions and events, as the last statements of the transaction."""
+    revised = [change.old for change in changes if change.old and change.new]
+    if revised:
+        sql.insert_revisions(project_id, revised)
+    record(project_id=project_id, agent_id=agent_id, changes=[_event(change) for change in changes], at=at)
+
+
+def _event(change: DecisionChange) -> Change:
+    row = change.row
+    data: dict[str, Any] = {"version": row.version}
+    if change.old and change.new:
+        data |= {"was": change.old.version, "changed": change.changed}
+    if change.verb == "deprecated" and row.reason:
+        data["reason"] = row.reason
+    return Change("decision", change.verb, f"decision:{row.key}", data)
+
+
+def _spoken(row: DecisionRow) -> dict[str, Any]:
+    return {
+        "key": row.key,
+        "value": (row.value, row.value_type),
+        "version": row.version,
+        "status": row.status,
+        "layer": row.layer_id,
+        "tags": sorted(name.casefold() for name in row.tags),
+        "scopes": sorted(name.casefold() for name in row.scopes),
+        "paths": list(row.paths),
+        "rationale": row.rationale,
+        "alternatives": list(row.alternatives),
+        "tradeoffs": dict(row.tradeoffs),
+        "metadata": dict(row.metadata),
+        "reason": row.reason,
+        "superseded_by": row.superseded_by_id,
+    }

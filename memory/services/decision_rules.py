@@ -1,0 +1,111 @@
+"""What a decision becomes when it is set: pure rules, no database."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core.errors import Conflict
+from ctxhub.core.inputs import merge_object
+from ctxhub.core.listing import preview
+from ctxhub.core.selectors.words import Words
+from ctxhub.core.unset import Unset, given
+from memory.models import DecisionStatus, ValueType
+from memory.services.decision_fields import VERSION_LENGTH, DecisionFields
+from memory.services.decision_log import DecisionChange
+from memory.sql import DecisionRow
+
+FIRST_VERSION = "1.0.0"
+
+_LAST_NUMBER = re.compile(r"(\d+)(\D*)$", re.ASCII)
+
+
+def decide(
+    fields: DecisionFields, old: DecisionRow | None, words: Words, agent: str, at: datetime
+) -> DecisionChange:
+    """The change that `fields` ask for; absent fields keep what stands.
+
+    Raises Conflict where `expected_version` does not match, InvalidInput for a layer the project does not
+    have.
+    """
+    check_expected(fields.key, fields.expected_version, old)
+    base = old or _blank(fields.key, agent, at)
+    layer_id, layer = base.layer_id, base.layer
+    if not isinstance(fields.layer, Unset):
+        layer_id, layer = words.layer(fields.layer) if fields.layer else (None, None)
+    new = replace(
+        base,
+        value=given(fields.value, base.value),
+        value_type=given(fields.value_type, base.value_type),
+        status=given(fields.status, base.status),
+        layer=layer,
+        layer_id=layer_id,
+        tags=given(fields.tags, base.tags),
+        scopes=given(fields.scopes, base.scopes),
+        paths=given(fields.paths, base.paths),
+        rationale=given(fields.rationale, base.rationale),
+        alternatives=given(fields.alternatives, base.alternatives),
+        tradeoffs=given(fields.tradeoffs, base.tradeoffs),
+        metadata=_metadata(fields, base),
+        version=_next_version(fields, old),
+    )
+    if base.status == DecisionStatus.DEPRECATED and new.status == DecisionStatus.ACTIVE:
+        new = replace(new, reason="", superseded_by=None, superseded_by_id=None)
+    change = DecisionChange(old, new)
+    if old is not None and change.changed:
+        return DecisionChange(old, replace(new, agent=agent, updated_at=at))
+    return change
+
+
+def bump(version: str) -> str:
+    """The version after this one: its last number plus one; one without a number gets `.1`."""
+    number = _LAST_NUMBER.search(version)
+    head = version[: number.start()] if number else version
+    tail = f"{int(number[1]) + 1}{number[2]}" if number else ".1"
+    # Where the length is used up the head gives way: a cut number would come again.
+    return f"{head[: max(VERSION_LENGTH - len(tail), 0)]}{tail}"[:VERSION_LENGTH]
+
+
+def _next_version(fields: DecisionFields, old: DecisionRow | None) -> str:
+    if old is None:
+        return given(fields.version, FIRST_VERSION)
+    value, value_type = given(fields.value, old.value), given(fields.value_type, old.value_type)
+    same_value = (value, value_type) == (old.value, old.value_type)
+    said = given(fields.version, old.version)
+    # A new value under the version that stands would make two versions of one name.
+    return said if same_value or said != old.version else bump(old.version)
+
+
+def _metadata(fields: DecisionFields, base: DecisionRow) -> Mapping[str, Any]:
+    if isinstance(fields.metadata, Unset):
+        return base.metadata
+    return {} if fields.metadata is None else merge_object(base.metadata, fields.metadata)
+
+
+def check_expected(key: str, expected: str | Unset, old: DecisionRow | None) -> None:
+    """Raise Conflict, with the current version and value, unless the decision is at the expected version."""
+    if isinstance(expected, Unset) or (old is not None and old.version == expected):
+        return
+    if old is None:
+        raise Conflict(f"{key!r} does not exist, so it is not at version {expected}.", hint="Leave it out.")
+    value = preview(old.spoken_value)
+    raise Conflict(
+        f"{key!r} is at version {old.version}, not {expected}; its value is {value!r}.",
+        hint="Read it again, then set it with the version you have read.",
+        current={"version": old.version, "value": value},
+    )
+
+
+def _blank(key: str, agent: str, at: datetime) -> DecisionRow:
+    return DecisionRow(
+        key=key,
+        value="",
+        value_type=ValueType.TEXT,
+        version=FIRST_VERSION,
+        status=DecisionStatus.ACTIVE,
+        agent=agent,
+        agent_id=None,
+        created_at=at,
+        updated_at=at,
+    )

@@ -1,0 +1,82 @@
+"""Writes decisions to their tables, many at once: rows, links, revisions and events."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import CtxhubError
+from ctxhub.core.selectors.words import Words, find_words
+from ctxhub.core.services.words import register_words
+from ctxhub.core.unset import given
+from memory import sql
+from memory.services.decision_fields import DecisionFields
+from memory.services.decision_log import DecisionChange, record_decisions
+from memory.services.decision_rules import decide
+
+
+def write_decisions(caller: Caller, items: Sequence[DecisionFields]) -> list[DecisionChange | CtxhubError]:
+    """Write the items, in as many rounds as the most repeated key comes; an error for each that cannot be."""
+    outcomes: dict[int, DecisionChange | CtxhubError] = {}
+    waiting = dict(enumerate(items))
+    while waiting:
+        first_of_key: dict[str, int] = {}
+        for index, fields in waiting.items():
+            first_of_key.setdefault(fields.key, index)
+        chosen = list(first_of_key.values())
+        outcomes |= zip(chosen, _write_round(caller, [waiting.pop(index) for index in chosen]), strict=True)
+    return [outcomes[index] for index in range(len(items))]
+
+
+def _write_round(caller: Caller, items: Sequence[DecisionFields]) -> list[DecisionChange | CtxhubError]:
+    at = clock.now()
+    stored = sql.read_decisions(caller.project_id, [fields.key for fields in items])
+    words = find_words(
+        caller.project_id,
+        agent=caller.agent,
+        tags=[tag for fields in items for tag in given(fields.tags, ())],
+        scopes=[scope for fields in items for scope in given(fields.scopes, ())],
+        layers=any(fields.layer for fields in items),
+    )
+    outcomes: list[DecisionChange | CtxhubError] = []
+    for fields in items:
+        try:
+            outcomes.append(decide(fields, stored.get(fields.key), words, caller.agent, at))
+        except CtxhubError as error:
+            outcomes.append(error)
+    changes = [o for o in outcomes if isinstance(o, DecisionChange) and (o.old is None or o.changed)]
+    ids = store_changes(caller, changes, words, at) if changes else {}
+    return [_with_id(o, ids) if isinstance(o, DecisionChange) else o for o in outcomes]
+
+
+def store_changes(
+    caller: Caller, changes: Sequence[DecisionChange], words: Words, at: datetime
+) -> dict[str, int]:
+    """Write the rows, their links, revisions and events; the ids by key."""
+    register_words(
+        words,
+        caller=caller,
+        tags=[tag for change in changes if change.touches("tags") for tag in change.row.tags],
+        scopes=[scope for change in changes if change.touches("scopes") for scope in change.row.scopes],
+        at=at,
+    )
+    ids = sql.upsert_decisions(caller.project_id, [replace(c.row, agent_id=words.agent_id) for c in changes])
+    for links, name, known in (
+        (sql.TAG_LINKS, "tags", words.tags),
+        (sql.SCOPE_LINKS, "scopes", words.scopes),
+    ):
+        wanted = {
+            ids[change.row.key]: [known[word.casefold()] for word in getattr(change.row, name)]
+            for change in changes
+            if change.touches(name)
+        }
+        kept = [c.row.id for c in changes if not c.touches(name) and getattr(c.row, name)]
+        sql.write_links(links, caller.project_id, wanted, {c.old.id for c in changes if c.old}, at)
+        sql.touch_links(links, kept, at)
+    record_decisions(project_id=caller.project_id, agent_id=words.agent_id, changes=changes, at=at)
+    return ids
+
+
+def _with_id(change: DecisionChange, ids: Mapping[str, int]) -> DecisionChange:
+    return DecisionChange(change.old, replace(change.row, id=ids.get(change.row.key, change.row.id)))

@@ -1,0 +1,36 @@
+"""What a decision's key says about it: layer, tags and scope."""
+
+import re
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core.inputs import LIST_LENGTH, WORD_LENGTH
+
+LAYER_OF_PREFIX = {
+    "presentation": ("api", "endpoint", "ui"),
+    "business": ("service", "logic", "workflow"),
+    "data": ("db", "model", "schema"),
+    "infrastructure": ("config", "deploy"),
+}
+OTHERWISE = "business"
+
+
+class Inferred(TypedDict):
+    layer: str | None
+    tags: list[str]
+    scope: str | None
+
+
+def infer(key: str) -> Inferred:
+    """`db/user-table` is of the layer data, tagged db, user and table, in the scope db.
+
+    The layer follows from the first part of the key, the tags are its words, the scope is its parent path.
+    """
+    parent, _, _ = key.rpartition("/")
+    first = re.split(r"[/\-_.\s]", key.lower(), maxsplit=1)[0]
+    layer = next((name for name, prefixes in LAYER_OF_PREFIX.items() if first in prefixes), OTHERWISE)
+    words = [word[:WORD_LENGTH] for word in re.split(r"[/\-_\s]+", key.lower()) if word]
+    return Inferred(
+        layer=layer, tags=list(dict.fromkeys(words))[:LIST_LENGTH], scope=parent[:WORD_LENGTH] or None
+    )

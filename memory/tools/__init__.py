@@ -1,0 +1,3 @@
+from memory.tools import decisions
+
+__all__ = ["decisions"]

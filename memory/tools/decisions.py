@@ -1,0 +1,216 @@
+"""The tool `decision`: versioned decisions and why they were taken."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, NotRequired
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import CtxhubError
+from ctxhub.core.listing import Listing
+from ctxhub.core.toolbox.arguments import Anything, Items, Number, Object, Says, Value, Word, Words
+from ctxhub.core.toolbox.registry import action, all_tools, tool
+from ctxhub.core.unset import UNSET, Unset
+from memory.selectors import decisions as selectors
+from memory.services import decisions as services
+from memory.services.decision_fields import clean_key
+
+tool(
+    "decision",
+    "The team's decisions by key, versioned, with reasons. Read before you choose; set what must last.",
+    otherwise=[({"key", "value"}, "set"), ({"key"}, "get"), (set(), "list")],
+)
+
+StatusWord = Annotated[Word, Says("active|draft|deprecated")]
+
+
+class GetAnswer(TypedDict):
+    found: bool
+    decision: NotRequired[dict[str, Any]]
+    similar: NotRequired[list[str]]
+
+
+@action(
+    "decision",
+    "set",
+    writes=True,
+    example={
+        "key": "api/auth/method",
+        "value": "JWT",
+        "layer": "business",
+        "tags": ["api"],
+        "rationale": "Stateless.",
+    },
+    also_known_as=("set_decision", "set_context", "add", "create", "update", "add_decision_context"),
+)
+def set_(
+    caller: Caller,
+    key: str,
+    value: Value,
+    layer: str | None | Unset = UNSET,
+    tags: Words | None | Unset = UNSET,
+    scopes: Words | None | Unset = UNSET,
+    paths: Words | None | Unset = UNSET,
+    status: StatusWord | Unset = UNSET,
+    version: Word | Unset = UNSET,
+    rationale: str | None | Unset = UNSET,
+    alternatives: Anything | None | Unset = UNSET,
+    tradeoffs: Object | None | Unset = UNSET,
+    metadata: Object | None | Unset = UNSET,
+    expected_version: Word | Unset = UNSET,
+) -> services.SetAnswer:
+    """Record a decision, or change it; what you leave out stays as it is.
+
+    Keys are paths of words (api/auth/method). A new value raises the version and keeps the old one as a
+    revision. `expected_version`: refuse if somebody changed it since you read it. `alternatives`: texts or
+    {option, why_not}; `tradeoffs`: {pros[], cons[]}; `paths`: globs of files it bears on; metadata merges by
+    key, null removes.
+    """
+    return services.set_decision(
+        caller=caller,
+        key=key,
+        value=value,
+        layer=layer,
+        tags=tags,
+        scopes=scopes,
+        paths=paths,
+        status=status,
+        version=version,
+        rationale=rationale,
+        alternatives=alternatives,
+        tradeoffs=tradeoffs,
+        metadata=metadata,
+        expected_version=expected_version,
+    )
+
+
+@action(
+    "decision",
+    "set_batch",
+    writes=True,
+    example={"items": [{"key": "db/engine", "value": "PostgreSQL"}, {"key": "perf/p95_ms", "value": 50}]},
+)
+def set_batch(caller: Caller, items: Items, atomic: bool = True) -> services.BatchAnswer:
+    """Set up to 50 decisions; each item takes what `set` takes.
+
+    atomic: all or nothing, the error names the `index`. Otherwise each result tells how its item went.
+    """
+    return services.set_decision_batch(caller=caller, items=[_checked(item) for item in items], atomic=atomic)
+
+
+@action("decision", "quick_set", writes=True, example={"key": "api/rate-limit", "value": 100})
+def quick_set(caller: Caller, key: str, value: Value) -> services.QuickSetAnswer:
+    """Set a decision with two arguments: layer, tags and scope follow from the key."""
+    return services.quick_set_decision(caller=caller, key=key, value=value)
+
+
+@action(
+    "decision",
+    "get",
+    example={"key": "api/auth/method", "include": ["rationale"]},
+    also_known_as=("get_decision",),
+)
+def get(
+    caller: Caller, key: str, include: Annotated[Words, Says("rationale|history|links")] | None = None
+) -> GetAnswer:
+    """One decision whole; unknown: found false, and the nearest keys."""
+    key = clean_key(key)
+    row = selectors.find_decision(caller.project_id, key)
+    if row is None:
+        return {"found": False, "similar": selectors.near_keys(caller.project_id, key)}
+    parts = selectors.included(caller.project_id, row, include or ())
+    return {"found": True, "decision": selectors.decision_item(row) | parts}
+
+
+@action(
+    "decision",
+    "list",
+    example={"tags": ["api"], "status": "active", "limit": 10},
+    also_known_as=(
+        "get_context",
+        "search_by_tags",
+        "search_tags",
+        "search_by_layer",
+        "search_layer",
+        "search_advanced",
+    ),
+)
+def list_(
+    caller: Caller,
+    status: Annotated[Word, Says("active|draft|deprecated|any")] = "active",
+    layer: str | None = None,
+    tags: Words | None = None,
+    match: Annotated[str, Says("any|all")] = "any",
+    exclude_tags: Words | None = None,
+    scope: str | None = None,
+    by: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    sort: Annotated[str, Says("updated|key|version")] = "updated",
+    order: Annotated[str, Says("desc|asc")] = "desc",
+    limit: Number = 20,
+    cursor: str | None = None,
+    full: bool = False,
+) -> Listing:
+    """Decisions that pass every filter, newest first, values cut to 200 characters unless full.
+
+    `scope` may be a glob (api/*); `by` is an agent; `since`, `until`: a time, a time ago ("7d") or an event
+    cursor.
+    """
+    return selectors.list_decisions(
+        caller.project_id,
+        status=status,
+        layer=layer,
+        tags=tags,
+        match=match,
+        exclude_tags=exclude_tags,
+        scope=scope,
+        by=by,
+        since=since,
+        until=until,
+        sort=sort,
+        order=order,
+        limit=limit,
+        cursor=cursor,
+        full=full,
+    )
+
+
+@action("decision", "versions", example={"key": "api/auth/method"}, also_known_as=("get_versions", "history"))
+def versions(caller: Caller, key: str) -> Listing:
+    """Every version, newest first, the current one included."""
+    return selectors.list_versions(caller.project_id, key)
+
+
+@action(
+    "decision",
+    "deprecate",
+    writes=True,
+    idempotent=True,
+    example={
+        "key": "api/auth/method",
+        "reason": "Sessions need revocation.",
+        "superseded_by": "api/auth/sessions",
+    },
+)
+def deprecate(
+    caller: Caller, key: str, reason: str | None | Unset = UNSET, superseded_by: str | None | Unset = UNSET
+) -> services.DeprecateAnswer:
+    """End a decision: say why, and which key stands in its place."""
+    return services.deprecate_decision(caller=caller, key=key, reason=reason, superseded_by=superseded_by)
+
+
+@action(
+    "decision", "delete", destroys=True, example={"key": "api/auth/method"}, also_known_as=("hard_delete",)
+)
+def delete(caller: Caller, key: str) -> services.DeleteAnswer:
+    """Remove a decision and its history for good; to end one, use deprecate."""
+    return services.delete_decision(caller=caller, key=key)
+
+
+def _checked(item: Mapping[str, Any]) -> Mapping[str, Any] | CtxhubError:
+    try:
+        return all_tools()["decision"].actions["set"].arguments.check(item, "decision.set")
+    except CtxhubError as error:
+        return error
