@@ -1,0 +1,37 @@
+import time
+from typing import Any
+
+import anyio
+from django.core.management.base import BaseCommand, CommandError
+
+from ctxhub.management.story import Unexpected
+from ctxhub.management.throw_away_hub import throw_away_hub
+
+
+class Command(BaseCommand):
+    help = "Show two agents that share a decision, on a hub that is thrown away: nothing of yours is touched."
+    requires_system_checks = ()
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        started = time.monotonic()
+        self._tell("Ada's client starts its own server (stdio), Ben's speaks HTTP with a token: one hub.")
+        with throw_away_hub(project="demo") as hub:
+            # Here and not above: the hub starts while this imports.
+            from ctxhub.management.conversation import converse
+
+            try:
+                anyio.run(converse, hub, self._tell)
+            except* Unexpected as problems:
+                said = "; ".join(map(str, _leaves(problems)))
+                raise CommandError(f"Not as it should be. {said}") from problems
+        self._tell(f"\nAll as it should be, in {time.monotonic() - started:.1f} s.")
+
+    def _tell(self, text: str) -> None:
+        self.stdout.write(text)
+        self.stdout.flush()
+
+
+def _leaves(error: BaseException) -> list[BaseException]:
+    if not isinstance(error, BaseExceptionGroup):
+        return [error]
+    return [leaf for inner in error.exceptions for leaf in _leaves(inner)]

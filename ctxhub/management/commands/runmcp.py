@@ -1,0 +1,83 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+
+from ctxhub.core.caller import ALL_SCOPES, Caller
+from ctxhub.core.errors import CtxhubError
+from ctxhub.core.inputs import WORD_LENGTH, clean_name
+from ctxhub.core.models import Project
+from ctxhub.core.services.access_tokens import clean_scopes
+from ctxhub.core.toolbox.surface import check_choice
+
+
+class Command(BaseCommand):
+    help = "Serve MCP to one agent over stdio, or to many over HTTP with --http."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--project", help="The project's slug; may be left out where there is only one.")
+        parser.add_argument("--agent", default="", help="Who speaks; left out: system.")
+        parser.add_argument("--scopes", default="", help="read,write,admin; left out: all of them.")
+        parser.add_argument("--surface", choices=("grouped", "flat"), default="grouped")
+        parser.add_argument("--profile", choices=("all", "core"), default="all")
+        parser.add_argument("--tools", default="", help="Only these tools, by name: decision,get")
+        parser.add_argument(
+            "--http", action="store_true", help="Serve /mcp alone over HTTP, with access tokens."
+        )
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8000)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from ctxhub.mcp.server import Surface, build_server
+
+        only = tuple(name.strip() for name in options["tools"].split(",") if name.strip())
+        surface = Surface(options["surface"], options["profile"], only)
+        try:
+            check_choice(surface.profile, surface.only)
+            if options["http"]:
+                _serve_http(surface, options["host"], options["port"])
+                return
+            caller = find_caller(options["project"], options["agent"], options["scopes"])
+        except CtxhubError as error:
+            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+        except DatabaseError as error:
+            raise CommandError(
+                f"The database cannot be read ({error}). Has `manage.py setup` been run?"
+            ) from error
+
+        from ctxhub.mcp.stdio import serve_stdio
+
+        serve_stdio(build_server(lambda _: caller, surface))
+
+
+def find_caller(project: str | None, agent: str, scopes: str) -> Caller:
+    """Who speaks on stdio: whoever can run manage.py owns the hub, with all scopes unless told fewer."""
+    granted = clean_scopes(scopes.split(",")) if scopes else ALL_SCOPES
+    return Caller(
+        project=_find_project(project),
+        agent=clean_name(agent, "agent", at_most=WORD_LENGTH) if agent else "system",
+        scopes=frozenset(granted),
+        # An agent is no administrator because it runs here: storing credentials has to be asked for.
+        keeps_secrets=bool(scopes) and "admin" in granted,
+    )
+
+
+def _find_project(slug: str | None) -> Project:
+    projects = list(Project.objects.filter(slug=slug) if slug else Project.objects.all()[:20])
+    if len(projects) == 1:
+        return projects[0]
+    known = ", ".join(Project.objects.values_list("slug", flat=True)[:20]) or "none yet: run manage.py setup"
+    if slug:
+        raise CommandError(f"There is no project {slug!r}. Projects: {known}.")
+    raise CommandError(f"Which project? Name it with --project. Projects: {known}.")
+
+
+def _serve_http(surface: Any, host: str, port: int) -> None:
+    import uvicorn
+    from django.core.asgi import get_asgi_application
+
+    from ctxhub.mcp.http import Dispatcher
+
+    app = Dispatcher(get_asgi_application(), mode="mcp", surface=surface)
+    uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning")).run()

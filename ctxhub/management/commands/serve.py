@@ -1,0 +1,102 @@
+import errno
+import os
+import socket
+from typing import Any
+from urllib.parse import urlsplit
+
+import uvicorn
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection, connections
+
+from ctxhub.management.refusals import as_sentences, refuse_unmigrated
+
+SERVES = {"both": "admin, REST and MCP", "api": "admin and REST", "mcp": "MCP"}
+THIS_MACHINE = {"localhost", "127.0.0.1", "[::1]", "::1"}
+SECONDS_TO_FINISH = 5
+
+
+class Command(BaseCommand):
+    help = "Serve the hub over HTTP: admin and REST, and MCP at /mcp."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 listens on every address.")
+        parser.add_argument("--port", type=int, default=8000, help="0 takes any that is free.")
+        parser.add_argument("--workers", type=int, default=1, help="Processes; more than one for PostgreSQL.")
+        parser.add_argument(
+            "--mode", choices=tuple(SERVES), default="both", help="api: no MCP; mcp: only MCP."
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        host, workers, mode = options["host"], options["workers"], options["mode"]
+        if workers < 1:
+            raise CommandError("--workers is at least 1.")
+        if not 0 <= options["port"] < 65_536:
+            raise CommandError("--port is a number from 0 to 65535.")
+        with as_sentences():
+            refuse_unmigrated()
+        port = _free_port(host, options["port"])
+        for warning in _warnings(host, port, workers):
+            self.stderr.write(f"Note: {warning}")
+        self.stdout.write(f"ctxhub serves {SERVES[mode]}. Ctrl-C stops it.")
+        for what, url in _places(host, port, mode):
+            self.stdout.write(f"  {what:<6}{url}")
+        self.stdout.flush()
+        connections.close_all()
+        os.environ["CTXHUB_MODE"] = mode
+        uvicorn.run(
+            "ctxhub.asgi:application",
+            host=host,
+            port=port,
+            workers=workers,
+            log_config=None,
+            server_header=False,
+            timeout_graceful_shutdown=SECONDS_TO_FINISH,
+        )
+        self.stdout.write("Stopped.")
+
+
+def _places(host: str, port: int, mode: str) -> list[tuple[str, str]]:
+    named = f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104
+    url = f"http://{named}:{port}"
+    web = [("Admin", f"{url}/admin/"), ("REST", f"{url}/api/docs/")]
+    return [*(web if mode != "mcp" else []), *([("MCP", f"{url}/mcp")] if mode != "api" else [])]
+
+
+def _free_port(host: str, port: int) -> int:
+    """The port, if one can listen there: uvicorn would only log that it cannot."""
+    try:
+        family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(address)
+            return int(trial.getsockname()[1])
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            said = f"Port {port} on {host} is taken, perhaps by another hub. Choose one: --port {port + 1}"
+        else:
+            said = f"Cannot listen on {host}, port {port}: {error}."
+        raise CommandError(said) from error
+
+
+def _warnings(host: str, port: int, workers: int) -> list[str]:
+    said = []
+    if workers > 1 and connection.vendor == "sqlite":
+        said.append(
+            "on SQLite one process writes at a time, so more workers help reading only. "
+            "For a team use PostgreSQL: docs/team-server.md."
+        )
+    if host not in THIS_MACHINE:
+        if set(settings.ALLOWED_HOSTS) <= THIS_MACHINE:
+            said.append(
+                "other machines are refused until CTXHUB_ALLOWED_HOSTS holds the name they call this one by."
+            )
+        said.append("tokens travel as plain text over http: put a proxy with TLS in front for anybody else.")
+    base = urlsplit(settings.BASE_URL)
+    if base.hostname in THIS_MACHINE and base.port != port:
+        said.append(
+            f"the ready lines of setup name {settings.BASE_URL}; "
+            f"with CTXHUB_BASE_URL=http://127.0.0.1:{port} they name this hub."
+        )
+    return said

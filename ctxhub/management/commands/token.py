@@ -1,0 +1,121 @@
+import re
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import QuerySet
+
+from ctxhub.core import clock
+from ctxhub.core.models import AccessToken
+from ctxhub.core.services.access_tokens import create_token, find_token, revoke_token
+from ctxhub.management.ready_lines import as_text, http_lines
+from ctxhub.management.refusals import as_sentences, find_project
+
+UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+LEAST_START = 6
+
+
+class Command(BaseCommand):
+    help = "Make, list and revoke the access tokens of a project."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True, metavar="create|list|revoke")
+        create = actions.add_parser("create", help="Make a token; it is shown once.")
+        create.add_argument("--project", required=True, help="The project's slug.")
+        create.add_argument("--agent", default="", help="The token speaks for this agent only.")
+        create.add_argument(
+            "--scopes", default="read,write", help="Of read,write,admin; default: read,write."
+        )
+        create.add_argument(
+            "--expires", default="", help="After 12h, 30d, 8w, or at 2027-01-31; default: never."
+        )
+        create.add_argument("--name", default="", help="What lists call it; default: the agent's name.")
+        create.add_argument("--plain", action="store_true", help="Print the token alone, for scripts.")
+        listing = actions.add_parser("list", help="Show tokens, newest first; never the tokens themselves.")
+        listing.add_argument("--project", help="Of this project only.")
+        revoke = actions.add_parser("revoke", help="End a token now.")
+        revoke.add_argument("token", metavar="ID-or-start", help="As `token list` shows it.")
+        revoke.add_argument("--project", help="Look in this project only.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with as_sentences():
+            getattr(self, f"_{options['action']}")(options)
+
+    def _create(self, options: dict[str, Any]) -> None:
+        new = create_token(
+            project=find_project(options["project"]),
+            name=options["name"],
+            agent=options["agent"],
+            scopes=options["scopes"].split(","),
+            expires_at=_moment(options["expires"]) if options["expires"] else None,
+        )
+        if options["plain"]:
+            self.stdout.write(new.secret)
+            return
+        self.stdout.write(f"{new.secret}\n\nToken {_described(new.row)}. It is not shown again.\n")
+        self.stdout.write(as_text(http_lines(new.secret, pinned=new.row.agent is not None)))
+
+    def _list(self, options: dict[str, Any]) -> None:
+        tokens = list(_tokens(options["project"]))
+        for token in tokens:
+            self.stdout.write(_described(token))
+        if not tokens:
+            self.stdout.write("No tokens yet: manage.py token create --project P")
+
+    def _revoke(self, options: dict[str, Any]) -> None:
+        token = _find(options["token"], _tokens(options["project"]))
+        was = token.revoked_at
+        revoke_token(token)
+        self.stdout.write(f"Token {token.pk}, {token}, {'was revoked already' if was else 'is revoked'}.")
+
+
+def _tokens(project: str | None) -> QuerySet[AccessToken]:
+    tokens = AccessToken.unscoped.select_related("project", "agent").order_by("-pk")
+    return tokens.filter(project=find_project(project)) if project else tokens
+
+
+def _find(said: str, tokens: QuerySet[AccessToken]) -> AccessToken:
+    """By id, by its first characters, or by the token itself."""
+    said = said.strip().rstrip("…")
+    if said.isdecimal():
+        found = list(tokens.filter(pk=int(said)))
+    elif row := find_token(said):
+        found = list(tokens.filter(pk=row.pk))
+    elif len(said) >= LEAST_START:
+        found = list(tokens.filter(start__startswith=said)[:5])
+    else:
+        raise CommandError(f"{said!r} is too short: give the id, or at least {LEAST_START} characters.")
+    if len(found) > 1:
+        raise CommandError(f"{said!r} begins several: {', '.join(map(str, found))}. Give the id.")
+    if not found:
+        raise CommandError(f"There is no token {said!r} here; `manage.py token list` shows them.")
+    return found[0]
+
+
+def _described(token: AccessToken) -> str:
+    """`3  ctx_AbC123…  ada  project demo, read+write, pinned to ada, expires ..., used ...`"""
+    parts = [f"project {token.project.slug}", "+".join(token.scopes)]
+    if token.agent:
+        parts.append(f"speaks for {token.agent.name} only")
+    if token.expires_at:
+        parts.append(
+            f"{'expires' if token.expires_at > clock.now() else 'expired'} {clock.spoken(token.expires_at)}"
+        )
+    if token.revoked_at:
+        parts.append(f"revoked {clock.spoken(token.revoked_at)}")
+    parts.append(f"last used {clock.spoken(token.last_used_at)}" if token.last_used_at else "never used")
+    return f"{token.pk}  {token.start}…  {token.name}: {', '.join(parts)}"
+
+
+def _moment(said: str) -> datetime:
+    """`30d` from now, or a date or time in ISO 8601."""
+    try:
+        if ahead := re.fullmatch(r"(\d{1,6})\s*([mhdw])", said.strip(), re.ASCII):
+            return clock.now() + timedelta(**{UNITS[ahead[2]]: int(ahead[1])})
+        moment = clock.parse_moment(said, "--expires")
+    except OverflowError:
+        moment = None
+    if not isinstance(moment, datetime):
+        raise CommandError(f"--expires: {said!r} is too far ahead, or no time.")
+    return moment

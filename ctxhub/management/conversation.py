@@ -1,0 +1,85 @@
+"""Two agents over two real MCP connections, and a transcript of what each called and was answered."""
+
+import json
+import textwrap
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import httpx2
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import TextContent
+
+from ctxhub.management.ready_lines import stdio_command
+from ctxhub.management.story import Unexpected, play
+from ctxhub.management.throw_away_hub import ThrowAwayHub
+
+Answer = dict[str, Any]
+WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One agent on its own connection. `tell` prints the transcript."""
+
+    name: str
+    client: Client
+    tell: Callable[[str], None]
+
+    async def call(self, tool: str, action: str, **arguments: Any) -> Answer:
+        """Call a tool; raises Unexpected if it answers with an error."""
+        answer, is_error = await self._call(tool, action, arguments)
+        if is_error:
+            raise Unexpected(f"{tool} {action} was refused: {answer}")
+        return answer
+
+    async def refused(self, tool: str, action: str, **arguments: Any) -> Answer:
+        """Call a tool that has to answer with an error."""
+        answer, is_error = await self._call(tool, action, arguments)
+        if not is_error:
+            raise Unexpected(f"{tool} {action} was not refused: {answer}")
+        return answer
+
+    async def _call(self, tool: str, action: str, arguments: Answer) -> tuple[Answer, bool]:
+        self.tell(_wrapped(f"  {self.name} > {tool} {action} {_said(arguments)}"))
+        result = await self.client.call_tool(tool, {"action": action, **arguments})
+        [block] = result.content
+        assert isinstance(block, TextContent)
+        answer: Answer = json.loads(block.text)
+        mark = "!" if result.is_error else "<"
+        self.tell(_wrapped(f"  {mark:>{len(self.name) + 2}} {_spaced(answer)}"))
+        return answer, bool(result.is_error)
+
+
+async def converse(hub: ThrowAwayHub, tell: Callable[[str], None]) -> None:
+    async with _two_agents(hub, tell) as (ada, ben):
+        await play(ada, ben, tell)
+
+
+@asynccontextmanager
+async def _two_agents(hub: ThrowAwayHub, tell: Callable[[str], None]) -> AsyncIterator[tuple[Agent, Agent]]:
+    """Ada over stdio, in a process that her client starts; Ben over HTTP, with a token."""
+    command, *rest = stdio_command(hub.project, "ada")
+    program = StdioServerParameters(command=command, args=rest, env=dict(hub.environment))
+    headers = {"Authorization": f"Bearer {hub.token}", "Ctxhub-Agent": "ben"}
+    async with Client(program) as ada, httpx2.AsyncClient(headers=headers) as http:
+        url = await anyio.to_thread.run_sync(hub.url)
+        async with Client(streamable_http_client(f"{url}/mcp", http_client=http)) as ben:
+            yield Agent("ada", ada, tell), Agent("ben", ben, tell)
+
+
+def _said(arguments: Answer) -> str:
+    return " ".join(f"{name}={_spaced(value)}" for name, value in arguments.items())
+
+
+def _spaced(value: Any) -> str:
+    """Agents are sent compact JSON; people read it with spaces."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _wrapped(line: str) -> str:
+    return textwrap.fill(line, WIDTH, subsequent_indent=" " * 8, break_on_hyphens=False, drop_whitespace=True)

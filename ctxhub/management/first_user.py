@@ -1,0 +1,46 @@
+"""The first person who can sign in to the admin."""
+
+import secrets
+import sys
+from dataclasses import dataclass
+
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from ctxhub import env
+
+
+@dataclass(frozen=True, slots=True)
+class Signin:
+    """Who signs in; the password only at the one moment it may be shown."""
+
+    username: str
+    password: str = ""
+
+
+def ensure_superuser(*, ask: bool) -> Signin:
+    """The superuser there is, else a new one.
+
+    Asked for, or as DJANGO_SUPERUSER_* say, or `admin` with a random password.
+    """
+    users = get_user_model()._default_manager
+    wanted = env.text("DJANGO_SUPERUSER_USERNAME")
+    there = users.filter(is_superuser=True, is_active=True, **({"username": wanted} if wanted else {}))
+    if first := there.order_by("pk").first():
+        return Signin(first.get_username())
+    given = env.text("DJANGO_SUPERUSER_PASSWORD")
+    if ask and not given and sys.stdin.isatty():
+        call_command("createsuperuser", **({"username": wanted} if wanted else {}))
+        return Signin(there.order_by("pk").get().get_username())
+    username = wanted or "admin"
+    if users.filter(username=username).exists():
+        raise CommandError(
+            f"There is a user {username!r} who is no active superuser. "
+            "Make them one, or name another in DJANGO_SUPERUSER_USERNAME."
+        )
+    password = given or secrets.token_hex(8)
+    get_user_model().objects.create_superuser(
+        username=username, email=env.text("DJANGO_SUPERUSER_EMAIL"), password=password
+    )
+    return Signin(username, "" if given else password)

@@ -1,0 +1,111 @@
+"""The lines that connect each client to this hub: to be pasted as they are."""
+
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from ctxhub import env
+
+NAME = "ctxhub"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyLine:
+    """What to paste for one client: into a shell, or into the file that `where` names."""
+
+    client: str
+    line: str
+    where: str = ""
+
+    def __str__(self) -> str:
+        return f"# {self.client}{f', in {self.where}' if self.where else ''}\n{self.line}"
+
+
+def as_text(lines: Sequence[ReadyLine]) -> str:
+    return "\n".join(map(str, lines))
+
+
+# -- Over HTTP -------------------------------------------------------------------------------------
+
+
+def http_lines(secret: str, *, pinned: bool = False) -> list[ReadyLine]:
+    """For a running hub. Each client speaks under its own name, unless the token is pinned to an agent."""
+    url = f"{settings.BASE_URL}/mcp"
+
+    def headers(agent: str) -> dict[str, str]:
+        name = {} if pinned else {"Ctxhub-Agent": agent}
+        return {"Authorization": f"Bearer {secret}", **name}
+
+    claude = " ".join(f'--header "{name}: {value}"' for name, value in headers("claude").items())
+    cursor = {"mcpServers": {NAME: {"url": url, "headers": headers("cursor")}}}
+    vscode = {"name": NAME, "type": "http", "url": url, "headers": headers("vscode")}
+    return [
+        ReadyLine("Claude Code", f"claude mcp add --transport http {NAME} {url} {claude}"),
+        ReadyLine(
+            "Codex",
+            f"export CTXHUB_TOKEN={secret} && "
+            f"codex mcp add {NAME} --url {url} --bearer-token-env-var CTXHUB_TOKEN",
+        ),
+        ReadyLine("Cursor", _json(cursor), where="~/.cursor/mcp.json"),
+        ReadyLine("VS Code", f"code --add-mcp {shlex.quote(_json(vscode))}"),
+    ]
+
+
+# -- Over stdio ------------------------------------------------------------------------------------
+
+
+def stdio_lines(project: str) -> list[ReadyLine]:
+    """For clients on this machine, which start the server themselves."""
+    needed = stdio_environment()
+    flags = [word for name, value in needed.items() for word in ("--env", f"{name}={value}")]
+    # An option stands between --env and the name: --env takes as many values as follow.
+    claude = ["claude", "mcp", "add", *flags, "--transport", "stdio", NAME, "--"]
+    codex = ["codex", "mcp", "add", NAME, *flags, "--"]
+    return [
+        ReadyLine("Claude Code", shlex.join([*claude, *stdio_command(project, "claude")])),
+        ReadyLine("Codex", shlex.join([*codex, *stdio_command(project, "codex")])),
+        ReadyLine(
+            "Cursor",
+            _json({"mcpServers": {NAME: _server(stdio_command(project, "cursor"), needed)}}),
+            where="~/.cursor/mcp.json",
+        ),
+        ReadyLine(
+            "VS Code",
+            "code --add-mcp "
+            + shlex.quote(
+                _json({"name": NAME, "type": "stdio", **_server(stdio_command(project, "vscode"), needed)})
+            ),
+        ),
+    ]
+
+
+def stdio_command(project: str, agent: str) -> list[str]:
+    """Absolute paths: clients start servers in any folder, with an almost empty environment."""
+    manage = str(env.ROOT / "manage.py")
+    return [sys.executable, manage, "runmcp", "--project", project, "--agent", agent]
+
+
+def stdio_environment() -> dict[str, str]:
+    """The variables without which that command would open another database."""
+    var_dir = env.ROOT / (env.kept("CTXHUB_VAR_DIR") or "var")
+    database = env.kept("DATABASE_URL") or f"sqlite:///{settings.VAR_DIR / 'ctxhub.sqlite3'}"
+    needed = {}
+    if var_dir != settings.VAR_DIR:
+        needed["CTXHUB_VAR_DIR"] = str(settings.VAR_DIR)
+    if database != settings.DATABASE_URL:
+        needed["DATABASE_URL"] = settings.DATABASE_URL
+    return needed
+
+
+def _server(command: Sequence[str], needed: dict[str, str]) -> dict[str, Any]:
+    server: dict[str, Any] = {"command": command[0], "args": list(command[1:])}
+    return {**server, "env": needed} if needed else server
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,60 @@
+"""What stops a command, as a sentence for a person."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.core.management.base import CommandError
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from ctxhub.core.errors import CtxhubError
+from ctxhub.core.models import Project
+
+SECONDS_TO_CONNECT = 5
+
+
+@contextmanager
+def as_sentences() -> Iterator[None]:
+    """Turn the hub's errors and the database's into a CommandError."""
+    try:
+        yield
+    except CtxhubError as error:
+        raise CommandError(f"{error.message} {error.hint}".strip()) from error
+    except DatabaseError as error:
+        said = str(error).strip().partition("\n")[0]
+        raise CommandError(
+            f"The database cannot be used: {said.rstrip('.')}. "
+            "Is DATABASE_URL right, and has `manage.py setup` been run?"
+        ) from error
+
+
+def refuse_unreachable() -> None:
+    """Ask the database itself: a pool of connections would go on trying, and log each attempt."""
+    if connection.vendor == "postgresql":
+        import psycopg
+
+        with connection.wrap_database_errors:
+            parameters = {"connect_timeout": SECONDS_TO_CONNECT, **connection.get_connection_params()}
+            psycopg.connect(**parameters).close()
+
+
+def refuse_unmigrated() -> None:
+    refuse_unreachable()
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if plan:
+        raise CommandError(
+            f"The database lacks {len(plan)} migration(s), the first is {plan[0][0]}. "
+            "Run `manage.py setup`, or `manage.py migrate` alone."
+        )
+
+
+def find_project(slug: str) -> Project:
+    """The project of this slug; the refusal names those there are."""
+    found = Project.objects.filter(slug=slug).first()
+    if found is None:
+        known = ", ".join(Project.objects.values_list("slug", flat=True)[:20])
+        raise CommandError(
+            f"There is no project {slug!r}. Projects: {known or 'none yet, run `manage.py setup`'}."
+        )
+    return found

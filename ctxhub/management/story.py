@@ -1,0 +1,74 @@
+"""How two agents share a decision: what each calls, and what it has to be answered."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ctxhub.management.conversation import Agent
+
+KEY = "api/auth/method"
+
+
+class Unexpected(Exception):
+    """An answer that is not what the story tells."""
+
+
+def expect(what: str, found: object, expected: object) -> None:
+    if found != expected:
+        raise Unexpected(f"{what}: expected {expected!r}, found {found!r}")
+
+
+async def play(ada: "Agent", ben: "Agent", tell: Callable[[str], None]) -> None:
+    """Raises Unexpected at the first answer that differs."""
+    tell("\nAda remembers where she is, to ask later what is new.")
+    start = await ada.call("hub", "updates")
+
+    tell("\nShe decides, and says why.")
+    made = await ada.call(
+        "decision",
+        "set",
+        key=KEY,
+        value="JWT",
+        layer="business",
+        tags=["api", "security"],
+        rationale="Stateless: any worker can check it.",
+        alternatives=[{"option": "sessions", "why_not": "one more thing to share"}],
+    )
+    expect("a first version", made["version"], "1.0.0")
+
+    tell("\nBen looks before he chooses, and finds her decision with its reason.")
+    found = await ben.call("decision", "get", key=KEY, include=["rationale"])
+    expect("the author", found["decision"]["agent"], "ada")
+    expect("the reason", found["decision"]["rationale"], "Stateless: any worker can check it.")
+
+    tell("\nMeanwhile she sharpens it ...")
+    await ada.call("decision", "set", key=KEY, value="JWT, 15 minutes")
+
+    tell("\n... so Ben's change, made of what he read, is refused and shows what stands now.")
+    version = found["decision"]["version"]
+    refusal = await ben.refused("decision", "set", key=KEY, value="sessions", expected_version=version)
+    expect("the refusal", refusal["error"], "conflict")
+    expect("what stands", refusal["current"], {"version": "1.0.1", "value": "JWT, 15 minutes"})
+
+    tell("\nHe thinks again, and changes what he has now read.")
+    changed = await ben.call(
+        "decision",
+        "set",
+        key=KEY,
+        value="JWT, 15 minutes, refresh tokens revocable",
+        expected_version=refusal["current"]["version"],
+    )
+    expect("the next version", changed["version"], "1.0.2")
+
+    tell("\nWho decided what about security?")
+    listed = await ben.call("decision", "list", tags=["security"])
+    expect("the list", [row[0] for row in listed["rows"]], [KEY])
+
+    tell("\nEvery version is kept, with its author.")
+    versions = await ada.call("decision", "versions", key=KEY)
+    authors = [row[versions["columns"].index("agent")] for row in versions["rows"]]
+    expect("the authors", authors, ["ben", "ada", "ada"])
+
+    tell("\nAda asks what others changed since: a few tokens, her own changes not counted.")
+    news = await ada.call("hub", "updates", since=start["cursor"])
+    expect("what is new", news["decisions"], 1)

@@ -1,0 +1,118 @@
+"""A hub with a database of its own that leaves nothing behind: set up, served and stopped as by a person."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.core.management.base import CommandError
+
+from ctxhub import env
+
+MANAGE = str(env.ROOT / "manage.py")
+SECONDS_TO_START = 30
+SECONDS_TO_STOP = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ThrowAwayHub:
+    """`environment` leads any other process of ctxhub to the same database."""
+
+    project: str
+    token: str
+    environment: Mapping[str, str]
+    server: subprocess.Popen[str]
+    log: Path
+
+    def url(self) -> str:
+        """Where it serves, as it says itself, once something answers there."""
+        assert self.server.stdout
+        found = (re.search(r"(http://\S+)/mcp$", line) for line in self.server.stdout)
+        url = next((match[1] for match in found if match), None)
+        if url is None or not _answers(f"{url}/healthz", self.server):
+            raise CommandError(f"serve failed:\n{self.log.read_text()}")
+        return url
+
+
+@contextmanager
+def throw_away_hub(project: str) -> Iterator[ThrowAwayHub]:
+    """Run `setup`, then `serve` on a free port, with everything in a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="ctxhub-") as name:
+        folder = Path(name)
+        environment = _environment(folder)
+        _setup(project, environment)
+        with _serving(environment, folder / "log") as server:
+            token = (folder / "setup_token").read_text().strip()
+            yield ThrowAwayHub(project, token, environment, server, folder / "log")
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Said in full where the user's `.env` could say otherwise; empty means the default."""
+    return {
+        "CTXHUB_VAR_DIR": str(folder),
+        "DATABASE_URL": f"sqlite:///{folder / 'ctxhub.sqlite3'}",
+        **dict.fromkeys(
+            (
+                "CTXHUB_ALLOWED_HOSTS",
+                "CTXHUB_BASE_URL",
+                "CTXHUB_DEBUG",
+                "CTXHUB_MODE",
+                "CTXHUB_RATE_LIMIT",
+                "CTXHUB_SECRET_KEY",
+                "DJANGO_SUPERUSER_PASSWORD",
+                "DJANGO_SUPERUSER_USERNAME",
+            ),
+            "",
+        ),
+    }
+
+
+def _setup(project: str, environment: Mapping[str, str]) -> None:
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, MANAGE, "setup", "--no-input", "--project", project],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise CommandError(f"setup failed:\n{done.stderr}")
+
+
+@contextmanager
+def _serving(environment: Mapping[str, str], log: Path) -> Iterator[subprocess.Popen[str]]:
+    with log.open("w") as errors:
+        server = subprocess.Popen(  # noqa: S603
+            [sys.executable, MANAGE, "serve", "--port", "0"],
+            env={**os.environ, **environment},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+    try:
+        yield server
+    finally:
+        server.terminate()
+        try:
+            server.communicate(timeout=SECONDS_TO_STOP)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.communicate()
+
+
+def _answers(url: str, server: subprocess.Popen[str]) -> bool:
+    until = time.monotonic() + SECONDS_TO_START
+    while server.poll() is None and time.monotonic() < until:
+        try:
+            with urllib.request.urlopen(url, timeout=SECONDS_TO_START):  # noqa: S310
+                return True
+        except OSError:
+            time.sleep(0.05)
+    return False

@@ -1,0 +1,169 @@
+"""`/mcp` beside Django in one ASGI process; token, Host and Origin are checked before the SDK's turn."""
+
+import json
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import CtxhubError, InvalidInput, LimitReached, NotAllowed, Unauthenticated
+from ctxhub.core.inputs import WORD_LENGTH, clean_name
+from ctxhub.core.services.access_tokens import authenticate
+from ctxhub.mcp.bridge import in_thread
+from ctxhub.mcp.lanes import Lanes
+from ctxhub.mcp.server import Context, Surface, build_server
+
+logger = logging.getLogger(__name__)
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Any, Any, Any], Awaitable[None]]
+Mode = Literal["both", "api", "mcp"]
+
+CALLER = "ctxhub.caller"
+PATHS = ("/mcp", "/mcp/")
+
+
+class Dispatcher:
+    """The whole process: `/mcp` is the MCP server's, the rest is Django's, as far as `mode` serves them."""
+
+    def __init__(self, django: App, *, mode: str = "both", surface: Surface | None = None) -> None:
+        self._django = django
+        self._lanes = Lanes()
+        self._serves_mcp = mode in ("both", "mcp")
+        self._serves_django = mode in ("both", "api")
+        self._manager = StreamableHTTPSessionManager(
+            build_server(_caller_of, surface or Surface()),
+            json_response=True,
+            stateless=True,
+            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+            max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 64 * 1024,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http" and scope["path"] in PATHS and self._serves_mcp:
+            await self._serve_mcp(scope, receive, send)
+        elif self._serves_django or scope.get("path") in ("/healthz", "/readyz"):
+            await self._serve_django(scope, receive, send)
+        else:
+            await _refuse(send, 404, InvalidInput("This process serves /mcp only."))
+
+    async def _serve_django(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if _length(scope) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            # Django would first store the whole body, to find then that it is too long.
+            limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+            await _refuse(send, 413, InvalidInput(f"The body has more than {limit:,} bytes."))
+            return
+        async with self._lanes.one():
+            await self._django(scope, receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """The SDK's tasks live as long as the process."""
+        await receive()
+        async with self._manager.run():
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _serve_mcp(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        if refusal := _refuse_foreign(headers):
+            await _refuse(send, *refusal)
+            return
+        try:
+            caller = await _caller(headers)
+        except CtxhubError as error:
+            await _refuse(send, _status_of(error), error)
+            return
+        if scope["method"] != "POST":
+            # Stateless: a stream opened by GET would stay empty, and hold its connection for nothing.
+            await _refuse(send, 405, InvalidInput("MCP is spoken by POST here."))
+        else:
+            await self._manager.handle_request({**scope, "path": "/mcp", CALLER: caller}, receive, send)
+
+
+def _length(scope: Scope) -> int:
+    said = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"")
+    return int(said) if said.isdigit() else 0
+
+
+def _caller_of(context: Context) -> Caller:
+    caller: Caller = context.request.scope[CALLER]  # type: ignore[union-attr]
+    return caller
+
+
+async def _caller(headers: dict[str, str]) -> Caller:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Unauthenticated(
+            "This hub needs a token.",
+            hint="Send the header Authorization: Bearer TOKEN (manage.py token create).",
+        )
+    caller = await in_thread(authenticate, token.strip())
+    if agent := headers.get("ctxhub-agent", "").strip():
+        caller = caller.speaking_as(clean_name(_utf8(agent), "Ctxhub-Agent", at_most=WORD_LENGTH))
+    return caller
+
+
+def _utf8(header: str) -> str:
+    """ASGI's headers are bytes: most clients mean UTF-8, some Latin-1."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return header
+
+
+def _refuse_foreign(headers: dict[str, str]) -> tuple[int, CtxhubError] | None:
+    """421 for a Host, 403 for an Origin, that is not among Django's allowed hosts."""
+    host = headers.get("host", "")
+    if not _is_allowed(host):
+        return 421, NotAllowed(
+            f"The host {host!r} is not served here.", hint="Add it to CTXHUB_ALLOWED_HOSTS."
+        )
+    origin = headers.get("origin")
+    if origin and origin not in settings.CORS_ORIGINS and not _is_allowed(_host_of(origin)):
+        return 403, NotAllowed(
+            f"The origin {origin!r} is not allowed.", hint="Add its host to CTXHUB_ALLOWED_HOSTS."
+        )
+    return None
+
+
+def _host_of(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
+
+
+def _is_allowed(host: str) -> bool:
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
+
+
+def _status_of(error: CtxhubError) -> int:
+    statuses = ((Unauthenticated, 401), (NotAllowed, 403), (LimitReached, 429))
+    return next((status for kind, status in statuses if isinstance(error, kind)), 400)
+
+
+async def _refuse(send: Send, status: int, error: CtxhubError) -> None:
+    body = json.dumps(error.body()).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if status == 401:
+        headers.append((b"www-authenticate", b'Bearer realm="ctxhub"'))
+    if status == 405:
+        headers.append((b"allow", b"POST"))
+    if status == 429:
+        headers.append((b"retry-after", str(error.details["retry_after"]).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

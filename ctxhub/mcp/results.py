@@ -1,0 +1,45 @@
+"""An answer or an error of the hub, as a tool result."""
+
+import logging
+from typing import Any
+
+import mcp_types as types
+
+from ctxhub.core.errors import CtxhubError
+from ctxhub.core.token_count import count_tokens
+from ctxhub.core.toolbox.dispatch import as_text
+
+logger = logging.getLogger(__name__)
+
+TOKENS = "ctxhub/tokens"
+
+
+def answer_result(answer: dict[str, Any], *, structured: bool) -> types.CallToolResult:
+    return _result(answer, structured=answer if structured else None, is_error=False)
+
+
+def error_result(error: CtxhubError) -> types.CallToolResult:
+    """The contract's error, which a model can repair its call from."""
+    return _result(error.body(), structured=None, is_error=True)
+
+
+def failure_result(tool: str) -> types.CallToolResult:
+    """For what should not happen: the log has the trace, the model a sentence without it."""
+    logger.exception("tool %s failed", tool)
+    body = {
+        "error": "internal",
+        "message": f"{tool} failed inside the hub; its log says why. Nothing was written.",
+    }
+    return _result(body, structured=None, is_error=True)
+
+
+def _result(
+    body: dict[str, Any], *, structured: dict[str, Any] | None, is_error: bool
+) -> types.CallToolResult:
+    text = as_text(body)
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)],
+        structured_content=structured,
+        is_error=is_error,
+        _meta={TOKENS: count_tokens(text)},
+    )

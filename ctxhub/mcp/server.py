@@ -1,0 +1,81 @@
+"""The MCP server: the toolbox behind the SDK's low-level `Server`, for both protocol eras."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+
+from ctxhub import __version__
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import CtxhubError, InvalidInput
+from ctxhub.core.toolbox import dispatch
+from ctxhub.core.toolbox.surface import INSTRUCTIONS, find_call, list_tools
+from ctxhub.mcp.bridge import in_thread
+from ctxhub.mcp.results import answer_result, error_result, failure_result
+
+REQUEST_ID = "ctxhub/request_id"
+LIST_TTL_MS = 60_000
+
+Context = ServerRequestContext[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """Which tools a connection sees: grouped or flat, all or core, or a choice by name."""
+
+    surface: str = "grouped"
+    profile: str = "all"
+    only: tuple[str, ...] = ()
+
+    @property
+    def is_flat(self) -> bool:
+        return self.surface == "flat"
+
+
+def _request_id(context: Context) -> str | None:
+    said = (context.meta or {}).get(REQUEST_ID)
+    if said is None or isinstance(said, str):
+        return said
+    if type(said) is not int:
+        raise InvalidInput(f"_meta[{REQUEST_ID!r}] must be a text.")
+    return str(said)
+
+
+def build_server(caller_of: Callable[[Context], Caller], surface: Surface) -> Server[Any]:
+    """A server for callers that `caller_of` finds in a request (HTTP) or knows (stdio)."""
+
+    async def on_list_tools(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        tools = list_tools(
+            caller_of(context), surface=surface.surface, profile=surface.profile, only=surface.only
+        )
+        return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in tools])
+
+    async def on_call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool, arguments = find_call(params.name, params.arguments or {})
+        try:
+            answer = await in_thread(
+                dispatch.call, caller_of(context), tool, arguments, request_id=_request_id(context)
+            )
+        except CtxhubError as error:
+            return error_result(error)
+        except Exception:
+            return failure_result(params.name)
+        return answer_result(answer, structured=surface.is_flat)
+
+    return Server(
+        "ctxhub",
+        version=__version__,
+        title="ctxhub",
+        instructions=INSTRUCTIONS,
+        # Else the SDK lists all tools at every call, looking for headers that no schema of ours names.
+        get_tool_input_schema=lambda name: None,
+        cache_hints={"tools/list": CacheHint(ttl_ms=LIST_TTL_MS, scope="private")},
+        on_list_tools=on_list_tools,
+        on_call_tool=on_call_tool,
+    )
