@@ -1,0 +1,101 @@
+"""The cast: Ada and Ben work in the project apollo, Cy works elsewhere and sees nothing of it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Project
+from ctxhub.core.services import agents
+from ctxhub.core.services.access_tokens import create_token, forget_tokens
+from ctxhub.core.services.projects import create_project
+from tests.hub import LiveHub, McpClient, RestClient, running_hub
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered() -> None:
+    """Tests roll back, so ids come again: what the process remembers of them must go."""
+    forget_tokens()
+    agents._touched.clear()
+
+
+@pytest.fixture
+def apollo(db: None) -> Project:
+    return create_project(slug="apollo")
+
+
+@pytest.fixture
+def hermes(db: None) -> Project:
+    return create_project(slug="hermes")
+
+
+@pytest.fixture
+def ada(apollo: Project) -> Caller:
+    return Caller(project=apollo, agent="ada")
+
+
+@pytest.fixture
+def ben(apollo: Project) -> Caller:
+    return Caller(project=apollo, agent="ben")
+
+
+@pytest.fixture
+def cy(hermes: Project) -> Caller:
+    return Caller(project=hermes, agent="cy")
+
+
+@pytest.fixture(scope="session")
+def _running_hub() -> Iterator[LiveHub]:
+    with running_hub() as hub:
+        yield hub
+
+
+@pytest.fixture
+def hub(_running_hub: LiveHub, transactional_db: None) -> LiveHub:
+    """A real server on a real port: what a test writes is committed, and flushed after it."""
+    return _running_hub
+
+
+@pytest.fixture
+def ada_token(hub: LiveHub, apollo: Project) -> str:
+    return create_token(project=apollo, agent="ada", scopes=["read", "write", "admin"]).secret
+
+
+@pytest.fixture
+def ben_token(hub: LiveHub, apollo: Project) -> str:
+    return create_token(project=apollo, agent="ben", scopes=["read", "write"]).secret
+
+
+@pytest.fixture
+def cy_token(hub: LiveHub, hermes: Project) -> str:
+    return create_token(project=hermes, agent="cy", scopes=["read", "write", "admin"]).secret
+
+
+@pytest.fixture
+def ada_mcp(hub: LiveHub, ada_token: str) -> McpClient:
+    return hub.mcp(ada_token)
+
+
+@pytest.fixture
+def ben_mcp(hub: LiveHub, ben_token: str) -> McpClient:
+    return hub.mcp(ben_token)
+
+
+@pytest.fixture
+def cy_mcp(hub: LiveHub, cy_token: str) -> McpClient:
+    return hub.mcp(cy_token)
+
+
+@pytest.fixture
+def ada_rest(hub: LiveHub, ada_token: str) -> RestClient:
+    return hub.rest(ada_token, project="apollo")
+
+
+@pytest.fixture
+def ben_rest(hub: LiveHub, ben_token: str) -> RestClient:
+    return hub.rest(ben_token, project="apollo")
+
+
+@pytest.fixture
+def cy_rest(hub: LiveHub, cy_token: str) -> RestClient:
+    return hub.rest(cy_token, project="hermes")

@@ -1,0 +1,106 @@
+"""A hub as a person installs it: its own folder and database, its commands in processes of their own."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from django.db import connection
+
+from ctxhub import env
+from tests.hub import LiveHub
+
+MANAGE = str(env.ROOT / "manage.py")
+OURS = ("CTXHUB_", "DJANGO_", "DATABASE_URL")
+
+
+@dataclass(frozen=True)
+class Installation:
+    folder: Path
+    environment: dict[str, str]
+
+    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, MANAGE, *arguments],
+            env={**self.environment, **variables},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    @contextmanager
+    def serving(self, *arguments: str) -> Iterator["Server"]:
+        """`serve` with these arguments, once it answers."""
+        with (self.folder / "stderr").open("w+") as errors:
+            process = subprocess.Popen(
+                [sys.executable, MANAGE, "serve", *arguments],
+                env=self.environment,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+        try:
+            yield Server(LiveHub(_port(process)), process, self.folder / "stderr")
+        finally:
+            process.terminate()
+            process.communicate(timeout=30)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running `serve`: what answers, its process, and what it said on stderr."""
+
+    hub: LiveHub
+    process: subprocess.Popen[str]
+    log: Path
+
+
+@contextmanager
+def installation() -> Iterator[Installation]:
+    """Nothing but a Python and this repository: no database yet, no variable of ctxhub's but those two."""
+    with tempfile.TemporaryDirectory(prefix="ctxhub-installed-") as folder, _database(folder) as url:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+        yield Installation(Path(folder), {**inherited, "CTXHUB_VAR_DIR": folder, "DATABASE_URL": url})
+
+
+@contextmanager
+def _database(folder: str) -> Iterator[str]:
+    """An empty database on the engine that the tests run on."""
+    if connection.vendor == "sqlite":
+        yield f"sqlite:///{folder}/hub.sqlite3"
+        return
+    server, name = os.environ["DATABASE_URL"], Path(folder).name.replace("-", "_").lower()
+    with psycopg.connect(server, autocommit=True) as postgres:
+        postgres.execute(f'CREATE DATABASE "{name}"'.encode())
+        yield re.sub(r"/[^/?]*(\?|$)", rf"/{name}\1", server, count=1)
+        postgres.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
+
+
+def _port(process: subprocess.Popen[str]) -> int:
+    """The port that it names; waits until something answers there."""
+    assert process.stdout
+    said = ""
+    for line in process.stdout:
+        said += line
+        if found := re.search(r"http://\S+?:(\d+)/(?:mcp|api)", line):
+            port = int(found[1])
+            break
+    else:
+        raise AssertionError(f"serve named no address: {said}")
+    until = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < until:
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=30).close()
+            return port
+        except OSError:
+            time.sleep(0.05)
+    raise AssertionError("serve does not answer")

@@ -1,0 +1,290 @@
+"""Who asks over REST, in which project, as which agent, and what they may do there."""
+
+from datetime import timedelta
+
+import pytest
+from django.conf import LazySettings
+from django.contrib.auth.models import User
+
+from ctxhub.core import clock
+from ctxhub.core.models import AccessToken, Agent, Event, Membership, Project
+from ctxhub.core.services.access_tokens import create_token, forget_tokens, revoke_token
+from tests.hub import LiveHub, RestClient
+from tests.signed_in import sign_in
+
+Role = Membership.Role
+DECISION = {"key": "api/auth", "value": "JWT"}
+
+
+def fresh(hub: LiveHub, project: Project, **token: object) -> RestClient:
+    return hub.rest(create_token(project=project, **token).secret, project=project.slug)  # type: ignore[arg-type]
+
+
+def agents(project: Project) -> set[str]:
+    return set(Agent.objects.in_project(project).values_list("name", flat=True))
+
+
+# -- Tokens ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("token", [None, "", "ctx_unknown", "${CTXHUB_TOKEN}", "\xe9"])
+def test_without_a_good_token_the_answer_is_401(hub: LiveHub, apollo: Project, token: str | None) -> None:
+    reply = hub.rest(token).get("decisions/")
+    assert (reply.status, reply.body["error"]) == (401, "not_allowed")
+    assert reply.headers["www-authenticate"].startswith("Bearer")
+
+
+def test_another_scheme_is_no_token(hub: LiveHub, apollo: Project) -> None:
+    reply = hub.rest().send("GET", "/api/v1/projects/", headers={"Authorization": "Basic YTpi"})
+    assert reply.status == 401
+
+
+def test_a_token_left_as_a_variable_is_told_so(hub: LiveHub, apollo: Project) -> None:
+    assert "did not fill in" in hub.rest("${CTXHUB_TOKEN}").get("stats/").body["message"]
+
+
+def test_an_expired_token_is_refused(hub: LiveHub, apollo: Project) -> None:
+    client = fresh(hub, apollo, expires_at=clock.now() + timedelta(minutes=1))
+    assert client.get("stats/").status == 200
+    AccessToken.objects.in_project(apollo).update(expires_at=clock.now() - timedelta(seconds=1))
+    forget_tokens()
+    reply = client.get("stats/")
+    assert (reply.status, reply.body["message"]) == (401, "The token has expired.")
+
+
+def test_a_revoked_token_is_refused_at_once(hub: LiveHub, apollo: Project) -> None:
+    made = create_token(project=apollo)
+    client = hub.rest(made.secret)
+    assert client.get("stats/").status == 200
+    revoke_token(made.row)
+    assert client.get("stats/").status == 401
+
+
+def test_a_refused_token_is_refused_on_the_browsable_page_too(hub: LiveHub, apollo: Project) -> None:
+    reply = hub.rest("ctx_unknown").send("GET", "/api/v1/projects/", headers={"Accept": "text/html"})
+    assert reply.status == 401
+
+
+def test_more_requests_than_the_rate_are_429(hub: LiveHub, apollo: Project, settings: LazySettings) -> None:
+    settings.RATE_LIMIT = 2
+    client = fresh(hub, apollo)
+    statuses = [client.get("stats/").status for _ in range(3)]
+    reply = client.get("stats/")
+    assert (statuses, reply.status, reply.body["error"]) == ([200, 200, 429], 429, "limit_reached")
+    assert 1 <= int(reply.headers["retry-after"]) <= 60
+
+
+# -- Projects --------------------------------------------------------------------------------------
+
+
+def test_a_token_opens_its_own_project_only(ada_rest: RestClient, cy_rest: RestClient) -> None:
+    ada_rest.post("decisions/", DECISION)
+    reply = cy_rest.get("/api/v1/projects/apollo/decisions/")
+    assert (reply.status, reply.body["error"]) == (404, "not_found")
+
+
+def test_another_project_reads_as_one_that_does_not_exist(ada_rest: RestClient, cy_rest: RestClient) -> None:
+    theirs = cy_rest.get("/api/v1/projects/apollo/stats/")
+    nobodys = cy_rest.get("/api/v1/projects/atlantis/stats/")
+    assert theirs.status == nobodys.status == 404
+    assert str(theirs.body).replace("apollo", "atlantis") == str(nobodys.body)
+
+
+# -- Scopes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "decisions/", DECISION),
+        ("PUT", "decisions/api/auth/", {"value": 1}),
+        ("PATCH", "decisions/api/auth/", {"value": 1}),
+        ("DELETE", "decisions/api/auth/", None),
+        ("POST", "decisions/batch/", {"items": [DECISION]}),
+        ("POST", "layers/", {"name": "planning"}),
+        ("POST", "call/decision/set/", DECISION),
+        ("POST", "call/decision/", DECISION),
+    ],
+)
+def test_a_token_that_reads_cannot_write(
+    hub: LiveHub, apollo: Project, method: str, path: str, body: object
+) -> None:
+    reader = fresh(hub, apollo, scopes=["read"])
+    reply = reader.send(method, f"/api/v1/projects/apollo/{path}", body)
+    assert (reply.status, reply.body["error"]) == (403, "not_allowed")
+    assert not Event.objects.in_project(apollo).exists()
+
+
+def test_a_token_that_only_writes_cannot_read(hub: LiveHub, apollo: Project) -> None:
+    writer = fresh(hub, apollo, scopes=["write"])
+    assert writer.get("decisions/").status == 403
+    assert writer.post("call/decision/list/").status == 403
+    assert writer.post("decisions/", DECISION).status == 201
+
+
+def test_deleting_and_layers_are_an_administrators(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    ben_rest.post("decisions/", DECISION)
+    assert ben_rest.delete("decisions/api/auth/").status == 403
+    assert ben_rest.post("layers/", {"name": "planning"}).status == 403
+    assert ada_rest.delete("decisions/api/auth/").status == 204
+    assert ada_rest.post("layers/", {"name": "planning"}).status == 201
+
+
+# -- Agents ----------------------------------------------------------------------------------------
+
+
+def test_a_pinned_token_speaks_for_its_agent_only(ben_rest: RestClient, apollo: Project) -> None:
+    by_header = ben_rest.post("decisions/", DECISION, {"Ctxhub-Agent": "ada"})
+    by_body = ben_rest.post("decisions/", {**DECISION, "agent": "ada"})
+    by_query = ben_rest.get("decisions/", agent="ada")
+    by_call = ben_rest.post("call/decision/set/", {**DECISION, "agent": "ada"})
+    assert {r.status for r in (by_header, by_body, by_query, by_call)} == {403}
+    assert not Event.objects.in_project(apollo).exists()
+
+
+def test_a_pinned_token_may_name_its_own_agent(ben_rest: RestClient) -> None:
+    assert ben_rest.post("decisions/", {**DECISION, "agent": "Ben"}).body["agent"] == "ben"
+
+
+def test_a_token_for_any_agent_speaks_as_the_one_named(hub: LiveHub, apollo: Project) -> None:
+    client = fresh(hub, apollo, name="ci")
+    assert client.post("decisions/", DECISION).body["agent"] == "ci"
+    assert client.patch("decisions/api/auth/", {"value": 1, "agent": "zoe"}).body["agent"] == "zoe"
+    assert client.put("decisions/api/auth/", {"value": 2}, {"Ctxhub-Agent": "yan"}).body["agent"] == "yan"
+    assert client.patch("decisions/api/auth/?agent=xia", {"value": 3}).body["agent"] == "xia"
+    assert agents(apollo) >= {"ci", "zoe", "yan", "xia"}
+
+
+def test_only_one_agent_speaks_at_a_time(hub: LiveHub, apollo: Project) -> None:
+    client = fresh(hub, apollo)
+    reply = client.post("decisions/", {**DECISION, "agent": "zoe"}, {"Ctxhub-Agent": "yan"})
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+
+
+@pytest.mark.parametrize("agent", ["", " ", "x" * 101, "a\x00b", 5, ["zoe"]])
+def test_an_agent_that_is_no_name_is_refused(hub: LiveHub, apollo: Project, agent: object) -> None:
+    reply = fresh(hub, apollo).post("decisions/", {**DECISION, "agent": agent})
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+    assert not Event.objects.in_project(apollo).exists()
+
+
+def test_reading_is_enough_to_be_known(hub: LiveHub, apollo: Project) -> None:
+    fresh(hub, apollo).get("decisions/", agent="zoe")
+    assert "zoe" in agents(apollo)
+
+
+def test_a_refused_request_registers_nobody(hub: LiveHub, apollo: Project) -> None:
+    fresh(hub, apollo).get("decisions/", agent="zoe", limit=0)
+    assert "zoe" not in agents(apollo)
+
+
+# -- People ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("role", "statuses"),
+    [
+        (Role.VIEWER, (200, 403, 403)),
+        (Role.MEMBER, (200, 201, 403)),
+        (Role.ADMIN, (200, 201, 204)),
+        (None, (404, 404, 404)),
+    ],
+)
+def test_a_person_may_what_their_role_may(
+    hub: LiveHub, apollo: Project, role: Role | None, statuses: tuple[int, int, int]
+) -> None:
+    person = sign_in(hub, "grace", apollo, role)
+    reading = person.get("decisions/").status
+    writing = person.post("decisions/", DECISION).status
+    deleting = person.delete("decisions/api/auth/").status
+    assert (reading, writing, deleting) == statuses
+
+
+def test_a_superuser_may_everything_everywhere(hub: LiveHub, apollo: Project, hermes: Project) -> None:
+    root = sign_in(hub, "root", apollo, is_superuser=True)
+    assert root.post("decisions/", DECISION).status == 201
+    assert root.delete("/api/v1/projects/apollo/decisions/api/auth/").status == 204
+    assert root.get("/api/v1/projects/hermes/stats/").status == 200
+
+
+def test_a_person_acts_as_the_agent_of_their_username(hub: LiveHub, apollo: Project) -> None:
+    person = sign_in(hub, "grace", apollo, Role.MEMBER)
+    assert person.post("decisions/", DECISION).body["agent"] == "grace"
+    assert Agent.objects.in_project(apollo).get(name="grace").kind == Agent.Kind.HUMAN
+    assert person.post("decisions/", {**DECISION, "agent": "ada"}).status == 403
+
+
+def test_an_inactive_person_is_nobody(hub: LiveHub, apollo: Project) -> None:
+    person = sign_in(hub, "grace", apollo, Role.ADMIN)
+    assert person.get("stats/").status == 200
+    User.objects.filter(username="grace").update(is_active=False)
+    assert person.get("stats/").status == 401
+
+
+def test_a_membership_that_ends_ends_at_once(hub: LiveHub, apollo: Project) -> None:
+    person = sign_in(hub, "grace", apollo, Role.ADMIN)
+    assert person.get("stats/").status == 200
+    apollo.memberships.all().delete()
+    assert person.get("stats/").status == 404
+
+
+def test_a_session_writes_only_with_its_csrf_token(hub: LiveHub, apollo: Project) -> None:
+    person = sign_in(hub, "grace", apollo, Role.ADMIN)
+    del person.headers["X-CSRFToken"]
+    reply = person.post("decisions/", DECISION)
+    assert (reply.status, reply.body["error"]) == (403, "not_allowed")
+    assert "CSRF" in reply.body["message"]
+    assert not Event.objects.in_project(apollo).exists()
+
+
+def test_the_browsable_page_shows_a_decision(hub: LiveHub, apollo: Project) -> None:
+    person = sign_in(hub, "grace", apollo, Role.MEMBER)
+    person.post("decisions/", DECISION)
+    for path in ("decisions/", "decisions/api/auth/", "call/decision/list/", "decisions/nothing/"):
+        reply = person.send("GET", f"/api/v1/projects/apollo/{path}", headers={"Accept": "text/html"})
+        assert reply.status in (200, 404, 405)
+        assert "http://" not in reply.body.replace(hub.url, "").replace("http://www.w3.org", "")
+
+
+# -- Retries ---------------------------------------------------------------------------------------
+
+
+def test_a_repeated_write_answers_as_the_first_and_writes_nothing(
+    ada_rest: RestClient, apollo: Project
+) -> None:
+    first = ada_rest.post("decisions/", DECISION, {"Idempotency-Key": "r1"})
+    again = ada_rest.post("decisions/", {**DECISION, "value": "other"}, {"Idempotency-Key": "r1"})
+    assert (again.status, again.body, again.headers["etag"]) == (201, first.body, first.headers["etag"])
+    assert Event.objects.in_project(apollo).count() == 1
+
+
+def test_agents_do_not_share_request_keys(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    ada_rest.post("decisions/", DECISION, {"Idempotency-Key": "r1"})
+    reply = ben_rest.post("decisions/", {**DECISION, "value": "other"}, {"Idempotency-Key": "r1"})
+    assert (reply.status, reply.body["result"]) == (200, "updated")
+
+
+def test_a_refused_write_is_not_remembered(ada_rest: RestClient) -> None:
+    assert ada_rest.post("decisions/", {"key": "k"}, {"Idempotency-Key": "r1"}).status == 400
+    stale = {**DECISION, "expected_version": "9"}
+    assert ada_rest.post("decisions/", stale, {"Idempotency-Key": "r1"}).status == 409
+    assert ada_rest.post("decisions/", DECISION, {"Idempotency-Key": "r1"}).status == 201
+
+
+def test_a_repeated_delete_answers_204_again(ada_rest: RestClient) -> None:
+    ada_rest.post("decisions/", DECISION)
+    statuses = [ada_rest.delete("decisions/api/auth/", {"Idempotency-Key": "d"}).status for _ in range(2)]
+    assert statuses == [204, 204]
+
+
+def test_one_request_key_holds_over_every_address(ada_rest: RestClient, apollo: Project) -> None:
+    ada_rest.post("layers/", {"name": "planning"}, {"Idempotency-Key": "r1"})
+    assert ada_rest.post("decisions/", DECISION, {"Idempotency-Key": "r1"}).body == {"name": "planning"}
+    assert ada_rest.post("call/decision/set/", DECISION, {"Idempotency-Key": "r1"}).status == 200
+    assert ada_rest.put("decisions/k/", {"value": 1}, {"Idempotency-Key": "r1"}).status == 200
+    assert Event.objects.in_project(apollo).count() == 1
+
+
+def test_a_request_key_has_a_limit(ada_rest: RestClient) -> None:
+    reply = ada_rest.post("decisions/", DECISION, {"Idempotency-Key": "x" * 201})
+    assert (reply.status, reply.body["message"][:15]) == (400, "Idempotency-Key")

@@ -1,0 +1,80 @@
+"""`call/`: every operation that agents have, with the same arguments, answers, scopes and errors."""
+
+import pytest
+
+from ctxhub.core.models import Event, Project
+from ctxhub.core.toolbox.registry import all_tools
+from tests.hub import McpClient, RestClient
+
+
+def test_a_call_answers_as_the_tool_does(ada_rest: RestClient, ada_mcp: McpClient) -> None:
+    made = ada_rest.post("call/decision/set/", {"key": "k", "value": 5, "tags": ["api"]})
+    assert (made.status, made.body["result"]) == (200, "created")
+    assert ada_rest.post("call/decision/get/", {"key": "k"}).body == ada_mcp.call("decision", "get", key="k")
+    assert ada_rest.post("call/decision/list/").body == ada_mcp.call("decision", "list")
+
+
+def test_the_action_may_stand_in_the_body_or_follow_from_it(ada_rest: RestClient) -> None:
+    assert (
+        ada_rest.post("call/decision/", {"action": "set", "key": "k", "value": 1}).body["result"] == "created"
+    )
+    assert ada_rest.post("call/decision/", {"key": "k"}).body["found"] is True
+    assert ada_rest.post("call/get/", {"refs": ["decision:k"]}).body["items"][0]["value"] == 1
+
+
+def test_every_operation_can_be_called(ada_rest: RestClient) -> None:
+    for tool in all_tools().values():
+        for action in tool.actions.values():
+            path = f"call/{tool.name}/{action.name}/" if action.name else f"call/{tool.name}/"
+            reply = ada_rest.post(path, dict(action.example))
+            assert reply.status in (200, 404), (path, reply)
+
+
+def test_help_is_there_too(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    assert "delete" in ada_rest.post("call/decision/help/").body["actions"]
+    assert "delete" not in ben_rest.post("call/decision/help/").body["actions"]
+
+
+def test_errors_are_the_dispatchers(ada_rest: RestClient) -> None:
+    tool = ada_rest.post("call/decisions/list/")
+    action = ada_rest.post("call/decision/lst/")
+    argument = ada_rest.post("call/decision/list/", {"tag": "api"})
+    assert [reply.status for reply in (tool, action, argument)] == [400, 400, 400]
+    meant = [reply.body["did_you_mean"] for reply in (tool, action, argument)]
+    assert meant == ["decision", "list", "tags"]
+
+
+def test_a_conflict_is_409_whatever_if_match_says(ada_rest: RestClient) -> None:
+    ada_rest.post("call/decision/set/", {"key": "k", "value": 1})
+    stale = {"key": "k", "value": 2, "expected_version": "9"}
+    assert ada_rest.post("call/decision/set/", stale, {"If-Match": '"1.0.0"'}).status == 409
+
+
+def test_the_operation_asks_for_its_scope(ben_rest: RestClient, apollo: Project) -> None:
+    ben_rest.post("decisions/", {"key": "k", "value": 1})
+    reply = ben_rest.post("call/decision/delete/", {"key": "k"})
+    assert (reply.status, reply.body["error"]) == (403, "not_allowed")
+    assert Event.objects.in_project(apollo).count() == 1
+
+
+def test_a_write_sent_twice_is_written_once(ada_rest: RestClient, apollo: Project) -> None:
+    sent = [
+        ada_rest.post("call/decision/set/", {"key": "k", "value": value}, {"Idempotency-Key": "c"}).body
+        for value in (1, 2)
+    ]
+    assert sent[0] == sent[1]
+    assert Event.objects.in_project(apollo).count() == 1
+
+
+def test_a_request_key_holds_over_mcp_and_rest(ada_rest: RestClient, ada_mcp: McpClient) -> None:
+    meta = {"ctxhub/request_id": "r1"}
+    ada_mcp.result("decision", {"action": "set", "key": "k", "value": 1}, meta)
+    again = ada_rest.post("decisions/", {"key": "k", "value": 2}, {"Idempotency-Key": "r1"})
+    assert (again.status, again.body["result"]) == (201, "created")
+    assert ada_rest.get("decisions/k/").body["value"] == 1
+
+
+@pytest.mark.parametrize("body", [[], "x", 5, None, {"action": "get"}], ids=str)
+def test_a_bad_body_is_invalid(ada_rest: RestClient, body: object) -> None:
+    reply = ada_rest.send("POST", ada_rest._url("call/decision/list/"), body if body is not None else b"null")
+    assert (reply.status, reply.body["error"]) == (400, "invalid")

@@ -1,0 +1,53 @@
+"""Pages of other sites: only those that are listed, only the API, never with cookies."""
+
+import pytest
+from django.conf import LazySettings
+
+from tests.hub import LiveHub, RestClient
+
+LISTED, FOREIGN = "https://board.example", "https://evil.example"
+ASK = {"Access-Control-Request-Method": "PATCH", "Access-Control-Request-Headers": "if-match"}
+
+
+@pytest.fixture
+def listed(settings: LazySettings) -> None:
+    settings.CORS_ORIGINS = [LISTED]
+
+
+def test_a_listed_origin_may_ask_before_it_writes(listed: None, hub: LiveHub) -> None:
+    reply = hub.http().send("OPTIONS", "/api/v1/projects/", headers={"Origin": LISTED, **ASK})
+    assert (reply.status, reply.headers["access-control-allow-origin"]) == (204, LISTED)
+    assert "PATCH" in reply.headers["access-control-allow-methods"]
+    for header in ("Authorization", "If-Match", "Idempotency-Key", "Ctxhub-Agent", "Content-Type"):
+        assert header in reply.headers["access-control-allow-headers"]
+
+
+def test_a_listed_origin_reads_the_answer(listed: None, ada_rest: RestClient) -> None:
+    reply = ada_rest.send("GET", "/api/v1/projects/", headers={"Origin": LISTED})
+    assert reply.headers["access-control-allow-origin"] == LISTED
+    assert {"ETag", "Link"} <= set(reply.headers["access-control-expose-headers"].split(", "))
+    assert "Origin" in reply.headers["vary"]
+    assert "access-control-allow-credentials" not in reply.headers
+
+
+def test_a_listed_origin_reads_errors_too(listed: None, hub: LiveHub) -> None:
+    reply = hub.http().send("GET", "/api/v1/projects/", headers={"Origin": LISTED})
+    assert (reply.status, reply.headers["access-control-allow-origin"]) == (401, LISTED)
+
+
+@pytest.mark.parametrize("origin", [FOREIGN, "null", f"{LISTED}.evil.example"])
+def test_another_origin_gets_no_leave(listed: None, hub: LiveHub, origin: str) -> None:
+    for method in ("OPTIONS", "GET"):
+        reply = hub.http().send(method, "/api/v1/projects/", headers={"Origin": origin, **ASK})
+        assert "access-control-allow-origin" not in reply.headers
+        assert reply.status in (401, 405)
+
+
+def test_only_the_api_is_opened(listed: None, hub: LiveHub) -> None:
+    reply = hub.http().send("GET", "/healthz", headers={"Origin": LISTED})
+    assert "access-control-allow-origin" not in reply.headers
+
+
+def test_nothing_is_opened_unless_listed(hub: LiveHub) -> None:
+    reply = hub.http().send("OPTIONS", "/api/v1/projects/", headers={"Origin": LISTED, **ASK})
+    assert "access-control-allow-origin" not in reply.headers

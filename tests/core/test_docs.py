@@ -1,0 +1,126 @@
+"""What the documents say is so: commands, variables, links, calls and their answers."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+from ctxhub import env
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import CtxhubError
+from ctxhub.core.toolbox import dispatch
+from ctxhub.core.toolbox.surface import find_call
+
+ROOT = env.ROOT
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", ".env.example")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+ANYTHING = "…"
+
+page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+# -- Commands --------------------------------------------------------------------------------------
+
+
+@page
+def test_every_command_can_be_run_as_written(page: Path) -> None:
+    for words in commands_in(page.read_text()):
+        assert words[0] in get_commands(), f"manage.py {words[0]}"
+        parser = load_command_class(get_commands()[words[0]], words[0]).create_parser("manage.py", words[0])
+        parser.called_from_command_line = False  # A mistake raises CommandError, and does not exit.
+        if len(words) > 1:
+            parser.parse_args(words[1:])
+
+
+def commands_in(text: str) -> Iterator[list[str]]:
+    """`manage.py COMMAND ARGUMENTS`, as far as the span, the line or the sentence goes."""
+    for found in re.finditer(r"manage\.py ([a-z][^`\n|#,;&()'\"$\[]*)", text):
+        yield shlex.split(found[1].rstrip(" .:"))
+
+
+def test_the_makefile_has_every_target_that_is_named() -> None:
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for each in PAGES:
+        named = re.findall(r"(?:`|^)make ([a-z]+[a-z-]*)", each.read_text(), re.MULTILINE)
+        assert set(named) <= set(targets), each
+
+
+# -- Variables, links, code ------------------------------------------------------------------------
+
+
+@page
+def test_every_variable_that_is_named_is_in_the_example(page: Path) -> None:
+    known = set(re.findall(r"^#([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+    ours_elsewhere = {"CTXHUB_TOKEN", "CTXHUB_"}
+    named = set(re.findall(r"\bCTXHUB_[A-Z_]*", page.read_text()))
+    assert named <= known | ours_elsewhere
+
+
+@page
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
+        assert "://" in target or (page.parent / target).exists(), target
+
+
+@page
+def test_every_json_block_is_json(page: Path) -> None:
+    for block in re.findall(r"^```json\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
+        json.loads(block)
+
+
+# -- Calls of agents -------------------------------------------------------------------------------
+
+
+def test_the_calls_in_the_agents_guide_answer_as_shown(ada: Caller) -> None:
+    blocks = re.findall(
+        r"^```text\n(.*?)^```", (ROOT / "docs/agents.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    answer: dict[str, Any] = {}
+    for line in "".join(blocks).splitlines():
+        mark, said = line[:2], line[2:]
+        if mark == "> ":
+            tool, _, arguments = said.partition(" ")
+            answer = called(ada, tool, json.loads(arguments))
+        else:
+            assert_holds(answer, json.loads(said))
+
+
+def called(caller: Caller, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    try:
+        answer = dispatch.call(caller, *find_call(tool, arguments))
+    except CtxhubError as error:
+        answer = error.body()
+    whole: dict[str, Any] = json.loads(dispatch.as_text(answer))
+    return whole
+
+
+def assert_holds(found: Any, shown: Any) -> None:
+    """What is shown is there; more may be. `…` stands for anything."""
+    if isinstance(shown, dict):
+        for name, value in shown.items():
+            assert name in found, f"{name} in {found}"
+            assert_holds(found[name], value)
+    elif isinstance(shown, list):
+        assert len(found) == len(shown)
+        for one, other in zip(found, shown, strict=True):
+            assert_holds(one, other)
+    elif isinstance(shown, str):
+        pattern = ".*".join(map(re.escape, shown.split(ANYTHING)))
+        assert re.fullmatch(pattern, str(found), re.DOTALL), f"{found!r} is not {shown!r}"
+    else:
+        assert found == shown
+
+
+def test_the_block_for_agents_names_only_what_exists(ada: Caller) -> None:
+    text = (ROOT / "docs/agents.md").read_text()
+    block = text[text.index("<!-- BEGIN CTXHUB") : text.index("<!-- END CTXHUB")]
+    assert len(block.splitlines()) <= 25
+    for tool, action in re.findall(r"`(decision|hub)` `([a-z_]+)`", block):
+        assert action in called(ada, tool, {"action": "help"})["actions"]

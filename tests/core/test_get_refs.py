@@ -1,0 +1,105 @@
+"""The tool `get`: anything by its ref."""
+
+from typing import Any
+
+import pytest
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.token_count import count_tokens
+from ctxhub.core.toolbox.dispatch import as_text, call
+from memory.services.decisions import set_decision
+
+
+def get(caller: Caller, *refs: Any, **rest: Any) -> dict[str, Any]:
+    return call(caller, "get", {"refs": list(refs), **rest})
+
+
+def test_what_is_there_is_opened_in_the_order_asked_and_the_rest_is_missing(ada: Caller) -> None:
+    for key in ("a", "b"):
+        set_decision(caller=ada, key=key, value=key.upper())
+    answer = get(ada, "decision:b", "decision:nothing", "decision:a")
+    assert [(item["ref"], item["value"]) for item in answer["items"]] == [
+        ("decision:b", "B"),
+        ("decision:a", "A"),
+    ]
+    assert answer["missing"] == ["decision:nothing"]
+
+
+def test_a_digest_is_short(ada: Caller) -> None:
+    set_decision(caller=ada, key="a", value="x" * 300, rationale="Why.")
+    [item] = get(ada, "decision:a", detail="digest")["items"]
+    assert item == {"ref": "decision:a", "value": "x" * 200 + "…", "version": "1.0.0", "status": "active"}
+    [item] = get(ada, "decision:a")["items"]
+    assert (item["value"], item["rationale"]) == ("x" * 300, "Why.")
+
+
+@pytest.mark.parametrize("ref", [" decision:a ", "DECISION:a", "Decision: a"])
+def test_a_ref_may_be_written_loosely(ada: Caller, ref: str) -> None:
+    set_decision(caller=ada, key="a", value="x")
+    assert get(ada, ref)["items"][0]["ref"] == "decision:a"
+
+
+def test_a_key_may_hold_colons_and_slashes(ada: Caller) -> None:
+    set_decision(caller=ada, key="a:b/c:d", value="x")
+    assert get(ada, "decision:a:b/c:d")["items"][0]["value"] == "x"
+
+
+def test_a_single_ref_is_read_as_a_list(ada: Caller) -> None:
+    set_decision(caller=ada, key="a", value="x")
+    for refs in ("decision:a", '["decision:a"]', ["decision:a", "decision:a"]):
+        assert len(call(ada, "get", {"refs": refs})["items"]) == 1
+
+
+@pytest.mark.parametrize(
+    "refs",
+    [
+        [],
+        ["a"],
+        [":a"],
+        ["decision:"],
+        ["decision: "],
+        ["decisions:a"],
+        ["tag:api"],
+        ["nothing:1"],
+        ["decision:\x00"],
+    ],
+)
+def test_what_is_no_ref_is_refused(ada: Caller, refs: list[str]) -> None:
+    with pytest.raises(InvalidInput, match="ref"):
+        get(ada, *refs)
+
+
+def test_at_most_50_refs_are_opened(ada: Caller) -> None:
+    assert len(get(ada, *(f"decision:{n}" for n in range(50)))["missing"]) == 50
+    with pytest.raises(InvalidInput, match="51"):
+        get(ada, *(f"decision:{n}" for n in range(51)))
+
+
+@pytest.mark.parametrize("budget", [40, 100, 500, 2_000, 20_000, 10**9])
+def test_a_budget_is_kept_and_what_is_left_out_is_counted(ada: Caller, budget: int) -> None:
+    refs = [f"decision:k{n}" for n in range(50)]
+    for n in range(50):
+        set_decision(caller=ada, key=f"k{n}", value="Some words about it. " * 30, rationale="Why. " * 20)
+    answer = get(ada, *refs, max_tokens=budget)
+    assert count_tokens(as_text(answer)) <= min(budget, 20_000)
+    assert len(answer["items"]) + answer.get("omitted", 0) == 50
+    assert [item["ref"] for item in answer["items"]] == refs[: len(answer["items"])]
+
+
+def test_a_text_too_long_for_any_answer_is_cut(ada: Caller) -> None:
+    set_decision(caller=ada, key="a", value="many words\n" * 5_900, rationale="more words\n" * 5_900)
+    answer = get(ada, "decision:a")
+    assert count_tokens(as_text(answer)) <= 20_000
+    assert answer["truncated"] is True
+    assert answer["next_lines"].endswith("-5901")
+
+
+@pytest.mark.parametrize("budget", [0, -1, "many", True, None])
+def test_a_budget_is_a_number(ada: Caller, budget: Any) -> None:
+    set_decision(caller=ada, key="a", value="x")
+    if budget is None:
+        assert get(ada, "decision:a", max_tokens=None)["items"]
+        return
+    with pytest.raises(InvalidInput, match="max_tokens"):
+        get(ada, "decision:a", max_tokens=budget)

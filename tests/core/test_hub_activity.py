@@ -1,0 +1,168 @@
+"""The tool `hub`: what happened, what is new, who is here, which words are in use."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.listing import make_cursor
+from ctxhub.core.models import Agent, Layer
+from ctxhub.core.toolbox.dispatch import call
+from memory.models import Decision
+from memory.services.decisions import delete_decision, deprecate_decision, set_decision, set_decision_batch
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def hub(caller: Caller, action: str, **arguments: Any) -> dict[str, Any]:
+    return call(caller, "hub", {"action": action, **arguments})
+
+
+def activity(caller: Caller, **query: Any) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = hub(caller, "activity", format="objects", **query)["items"]
+    return items
+
+
+# -- Activity --------------------------------------------------------------------------------------
+
+
+def test_activity_tells_who_did_what_to_what_and_how(ada: Caller, ben: Caller) -> None:
+    with time_machine.travel(NOON, tick=False):
+        set_decision(caller=ada, key="k", value="a")
+        set_decision(caller=ben, key="k", value="b", tags=["x"])
+        deprecate_decision(caller=ada, key="k", reason="Old.")
+        delete_decision(caller=ada, key="k")
+    told = [(row["agent"], row["verb"], row["note"]) for row in activity(ada)]
+    assert told == [
+        ("system", "deleted", "1.0.1"),
+        ("ada", "deprecated", "1.0.1: status, reason; Old."),
+        ("ben", "updated", "1.0.0 > 1.0.1: value, version, tags"),
+        ("ada", "created", "1.0.0"),
+    ]
+    assert {(row["ref"], row["at"]) for row in activity(ada)} == {("decision:k", "2026-11-21T12:00:00Z")}
+
+
+def test_activity_is_filtered_by_agents_verbs_and_time(ada: Caller, ben: Caller) -> None:
+    for hours, (caller, key) in enumerate(((ada, "a"), (ben, "b"), (ada, "c"))):
+        with time_machine.travel(NOON + timedelta(hours=hours), tick=False):
+            set_decision(caller=caller, key=key, value="x")
+    with time_machine.travel(NOON + timedelta(hours=3), tick=False):
+        set_decision(caller=ada, key="a", value="y")
+
+        def refs(**query: Any) -> list[str]:
+            return [row["ref"][-1] for row in activity(ada, **query)]
+
+        assert refs(agents=["BEN"]) == ["b"]
+        assert refs(agents=["*"]) == refs(agents=["ada", "ben"]) == refs() == ["a", "c", "b", "a"]
+        assert refs(agents=["nobody"]) == []
+        assert refs(verbs=["updated"]) == refs(verbs=["Update"]) == ["a"]
+        assert refs(verbs=["set"]) == ["a", "c", "b", "a"]
+        assert refs(since="90m") == ["a", "c"]
+        assert refs(since="2026-11-21T14:00:00Z") == ["a", "c"]
+
+
+def test_activity_is_paged_without_gap_or_repeat(ada: Caller) -> None:
+    set_decision_batch(caller=ada, items=[{"key": f"k{n}", "value": n} for n in range(25)])
+    refs, cursor = [], None
+    while True:
+        page = hub(ada, "activity", limit=10, **({"cursor": cursor} if cursor else {}))
+        refs += [row[3] for row in page["rows"]]
+        if not (cursor := page.get("next")):
+            break
+    assert refs == [f"decision:k{n}" for n in reversed(range(25))]
+
+
+@pytest.mark.parametrize(
+    "cursor", ["x", make_cursor("a"), make_cursor(10**30), make_cursor(1, 2), make_cursor(-1)]
+)
+def test_a_cursor_that_no_activity_gave_is_refused(ada: Caller, cursor: str) -> None:
+    with pytest.raises(InvalidInput, match="cursor"):
+        hub(ada, "activity", cursor=cursor)
+
+
+# -- Updates ---------------------------------------------------------------------------------------
+
+
+def test_updates_count_what_others_did_since(ada: Caller, ben: Caller) -> None:
+    cursor = hub(ada, "updates")["cursor"]
+    set_decision(caller=ada, key="mine", value="x")
+    for key, value in (("a", "1"), ("a", "2"), ("b", "1")):
+        set_decision(caller=ben, key=key, value=value)
+    told = hub(ada, "updates", since=cursor)
+    assert told["decisions"] == 2
+    assert "decisions" not in hub(ada, "updates", since=told["cursor"])
+    assert hub(ben, "updates", since=cursor)["decisions"] == 1
+
+
+def test_updates_know_an_agent_in_any_case(ada: Caller) -> None:
+    set_decision(caller=ada, key="k", value="x")
+    assert "decisions" not in hub(ada, "updates", since="e0", agent="ADA")
+
+
+def test_updates_take_a_time_too(ada: Caller, ben: Caller) -> None:
+    with time_machine.travel(NOON, tick=False):
+        set_decision(caller=ben, key="k", value="x")
+        assert hub(ada, "updates", since="2026-11-21T12:00:00Z")["decisions"] == 1
+        assert "decisions" not in hub(ada, "updates", since="2026-11-21T12:00:01Z")
+
+
+def test_changes_by_nobody_are_news_for_everybody(ada: Caller) -> None:
+    Decision.objects.create(project=ada.project, key="k", value="x")
+    assert hub(ada, "updates", since="e0")["decisions"] == 1
+
+
+def test_a_hub_without_events_has_a_cursor(ada: Caller) -> None:
+    assert hub(ada, "updates") == {"cursor": "e0"}
+
+
+# -- Figures ---------------------------------------------------------------------------------------
+
+
+def test_stats_count_everything(ada: Caller) -> None:
+    set_decision(caller=ada, key="a", value="x", tags=["new"], scopes=["s", "t"])
+    set_decision(caller=ada, key="b", value="x", status="draft")
+    stats = hub(ada, "stats")
+    assert {name: stats[name] for name in ("decisions", "tags", "scopes", "layers", "agents")} == {
+        "decisions": [1, 2],
+        "tags": 12,
+        "scopes": 2,
+        "layers": 5,
+        "agents": 1,
+    }
+
+
+def test_agents_come_last_seen_first(ada: Caller) -> None:
+    for minutes, name in enumerate(("ada", "ben", "zoe")):
+        with time_machine.travel(NOON + timedelta(minutes=minutes), tick=False):
+            hub(ada, "stats", agent=name)
+    Agent.objects.create(project=ada.project, name="never")
+    with time_machine.travel(NOON + timedelta(minutes=5), tick=False):
+        rows = hub(ada, "agents", agent="zoe")["rows"]
+    assert [row[0] for row in rows] == ["zoe", "ben", "ada", "never"]
+    assert rows[1] == ["ben", "2026-11-21T12:01:00Z"]
+
+
+def test_reading_is_being_seen_and_looking_somebody_up_is_not(ada: Caller) -> None:
+    call(ada, "decision", {"action": "list", "by": "nobody"})
+    assert list(Agent.objects.in_project(ada.project).values_list("name", flat=True)) == ["ada"]
+
+
+def test_an_agent_is_noted_once_a_minute(ada: Caller) -> None:
+    hub(ada, "stats")
+    first = Agent.objects.in_project(ada.project).get().last_seen_at
+    hub(ada, "stats")
+    assert Agent.objects.in_project(ada.project).get().last_seen_at == first
+
+
+def test_vocabulary_counts_uses_and_keeps_the_layers_order(ada: Caller) -> None:
+    for key, tags in (("a", ["api", "new"]), ("b", ["api"])):
+        set_decision(caller=ada, key=key, value="x", tags=tags, layer="data", scopes=["s"])
+    vocabulary = hub(ada, "vocabulary")
+    layers = Layer.objects.in_project(ada.project).order_by("position").values_list("name", flat=True)
+    assert list(vocabulary["layers"]) == list(layers)
+    assert (vocabulary["layers"]["data"], vocabulary["layers"]["business"]) == (2, 0)
+    assert list(vocabulary["tags"].items())[:2] == [("api", 2), ("new", 1)]
+    assert vocabulary["scopes"] == {"s": 2}

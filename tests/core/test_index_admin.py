@@ -1,0 +1,214 @@
+"""The first page of the admin, the log and the agents."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Agent, Event, Project
+from memory.models import Decision
+from memory.services.decisions import delete_decision, deprecate_decision, set_decision
+from tests.people import ADMIN, VIEWER, member, person, signed_in, superuser
+
+
+def count_queries(client: Client, address: str) -> int:
+    client.get(address)  # Django looks its content types up once.
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(address).status_code == 200
+    return len(queries)
+
+
+def decide(caller: Caller, count: int, prefix: str = "key") -> None:
+    for number in range(count):
+        key = f"{prefix}/{number:03}"
+        set_decision(
+            caller=caller, key=key, value=number, tags=["api", "testing"], scopes=[key], layer="data"
+        )
+
+
+def card(page: str, title: str) -> str:
+    """The figure above a title."""
+    before, _, _ = page.partition(f"<span>{title}</span>")
+    return before.rpartition("<strong>")[2].partition("</strong>")[0]
+
+
+def test_the_index_counts_decisions_agents_and_events(ada: Caller, ben: Caller, apollo: Project) -> None:
+    decide(ada, 3)
+    deprecate_decision(caller=ben, key="key/001")
+    set_decision(caller=ada, key="draft", value="?", status="draft")
+    page = member(apollo).get("/admin/").content.decode()
+    assert card(page, "Decisions in force") == "2"
+    assert card(page, "Drafts") == "1"
+    assert card(page, "Deprecated") == "1"
+    assert card(page, "Agents active in the last hour") == "2"
+    assert card(page, "Events today") == "5"
+
+
+def test_an_agent_that_was_not_seen_lately_is_not_active(ada: Caller, apollo: Project) -> None:
+    decide(ada, 1)
+    Agent.unscoped.update(last_seen_at=clock.now() - timedelta(hours=2))
+    page = member(apollo).get("/admin/").content.decode()
+    assert card(page, "Agents active in the last hour") == "0"
+    assert "2 hours ago" in page
+
+
+def test_the_chart_has_a_bar_for_each_day(ada: Caller, apollo: Project) -> None:
+    decide(ada, 2)
+    Event.unscoped.filter(ref="decision:key/000").update(at=clock.now() - timedelta(days=3))
+    page = member(apollo).get("/admin/")
+    days = [day.events for day in page.context["days"]]
+    assert (len(days), days[-1], days[-4], sum(days)) == (14, 1, 1, 2)
+
+
+def test_the_index_tells_who_did_what(ada: Caller, apollo: Project) -> None:
+    decide(ada, 1)
+    page = member(apollo).get("/admin/").content.decode()
+    event = Event.unscoped.get()
+    assert f'href="/admin/core/event/{event.pk}/open/">decision:key/000</a>' in page
+
+
+def test_the_index_asks_no_more_for_more_rows(ada: Caller, apollo: Project) -> None:
+    client = member(apollo, ADMIN)
+    decide(ada, 5)
+    few = count_queries(client, "/admin/")
+    decide(ada, 50, "more")
+    assert count_queries(client, "/admin/") == few
+    assert few <= 12
+
+
+def test_a_person_with_several_projects_can_choose_one(ada: Caller, cy: Caller) -> None:
+    decide(ada, 1, "apollo-key")
+    decide(cy, 1, "hermes-key")
+    client = superuser()
+    everything = client.get("/admin/").content.decode()
+    assert "apollo-key" in everything
+    assert "hermes-key" in everything
+    only_hermes = client.get("/admin/?project=hermes").content.decode()
+    assert "apollo-key" not in only_hermes
+    assert 'href="/admin/memory/decision/?project=hermes"' in only_hermes
+
+
+def test_an_empty_project_shows_the_first_steps(apollo: Project) -> None:
+    page = member(apollo, ADMIN, "ada").get("/admin/").content.decode()
+    assert "Connect an agent" in page
+    assert reverse("admin:core_accesstoken_add") in page
+
+
+def test_who_may_make_no_token_is_told_whom_to_ask(apollo: Project) -> None:
+    page = member(apollo, VIEWER).get("/admin/").content.decode()
+    assert "Ask an administrator of the project" in page
+
+
+def test_a_hub_without_projects_leads_to_the_first(db: None) -> None:
+    assert reverse("admin:core_project_add") in superuser().get("/admin/").content.decode()
+
+
+# -- The log ---------------------------------------------------------------------------------------
+
+
+def test_an_event_opens_what_it_is_about(ada: Caller, apollo: Project) -> None:
+    made = set_decision(caller=ada, key="api/auth", value="JWT")
+    event = Event.unscoped.get()
+    answer = member(apollo).get(reverse("admin:core_event_open", args=[event.pk]))
+    assert answer["Location"] == f"/admin/memory/decision/{made['id']}/"
+
+
+def test_an_event_of_what_is_gone_says_so(ada: Caller, apollo: Project) -> None:
+    set_decision(caller=ada, key="api/auth", value="JWT")
+    delete_decision(caller=ada, key="api/auth")
+    first = Event.unscoped.earliest("pk")
+    page = member(apollo).get(reverse("admin:core_event_open", args=[first.pk]), follow=True)
+    assert "decision:api/auth has no page" in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("", 4),
+        ("?agent=Ben", 1),
+        ("?verb=deprecated", 1),
+        ("?noun=decision", 4),
+        ("?noun=tag", 0),
+        ("?q=001", 2),
+    ],
+)
+def test_the_log_is_filtered(query: str, count: int, ada: Caller, ben: Caller, apollo: Project) -> None:
+    decide(ada, 3)
+    deprecate_decision(caller=ben, key="key/001")
+    page = member(apollo).get(f"/admin/core/event/{query}")
+    assert page.context["cl"].result_count == count
+
+
+@pytest.mark.parametrize("page", ["core_event", "core_agent", "core_tag", "core_scope", "core_layer"])
+def test_no_list_asks_for_each_row(page: str, ada: Caller, apollo: Project) -> None:
+    client = member(apollo, ADMIN)
+    url = reverse(f"admin:{page}_changelist")
+    decide(ada, 5)
+    few = count_queries(client, url)
+    for number in range(45):
+        worker = Caller(project=apollo, agent=f"worker-{number}")
+        set_decision(caller=worker, key=f"more/{number}", value=1, tags=[f"t{number}"], scopes=[f"s{number}"])
+    assert count_queries(client, url) == few
+
+
+def test_nobody_changes_the_log(ada: Caller, apollo: Project) -> None:
+    decide(ada, 1)
+    client, event = member(apollo, ADMIN), Event.unscoped.get()
+    for page in ("change", "delete"):
+        url = reverse(f"admin:core_event_{page}", args=[event.pk])
+        assert client.post(url, {"post": "yes", "verb": "deleted"}).status_code == 403
+    assert Event.unscoped.get().verb == "created"
+
+
+def test_a_ref_is_shown_as_text_whatever_it_holds(ada: Caller, apollo: Project) -> None:
+    set_decision(caller=ada, key="<script>alert(1)</script>", value="<b>bold</b>", tags=["<i>"])
+    client, decision = member(apollo), Decision.unscoped.get()
+    for address in (
+        "/admin/",
+        "/admin/core/event/",
+        "/admin/memory/decision/",
+        f"/admin/memory/decision/{decision.pk}/",
+    ):
+        page = client.get(address).content.decode()
+        assert "<script>alert(1)" not in page
+        assert "<b>bold" not in page
+        assert "<i>" not in page
+
+
+def test_signing_in_leads_to_the_index(apollo: Project) -> None:
+    user = person("ada", apollo)
+    user.set_password("correct-horse")
+    user.save()
+    answer = Client().post("/admin/login/", {"username": "ada", "password": "correct-horse"})
+    assert answer["Location"] == "/admin/"
+    assert signed_in(user).get(answer["Location"]).status_code == 200
+
+
+# -- Dates -----------------------------------------------------------------------------------------
+
+
+def links(client: Client, query: str = "") -> list[tuple[str, int]]:
+    page = client.get(f"/admin/core/event/{query}")
+    return [(link.title, link.count) for link in page.context["cl"].date_links()]
+
+
+@time_machine.travel(datetime(2026, 11, 22, 10, tzinfo=UTC), tick=False)
+def test_the_log_is_opened_by_month_and_day(ada: Caller, apollo: Project) -> None:
+    decide(ada, 4)
+    for ago, event in zip((0, 0, 3, 40), Event.unscoped.order_by("pk"), strict=True):
+        Event.unscoped.filter(pk=event.pk).update(at=clock.now() - timedelta(days=ago))
+    client = member(apollo)
+    assert links(client) == [("November 2026", 3), ("October 2026", 1)]
+    assert links(client, "?at__year=2026&at__month=11") == [("All months", 0), ("Sun 22", 2), ("Thu 19", 1)]
+    assert links(client, "?at__year=2026&at__month=11&at__day=19") == [("November 2026", 0), ("Thu 19", 1)]
+
+
+@pytest.mark.parametrize("query", ["?at__year=2026&at__month=13", "?at__year=0&at__month=1", "?at__year=x"])
+def test_a_date_that_cannot_be_is_no_error(query: str, apollo: Project) -> None:
+    assert member(apollo).get(f"/admin/core/event/{query}", follow=True).status_code == 200

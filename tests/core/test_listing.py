@@ -1,0 +1,109 @@
+"""A list as the contract answers it: columns and rows, pages, and a budget of tokens."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor, total_of
+from ctxhub.core.token_count import count_tokens
+
+texts = st.text(max_size=80)
+cells = st.one_of(st.none(), st.integers(), texts, st.lists(texts, max_size=2))
+
+
+def size(answer: dict[str, Any]) -> int:
+    return count_tokens(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+
+
+def test_columns_that_are_empty_in_every_row_are_left_out() -> None:
+    listing = Listing(("a", "b", "c", "d", "e"), [[1, None, "", [], 0], [2, None, "x", {}, 0]])
+    assert listing.answer() == {"columns": ["a", "c", "e"], "rows": [[1, "", 0], [2, "x", 0]], "count": 2}
+
+
+def test_a_list_of_nothing_has_no_columns() -> None:
+    assert Listing(("a",), []).answer() == {"columns": [], "rows": [], "count": 0}
+    assert Listing(("a",), []).answer(as_objects=True) == {"items": [], "count": 0}
+
+
+def test_objects_are_asked_for() -> None:
+    listing = Listing(("a", "b"), [[1, None], [2, "x"]], next="n", extra={"total": 9})
+    assert listing.answer(as_objects=True) == {
+        "items": [{"a": 1, "b": None}, {"a": 2, "b": "x"}],
+        "count": 2,
+        "total": 9,
+        "next": "n",
+    }
+
+
+@given(
+    rows=st.lists(st.tuples(cells, cells), max_size=20), budget=st.integers(1, 400), as_objects=st.booleans()
+)
+def test_a_budget_is_kept_and_what_is_left_out_is_counted(
+    rows: list[tuple[Any, Any]], budget: int, as_objects: bool
+) -> None:
+    listing = Listing(("a", "b"), rows, next="later", cursor_after=lambda count: f"after {count}")
+    answer = listing.answer(max_tokens=budget, as_objects=as_objects)
+    shown = answer["count"]
+    assert shown + answer.get("omitted", 0) == len(rows)
+    assert size(answer) <= budget or shown == 0
+    if shown < len(rows):
+        assert answer.get("next") == (f"after {shown}" if shown else None)
+        assert size(listing._answer(shown + 1, as_objects)) > budget
+    else:
+        assert answer["next"] == "later"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("x" * 200, "x" * 200), ("x" * 201, "x" * 200 + "…"), ("x" * 199 + "  y", "x" * 199 + "…"), (5, 5)],
+)
+def test_a_text_is_cut_at_200_characters(text: Any, shown: Any) -> None:
+    assert preview(text) == shown
+    assert preview(text, full=True) == text
+
+
+def test_a_total_stops_at_a_thousand() -> None:
+    assert total_of(1_000) == {"total": 1_000}
+    assert total_of(1_001) == {"total": 1_000, "more": True}
+
+
+# -- Cursors ---------------------------------------------------------------------------------------
+
+
+@given(st.text(st.characters(exclude_characters="\x00", codec="utf-8")), st.integers(0, 2**63 - 1))
+def test_a_cursor_gives_back_its_place(text: str, number: int) -> None:
+    assert read_cursor(make_cursor(text, number), str, int) == [text, number]
+
+
+def test_a_cursor_holds_a_moment() -> None:
+    moment = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=UTC)
+    assert read_cursor(make_cursor(moment.isoformat()), datetime) == [moment]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        (), ("a",), (1, "a"), ("a", 1, 1), ("a", "1"), ("a", 1.0), ("a", True), ("a", None), ("a", -1),
+        ("a", 2**63), ("a", 10**400), ("a\x00", 1), ("\ud800", 1), (["a"], 1), ({"a": 1}, 1),
+    ],
+)  # fmt: skip
+def test_a_cursor_of_another_list_is_refused(place: Any) -> None:
+    with pytest.raises(InvalidInput, match="cursor"):
+        read_cursor(make_cursor(*place), str, int)
+
+
+@pytest.mark.parametrize("said", ["someday", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "", 5])
+def test_a_cursor_with_no_moment_is_refused(said: Any) -> None:
+    with pytest.raises(InvalidInput, match="cursor"):
+        read_cursor(make_cursor(said), datetime)
+
+
+@given(st.text(st.characters(codec=None, categories=None)))
+def test_any_text_is_refused_as_a_cursor(said: str) -> None:
+    with pytest.raises(InvalidInput, match="cursor"):
+        read_cursor(said, str, str, int)

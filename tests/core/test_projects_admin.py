@@ -1,0 +1,164 @@
+"""Projects, their members, and accounts in the admin."""
+
+from collections.abc import Mapping
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Layer, Membership, Project
+from ctxhub.core.services.access_tokens import create_token
+from ctxhub.core.services.projects import create_project
+from memory.models import Decision
+from memory.services.decisions import deprecate_decision, set_decision
+from tests.people import ADMIN, MEMBER, VIEWER, member, person, superuser
+
+
+def members_form(project: Project, *rows: Mapping[str, object]) -> dict[str, object]:
+    """The project's page as it is sent: its name, and the rows of its members."""
+    there = [row for row in rows if "id" in row]
+    form: dict[str, object] = {
+        "name": project.name,
+        "memberships-TOTAL_FORMS": len(rows),
+        "memberships-INITIAL_FORMS": len(there),
+    }
+    for number, row in enumerate([*there, *(row for row in rows if row not in there)]):
+        form |= {f"memberships-{number}-{name}": value for name, value in row.items()}
+        form[f"memberships-{number}-project"] = project.pk
+    return form
+
+
+def page_of(project: Project) -> str:
+    return reverse("admin:core_project_change", args=[project.pk])
+
+
+def test_a_new_project_has_its_vocabulary(db: None) -> None:
+    empty = {"memberships-TOTAL_FORMS": 0, "memberships-INITIAL_FORMS": 0}
+    superuser().post(reverse("admin:core_project_add"), {"slug": "mars", "name": "Mars", **empty})
+    assert Layer.unscoped.filter(project__slug="mars").count() == 5
+
+
+@pytest.mark.parametrize("slug", ["apollo", "no spaces", "", "s" * 101])
+def test_a_slug_that_cannot_be_stands_on_the_form(apollo: Project, slug: str) -> None:
+    empty = {"memberships-TOTAL_FORMS": 0, "memberships-INITIAL_FORMS": 0}
+    page = superuser().post(reverse("admin:core_project_add"), {"slug": slug, **empty})
+    assert page.status_code == 200
+    assert Project.objects.count() == 1
+
+
+def test_the_slug_stays_when_the_name_changes(apollo: Project) -> None:
+    admin = member(apollo, ADMIN, "ada")
+    ada = Membership.objects.get()
+    row = {"id": ada.pk, "role": ADMIN.value}
+    admin.post(page_of(apollo), {**members_form(apollo, row), "name": "Moon", "slug": "moon"})
+    apollo.refresh_from_db()
+    assert (apollo.slug, apollo.name) == ("apollo", "Moon")
+
+
+def test_an_administrator_adds_a_member_by_username(apollo: Project) -> None:
+    User.objects.create_user("ben", is_staff=True)
+    admin = member(apollo, ADMIN, "ada")
+    ada = {"id": Membership.objects.get().pk, "role": ADMIN.value}
+    admin.post(page_of(apollo), members_form(apollo, ada, {"user": "ben", "role": VIEWER.value}))
+    assert Membership.objects.get(user__username="ben").role == VIEWER
+
+
+def test_an_unknown_username_stands_on_the_form(apollo: Project) -> None:
+    admin = member(apollo, ADMIN, "ada")
+    ada = {"id": Membership.objects.get().pk, "role": ADMIN.value}
+    page = admin.post(page_of(apollo), members_form(apollo, ada, {"user": "nobody", "role": 2}))
+    assert "There is no account of this name." in page.content.decode()
+
+
+def test_a_member_is_given_another_role_and_taken_out(apollo: Project) -> None:
+    admin = member(apollo, ADMIN, "ada")
+    person("ben", apollo)
+    ada, ben = ({"id": row.pk, "role": row.role} for row in Membership.objects.order_by("pk"))
+    admin.post(page_of(apollo), members_form(apollo, ada, {**ben, "role": VIEWER.value}))
+    assert Membership.objects.get(user__username="ben").role == VIEWER
+    admin.post(page_of(apollo), members_form(apollo, ada, {**ben, "DELETE": "on"}))
+    assert not Membership.objects.filter(user__username="ben").exists()
+
+
+def test_members_see_no_one_else_in_the_project(apollo: Project) -> None:
+    person("ben", apollo)
+    page = member(apollo, MEMBER, "vi").get(page_of(apollo))
+    assert "ben" not in page.content.decode()
+
+
+def test_deleting_a_project_says_how_much_goes_and_takes_it(apollo: Project, ada: Caller, cy: Caller) -> None:
+    for caller in (ada, cy):
+        set_decision(caller=caller, key="old", value=1, layer="data", tags=["api"], scopes=["api/*"])
+        set_decision(caller=caller, key="new", value=2)
+        deprecate_decision(caller=caller, key="old", superseded_by="new")
+        create_token(project=caller.project, agent=caller.agent)
+    client = superuser()
+    url = reverse("admin:core_project_delete", args=[apollo.pk])
+    assert "Decisions: 2" in client.get(url).content.decode()
+    client.post(url, {"post": "yes"})
+    assert list(Project.objects.all()) == [cy.project]
+    assert Decision.unscoped.count() == 2
+
+
+def test_an_account_is_made_with_its_project(apollo: Project) -> None:
+    form = {
+        "username": "ben",
+        "usable_password": "true",
+        "password1": "correct-horse-battery",
+        "password2": "correct-horse-battery",
+        "is_staff": "on",
+        "memberships-TOTAL_FORMS": 1,
+        "memberships-INITIAL_FORMS": 0,
+        "memberships-0-project": apollo.pk,
+        "memberships-0-role": MEMBER.value,
+    }
+    superuser().post(reverse("admin:auth_user_add"), form)
+    browser = Client()
+    assert browser.login(username="ben", password="correct-horse-battery")
+    assert browser.get(reverse("admin:memory_decision_changelist")).status_code == 200
+
+
+def test_the_list_of_accounts_says_who_belongs_where(apollo: Project) -> None:
+    person("ben", apollo, VIEWER)
+    assert "apollo (viewer)" in superuser().get(reverse("admin:auth_user_changelist")).content.decode()
+
+
+@pytest.mark.parametrize("page", ["/admin/auth/user/", "/admin/core/project/", "/admin/core/accesstoken/"])
+def test_no_list_asks_for_each_row(page: str, apollo: Project) -> None:
+    client = superuser()
+    add_people(apollo, range(5))
+    few = count_queries(client, page)
+    add_people(apollo, range(5, 50))
+    assert count_queries(client, page) == few
+
+
+def test_the_pages_of_members_do_not_ask_for_each(apollo: Project) -> None:
+    client = superuser()
+    everywhere = person("everywhere", apollo)
+    pages = (page_of(apollo), reverse("admin:auth_user_change", args=[everywhere.pk]))
+
+    def count(some: range) -> list[int]:
+        add_people(apollo, some)
+        for number in some:
+            Membership.objects.create(project=create_project(slug=f"p{number}"), user=everywhere)
+        return [count_queries(client, page) for page in pages]
+
+    assert count(range(5)) == count(range(5, 50))
+
+
+def add_people(project: Project, some: range) -> None:
+    """So many people more, each with a project and an access token."""
+    for number in some:
+        user = person(f"person-{number}", project)
+        create_token(project=project, agent=f"agent-{number}", created_by=user)
+
+
+def count_queries(client: Client, address: str) -> int:
+    client.get(address)  # Django looks its content types up once.
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(address).status_code == 200
+    return len(queries)

@@ -1,0 +1,63 @@
+"""However many rows there are, a list asks the database as often."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Agent, Membership, Project, Scope, Tag
+from ctxhub.core.services.access_tokens import create_token
+from ctxhub.core.services.projects import create_project
+from ctxhub.core.services.vocabulary import add_layer
+
+BELOW = "/api/v1/projects/apollo/"
+
+
+def make_rows(caller: Caller, count: int) -> None:
+    project = caller.project
+    for number in range(count):
+        name = f"{count}-{number}"
+        for words in (Tag, Scope):
+            words.objects.create(project=project, name=name)
+        Agent.objects.create(project=project, name=name, last_seen_at=clock.now() - timedelta(days=1))
+        add_layer(caller=caller, name=name)
+        create_token(project=project, agent=name)
+
+
+def queries_of(client: APIClient, path: str) -> int:
+    client.get(path)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(path, {"limit": 200}).status_code == 200
+    return len(queries)
+
+
+@pytest.mark.parametrize("path", ["tags/", "scopes/", "layers/", "agents/", "activity/", "/api/v1/tokens/"])
+def test_queries_do_not_grow_with_rows(ada: Caller, apollo: Project, path: str) -> None:
+    secret = create_token(project=apollo, scopes=["read", "admin"]).secret
+    client = APIClient(headers={"Authorization": f"Bearer {secret}"})
+    address = path if path.startswith("/") else BELOW + path
+    make_rows(ada, 2)
+    few = queries_of(client, address)
+    make_rows(ada, 12)
+    assert queries_of(client, address) == few <= 3
+
+
+@pytest.mark.django_db
+def test_queries_do_not_grow_with_projects() -> None:
+    person = User.objects.create_user("grace")
+    client = APIClient()
+    client.force_login(person)
+
+    def join(*slugs: str) -> None:
+        for slug in slugs:
+            Membership.objects.create(project=create_project(slug=slug), user=person)
+
+    join("one", "two")
+    few = queries_of(client, "/api/v1/projects/")
+    join("three", "four", "five", "six")
+    assert queries_of(client, "/api/v1/projects/") == few

@@ -1,0 +1,100 @@
+"""Lists walk an index in their own order: a page costs the same however many rows there are."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.toolbox.dispatch import call
+from memory.services.decisions import set_decision_batch
+
+WALKS: list[tuple[dict[str, Any], str]] = [
+    ({"status": "any"}, "memory_decision_newest"),
+    ({}, "memory_decision_(by_status|newest)"),
+    ({"since": "1h"}, "memory_decision_(by_status|newest)"),
+    ({"exclude_tags": ["t1"]}, "memory_decision_(by_status|newest)"),
+    ({"layer": "data"}, "memory_decision_by_layer"),
+    ({"by": "ada"}, "memory_decision_by_agent"),
+    ({"tags": ["t1"]}, "memory_decisiontag_newest"),
+    ({"tags": ["t1", "t2"]}, "memory_decisiontag_newest"),
+    ({"tags": ["t1", "all"], "match": "all"}, "memory_decisiontag_newest"),
+    ({"tags": ["t1"], "layer": "data"}, "memory_decisiontag_newest"),
+    ({"scope": "s/1"}, "memory_decisionscope_newest"),
+    ({"scope": "s/1*"}, "memory_decisionscope_newest"),
+    ({"scope": "*"}, "memory_decision_(by_status|newest)"),
+    ({"sort": "key"}, "(sqlite_autoindex_memory_decision_1|memory_one_decision_per_key)"),
+    ({"sort": "version"}, "memory_decision_by_version"),
+]
+PAGES: list[dict[str, Any]] = [{"order": "desc"}, {"order": "asc"}, {"cursor": "next"}]
+
+
+@pytest.fixture
+def many(ada: Caller, ben: Caller) -> Caller:
+    for start in range(0, 600, 50):
+        items = [
+            {
+                "key": f"k/{n}",
+                "value": n,
+                "layer": ("data", "business")[n % 2],
+                "status": "draft" if n % 9 == 0 else "active",
+                "tags": [f"t{n % 7}", "all"],
+                "scopes": [f"s/{n % 15}"],
+            }
+            for n in range(start, start + 50)
+        ]
+        set_decision_batch(caller=ben if start % 100 else ada, items=items)
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute("SET LOCAL enable_bitmapscan = off")
+    return ada
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_a_list_walks_an_index_in_its_own_order(many: Caller, page: dict[str, Any]) -> None:
+    for query, index in WALKS:
+        for statement in statements(many, query, page):
+            plan = explained(statement)
+            assert re.search(rf"\b{index}\b", plan), (query, plan)
+            assert not sorts_inside(plan), (query, plan)
+
+
+def statements(caller: Caller, query: dict[str, Any], page: dict[str, Any]) -> Iterator[str]:
+    """What the database was really asked for the page's rows."""
+    given = {"action": "list", "limit": 5, **query, **page}
+    if "cursor" in page:
+        given["cursor"] = call(caller, "decision", {"action": "list", "limit": 5, **query})["next"]
+    with CaptureQueriesContext(connection) as captured:
+        assert call(caller, "decision", given)["count"] == 5
+    found = [query["sql"] for query in captured.captured_queries if "JOIN core_layer" in query["sql"]]
+    assert len(found) == 1
+    yield from found
+
+
+def explained(statement: str) -> str:
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("EXPLAIN " + statement.replace("%", "%%"))
+            return "\n".join(line for (line,) in cursor.fetchall())
+        cursor.execute("EXPLAIN QUERY PLAN " + statement.replace("%", "%%"))
+        return "\n".join(f"{parent}: {detail}" for _, parent, _, detail in cursor.fetchall())
+
+
+def sorts_inside(plan: str) -> bool:
+    """Whether rows are sorted before the page is cut; the page itself, a handful of rows, may be."""
+    if connection.vendor == "postgresql":
+        # An incremental one sorts nothing but rows of one key, which is unique.
+        return len(re.findall(r"(?<!Incremental )Sort +\(cost", plan)) > 1
+    return bool(re.search(r"^[1-9]\d*: USE TEMP B-TREE FOR ORDER BY", plan, re.MULTILINE))
+
+
+def test_a_sort_would_be_noticed(many: Caller) -> None:
+    statement = """
+        SELECT * FROM (SELECT id FROM memory_decision WHERE project_id > 0 ORDER BY rationale LIMIT 5) f
+        JOIN memory_decision d ON d.id = f.id ORDER BY d.updated_at"""
+    assert sorts_inside(explained(statement))

@@ -1,0 +1,106 @@
+"""What each role may do in the admin of its project."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Membership, Project
+from memory.models import Decision
+from memory.services.decisions import set_decision
+from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in
+
+
+@pytest.fixture
+def decision(ada: Caller) -> Decision:
+    made = set_decision(caller=ada, key="api/auth", value="JWT")
+    return Decision.objects.in_project(ada.project).get(pk=made["id"])
+
+
+@pytest.mark.parametrize(
+    ("role", "page", "status"),
+    [
+        (VIEWER, "memory_decision_changelist", 200),
+        (VIEWER, "memory_decision_add", 403),
+        (VIEWER, "core_event_changelist", 200),
+        (VIEWER, "core_tag_add", 403),
+        (VIEWER, "core_accesstoken_changelist", 403),
+        (MEMBER, "memory_decision_add", 200),
+        (MEMBER, "core_tag_add", 200),
+        (MEMBER, "core_layer_add", 403),
+        (MEMBER, "core_accesstoken_changelist", 403),
+        (MEMBER, "core_event_add", 403),
+        (ADMIN, "core_layer_add", 200),
+        (ADMIN, "core_accesstoken_add", 200),
+        (ADMIN, "core_agent_add", 403),
+        (ADMIN, "core_project_add", 403),
+        (ADMIN, "auth_user_changelist", 403),
+        (ADMIN, "auth_group_changelist", 403),
+    ],
+)
+def test_a_role_opens_its_pages(role: Membership.Role, page: str, status: int, apollo: Project) -> None:
+    assert member(apollo, role).get(reverse(f"admin:{page}")).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("role", "change", "delete"), [(VIEWER, 302, 403), (MEMBER, 200, 403), (ADMIN, 200, 200)]
+)
+def test_a_role_decides_about_a_row(
+    role: Membership.Role, change: int, delete: int, apollo: Project, decision: Decision
+) -> None:
+    client = member(apollo, role)
+    assert client.get(f"/admin/memory/decision/{decision.pk}/").status_code == 200
+    assert client.get(f"/admin/memory/decision/{decision.pk}/change/").status_code == change
+    assert client.get(f"/admin/memory/decision/{decision.pk}/delete/").status_code == delete
+
+
+def test_a_viewer_cannot_change_by_posting(apollo: Project, decision: Decision) -> None:
+    client = member(apollo, VIEWER)
+    for page in ("change", "delete", "deprecate"):
+        answer = client.post(
+            f"/admin/memory/decision/{decision.pk}/{page}/", {"confirmed": "yes", "post": "yes"}
+        )
+        assert answer.status_code in (302, 403)
+    decision.refresh_from_db()
+    assert decision.status == Decision.Status.ACTIVE
+
+
+def test_a_role_in_one_project_gives_nothing_in_another(
+    apollo: Project, hermes: Project, decision: Decision
+) -> None:
+    """Vi is an administrator of hermes, and only reads apollo."""
+    user = person("vi", apollo, VIEWER)
+    Membership.objects.create(project=hermes, user=user, role=ADMIN)
+    client = signed_in(user)
+    assert client.get(f"/admin/memory/decision/{decision.pk}/").status_code == 200
+    assert client.get(f"/admin/memory/decision/{decision.pk}/delete/").status_code == 403
+    sent = {"action": "delete_selected", "_selected_action": [decision.pk], "post": "yes"}
+    assert client.post("/admin/memory/decision/", sent).status_code == 403
+    assert Decision.unscoped.filter(pk=decision.pk).exists()
+
+
+def test_a_person_without_a_project_sees_a_friendly_index(db: None) -> None:
+    nobody = User.objects.create_user("nobody", is_staff=True)
+    page = signed_in(nobody).get("/admin/")
+    assert "You belong to no project yet" in page.content.decode()
+
+
+def test_a_member_who_is_no_staff_cannot_enter(apollo: Project) -> None:
+    User.objects.create_user("vi", is_staff=False)
+    client = member(apollo, username="vi")
+    assert client.get("/admin/").status_code == 302
+
+
+def test_whoever_leaves_a_project_sees_nothing_more(apollo: Project, decision: Decision) -> None:
+    client = member(apollo)
+    Membership.objects.all().delete()
+    assert client.get(f"/admin/memory/decision/{decision.pk}/").status_code == 302
+    assert client.get("/admin/memory/decision/").status_code == 403
+
+
+def test_the_sidebar_shows_what_a_person_may_see(client: Client, apollo: Project) -> None:
+    page = member(apollo, VIEWER).get("/admin/").content.decode()
+    assert "Decisions" in page
+    assert "Access tokens" not in page
+    assert "Users" not in page

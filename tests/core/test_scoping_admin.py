@@ -1,0 +1,149 @@
+"""The admin of one project, seen by a person of another: every registered page, walked."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.contrib import admin
+from django.db.models import Model
+from django.test import Client, RequestFactory
+from django.urls import reverse
+
+from ctxhub.core.admin.base import ProjectAdmin
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import AccessToken, Agent, Event, Layer, Project, Scope, Tag
+from ctxhub.core.services.access_tokens import create_token
+from memory.models import Decision
+from memory.services.decisions import set_decision
+from tests.people import ADMIN, member, person, superuser
+
+SECRET_WORD = "hermetic"
+
+
+@pytest.fixture
+def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
+    """A row of every kind, all of them named so that they would be noticed."""
+    cy = Caller(project=hermes, agent=f"{SECRET_WORD}-agent")
+    set_decision(
+        caller=cy, key=f"{SECRET_WORD}/key", value=SECRET_WORD, tags=[SECRET_WORD], scopes=[SECRET_WORD]
+    )
+    create_token(project=hermes, name=SECRET_WORD)
+    Layer.objects.create(project=hermes, name=SECRET_WORD)
+    project_rows = (Decision, Event, Agent, AccessToken, Tag, Scope, Layer)
+    return {
+        Project: hermes,
+        **{model: model.unscoped.filter(project=hermes).latest("pk") for model in project_rows},
+    }
+
+
+@pytest.fixture
+def ada_browses(apollo: Project) -> Client:
+    return member(apollo, ADMIN, "ada")
+
+
+def project_admins() -> Iterator[ProjectAdmin]:
+    return (each for each in admin.site._registry.values() if isinstance(each, ProjectAdmin))
+
+
+def named_urls(model_admin: ProjectAdmin) -> list[str]:
+    """The names of all its pages that are about one row."""
+    patterns = [url for url in model_admin.get_urls() if url.name]
+    return [str(url.name) for url in patterns if url.pattern.converters]
+
+
+def test_every_kind_of_row_is_walked(rows_of_hermes: dict[type[Model], Model]) -> None:
+    assert {model_admin.model for model_admin in project_admins()} == set(rows_of_hermes)
+
+
+def test_no_list_shows_another_projects_rows(
+    ada_browses: Client, rows_of_hermes: dict[type[Model], Model]
+) -> None:
+    for model_admin in project_admins():
+        for query in ({}, {"project": "hermes"}, {"all": ""}):
+            page = ada_browses.get(model_admin.url("changelist"), query, follow=True)
+            assert all(model_admin.project_of(row).slug == "apollo" for row in page.context["cl"].result_list)
+            assert SECRET_WORD not in page.content.decode()
+
+
+def test_no_search_finds_another_projects_rows(
+    ada_browses: Client, rows_of_hermes: dict[type[Model], Model]
+) -> None:
+    for model_admin in project_admins():
+        for search in (SECRET_WORD, "hermes", "ctx_"):
+            page = ada_browses.get(model_admin.url("changelist"), {"q": search})
+            assert all(model_admin.project_of(row).slug == "apollo" for row in page.context["cl"].result_list)
+
+
+def test_no_page_of_another_projects_row_opens(
+    ada_browses: Client, rows_of_hermes: dict[type[Model], Model]
+) -> None:
+    for model_admin in project_admins():
+        row = rows_of_hermes[model_admin.model]
+        for name in named_urls(model_admin):
+            for method in (ada_browses.get, ada_browses.post):
+                page = method(reverse(f"admin:{name}", args=[row.pk]))
+                assert page.status_code in (302, 403, 404), name
+                assert SECRET_WORD not in page.content.decode()
+
+
+def test_nothing_of_another_project_was_changed_by_trying(
+    ada_browses: Client, rows_of_hermes: dict[type[Model], Model], hermes: Project
+) -> None:
+    before = Event.unscoped.filter(project=hermes).count()
+    test_no_page_of_another_projects_row_opens(ada_browses, rows_of_hermes)
+    assert Event.unscoped.filter(project=hermes).count() == before
+    assert Decision.unscoped.filter(project=hermes).count() == 1
+
+
+def test_actions_do_not_reach_another_projects_rows(
+    ada_browses: Client, rows_of_hermes: dict[type[Model], Model]
+) -> None:
+    for model_admin in project_admins():
+        row = rows_of_hermes[model_admin.model]
+        for action in ("delete_selected", "deprecate_selected", "revoke_selected"):
+            sent = {"action": action, "_selected_action": [row.pk], "confirmed": "yes", "post": "yes"}
+            page = ada_browses.post(model_admin.url("changelist"), sent)
+            assert SECRET_WORD not in page.content.decode()
+            row.refresh_from_db()
+    token = rows_of_hermes[AccessToken]
+    assert isinstance(token, AccessToken)
+    assert token.is_usable
+
+
+def test_choices_offer_only_rows_of_the_persons_projects(
+    apollo: Project, rows_of_hermes: dict[type[Model], Model]
+) -> None:
+    request = RequestFactory().get("/admin/")
+    request.user = person("ada", apollo)
+    for model_admin in project_admins():
+        for field in model_admin.opts.get_fields():
+            if (queryset := field.is_relation and model_admin.get_field_queryset(None, field, request)) and (
+                field.related_model in rows_of_hermes
+            ):
+                assert rows_of_hermes[field.related_model] not in queryset, field
+
+
+def test_autocompletes_offer_only_rows_of_the_persons_projects(
+    ada_browses: Client, rows_of_hermes: dict[type[Model], Model]
+) -> None:
+    asked = {"app_label": "memory", "model_name": "decision", "field_name": "layer", "term": ""}
+    answer = ada_browses.get(reverse("admin:autocomplete"), asked)
+    assert "business" in answer.content.decode()
+    assert SECRET_WORD not in answer.content.decode()
+
+
+def test_the_index_tells_nothing_of_another_project(
+    ada_browses: Client, rows_of_hermes: dict[type[Model], Model]
+) -> None:
+    for address in ("/admin/", "/admin/?project=hermes"):
+        assert SECRET_WORD not in ada_browses.get(address).content.decode()
+
+
+def test_a_superuser_sees_all_projects(rows_of_hermes: dict[type[Model], Model], apollo: Project) -> None:
+    page = superuser().get(reverse("admin:memory_decision_changelist"))
+    assert SECRET_WORD in page.content.decode()
+
+
+def test_filters_never_offer_related_rows_unscoped() -> None:
+    for model_admin in project_admins():
+        plain = [name for name in model_admin.list_filter if isinstance(name, str)]
+        assert not [name for name in plain if model_admin.opts.get_field(name).is_relation], model_admin

@@ -1,0 +1,85 @@
+"""`manage.py serve`: one process for everything, and clear sentences where it cannot."""
+
+import re
+import signal
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from tests.core.command_line import Installation, installation
+
+
+@pytest.fixture(scope="module")
+def ready(django_db_setup: None) -> Iterator[Installation]:
+    with installation() as at:
+        assert at.run("setup", "--no-input").returncode == 0
+        yield at
+
+
+def test_it_serves_everything_and_stops_cleanly(ready: Installation) -> None:
+    with ready.serving("--port", "0") as server:
+        token = (ready.folder / "setup_token").read_text()
+        assert server.hub.http().send("GET", "/healthz").body == {"status": "ok"}
+        assert server.hub.http().send("GET", "/readyz").status == 200
+        assert server.hub.http().send("POST", "/mcp", {}).status == 401
+        assert "decision" in [tool["name"] for tool in server.hub.mcp(token).tools()]
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(timeout=30) == 0
+        assert server.process.stdout
+        assert server.process.stdout.read().endswith("Stopped.\n")
+
+
+def test_the_admin_comes_with_its_static_files(ready: Installation) -> None:
+    with ready.serving("--port", "0") as server:
+        page = server.hub.http().send("GET", "/admin/login/").body
+        [style, *_] = re.findall(r'href="(/static/unfold/[^"]+\.css[^"]*)"', page)
+        answer = server.hub.http().send("GET", style)
+        assert (answer.status, answer.headers["content-type"]) == (200, 'text/css; charset="utf-8"')
+
+
+def test_several_workers_serve_every_address_and_say_what_that_means(ready: Installation) -> None:
+    with ready.serving("--port", "0", "--host", "0.0.0.0", "--workers", "2") as server:
+        assert server.hub.http().send("GET", "/readyz").status == 200
+        said = server.log.read_text()
+    assert "CTXHUB_ALLOWED_HOSTS" in said
+    assert ("on SQLite one process writes at a time" in said) == (
+        "sqlite" in ready.environment["DATABASE_URL"]
+    )
+
+
+@pytest.mark.parametrize(("mode", "admin", "mcp"), [("mcp", 404, 401), ("api", 302, 404)])
+def test_a_mode_serves_its_part_alone(ready: Installation, mode: str, admin: int, mcp: int) -> None:
+    with ready.serving("--port", "0", "--mode", mode) as server:
+        assert server.hub.http().send("GET", "/admin/").status == admin
+        assert server.hub.http().send("POST", "/mcp", {}).status == mcp
+
+
+def test_a_taken_port_is_refused_in_a_sentence(ready: Installation) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        refused = ready.run("serve", "--port", str(port))
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(f"CommandError: Port {port} on 127.0.0.1 is taken")
+
+
+@pytest.mark.parametrize("arguments", [("--port", "65536"), ("--workers", "0"), ("--mode", "none")])
+def test_a_number_that_cannot_be_is_refused(ready: Installation, arguments: tuple[str, str]) -> None:
+    refused = ready.run("serve", *arguments)
+    assert refused.returncode != 0
+    assert arguments[0] in refused.stderr
+
+
+def test_a_database_without_tables_is_refused_in_a_sentence(django_db_setup: None) -> None:
+    with installation() as at:
+        refused = at.run("serve", "--port", "0")
+    assert refused.returncode == 1
+    assert "Run `manage.py setup`" in refused.stderr
+
+
+@pytest.mark.parametrize("url", ["sqlite:////nowhere/at/all.sqlite3", "postgres://nobody@127.0.0.1:1/none"])
+def test_a_database_that_cannot_be_reached_is_refused_in_a_sentence(ready: Installation, url: str) -> None:
+    refused = ready.run("serve", "--port", "0", DATABASE_URL=url)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("CommandError: The database cannot be used:")
+    assert len(refused.stderr.splitlines()) == 1

@@ -1,0 +1,234 @@
+"""`manage.py setup`: once for a hub, as often as one likes for its lines."""
+
+import itertools
+import json
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.contrib.auth import authenticate
+
+from ctxhub import env
+from ctxhub.core.models import AccessToken, Project
+from ctxhub.core.services.access_tokens import find_token, revoke_token
+from ctxhub.management.first_user import ensure_superuser
+from ctxhub.management.ready_lines import stdio_environment
+from ctxhub.management.setup_token import ensure_token
+from tests.core.command_line import Installation, installation
+
+
+@dataclass(frozen=True)
+class TwoRuns:
+    at: Installation
+    first: str
+    second: str
+
+
+@pytest.fixture(scope="module")
+def two_runs(django_db_setup: None) -> Iterator[TwoRuns]:
+    with installation() as at:
+        first, second = (at.run("setup", "--no-input") for _ in range(2))
+        assert (first.returncode, second.returncode, first.stderr) == (0, 0, "")
+        yield TwoRuns(at, first.stdout, second.stdout)
+
+
+# -- What it says ----------------------------------------------------------------------------------
+
+
+def test_the_first_run_shows_the_password_and_no_other_does(two_runs: TwoRuns) -> None:
+    assert re.search(r"as admin, password \w{16} \(shown this once\)", two_runs.first)
+    assert "password" not in two_runs.second
+
+
+def test_a_second_run_changes_nothing_and_prints_the_same_lines(two_runs: TwoRuns) -> None:
+    assert re.sub(r", password .*", "", two_runs.first) == two_runs.second
+    assert len(two_runs.at.run("token", "list").stdout.splitlines()) == 1
+
+
+def test_the_output_fits_one_screen(two_runs: TwoRuns) -> None:
+    assert len(two_runs.first.splitlines()) <= 24
+
+
+def test_the_kept_token_is_for_its_owner_alone(two_runs: TwoRuns) -> None:
+    assert (two_runs.at.folder / "setup_token").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_static_files_are_collected(two_runs: TwoRuns) -> None:
+    assert (two_runs.at.folder / "static" / "unfold").is_dir()
+
+
+# -- Its lines -------------------------------------------------------------------------------------
+
+
+def test_every_http_line_names_the_hub_and_carries_the_token(two_runs: TwoRuns) -> None:
+    token = (two_runs.at.folder / "setup_token").read_text()
+    for line in pasted(two_runs.first)[:4]:
+        assert "http://127.0.0.1:8000/mcp" in line
+        assert token in line
+
+
+def test_the_http_lines_are_in_each_clients_syntax(two_runs: TwoRuns) -> None:
+    claude, codex, cursor, vscode = pasted(two_runs.first)[:4]
+    token = (two_runs.at.folder / "setup_token").read_text()
+    bearer = f"Authorization: Bearer {token}"
+    url = "http://127.0.0.1:8000/mcp"
+    assert shlex.split(claude) == [
+        *("claude", "mcp", "add", "--transport", "http", "ctxhub", url),
+        *("--header", bearer, "--header", "Ctxhub-Agent: claude"),
+    ]
+    assert codex == (
+        f"export CTXHUB_TOKEN={token} && codex mcp add ctxhub --url {url} --bearer-token-env-var CTXHUB_TOKEN"
+    )
+    headers = {"Authorization": f"Bearer {token}"}
+    assert json.loads(cursor) == {
+        "mcpServers": {"ctxhub": {"url": url, "headers": {**headers, "Ctxhub-Agent": "cursor"}}}
+    }
+    assert shlex.split(vscode)[:2] == ["code", "--add-mcp"]
+    assert json.loads(shlex.split(vscode)[2]) == {
+        "name": "ctxhub",
+        "type": "http",
+        "url": url,
+        "headers": {**headers, "Ctxhub-Agent": "vscode"},
+    }
+
+
+@pytest.mark.parametrize("client", range(4), ids=["claude", "codex", "cursor", "vscode"])
+def test_a_stdio_line_works_as_printed(two_runs: TwoRuns, client: int) -> None:
+    command, variables = stdio_server(pasted(two_runs.first)[4 + client])
+    environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **variables}
+    with subprocess.Popen(command, env=environment, cwd="/", stdin=PIPE, stdout=PIPE, text=True) as server:
+        hello = ask(server, "initialize", INITIALIZE)
+        tools = ask(server, "tools/list", {})
+        assert server.stdin
+        server.stdin.close()
+        assert server.wait(timeout=30) == 0
+    assert hello["serverInfo"]["name"] == "ctxhub"
+    assert "decision" in [tool["name"] for tool in tools["tools"]]
+
+
+def ask(server: subprocess.Popen[str], method: str, params: dict[str, Any]) -> dict[str, Any]:
+    assert server.stdin
+    assert server.stdout
+    print(
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}),
+        file=server.stdin,
+        flush=True,
+    )
+    result: dict[str, Any] = json.loads(server.stdout.readline())["result"]
+    return result
+
+
+@pytest.mark.parametrize("kept", ["", "postgres://hub@db/hub"])
+def test_a_stdio_line_carries_no_variable_that_the_server_finds_itself(
+    settings: LazySettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kept: str
+) -> None:
+    monkeypatch.setattr(env, "ROOT", tmp_path)
+    monkeypatch.setattr(env, "kept", {"DATABASE_URL": kept}.get)
+    settings.VAR_DIR = tmp_path / "var"
+    settings.DATABASE_URL = kept or f"sqlite:///{tmp_path}/var/ctxhub.sqlite3"
+    assert stdio_environment() == {}
+
+
+INITIALIZE = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "a client", "version": "1"},
+}
+
+
+def pasted(output: str) -> list[str]:
+    """What stands under each client's name: four lines for HTTP, four for stdio."""
+    lines = output.splitlines()
+    return [below for above, below in itertools.pairwise(lines) if above.startswith("# ")]
+
+
+def stdio_server(line: str) -> tuple[list[str], dict[str, str]]:
+    """The command and the variables that a client takes from its line."""
+    if line.startswith("{"):
+        return as_started(json.loads(line)["mcpServers"]["ctxhub"])
+    words = shlex.split(line)
+    if "--add-mcp" in words:
+        return as_started(json.loads(words[-1]))
+    options, command = words[: words.index("--")], words[words.index("--") + 1 :]
+    given = [options[at + 1].split("=", 1) for at, word in enumerate(options) if word == "--env"]
+    return command, dict(given)
+
+
+def as_started(server: dict[str, Any]) -> tuple[list[str], dict[str, str]]:
+    return [server["command"], *server["args"]], server.get("env", {})
+
+
+# -- Its token -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def var(settings: LazySettings, tmp_path: Path) -> Path:
+    settings.VAR_DIR = tmp_path
+    return tmp_path
+
+
+def test_the_kept_token_is_used_again(apollo: Project, var: Path) -> None:
+    assert ensure_token(apollo) == ensure_token(apollo)
+
+
+def test_a_revoked_token_is_replaced(apollo: Project, var: Path) -> None:
+    old = ensure_token(apollo)
+    row = find_token(old)
+    assert row
+    revoke_token(row)
+    assert ensure_token(apollo) != old
+
+
+def test_an_unknown_token_is_replaced(apollo: Project, var: Path) -> None:
+    (var / "setup_token").write_text("ctx_of-another-database")
+    assert find_token(ensure_token(apollo))
+
+
+def test_a_token_of_another_project_is_replaced(apollo: Project, hermes: Project, var: Path) -> None:
+    ensure_token(hermes)
+    ensure_token(apollo)
+    assert AccessToken.objects.in_project(apollo).count() == 1
+
+
+# -- Its first person ------------------------------------------------------------------------------
+
+
+def test_the_shown_password_signs_in(db: None) -> None:
+    made = ensure_superuser(ask=False)
+    assert authenticate(username=made.username, password=made.password)
+
+
+def test_the_variables_say_who_the_first_superuser_is(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_USERNAME", "grace")
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "a-password-of-her-own")
+    made = ensure_superuser(ask=False)
+    assert authenticate(username="grace", password="a-password-of-her-own")
+    assert made.password == "", "what was given needs no showing"
+
+
+def test_an_existing_superuser_is_left_alone(db: None) -> None:
+    ensure_superuser(ask=False)
+    assert ensure_superuser(ask=False).password == ""
+
+
+# -- Its refusals ----------------------------------------------------------------------------------
+
+
+def test_a_bad_project_is_refused_in_a_sentence(two_runs: TwoRuns) -> None:
+    refused = two_runs.at.run("setup", "--no-input", "--project", "not a slug")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("CommandError: slug: 'not a slug' may hold letters")
+
+
+def test_another_project_is_made_and_stays_the_one_to_connect_to(django_db_setup: None) -> None:
+    with installation() as at:
+        at.run("setup", "--no-input", "--project", "second")
+        assert "--project second" in at.run("setup", "--no-input").stdout

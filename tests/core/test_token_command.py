@@ -1,0 +1,117 @@
+"""`manage.py token`: made, shown once, listed without, revoked."""
+
+import re
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from ctxhub.core import clock
+from ctxhub.core.models import AccessToken, Project
+from tests.hub import LiveHub
+
+
+def token(*arguments: str) -> str:
+    out = StringIO()
+    call_command("token", *arguments, stdout=out)
+    return out.getvalue().strip()
+
+
+def newest(project: Project) -> AccessToken:
+    return AccessToken.objects.in_project(project).order_by("-pk")[0]
+
+
+def test_a_plain_token_works_until_it_is_revoked(hub: LiveHub, apollo: Project) -> None:
+    secret = token("create", "--project", "apollo", "--agent", "ada", "--plain")
+    assert hub.mcp(secret).call("hub", "stats")["agents"] == 1
+    token("revoke", str(newest(apollo).pk))
+    assert hub.mcp(secret).send("POST", "/mcp", {}).status == 401
+
+
+def test_what_create_prints_connects_a_client(apollo: Project) -> None:
+    said = token("create", "--project", "apollo", "--agent", "ada")
+    secret = said.splitlines()[0]
+    assert f'--header "Authorization: Bearer {secret}"' in said
+    assert "Ctxhub-Agent" not in said, "a pinned token needs no name beside it"
+
+
+def test_a_token_for_nobody_in_particular_lets_each_client_say_its_name(apollo: Project) -> None:
+    assert "Ctxhub-Agent: claude" in token("create", "--project", "apollo")
+
+
+def test_scopes_name_and_expiry_are_kept(apollo: Project) -> None:
+    token("create", "--project", "apollo", "--scopes", "read", "--expires", "30d", "--name", "CI")
+    made = newest(apollo)
+    assert (made.name, made.scopes) == ("CI", ["read"])
+    assert made.expires_at
+    assert timedelta(days=29, hours=23) < made.expires_at - clock.now() <= timedelta(days=30)
+
+
+def test_a_date_ends_a_token_too(apollo: Project) -> None:
+    token("create", "--project", "apollo", "--expires", "2999-12-31")
+    assert newest(apollo).expires_at == clock.parse_moment("2999-12-31")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("create", "--project", "nowhere"), "There is no project 'nowhere'. Projects: apollo."),
+        (("create", "--project", "apollo", "--scopes", "rite"), "use one of: read, write, admin"),
+        (("create", "--project", "apollo", "--expires", "soon"), "--expires: 'soon' is not a time"),
+        (("create", "--project", "apollo", "--expires", "2020-01-01"), "lies in the past"),
+        (("create", "--project", "apollo", "--expires", "999999w"), "too far ahead"),
+        (("create", "--project", "apollo", "--expires", "e5"), "no time"),
+        (("revoke", "4711"), "There is no token '4711' here"),
+        (("revoke", "ctx"), "too short"),
+        (("list", "--project", "nowhere"), "There is no project 'nowhere'"),
+    ],
+)
+def test_a_mistake_is_answered_with_a_sentence(
+    apollo: Project, arguments: tuple[str, ...], sentence: str
+) -> None:
+    with pytest.raises(CommandError, match=re.escape(sentence)):
+        token(*arguments)
+
+
+def test_a_list_tells_tokens_apart_and_shows_none(apollo: Project, hermes: Project) -> None:
+    secret = token("create", "--project", "apollo", "--agent", "ada", "--plain")
+    token("create", "--project", "hermes")
+    assert token("list", "--project", "apollo") == (
+        f"{newest(apollo).pk}  {secret[:10]}…  ada: "
+        "project apollo, read+write, speaks for ada only, never used"
+    )
+    assert secret not in token("list")
+    assert len(token("list").splitlines()) == 2
+
+
+def test_an_empty_list_says_what_to_do(db: None) -> None:
+    assert token("list") == "No tokens yet: manage.py token create --project P"
+
+
+@pytest.mark.parametrize("characters", [8, 10, 44])
+def test_a_token_is_revoked_by_its_first_characters(apollo: Project, characters: int) -> None:
+    secret = token("create", "--project", "apollo", "--plain")
+    assert "is revoked" in token("revoke", secret[:characters])
+    assert newest(apollo).revoked_at
+
+
+def test_first_characters_of_several_revoke_none(apollo: Project) -> None:
+    for _ in range(2):
+        token("create", "--project", "apollo")
+    AccessToken.objects.in_project(apollo).update(start="ctx_twins1")
+    with pytest.raises(CommandError, match="begins several"):
+        token("revoke", "ctx_twins1")
+    assert not AccessToken.objects.in_project(apollo).exclude(revoked_at=None).exists()
+
+
+def test_revoking_again_says_so(apollo: Project) -> None:
+    token("create", "--project", "apollo")
+    token("revoke", str(newest(apollo).pk))
+    assert "was revoked already" in token("revoke", str(newest(apollo).pk))
+
+
+def test_another_projects_token_is_not_found(apollo: Project, hermes: Project) -> None:
+    token("create", "--project", "hermes")
+    with pytest.raises(CommandError, match="There is no token"):
+        token("revoke", str(newest(hermes).pk), "--project", "apollo")

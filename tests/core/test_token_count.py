@@ -1,0 +1,201 @@
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import bpe_openai
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxhub.core import token_count
+from ctxhub.core.token_count import count_tokens, fit_lines, is_estimate, use_exact_counts
+
+CORPUS = {
+    path.stem: path.read_text("utf-8") for path in (Path(__file__).parent.parent / "corpus").glob("*.txt")
+}
+# How far above the exact count each kind of text may be, on average.
+LOOSEST = {
+    "english_public_domain": 1.2, "english_notes": 1.2, "json_answers": 1.25, "python_code": 1.25,
+    "javascript_code": 1.25, "markdown": 1.25, "chinese_traditional": 1.15, "chinese_simplified": 1.42,
+}  # fmt: skip
+SHORT_PIECE_ALLOWANCE = 10
+
+every_kind = pytest.mark.parametrize("kind", sorted(CORPUS))
+
+
+@cache
+def encoder() -> Callable[[str], list[int]]:
+    encode: Callable[[str], list[int]] = bpe_openai.get_encoding("o200k_base").encode_ordinary
+    return encode
+
+
+def exact(text: str) -> int:
+    return len(encoder()(text))
+
+
+def windows(text: str, size: int, count: int) -> list[str]:
+    places = random.Random(size)
+    starts = [places.randrange(max(len(text) - size, 1)) for _ in range(count)]
+    return [text[start : start + size] for start in starts]
+
+
+@pytest.fixture
+def exact_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token_count, "_count", token_count._count)
+    use_exact_counts()
+
+
+@every_kind
+def test_the_estimate_of_a_whole_file_is_not_below_the_exact_count(kind: str) -> None:
+    assert count_tokens(CORPUS[kind]) >= exact(CORPUS[kind])
+
+
+@every_kind
+def test_the_estimate_of_a_long_line_or_paragraph_is_not_below_the_exact_count(kind: str) -> None:
+    pieces = CORPUS[kind].split("\n") + CORPUS[kind].split("\n\n")
+
+    assert [piece for piece in pieces if len(piece) >= 200 and count_tokens(piece) < exact(piece)] == []
+
+
+@every_kind
+@pytest.mark.parametrize(("size", "count"), [(200, 200), (1000, 100), (5000, 20)])
+def test_the_estimate_of_a_window_is_not_below_the_exact_count(kind: str, size: int, count: int) -> None:
+    too_low = [
+        window for window in windows(CORPUS[kind], size, count) if count_tokens(window) < exact(window)
+    ]
+
+    assert too_low == []
+
+
+@every_kind
+def test_the_estimate_of_a_short_piece_is_hardly_below_the_exact_count(kind: str) -> None:
+    shortfalls = [exact(window) - count_tokens(window) for window in windows(CORPUS[kind], 50, 300)]
+
+    assert max(shortfalls) <= SHORT_PIECE_ALLOWANCE
+
+
+@pytest.mark.parametrize("kind", sorted(LOOSEST))
+def test_the_estimate_is_tight(kind: str) -> None:
+    pieces = windows(CORPUS[kind], 1000, 100)
+
+    mean = sum(count_tokens(piece) / exact(piece) for piece in pieces) / len(pieces)
+
+    assert mean <= LOOSEST[kind]
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=[]), max_size=80), st.integers(0, 80))
+def test_a_longer_text_never_counts_less(text: str, size: int) -> None:
+    assert count_tokens(text[:size]) <= count_tokens(text)
+
+
+def test_an_empty_text_costs_nothing() -> None:
+    assert count_tokens("") == 0
+
+
+def test_a_lone_surrogate_is_counted() -> None:
+    assert count_tokens("\ud800") > 0
+
+
+def test_a_text_of_several_pieces_counts_as_their_sum() -> None:
+    line = CORPUS["json_answers"].replace("\n", " ")[:10_000]
+
+    assert count_tokens(line * 30) == pytest.approx(30 * count_tokens(line), rel=0.001)
+
+
+def test_counting_starts_as_an_estimate() -> None:
+    assert is_estimate()
+
+
+@pytest.mark.usefixtures("exact_counts")
+def test_exact_counts_are_those_of_the_vocabulary() -> None:
+    assert not is_estimate()
+    assert [count_tokens(text) for text in CORPUS.values()] == [exact(text) for text in CORPUS.values()]
+
+
+@pytest.mark.usefixtures("exact_counts")
+def test_a_text_longer_than_the_vocabulary_takes_at_once_is_counted_in_pieces() -> None:
+    assert count_tokens("\U0001fadf\u0f3a" * 100_000) > 200_000
+
+
+def test_without_the_extra_exact_counts_are_refused_and_the_estimate_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "bpe_openai", None)
+
+    with pytest.raises(ImportError):
+        use_exact_counts()
+
+    assert is_estimate()
+
+
+def test_the_module_brings_neither_django_nor_the_vocabulary() -> None:
+    code = "import sys, ctxhub.core.token_count; print({'django', 'bpe_openai'} & set(sys.modules))"
+
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
+
+
+def test_a_text_that_fits_comes_back_unchanged() -> None:
+    assert fit_lines("one\ntwo\n\nthree", 100) == ("one\ntwo\n\nthree", 4)
+
+
+def test_whole_lines_are_taken_while_they_fit() -> None:
+    text = "\n".join(f"line number {number}" for number in range(1, 101))
+    twenty = "\n".join(text.split("\n")[:20])
+
+    assert fit_lines(text, count_tokens(twenty)) == (twenty, 20)
+
+
+def test_a_first_line_too_long_is_cut_before_a_word() -> None:
+    text, lines = fit_lines("the quick brown fox jumps over the lazy dog " * 50, 40)
+
+    assert lines == 0
+    assert text.endswith(("the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog"))
+    assert 30 < count_tokens(text) <= 40
+
+
+def test_a_first_line_without_spaces_is_cut_between_characters() -> None:
+    text, lines = fit_lines("這一行沒有空格" * 100, 50)
+
+    assert lines == 0
+    assert 48 <= count_tokens(text) <= 50
+
+
+def test_nothing_fits_in_nothing() -> None:
+    assert fit_lines("word", 0) == ("", 0)
+
+
+@given(st.text(alphabet="ab 1,é快\n", max_size=300), st.integers(0, 120))
+def test_what_was_fitted_is_within_the_budget_and_a_line_more_is_not(text: str, budget: int) -> None:
+    fitted, lines = fit_lines(text, budget)
+
+    assert text.startswith(fitted)
+    assert count_tokens(fitted) <= budget
+    if lines:
+        assert fitted.split("\n") == text.split("\n")[:lines]
+    if fitted != text:
+        assert count_tokens("\n".join(text.split("\n")[: lines + 1])) > budget
+
+
+@pytest.mark.usefixtures("exact_counts")
+@pytest.mark.parametrize("kind", ["english_notes", "chinese_simplified", "python_code", "emoji"])
+def test_what_was_fitted_is_within_the_budget_when_counted_exactly(kind: str) -> None:
+    for budget in (1, 7, 50, 333):
+        assert count_tokens(fit_lines(CORPUS[kind], budget)[0]) <= budget
+
+
+def test_a_long_text_is_fitted_without_reading_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+    text = CORPUS["python_code"] * 200
+
+    def count(piece: str) -> int:
+        counted.append(len(piece))
+        return len(piece) // 4
+
+    monkeypatch.setattr(token_count, "_count", count)
+
+    fit_lines(text, 1000)
+
+    assert sum(counted) < 100_000 < len(text)

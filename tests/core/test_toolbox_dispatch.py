@@ -1,0 +1,154 @@
+"""One call of an agent: which action, may it, and how its answer is shaped."""
+
+from typing import Any
+
+import pytest
+
+from ctxhub.core.caller import Caller, acting, current
+from ctxhub.core.errors import InvalidInput, NotAllowed
+from ctxhub.core.models import Agent, Project
+from ctxhub.core.toolbox.dispatch import as_text, call
+from ctxhub.core.toolbox.registry import all_tools, find_tool
+from memory.services.decisions import set_decision
+
+
+def picked(tool: str, *arguments: str) -> str:
+    return find_tool(tool).pick(None, arguments).name
+
+
+# -- Without an action -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "action"),
+    [
+        (("key", "value"), "set"),
+        (("key", "value", "tags", "agent"), "set"),
+        (("key",), "get"),
+        (("key", "include"), "get"),
+        ((), "list"),
+        (("tags", "limit", "format"), "list"),
+    ],
+)
+def test_a_decision_without_an_action_is_set_got_or_listed(arguments: tuple[str, ...], action: str) -> None:
+    assert picked("decision", *arguments) == action
+
+
+def test_a_hub_without_an_action_is_its_figures(ada: Caller) -> None:
+    call(ada, "hub", {})
+    assert call(ada, "hub", {}) == call(ada, "hub", {"action": "stats"})
+
+
+@pytest.mark.parametrize(
+    "arguments", [("key", "reason"), ("items",), ("key", "colour"), ("key", "value", "limit")]
+)
+def test_what_does_not_fit_is_asked_back(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidInput, match="needs an action") as refused:
+        picked("decision", *arguments)
+    assert refused.value.details["missing"] == ["action"]
+    assert refused.value.details["allowed"]
+
+
+def test_a_missing_action_never_removes(ada: Caller) -> None:
+    for tool in all_tools().values():
+        for _, action in tool.otherwise:
+            assert not tool.actions[action].destroys
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_an_empty_action_is_a_missing_one(ada: Caller, nothing: Any) -> None:
+    assert call(ada, "decision", {"action": nothing})["count"] == 0
+
+
+# -- Names -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"), [("sett", "set"), ("set_decision", "set"), ("remove", None), ("Get", "get")]
+)
+def test_an_unknown_action_is_told_what_was_meant(said: str, meant: str | None) -> None:
+    with pytest.raises(InvalidInput, match="no action") as refused:
+        find_tool("decision").pick(said, ())
+    assert refused.value.details["did_you_mean"] == meant
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"), [("decisions", "decision"), ("set_decision", "decision"), ("zzz", None)]
+)
+def test_an_unknown_tool_is_told_what_was_meant(said: str, meant: str | None) -> None:
+    with pytest.raises(InvalidInput, match="no tool") as refused:
+        find_tool(said)
+    assert refused.value.details["did_you_mean"] == meant
+
+
+# -- Who speaks ------------------------------------------------------------------------------------
+
+
+def test_an_agent_argument_names_who_speaks_and_registers_them(ada: Caller) -> None:
+    call(ada, "decision", {"key": "k", "value": "x", "agent": " Zoe "})
+    [row] = call(ada, "decision", {"format": "objects"})["items"]
+    assert row["agent"] == "Zoe"
+    assert set(Agent.objects.in_project(ada.project).values_list("name", flat=True)) == {"Zoe", "ada"}
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_an_empty_agent_is_nobody_else(ada: Caller, nothing: Any) -> None:
+    call(ada, "decision", {"key": "k", "value": "x", "agent": nothing})
+    assert call(ada, "decision", {"by": "ada"})["count"] == 1
+
+
+def test_a_refused_call_registers_nobody(ada: Caller) -> None:
+    with pytest.raises(InvalidInput):
+        call(ada, "decision", {"action": "set", "key": "k", "agent": "zoe"})
+    assert not Agent.objects.in_project(ada.project).exists()
+
+
+def test_rights_come_before_arguments(apollo: Project) -> None:
+    reader = Caller(project=apollo, agent="eve", scopes=frozenset({"read"}))
+    with pytest.raises(NotAllowed):
+        call(reader, "decision", {"action": "delete", "nonsense": 1})
+
+
+def test_who_acts_is_known_during_a_call_and_not_after(ada: Caller, ben: Caller) -> None:
+    assert current() is None
+    with acting(ada):
+        with acting(ben):
+            assert current() is ben
+        assert current() is ada
+    assert current() is None
+
+
+# -- Shape -----------------------------------------------------------------------------------------
+
+
+def test_a_list_comes_as_rows_or_as_objects(ada: Caller) -> None:
+    set_decision(caller=ada, key="k", value="x")
+    assert "rows" in call(ada, "decision", {"action": "list", "format": "rows"})
+    assert call(ada, "decision", {"action": "list", "format": " Objects "})["items"][0]["key"] == "k"
+
+
+def test_a_budget_cuts_a_list_and_the_next_page_goes_on_there(ada: Caller) -> None:
+    for n in range(10):
+        set_decision(caller=ada, key=f"k{n}", value="some words " * 10)
+    seen: list[str] = []
+    cursor: dict[str, str] = {}
+    for _ in range(20):
+        page = call(
+            ada, "decision", {"action": "list", "sort": "key", "order": "asc", "max_tokens": 200, **cursor}
+        )
+        seen += [row[0] for row in page["rows"]]
+        if "next" not in page:
+            break
+        cursor = {"cursor": page["next"]}
+    assert seen == [f"k{n}" for n in range(10)]
+
+
+def test_texts_are_compact_json_that_is_not_escaped() -> None:
+    assert as_text({"a": ["é", None, 1.5]}) == '{"a":["é",null,1.5]}'
+
+
+def test_a_long_decision_is_cut_to_what_a_client_accepts(ada: Caller) -> None:
+    set_decision(caller=ada, key="k", value="many words\n" * 5_900, rationale="more words\n" * 5_900)
+    answer = call(ada, "decision", {"action": "get", "key": "k", "include": ["rationale", "history"]})
+    assert answer["truncated"] is True
+    assert len(as_text(answer)) < 120_000

@@ -1,0 +1,88 @@
+"""Any action with anything as arguments: an answer or a refusal comes back, and both can be sent."""
+
+import json
+from typing import Any
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import CtxhubError
+from ctxhub.core.toolbox.dispatch import as_text, call
+from ctxhub.core.toolbox.registry import all_tools
+from memory.services.decisions import deprecate_decision, set_decision
+from tests.tables import Dump, dump_all
+
+ACTIONS = [action for tool in all_tools().values() for action in tool.actions.values()]
+NAMES = sorted(
+    {argument.name for action in ACTIONS for argument in action.arguments.all} | {"agent", "format"}
+)
+WORDS = (
+    *(
+        "api/k",
+        "k",
+        "api",
+        "data",
+        "active",
+        "any",
+        "all",
+        "draft",
+        "key",
+        "asc",
+        "e1",
+        "7d",
+        "2026-11-21",
+        "rows",
+    ),
+    *("decision:k", "decision:nothing", "*", "a*", "%", "set", "1.0.0", "1", "\x00", "\ud800", "é", " ", ""),
+    *('["a"]', '{"a":1}', '["\\ud800"]', "[", "x" * 300, "e" + "9" * 18, "../x", "W10"),
+)
+
+texts = st.sampled_from(WORDS) | st.text(st.characters(codec=None, categories=None), max_size=8)
+numbers = st.integers(-(10**20), 10**20) | st.floats() | st.sampled_from([0, 1, 2, 200, 10**400])
+values = st.recursive(
+    st.none() | st.booleans() | texts | numbers,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any], str | None]:
+    action = draw(st.sampled_from(ACTIONS))
+    fitting = [argument.name for argument in action.arguments.all]
+    fits, is_complete, is_named = draw(st.booleans()), draw(st.booleans()), draw(st.integers(0, 9))
+    names = st.sampled_from(fitting if fits and fitting else NAMES)
+    changed = draw(st.dictionaries(names, values, max_size=4))
+    arguments = {**(action.example if is_complete else {}), **changed}
+    if action.name and is_named:
+        arguments["action"] = action.name
+    return action.tool, arguments, draw(st.none() | texts)
+
+
+@pytest.fixture
+def stocked(ada: Caller) -> tuple[Caller, Dump]:
+    set_decision(caller=ada, key="k", value=5, tags=["api"], scopes=["api"])
+    set_decision(caller=ada, key="api/k", value="x")
+    deprecate_decision(caller=ada, key="api/k", superseded_by="k")
+    return ada, dump_all()
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(made=calls())
+def test_anything_is_answered_or_refused(
+    stocked: tuple[Caller, Dump], made: tuple[str, dict[str, Any], str | None]
+) -> None:
+    caller, before = stocked
+    tool, arguments, request_id = made
+    with transaction.atomic():
+        try:
+            answer = call(caller, tool, arguments, request_id=request_id)
+        except CtxhubError as error:
+            answer = error.body()
+            assert dump_all() == before
+        assert json.loads(as_text(answer).encode()) is not None
+        assert len(as_text(answer)) < 100_000
+        transaction.set_rollback(True)

@@ -1,0 +1,102 @@
+"""Layers, tags and scopes in the admin."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Event, Layer, Project, Tag
+from memory.services.decisions import set_decision
+from tests.people import ADMIN, member, superuser
+
+
+@pytest.fixture
+def admin(apollo: Project) -> Client:
+    return member(apollo, ADMIN, "ada")
+
+
+def layer_named(project: Project, name: str) -> Layer:
+    return Layer.objects.in_project(project).get(name=name)
+
+
+def test_a_layer_is_added_below_the_others(admin: Client, apollo: Project) -> None:
+    admin.post(reverse("admin:core_layer_add"), {"name": "documentation"})
+    assert list(Layer.objects.in_project(apollo).values_list("name", flat=True))[-1] == "documentation"
+
+
+def test_a_rename_is_in_the_log_under_the_persons_name(admin: Client, apollo: Project) -> None:
+    layer = layer_named(apollo, "data")
+    admin.post(reverse("admin:core_layer_change", args=[layer.pk]), {"name": "storage"})
+    event = Event.unscoped.select_related("agent").latest("pk")
+    assert (str(event), str(event.agent), event.data) == ("updated layer:storage", "ada", {"was": "data"})
+
+
+@pytest.mark.parametrize("name", ["DATA", " data "])
+def test_a_name_that_is_taken_stands_on_the_form(admin: Client, apollo: Project, name: str) -> None:
+    page = admin.post(reverse("admin:core_layer_add"), {"name": name})
+    assert "There is a layer &#x27;data&#x27; already." in page.content.decode()
+    assert Layer.objects.in_project(apollo).count() == 5
+
+
+def test_a_tag_may_be_renamed_to_another_spelling(admin: Client, apollo: Project) -> None:
+    tag = Tag.objects.in_project(apollo).get(name="api")
+    admin.post(reverse("admin:core_tag_change", args=[tag.pk]), {"name": "API"})
+    tag.refresh_from_db()
+    assert (tag.name, tag.folded) == ("API", "api")
+
+
+def test_a_word_in_use_stays_and_a_sentence_says_why(admin: Client, ada: Caller, apollo: Project) -> None:
+    set_decision(caller=ada, key="db/engine", value="PostgreSQL", layer="data")
+    layer = layer_named(apollo, "data")
+    for ask in (admin.get, admin.post):
+        page = ask(reverse("admin:core_layer_delete", args=[layer.pk]), {"post": "yes"}, follow=True)
+        assert "is in use 1 times, so it stays" in page.content.decode()
+    assert Layer.objects.in_project(apollo).filter(pk=layer.pk).exists()
+
+
+def test_words_in_use_are_not_deleted_with_others(admin: Client, ada: Caller, apollo: Project) -> None:
+    set_decision(caller=ada, key="db/engine", value="PostgreSQL", layer="data")
+    rows = [layer_named(apollo, name).pk for name in ("data", "business")]
+    sent = {"action": "delete_selected", "_selected_action": rows, "post": "yes"}
+    assert "so it stays" in admin.post(reverse("admin:core_layer_changelist"), sent).content.decode()
+    assert Layer.objects.in_project(apollo).count() == 5
+
+
+def test_a_word_that_nothing_carries_is_deleted(admin: Client, apollo: Project) -> None:
+    tag = Tag.objects.in_project(apollo).get(name="testing")
+    admin.post(reverse("admin:core_tag_delete", args=[tag.pk]), {"post": "yes"})
+    assert not Tag.objects.in_project(apollo).filter(pk=tag.pk).exists()
+    assert str(Event.unscoped.latest("pk")) == "deleted tag:testing"
+
+
+def drag(client: Client, layers: list[Layer]) -> int:
+    """What the page sends when layers were dragged into this order."""
+    form: dict[str, object] = {f"form-{n}-id": layer.pk for n, layer in enumerate(layers)}
+    form |= {f"form-{n}-position": n for n in range(len(layers))}
+    form |= {"form-TOTAL_FORMS": len(layers), "form-INITIAL_FORMS": len(layers), "_save": "Save"}
+    return client.post(reverse("admin:core_layer_changelist"), form).status_code
+
+
+def test_layers_are_put_in_another_order(admin: Client, apollo: Project) -> None:
+    turned = list(Layer.objects.in_project(apollo).order_by("-position"))
+    assert drag(admin, turned) == 302
+    assert list(Layer.objects.in_project(apollo).order_by("position")) == turned
+
+
+def test_a_member_cannot_put_layers_in_another_order(apollo: Project) -> None:
+    turned = list(Layer.objects.in_project(apollo).order_by("-position"))
+    assert drag(member(apollo), turned) in (302, 403)
+    assert list(Layer.objects.in_project(apollo).order_by("position")) != turned
+
+
+def test_with_several_projects_the_person_is_asked_for_one(apollo: Project, hermes: Project) -> None:
+    client = superuser()
+    assert "To which project?" in client.get(reverse("admin:core_tag_add")).content.decode()
+    client.post(f"{reverse('admin:core_tag_add')}?project=hermes", {"name": "mail"})
+    assert Tag.unscoped.get(name="mail").project == hermes
+
+
+def test_a_list_of_one_project_adds_to_that_project(apollo: Project, hermes: Project) -> None:
+    url = f"{reverse('admin:core_tag_add')}?_changelist_filters=project%3Dapollo"
+    superuser().post(url, {"name": "moon"})
+    assert Tag.unscoped.get(name="moon").project == apollo

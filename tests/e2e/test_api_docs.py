@@ -1,0 +1,53 @@
+"""The API's page in a real browser, which gets nothing from anywhere but the hub."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from tests.hub import LiveHub, RestClient
+
+
+@pytest.fixture
+def page(hub: LiveHub) -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser.new_page()
+        browser.close()
+
+
+def test_the_page_names_no_other_site(hub: LiveHub) -> None:
+    reply = hub.http().send("GET", "/api/docs/", headers={"Accept": "text/html"})
+    assert reply.status == 200
+    assert "http://" not in reply.body
+    assert "https://" not in reply.body
+
+
+def test_the_page_shows_every_resource_without_the_network(hub: LiveHub, page: Page) -> None:
+    asked: list[str] = []
+    problems: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.goto(f"{hub.url}/api/docs/")
+    page.wait_for_selector("#operations-decisions-decisions_list")
+    shown = page.inner_text("#swagger-ui")
+    for resource in ("decisions", "layers", "call", "tokens", "activity"):
+        assert resource in shown
+    assert [url for url in asked if not url.startswith((hub.url, "data:"))] == []
+    assert problems == []
+
+
+def test_a_token_can_be_tried_out_on_the_page(hub: LiveHub, ada_rest: RestClient, page: Page) -> None:
+    ada_rest.post("decisions/", {"key": "api/auth", "value": "JWT"})
+    page.goto(f"{hub.url}/api/docs/")
+    page.click("button.authorize")
+    bearer = page.locator(".auth-container", has_text="http, Bearer")
+    bearer.locator("input").fill(str(ada_rest.token))
+    bearer.locator("button[type=submit]").click()
+    page.click("button.btn-done")
+    projects = page.locator("#operations-projects-projects_list")
+    for button in (".opblock-summary", ".try-out__btn", ".execute"):
+        projects.locator(button).first.click()
+    assert '"slug": "apollo"' in projects.locator(".live-responses-table").inner_text()

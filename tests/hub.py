@@ -1,0 +1,158 @@
+"""A real hub on a real port for tests, and clients that speak its wire: JSON-RPC for MCP, JSON for REST."""
+
+import http.client
+import itertools
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import uvicorn
+from django.core.asgi import get_asgi_application
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    headers: dict[str, str]
+    body: Any
+
+
+@dataclass
+class HttpClient:
+    """One kept-alive connection; use one for each thread."""
+
+    port: int
+    token: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    _connection: http.client.HTTPConnection | None = None
+
+    def send(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Reply:
+        """Send `body` (bytes as they are, anything else as JSON) and read the whole answer."""
+        self._connection = self._connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        sent = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            **self.headers,
+        }
+        if self.token is not None:
+            sent["Authorization"] = f"Bearer {self.token}"
+        data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        self._connection.request(method, path, body=data, headers={**sent, **(headers or {})})
+        response = self._connection.getresponse()
+        return Reply(
+            response.status, {k.lower(): v for k, v in response.getheaders()}, _decoded(response.read())
+        )
+
+
+@dataclass
+class McpClient(HttpClient):
+    """Tools over streamable HTTP, as raw JSON-RPC. `call` answers the text block, decoded; errors too."""
+
+    path: str = "/mcp"
+    _ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def rpc(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": params or {}}
+        reply = self.send("POST", self.path, message)
+        assert reply.status == 200, reply
+        body: dict[str, Any] = reply.body
+        return body
+
+    def result(
+        self, tool: str, arguments: dict[str, Any], meta: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The whole tool result: content, isError, _meta, structuredContent."""
+        params = {"name": tool, "arguments": arguments, **({"_meta": meta} if meta else {})}
+        result: dict[str, Any] = self.rpc("tools/call", params)["result"]
+        return result
+
+    def call(self, tool: str, action: str | None = None, /, **arguments: Any) -> dict[str, Any]:
+        named = {"action": action, **arguments} if action else arguments
+        answer: dict[str, Any] = json.loads(self.result(tool, named)["content"][0]["text"])
+        return answer
+
+    def rows(self, tool: str, action: str | None = None, /, **arguments: Any) -> list[dict[str, Any]]:
+        """A list's rows as objects."""
+        answer = self.call(tool, action, **arguments)
+        return [dict(zip(answer["columns"], row, strict=True)) for row in answer["rows"]]
+
+    def tools(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.rpc("tools/list")["result"]["tools"]
+        return found
+
+
+@dataclass
+class RestClient(HttpClient):
+    """REST below one project: paths are relative to /api/v1/projects/{project}/."""
+
+    project: str = ""
+
+    def get(self, path: str, **query: Any) -> Reply:
+        return self.send("GET", self._url(path, query))
+
+    def post(self, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Reply:
+        return self.send("POST", self._url(path), {} if body is None else body, headers)
+
+    def put(self, path: str, body: Any, headers: dict[str, str] | None = None) -> Reply:
+        return self.send("PUT", self._url(path), body, headers)
+
+    def patch(self, path: str, body: Any, headers: dict[str, str] | None = None) -> Reply:
+        return self.send("PATCH", self._url(path), body, headers)
+
+    def delete(self, path: str, headers: dict[str, str] | None = None) -> Reply:
+        return self.send("DELETE", self._url(path), None, headers)
+
+    def _url(self, path: str, query: dict[str, Any] | None = None) -> str:
+        url = path if path.startswith("/") else f"/api/v1/projects/{self.project}/{path}"
+        return f"{url}?{urlencode(query, doseq=True)}" if query else url
+
+
+@dataclass(frozen=True)
+class LiveHub:
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def http(self, token: str | None = None) -> HttpClient:
+        return HttpClient(self.port, token)
+
+    def mcp(self, token: str | None = None, **headers: str) -> McpClient:
+        return McpClient(self.port, token, headers)
+
+    def rest(self, token: str | None = None, project: str = "apollo") -> RestClient:
+        return RestClient(self.port, token, project=project)
+
+
+@contextmanager
+def running_hub() -> Iterator[LiveHub]:
+    """The ASGI application of production in a thread of this process."""
+    from ctxhub.mcp.http import Dispatcher
+
+    # asyncio spares a connection Nagle's delay (40 ms an answer) only where the protocol is named.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        app = Dispatcher(get_asgi_application())
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        yield LiveHub(port)
+        server.should_exit = True
+        thread.join(timeout=10)
+
+
+def _decoded(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError:
+        return data.decode(errors="replace")

@@ -1,0 +1,180 @@
+"""`/mcp` over HTTP: who gets in, and what the wire answers."""
+
+import json
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from ctxhub.core.models import Project
+from ctxhub.core.services.access_tokens import create_token, revoke_token
+from tests.hub import LiveHub, McpClient
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+
+def text_of(reply: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(reply.body["result"]["content"][0]["text"])
+    return answer
+
+
+# -- Tokens ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS", "PUT"])
+def test_without_a_token_nothing_is_said(hub: LiveHub, method: str) -> None:
+    reply = hub.http().send(method, "/mcp", PING)
+    assert (reply.status, reply.body["error"]) == (401, "not_allowed")
+    assert reply.headers["www-authenticate"].startswith("Bearer")
+    assert "resource_metadata" not in reply.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize(
+    "header", ["Basic YTpi", "Bearer", "Bearer ", "ctx_abc", "Bearer ctx_unknown", "bearer \xff"]
+)
+def test_another_authorization_is_refused(hub: LiveHub, header: str) -> None:
+    reply = hub.http().send("POST", "/mcp", PING, {"Authorization": header})
+    assert (reply.status, reply.body["error"]) == (401, "not_allowed")
+
+
+@pytest.mark.parametrize("token", ["${CTXHUB_TOKEN}", "${env:CTXHUB_TOKEN}"])
+def test_a_variable_that_was_not_filled_in_is_told_so(hub: LiveHub, token: str) -> None:
+    reply = hub.mcp(token).send("POST", "/mcp", PING)
+    assert reply.status == 401
+    assert token in reply.body["message"]
+    assert "environment" in reply.body["hint"]
+
+
+def test_a_revoked_token_ends_at_once(hub: LiveHub, apollo: Project) -> None:
+    token = create_token(project=apollo, agent="ada")
+    client = hub.mcp(token.secret)
+    assert client.rpc("ping")["result"] == {}
+    revoke_token(token.row)
+    assert client.send("POST", "/mcp", PING).status == 401
+
+
+def test_no_oauth_metadata_is_advertised(hub: LiveHub) -> None:
+    for path in ("oauth-protected-resource", "oauth-protected-resource/mcp", "oauth-authorization-server"):
+        assert hub.http().send("GET", f"/.well-known/{path}").status == 404
+
+
+# -- Host and Origin -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8000", "localhost.evil.example", "[::2]", "", "a b"]
+)
+def test_a_foreign_host_is_misdirected(hub: LiveHub, ada_token: str, host: str) -> None:
+    assert hub.http(ada_token).send("POST", "/mcp", PING, {"Host": host}).status == 421
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:1234", "127.0.0.1:80", "LOCALHOST"])
+def test_a_host_of_ours_is_served_on_any_port(hub: LiveHub, ada_token: str, host: str) -> None:
+    assert hub.http(ada_token).send("POST", "/mcp", PING, {"Host": host}).status == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://[", "localhost", "https://localhost.evil.example"]
+)
+def test_a_foreign_origin_is_forbidden(hub: LiveHub, ada_token: str, origin: str) -> None:
+    reply = hub.http(ada_token).send("POST", "/mcp", PING, {"Origin": origin})
+    assert (reply.status, reply.body["error"]) == (403, "not_allowed")
+
+
+def test_an_origin_of_ours_is_served(hub: LiveHub, ada_token: str, settings: Settings) -> None:
+    settings.CORS_ORIGINS = ["https://app.example"]
+    for origin in ("http://localhost:3000", "https://app.example"):
+        assert hub.http(ada_token).send("POST", "/mcp", PING, {"Origin": origin}).status == 200
+
+
+# -- Methods, paths, bodies ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
+def test_both_spellings_of_the_path_answer(ada_mcp: McpClient, path: str) -> None:
+    assert ada_mcp.send("POST", path, PING).body == {"jsonrpc": "2.0", "id": 1, "result": {}}
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "HEAD"])
+def test_no_stream_is_held_open_and_no_session_ended(ada_mcp: McpClient, method: str) -> None:
+    reply = ada_mcp.send(method, "/mcp")
+    assert (reply.status, reply.headers["allow"]) == (405, "POST")
+
+
+@pytest.mark.parametrize("method", ["notifications/initialized", "notifications/cancelled"])
+def test_a_notification_is_accepted_without_an_answer(ada_mcp: McpClient, method: str) -> None:
+    message = {"jsonrpc": "2.0", "method": method, "params": {"requestId": 1}}
+    reply = ada_mcp.send("POST", "/mcp", message)
+    assert (reply.status, reply.body) == (202, "")
+
+
+def test_a_body_of_5_mb_is_read_and_a_longer_one_is_not(ada_mcp: McpClient) -> None:
+    sizes = {5 * 1024 * 1024: 200, 5 * 1024 * 1024 + 128 * 1024: 413}
+    for size, status in sizes.items():
+        arguments = {"action": "set", "key": "k", "value": "x" * size}
+        message = {**PING, "method": "tools/call", "params": {"name": "decision", "arguments": arguments}}
+        assert ada_mcp.send("POST", "/mcp", message).status == status
+
+
+def test_an_unknown_method_is_a_protocol_error(ada_mcp: McpClient) -> None:
+    assert ada_mcp.rpc("nothing/there")["error"]["code"] == -32601
+
+
+def test_arguments_that_are_no_object_are_a_protocol_error(ada_mcp: McpClient) -> None:
+    assert ada_mcp.rpc("tools/call", {"name": "decision", "arguments": []})["error"]["code"] == -32602
+
+
+def test_a_failure_inside_tells_the_agent_nothing_of_it(
+    ada_mcp: McpClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memory.selectors import decisions
+
+    monkeypatch.setattr(decisions, "find_decision", lambda *_: 1 / 0)
+    result = ada_mcp.result("decision", {"action": "get", "key": "k"})
+    assert result["isError"] is True
+    assert json.loads(result["content"][0]["text"])["error"] == "internal"
+    assert "Zero" not in str(result)
+
+
+def test_every_answer_says_what_it_costs(ada_mcp: McpClient) -> None:
+    result = ada_mcp.result("hub", {"action": "stats"})
+    assert result["_meta"]["ctxhub/tokens"] >= 10
+    assert ada_mcp.result("hub", {"action": "nothing"})["_meta"]["ctxhub/tokens"] >= 10
+
+
+def test_texts_are_not_escaped_and_not_padded(ada_mcp: McpClient) -> None:
+    ada_mcp.call("decision", "set", key="menü", value="日本語 👩‍👧")
+    text = ada_mcp.result("decision", {"action": "get", "key": "menü"})["content"][0]["text"]
+    assert '"value":"日本語 👩‍👧","version"' in text
+
+
+# -- Who speaks ------------------------------------------------------------------------------------
+
+
+def test_a_pinned_token_refuses_another_agent(ada_mcp: McpClient) -> None:
+    assert ada_mcp.call("decision", "set", key="k", value="x", agent="ben")["error"] == "not_allowed"
+    assert ada_mcp.send("POST", "/mcp", PING, {"Ctxhub-Agent": "ben"}).status == 403
+    assert ada_mcp.call("decision", "set", key="k", value="x", agent="ADA")["result"] == "created"
+
+
+def test_another_token_speaks_for_any_agent_by_header_or_argument(hub: LiveHub, apollo: Project) -> None:
+    token = create_token(project=apollo, name="laptop").secret
+    hub.mcp(token).call("decision", "set", key="a", value="x")
+    hub.mcp(token, **{"Ctxhub-Agent": "zoe"}).call("decision", "set", key="b", value="x")
+    hub.mcp(token, **{"Ctxhub-Agent": "zoe"}).call("decision", "set", key="c", value="x", agent="yan")
+    agents = {row["key"]: row["agent"] for row in hub.mcp(token).rows("decision", "list")}
+    assert agents == {"a": "laptop", "b": "zoe", "c": "yan"}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_an_agents_name_in_the_header_may_have_accents(hub: LiveHub, apollo: Project, encoding: str) -> None:
+    token = create_token(project=apollo, name="laptop").secret
+    header = "Zoë".encode(encoding).decode("latin-1")
+    hub.mcp(token, **{"Ctxhub-Agent": header}).call("decision", "set", key="a", value="x")
+    assert hub.mcp(token).rows("decision", "list")[0]["agent"] == "Zoë"
+
+
+def test_a_header_too_long_for_a_name_is_refused(hub: LiveHub, apollo: Project) -> None:
+    token = create_token(project=apollo, name="laptop").secret
+    reply = hub.mcp(token).send("POST", "/mcp", PING, {"Ctxhub-Agent": "a" * 101})
+    assert (reply.status, reply.body["error"]) == (400, "invalid")

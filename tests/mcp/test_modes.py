@@ -1,0 +1,45 @@
+"""What one process serves: everything, all but MCP, or MCP alone."""
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import anyio
+import pytest
+
+from ctxhub.mcp.http import Dispatcher
+
+Message = MutableMapping[str, Any]
+
+
+async def django(scope: Message, receive: Any, send: Callable[[Message], Awaitable[None]]) -> None:
+    await send({"type": "http.response.start", "status": 299, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def status(mode: str, path: str) -> int:
+    """What a process of this mode answers without a token; 299 where it asks Django."""
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    scope = {"type": "http", "method": "POST", "path": path, "headers": [(b"host", b"localhost")]}
+    anyio.run(Dispatcher(django, mode=mode), scope, receive, send)
+    found: int = sent[0]["status"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("mode", "mcp", "elsewhere"), [("both", 401, 299), ("api", 299, 299), ("mcp", 401, 404)]
+)
+def test_a_process_serves_what_its_mode_says(mode: str, mcp: int, elsewhere: int) -> None:
+    assert [status(mode, path) for path in ("/mcp", "/mcp/")] == [mcp, mcp]
+    assert [status(mode, path) for path in ("/", "/api/v1/projects/", "/mcp/x")] == [elsewhere] * 3
+
+
+@pytest.mark.parametrize("mode", ["both", "api", "mcp"])
+def test_its_health_can_always_be_asked(mode: str) -> None:
+    assert [status(mode, path) for path in ("/healthz", "/readyz")] == [299, 299]

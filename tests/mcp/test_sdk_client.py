@@ -1,0 +1,103 @@
+"""The official SDK's client, as an agent's program uses it: both eras, over HTTP and over stdio."""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+from ctxhub.core.models import Project
+from tests.hub import LiveHub
+from tests.stdio import command, environment
+
+VERSIONS = {"auto": "2026-07-28", "legacy": "2025-11-25"}
+Session = Callable[[Client], Awaitable[None]]
+
+
+async def work(client: Client) -> None:
+    """What an agent does: look at the tools, decide, read it back, and run into a refusal."""
+    assert {tool.name for tool in (await client.list_tools()).tools} >= {"decision", "get", "hub"}
+    assert (await said(client, "decision", action="set", key="k", value="JWT"))["result"] == "created"
+    assert (await said(client, "get", refs=["decision:k"]))["items"][0]["value"] == "JWT"
+    refused = await client.call_tool("decision", {"action": "set", "key": "k"})
+    assert refused.is_error
+
+
+async def said(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    [block] = result.content
+    assert block.type == "text"
+    answer: dict[str, Any] = json.loads(block.text)
+    return answer
+
+
+@pytest.mark.parametrize("mode", VERSIONS)
+def test_the_client_works_over_http(hub: LiveHub, ada_token: str, mode: Any) -> None:
+    async def session() -> None:
+        async with (
+            create_mcp_http_client(headers={"Authorization": f"Bearer {ada_token}"}) as http,
+            Client(streamable_http_client(f"{hub.url}/mcp", http_client=http), mode=mode) as client,
+        ):
+            assert client.protocol_version == VERSIONS[mode]
+            await work(client)
+
+    anyio.run(session)
+
+
+@pytest.mark.parametrize("mode", VERSIONS)
+def test_the_client_works_over_stdio(transactional_db: None, apollo: Project, mode: Any) -> None:
+    program, *arguments = command("--project", "apollo")
+    server = StdioServerParameters(command=program, args=arguments, env=environment())
+
+    async def session() -> None:
+        async with Client(server, mode=mode) as client:
+            assert client.protocol_version == VERSIONS[mode]
+            await work(client)
+
+    anyio.run(session)
+
+
+def test_structured_answers_pass_the_clients_own_check(transactional_db: None, apollo: Project) -> None:
+    """The client checks structured answers against the output schema, and raises where one fails."""
+    program, *arguments = command("--project", "apollo", "--surface", "flat")
+    server = StdioServerParameters(command=program, args=arguments, env=environment())
+
+    async def session() -> None:
+        async with Client(server) as client:
+            await client.list_tools()
+            for tool, given in FLAT_CALLS:
+                result = await client.call_tool(tool, given)
+                assert not result.is_error, (tool, result)
+                [block] = result.content
+                assert block.type == "text"
+                assert result.structured_content == json.loads(block.text)
+
+    anyio.run(session)
+
+
+FLAT_CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("decision_set", {"key": "a", "value": 5}),
+    ("decision_set", {"key": "a", "value": "five"}),
+    ("decision_set_batch", {"items": [{"key": "b", "value": 1}, {"key": ""}], "atomic": False}),
+    ("decision_quick_set", {"key": "api/x", "value": 1.5}),
+    ("decision_get", {"key": "a", "include": ["rationale", "history", "links"]}),
+    ("decision_get", {"key": "nothing"}),
+    ("decision_list", {}),
+    ("decision_list", {"tags": ["nothing"]}),
+    ("decision_list", {"format": "objects", "limit": 1}),
+    ("decision_list", {"max_tokens": 30}),
+    ("decision_versions", {"key": "a"}),
+    ("decision_deprecate", {"key": "a"}),
+    ("decision_set", {"key": "a", "value": "six"}),
+    ("decision_delete", {"key": "b"}),
+    ("get", {"refs": ["decision:a", "decision:nothing"]}),
+    ("hub_stats", {}),
+    ("hub_activity", {"limit": 1}),
+    ("hub_updates", {"since": "e0"}),
+    ("hub_agents", {}),
+    ("hub_vocabulary", {}),
+]

@@ -1,0 +1,160 @@
+"""`runmcp` over stdio: nothing but protocol on stdout, whatever comes in and whatever code prints."""
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+
+from ctxhub.core.models import Project
+from memory.models import Decision
+from tests.stdio import LEGACY, PATIENCE_SECONDS, StdioClient, command, environment, stdio_hub
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def message(request_id: int, method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+
+
+def call(request_id: int, tool: str, **arguments: Any) -> dict[str, Any]:
+    return message(request_id, "tools/call", name=tool, arguments=arguments)
+
+
+def test_an_agent_works_and_its_server_ends_with_it(apollo: Project) -> None:
+    with stdio_hub("--project", "apollo", "--agent", "ada") as client:
+        assert client.start()["serverInfo"]["name"] == "ctxhub"
+        client.call("decision", "set", key="k", value="x")
+        assert client.call("decision", "get", key="k")["decision"]["agent"] == "ada"
+        assert client.finish() == (b"", b"", 0)
+
+
+def test_lines_that_are_no_message_are_answered_and_survived(apollo: Project) -> None:
+    with stdio_hub("--project", "apollo") as client:
+        client.start()
+        for line, request_id, code in (
+            (b"{nope", None, -32700),
+            (b"\xff\xfe", None, -32700),
+            (b"[]", None, -32600),
+            (b'{"jsonrpc":"2.0","id":7}', 7, -32600),
+            (b'{"jsonrpc":"2.0","id":"a","method":"ping","params":{"x":"\\ud800"}}', "a", -32700),
+        ):
+            client.write(line)
+            answer = client.read()
+            assert (answer["id"], answer["error"]["code"]) == (request_id, code)
+        for line in (b"", b"   "):
+            client.write(line)
+        assert client.request("ping")["result"] == {}
+
+
+def test_a_value_of_5_mb_is_refused_and_survived(apollo: Project) -> None:
+    with stdio_hub("--project", "apollo") as client:
+        client.start()
+        assert client.call("decision", "set", key="k", value="x" * 5 * 1024 * 1024)["error"] == "invalid"
+        assert client.call("decision", "set", key="k", value="é" * 32 * 1024)["result"] == "created"
+        shown = client.call("decision", "get", key="k")["decision"]["value"]
+        assert set(shown) <= {"é"}
+
+
+A_TOOL_THAT_PRINTS = """
+import os
+os.environ |= {"DJANGO_SETTINGS_MODULE": "ctxhub.settings", "CTXHUB_WEB": "false"}
+import django
+django.setup()
+from ctxhub.core.caller import Caller
+from ctxhub.core.toolbox.registry import action, tool
+
+tool("noise", "Prints.", otherwise=[(set(), "make")])
+
+@action("noise", "make")
+def make(caller: Caller) -> dict:
+    print("printed", flush=True)
+    os.write(1, b"written\\n")
+    os.system("echo shelled; cat")
+    return {"made": input() if os.isatty(0) else True}
+"""
+
+
+def test_nothing_but_protocol_reaches_stdout_even_when_code_prints(apollo: Project) -> None:
+    with stdio_hub("--project", "apollo", code=[A_TOOL_THAT_PRINTS]) as client:
+        client.start()
+        for _ in range(3):
+            assert client.call("noise") == {"made": True}
+        out, err, _ = client.finish()
+    assert out == b""
+    assert [err.count(what) for what in (b"printed", b"written", b"shelled")] == [3, 3, 3]
+
+
+def test_calls_that_are_piped_in_are_answered_before_the_end(apollo: Project) -> None:
+    calls = [
+        message(1, "initialize", **LEGACY),
+        call(2, "decision", action="set", key="k", value="x"),
+        call(3, "hub", action="stats"),
+    ]
+    done = subprocess.run(
+        command("--project", "apollo"),
+        input=b"\n".join(json.dumps(c).encode() for c in calls),
+        env=environment(),
+        capture_output=True,
+        timeout=PATIENCE_SECONDS,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted(answer["id"] for answer in answers) == [1, 2, 3]
+    assert all("result" in answer for answer in answers)
+    assert Decision.objects.in_project(apollo).filter(key="k").exists()
+
+
+def test_calls_are_answered_from_a_file_too(apollo: Project, tmp_path: Any) -> None:
+    calls = tmp_path / "calls.jsonl"
+    calls.write_text(
+        "\n".join(json.dumps(c) for c in [message(1, "initialize", **LEGACY), message(2, "ping")]) + "\n"
+    )
+    with calls.open() as stdin, stdio_hub("--project", "apollo", stdin=stdin) as client:
+        assert {client.read()["id"], client.read()["id"]} == {1, 2}
+
+
+def test_many_calls_at_once_are_each_answered(apollo: Project) -> None:
+    with stdio_hub("--project", "apollo") as client:
+        client.start()
+        for n in range(100, 150):
+            client.write(json.dumps(call(n, "decision", action="set", key=f"k{n}", value=n)).encode())
+        answers = [client.read() for _ in range(50)]
+    assert sorted(answer["id"] for answer in answers) == list(range(100, 150))
+    assert Decision.objects.in_project(apollo).count() == 50
+
+
+# -- Rights ----------------------------------------------------------------------------------------
+
+
+def ready(client: StdioClient) -> StdioClient:
+    client.start()
+    return client
+
+
+def test_what_may_be_done_is_chosen_at_the_start(apollo: Project) -> None:
+    with stdio_hub("--scopes", "read") as client:
+        [*_, decision, _] = ready(client).tools()
+        assert decision["annotations"]["readOnlyHint"] is True
+        assert "delete" not in decision["description"]
+        assert client.call("decision", "set", key="k", value="x")["error"] == "not_allowed"
+        assert client.call("decision", "list")["count"] == 0
+    assert not Decision.objects.in_project(apollo).exists()
+
+
+# -- What is imported ------------------------------------------------------------------------------
+
+WEB = ("rest_framework", "unfold", "drf_spectacular", "django.contrib.admin", "django_filters")
+TELLS = """
+import atexit, sys
+atexit.register(lambda: sys.stderr.write("\\n".join(sorted(sys.modules))))
+"""
+
+
+def test_the_webs_apps_are_not_imported(apollo: Project) -> None:
+    with stdio_hub(code=[TELLS]) as client:
+        ready(client).call("decision", "list")
+        client.tools()
+        _, err, _ = client.finish()
+    imported = err.decode().split()
+    assert "memory.tools.decisions" in imported
+    assert [module for module in imported if module.startswith(WEB)] == []

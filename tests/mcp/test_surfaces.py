@@ -1,0 +1,248 @@
+"""What a connection sees: grouped or flat, all or core, only what the caller may do, and what it costs."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import anyio
+import bpe_openai
+import pytest
+from jsonschema_rs import meta
+from mcp import Client
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput, NotAllowed
+from ctxhub.core.models import Project
+from ctxhub.core.services.access_tokens import create_token
+from ctxhub.core.toolbox.dispatch import as_text, call
+from ctxhub.core.toolbox.registry import all_tools
+from ctxhub.core.toolbox.surface import CORE, ORDER, check_choice, find_call, list_tools
+from ctxhub.mcp.server import Surface, build_server
+from tests.hub import LiveHub, McpClient
+
+
+@pytest.fixture
+def o200k() -> Any:
+    return bpe_openai.get_encoding("o200k_base")
+
+
+def scoped(apollo: Project, *scopes: str) -> Caller:
+    return Caller(project=apollo, agent="ada", scopes=frozenset(scopes))
+
+
+def names(tools: Sequence[dict[str, Any]]) -> list[str]:
+    return [tool["name"] for tool in tools]
+
+
+def cost(tools: Sequence[dict[str, Any]], o200k: Any) -> int:
+    """As the contract counts: name, description and input schema as compact JSON."""
+    shown = [{name: tool[name] for name in ("name", "description", "inputSchema")} for tool in tools]
+    return len(o200k.encode_ordinary(json.dumps(shown, ensure_ascii=False, separators=(",", ":"))))
+
+
+# -- Costs -----------------------------------------------------------------------------------------
+
+
+def test_all_tools_cost_at_most_3300_tokens(ada: Caller, o200k: Any) -> None:
+    assert cost(list_tools(ada), o200k) <= 3_300
+
+
+def test_the_core_tools_cost_at_most_1200_tokens(ada: Caller, o200k: Any) -> None:
+    assert cost(list_tools(ada, profile="core"), o200k) <= 1_200
+
+
+VALUE = (
+    "Access tokens are signed JWTs that live for fifteen minutes; refresh tokens are opaque, stored hashed, "
+    "rotated on every use and revoked as a family when an old one comes back. Services check the signature "
+    "and the audience alone, and never call the identity provider on the path of a request."
+)
+
+
+def decide(ada: Caller, key: str) -> None:
+    call(
+        ada,
+        "decision",
+        {"action": "set", "key": key, "value": VALUE, "layer": "business", "tags": ["authentication", "api"]},
+    )
+
+
+def test_one_decision_costs_at_most_135_tokens(ada: Caller, o200k: Any) -> None:
+    assert 55 <= len(o200k.encode_ordinary(VALUE)) <= 65
+    decide(ada, "api/auth/method")
+    answer = call(ada, "decision", {"action": "get", "key": "api/auth/method"})
+    assert len(o200k.encode_ordinary(as_text(answer))) <= 135
+
+
+def test_a_list_of_20_decisions_in_full_costs_at_most_2300_tokens(ada: Caller, o200k: Any) -> None:
+    for n in range(20):
+        decide(ada, f"api/auth/method-{n}")
+    answer = call(ada, "decision", {"action": "list", "full": True})
+    assert answer["count"] == 20
+    assert len(o200k.encode_ordinary(as_text(answer))) <= 2_300
+
+
+# -- Shapes ----------------------------------------------------------------------------------------
+
+
+def test_tools_come_in_one_order(ada: Caller) -> None:
+    assert names(list_tools(ada)) == [name for name in ORDER if name in all_tools()]
+    assert set(all_tools()) <= set(ORDER)
+
+
+@pytest.mark.parametrize("surface", ["grouped", "flat"])
+def test_schemas_are_lean_and_valid(ada: Caller, surface: str) -> None:
+    for tool in list_tools(ada, surface=surface):
+        for schema in (tool["inputSchema"], tool.get("outputSchema", {})):
+            meta.validate(schema)
+            assert not {"title", "default", "$ref", "$defs"} & set(keys_of(schema))
+        assert not {"anyOf", "enum"} & set(keys_of(tool["inputSchema"]))
+        for name, inner in tool["inputSchema"]["properties"].items():
+            assert inner["type"], (tool["name"], name)
+            assert inner["type"] != "array" or "items" in inner
+
+
+def keys_of(schema: Any) -> list[str]:
+    """The schema's own words, without the names of properties."""
+    if isinstance(schema, list):
+        return [key for inner in schema for key in keys_of(inner)]
+    if not isinstance(schema, dict):
+        return []
+    inner = [*schema.get("properties", {}).values(), *(v for k, v in schema.items() if k != "properties")]
+    return [*schema, *(key for value in inner for key in keys_of(value))]
+
+
+def test_every_argument_of_every_action_is_declared(ada: Caller) -> None:
+    for tool in list_tools(ada):
+        declared = set(tool["inputSchema"]["properties"])
+        wanted = {
+            a.name for action in all_tools()[tool["name"]].actions.values() for a in action.arguments.all
+        }
+        assert wanted | {"agent"} <= declared
+
+
+def test_a_description_carries_a_signature_for_each_action(ada: Caller) -> None:
+    [decision] = list_tools(ada, only=["decision"])
+    assert (
+        "\nset key! value! layer tags[] scopes[] paths[] status=active|draft|deprecated"
+        in decision["description"]
+    )
+    assert "tradeoffs{}" in decision["description"]
+    assert len(decision["description"].splitlines()) == 1 + len(all_tools()["decision"].actions)
+
+
+def test_every_action_explains_itself(ada: Caller) -> None:
+    for tool in all_tools().values():
+        helped = call(ada, tool.name, {"action": "help"})
+        assert set(helped["actions"]) == {action.name or tool.name for action in tool.actions.values()}
+        assert all(entry["does"] and entry["example"] for entry in helped["actions"].values())
+
+
+def test_every_example_is_right(ada: Caller) -> None:
+    for tool in all_tools().values():
+        for action in tool.actions.values():
+            action.arguments.check(action.example, action.call)
+
+
+# -- Choices ---------------------------------------------------------------------------------------
+
+
+def test_the_core_profile_holds_the_core_tools(ada: Caller) -> None:
+    assert names(list_tools(ada, profile="core")) == [name for name in CORE if name in all_tools()]
+
+
+def test_tools_can_be_picked_by_name(ada: Caller) -> None:
+    assert names(list_tools(ada, only=["hub", "get"])) == ["get", "hub"]
+
+
+@pytest.mark.parametrize(("profile", "only"), [("small", ()), ("all", ("decisions",))])
+def test_a_choice_that_does_not_exist_is_refused(profile: str, only: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidInput):
+        check_choice(profile, only)
+
+
+@pytest.mark.parametrize(
+    ("surface", "shown"),
+    [
+        (Surface(profile="core"), ["get", "decision"]),
+        (Surface(only=("hub", "get")), ["get", "hub"]),
+        (
+            Surface("flat", only=("hub",)),
+            ["hub_stats", "hub_activity", "hub_updates", "hub_agents", "hub_vocabulary"],
+        ),
+    ],
+)
+def test_a_connection_sees_what_was_chosen(ada: Caller, surface: Surface, shown: list[str]) -> None:
+    async def session() -> list[str]:
+        async with Client(build_server(lambda _: ada, surface)) as client:
+            return [tool.name for tool in (await client.list_tools()).tools]
+
+    assert set(shown) <= set(anyio.run(session))
+    assert set(anyio.run(session)) <= {*shown, "brief", "search", "check", "message"}
+
+
+def test_flat_tools_are_called_by_their_own_names(ada: Caller) -> None:
+    flat = names(list_tools(ada, surface="flat", only=["get", "decision"]))
+    assert flat == ["get", *(f"decision_{name}" for name in all_tools()["decision"].actions)]
+    assert find_call("decision_set", {"key": "k"}) == ("decision", {"key": "k", "action": "set"})
+    assert find_call("get", {"refs": []}) == ("get", {"refs": []})
+
+
+# -- Rights ----------------------------------------------------------------------------------------
+
+ACTIONS = [action for tool in all_tools().values() for action in tool.actions.values()]
+
+
+@pytest.mark.parametrize("surface", ["grouped", "flat"])
+def test_a_reader_sees_no_action_that_writes(apollo: Project, surface: str) -> None:
+    reader = scoped(apollo, "read")
+    shown = list_tools(reader, surface=surface)
+    assert all(
+        tool["annotations"]["readOnlyHint"] and not tool["annotations"]["destructiveHint"] for tool in shown
+    )
+    text = json.dumps(shown)
+    for action in ACTIONS:
+        if action.writes and surface == "flat":
+            assert f'"{action.flat_name}"' not in text
+        elif action.writes:
+            assert f"\\n{action.name} " not in text
+
+
+def test_a_writer_sees_no_action_that_destroys(apollo: Project) -> None:
+    for tool in list_tools(scoped(apollo, "read", "write")):
+        assert tool["annotations"]["destructiveHint"] is False
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.call)
+def test_an_action_that_is_not_shown_cannot_be_called(apollo: Project, action: Any) -> None:
+    for scopes in ((), ("read",), ("read", "write"), ("write",), ("admin",)):
+        caller = scoped(apollo, *scopes)
+        if action.scope not in scopes:
+            with pytest.raises(NotAllowed, match=action.scope):
+                call(
+                    caller,
+                    action.tool,
+                    {**action.example, **({"action": action.name} if action.name else {})},
+                )
+
+
+@pytest.mark.parametrize("surface", ["grouped", "flat"])
+def test_hints_are_true(ada: Caller, surface: str) -> None:
+    for tool in list_tools(ada, surface=surface):
+        actions = [a for a in ACTIONS if tool["name"] in (a.tool, a.flat_name)]
+        hints = tool["annotations"]
+        assert hints["readOnlyHint"] is not any(a.writes for a in actions)
+        assert hints["destructiveHint"] is any(a.destroys for a in actions)
+
+
+def test_help_shows_what_the_caller_may_do(apollo: Project) -> None:
+    helped = call(scoped(apollo, "read"), "decision", {"action": "help"})
+    assert set(helped["actions"]) == {"get", "list", "versions"}
+
+
+def test_a_token_sees_its_own_tools_over_the_wire(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
+    reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
+    assert names(reader.tools()) == names(ada_mcp.tools())
+    assert reader.call("decision", "set", key="k", value="x")["error"] == "not_allowed"
+    assert reader.call("decision", "delete", key="k")["error"] == "not_allowed"
+    assert reader.call("decision_set", key="k", value="x")["error"] == "not_allowed"
+    assert reader.call("decision", "list")["count"] == 0

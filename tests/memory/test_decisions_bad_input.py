@@ -1,0 +1,459 @@
+"""Whatever an agent sends over the wire: a refusal it can repair its call from, and not a row changed."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from pytest import Subtests  # noqa: PT013  # A name for a type.
+
+from ctxhub.core.listing import make_cursor
+from ctxhub.core.toolbox.registry import Action, all_tools
+from tests.hub import McpClient
+from tests.tables import dump_all
+
+KEY = "api/auth/method"
+CREDENTIAL = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+DEEP: Any = {"leaf": 1}
+for _ in range(20):
+    DEEP = {"deeper": DEEP}
+
+
+@pytest.fixture
+def agent(ben_mcp: McpClient) -> McpClient:
+    """An agent with read and write, known already: nothing that follows has to note that it was here."""
+    ben_mcp.call("decision", "set", key=KEY, value="JWT", tags=["api"], scopes=["src"], metadata={"a": 1})
+    return ben_mcp
+
+
+def refuses(agent: McpClient, subtests: Subtests, calls: Mapping[str, dict[str, Any]]) -> None:
+    """Each call (`action` and arguments, by what is wrong with it) is `invalid`, and changes nothing."""
+    before = dump_all()
+    for wrong, arguments in calls.items():
+        with subtests.test(wrong):
+            result = agent.result("decision", arguments)
+            body = json.loads(result["content"][0]["text"])
+            assert (body.get("error"), result.get("isError")) == ("invalid", True), body
+            assert "Traceback" not in body["message"]
+            assert len(body["message"]) < 500
+            assert dump_all() == before
+
+
+def set_(**arguments: Any) -> dict[str, Any]:
+    return {"action": "set", "key": "k", "value": "x", **arguments}
+
+
+def list_(**arguments: Any) -> dict[str, Any]:
+    return {"action": "list", **arguments}
+
+
+def batch(*items: Any, **arguments: Any) -> dict[str, Any]:
+    return {"action": "set_batch", "items": list(items), **arguments}
+
+
+# -- What is asked for -----------------------------------------------------------------------------
+
+
+def test_missing_and_unknown_arguments(agent: McpClient, subtests: Subtests) -> None:
+    refuses(
+        agent,
+        subtests,
+        {
+            "no key": {"action": "set", "value": "x"},
+            "no value": {"action": "set", "key": "k"},
+            "null for a value": set_(value=None),
+            "null for a key": set_(key=None),
+            "nothing": {"action": "set"},
+            "unknown argument": set_(colour="red"),
+            "a source's name": set_(decided_by="ada"),
+            "an argument of another action": {"action": "get", "key": KEY, "limit": 5},
+            "format where no list is": set_(format="objects"),
+            "unknown action": {"action": "sett", "key": "k", "value": "x"},
+            "a source's action": {"action": "set_decision", "key": "k", "value": "x"},
+            "an action that is no text": {"action": 5},
+            "no action that fits": {"reason": "x"},
+        },
+    )
+
+
+def test_an_unknown_tool_names_the_nearest(agent: McpClient) -> None:
+    before = dump_all()
+    assert agent.call("decisions")["did_you_mean"] == "decision"
+    assert agent.call("set_decision")["did_you_mean"] == "decision"
+    assert agent.call("zzz")["error"] == "invalid"
+    assert dump_all() == before
+
+
+def test_a_refusal_says_what_would_have_been_right(agent: McpClient) -> None:
+    assert agent.call("decision", "sett")["did_you_mean"] == "set"
+    assert agent.call("decision", "set_decision")["did_you_mean"] == "set"
+    assert agent.call("decision", "set", key="k")["missing"] == ["value"]
+    assert agent.call("decision", "set", key="k", value="x", valeu="y")["did_you_mean"] == "value"
+    assert agent.call("decision", "list", decided_by="ada")["did_you_mean"] == "by"
+    assert agent.call("decision", "set", key="k", value="x", from_agent="ada")["did_you_mean"] == "agent"
+    assert agent.call("decision", reason="x")["allowed"] == ["deprecate"]
+
+
+# -- Types: every argument of every action ---------------------------------------------------------
+
+WRONG: dict[str, list[Any]] = {
+    "string": [{"a": 1}, [["a"]], True],
+    "integer": ["x", [1], {}, True, 1.5, "1.5"],
+    "boolean": ["perhaps", [], {}, 7],
+    "object": ["x", 5, [1], True, "{broken", '["a"]'],
+    "array": [5, True, {"a": 1}, [None], '["a"', '{"a": 1}', "[1]"],
+}
+
+
+def wrong_calls(action: Action) -> Iterator[tuple[str, dict[str, Any]]]:
+    for argument in action.arguments.all:
+        kinds = argument.schema["type"]
+        for value in [value for kind in WRONG if kind in kinds for value in WRONG[kind]]:
+            if "array" in kinds and (argument.schema["items"] == {} or is_text_list(argument.schema, value)):
+                continue
+            if kinds == ["string", "number"] and not isinstance(value, bool | list | dict):
+                continue
+            yield f"{action.call} {argument.name}={value!r}", {**action.example, argument.name: value}
+
+
+def is_text_list(schema: Mapping[str, Any], value: Any) -> bool:
+    """A text that is no JSON array is taken as a list of one text."""
+    return schema["items"].get("type") == "string" and isinstance(value, str) and value != "[1]"
+
+
+def test_wrong_types(agent: McpClient, subtests: Subtests) -> None:
+    before = dump_all()
+    for tool in all_tools().values():
+        for action in tool.actions.values():
+            for wrong, arguments in wrong_calls(action):
+                if action.scope == "admin":
+                    continue
+                with subtests.test(wrong):
+                    named = {**arguments, "action": action.name} if action.name else arguments
+                    assert agent.call(tool.name, **named).get("error") == "invalid"
+    assert dump_all() == before
+
+
+def test_the_agent_and_the_shape_of_an_answer_have_types_too(agent: McpClient, subtests: Subtests) -> None:
+    refuses(
+        agent,
+        subtests,
+        {
+            "agent a number": list_(agent=5),
+            "agent a list": list_(agent=["ben"]),
+            "agent a NUL": list_(agent="b\x00n"),
+            "format unknown": list_(format="table"),
+            "format a number": list_(format=5),
+            "max_tokens a word": list_(max_tokens="many"),
+            "max_tokens none": list_(max_tokens=0),
+            "max_tokens below none": list_(max_tokens=-5),
+            "max_tokens true": list_(max_tokens=True),
+            "max_tokens a list": list_(max_tokens=[1]),
+        },
+    )
+
+
+# -- Texts -----------------------------------------------------------------------------------------
+
+
+def test_texts_beyond_their_limits(agent: McpClient, subtests: Subtests) -> None:
+    big = "x" * (64 * 1024 + 1)
+    refuses(
+        agent,
+        subtests,
+        {
+            "a blank key": set_(key=" \t\n "),
+            "an empty key": set_(key=""),
+            "a key of 201 characters": set_(key="k" * 201),
+            "a key of 201 characters, composed": set_(key="é" * 201),
+            "a value of 64 KiB and a byte": set_(value=big),
+            "a value of 64 KiB and a byte in UTF-8": set_(value="é" * (32 * 1024) + "x"),
+            "a value of 5 MB": set_(value="x" * (5 * 1024 * 1024)),
+            "a rationale": set_(rationale=big),
+            "alternatives": set_(alternatives=[big]),
+            "tradeoffs": set_(tradeoffs={"pros": [big]}),
+            "metadata": set_(metadata={"a": big}),
+            "a tag of 101 characters": set_(tags=["t" * 101]),
+            "a scope of 101 characters": set_(scopes=["s" * 101]),
+            "a path of 1,001 characters": set_(paths=["p" * 1_001]),
+            "51 tags": set_(tags=[f"t{n}" for n in range(51)]),
+            "51 scopes": set_(scopes=[f"s{n}" for n in range(51)]),
+            "51 paths": set_(paths=[f"p{n}" for n in range(51)]),
+            "a version of 51 characters": set_(version="1" * 51),
+            "a blank version": set_(version=" "),
+            "an agent of 101 characters": set_(agent="a" * 101),
+            "a blank agent": set_(agent="  "),
+            "a blank tag": set_(tags=["api", " "]),
+            "a reason": {"action": "deprecate", "key": KEY, "reason": big},
+            "a key to get": {"action": "get", "key": "k" * 201},
+            "a key to look back on": {"action": "versions", "key": " "},
+            "a scope to list": list_(scope="s" * 201),
+        },
+    )
+
+
+def test_paths_that_leave_the_repository(agent: McpClient, subtests: Subtests) -> None:
+    paths = ("/etc/passwd", "../up", "a/../../b", "C:\\windows", "..", "\\\\share\\x")
+    refuses(agent, subtests, {path: set_(paths=[path]) for path in paths})
+
+
+def test_texts_that_no_database_can_hold(agent: McpClient, subtests: Subtests) -> None:
+    """Half of a surrogate pair comes through where JSON is sent inside a text."""
+    places: dict[str, dict[str, Any]] = {}
+    for what, nul in (("NUL", "a\x00b"), ("NUL, escaped in JSON", "a\\u0000b")):
+        places[f"{what} in a list"] = set_(tags=f'["{nul}"]' if "\\" in nul else [nul])
+        places[f"{what} in metadata"] = set_(metadata=f'{{"a":"{nul}"}}' if "\\" in nul else {"a": nul})
+    for name in ("key", "value", "layer", "rationale", "version", "expected_version"):
+        places[f"NUL in {name}"] = set_(**{name: "a\x00b"})
+    for name in ("tags", "scopes", "paths", "alternatives"):
+        places[f"NUL in {name}"] = set_(**{name: ["a\x00b"]})
+        places[f"half a pair in {name}"] = set_(**{name: '["\\ud800"]'})
+    for name in ("metadata", "tradeoffs"):
+        places[f"NUL in a name in {name}"] = set_(**{name: {"a\x00b": []}})
+        places[f"half a pair in {name}"] = set_(**{name: '{"pros":["\\udfff"]}'})
+        places[f"half a pair in a name in {name}"] = set_(**{name: '{"\\ud800":[]}'})
+    for name in ("layer", "scope", "by", "since", "until", "sort", "order", "match", "status", "cursor"):
+        places[f"NUL in list's {name}"] = list_(**{name: "a\x00b"})
+    places["half a pair in list's tags"] = list_(tags='["\\ud800"]')
+    places["half a pair in exclude_tags"] = list_(exclude_tags='["\\ud800"]')
+    places["half a pair in include"] = {"action": "get", "key": KEY, "include": '["\\ud800"]'}
+    places["half a pair in a batch"] = {"action": "set_batch", "items": '[{"key":"\\ud800","value":"x"}]'}
+    places["NUL in an heir"] = {"action": "deprecate", "key": KEY, "superseded_by": "a\x00b"}
+    refuses(agent, subtests, places)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("get", {"refs": ["decision:a\x00b"]}),
+        ("get", {"refs": '["decision:\\ud800"]'}),
+        ("get", {"refs": '["\\ud800:x"]'}),
+        ("get", {"refs": ["decision:" + "k" * 1_001]}),
+        ("hub", {"action": "activity", "agents": ["a\x00b"]}),
+        ("hub", {"action": "activity", "verbs": '["\\ud800"]'}),
+        ("hub", {"action": "activity", "cursor": "a\x00b"}),
+        ("hub", {"action": "updates", "since": "e\x00"}),
+    ],
+)
+def test_the_other_tools_refuse_them_too(agent: McpClient, tool: str, arguments: dict[str, Any]) -> None:
+    before = dump_all()
+    assert agent.result(tool, arguments)["isError"] is True
+    assert agent.call(tool, **arguments)["error"] == "invalid"
+    assert dump_all() == before
+
+
+# -- JSON itself -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"nonsense",
+        b"[]",
+        b"5",
+        b'{"jsonrpc":"2.0","id":1}',
+        b'{"id":1,"method":"ping"}',
+        b"\xff\xfe{",
+    ],
+)
+def test_what_is_no_message_is_refused_by_the_protocol(agent: McpClient, body: bytes) -> None:
+    before = dump_all()
+    assert 400 <= agent.send("POST", "/mcp", body).status < 500
+    assert dump_all() == before
+
+
+def raw_set(value: bytes, metadata: bytes = b"{}") -> bytes:
+    return (
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"decision","arguments":'
+        b'{"action":"set","key":"k","value":' + value + b',"metadata":' + metadata + b"}}}"
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        raw_set(b'"\\ud800"'),
+        raw_set(b'"\\udc00\\ud800"'),
+        raw_set(b'"\xff"'),
+        raw_set(b"NaN"),
+        raw_set(b"Infinity"),
+        raw_set(b"-Infinity"),
+        raw_set(b"1e400"),
+        raw_set(b"1" + b"0" * 400),
+        raw_set(b"1" + b"0" * 5_000),
+        raw_set(b"true"),
+        raw_set(b'"x"', b'{"a":NaN}'),
+        raw_set(b'"x"', b'{"a":1e400}'),
+        raw_set(b'"x"', b'{"a":1' + b"0" * 5_000 + b"}"),
+        raw_set(b'"x"', b'{"a":' * 21 + b"1" + b"}" * 21),
+        raw_set(b'"x"', b'{"a":' * 5_000 + b"1" + b"}" * 5_000),
+        raw_set(b'"x"', b'"' + b'{\\"a\\":' * 5_000 + b'"'),
+    ],
+)
+def test_what_json_cannot_say_well_is_refused(agent: McpClient, body: bytes) -> None:
+    before = dump_all()
+    reply = agent.send("POST", "/mcp", body)
+    assert reply.status == 400 or reply.body["result"]["isError"] is True
+    assert "internal" not in str(reply.body)
+    assert dump_all() == before
+
+
+def test_a_body_over_5_mb_is_refused(agent: McpClient) -> None:
+    before = dump_all()
+    assert agent.send("POST", "/mcp", raw_set(b'"' + b"x" * (6 * 1024 * 1024) + b'"')).status == 413
+    assert dump_all() == before
+
+
+# -- Values, words, times, pages -------------------------------------------------------------------
+
+
+def test_values_and_objects_of_the_wrong_shape(agent: McpClient, subtests: Subtests) -> None:
+    refuses(
+        agent,
+        subtests,
+        {
+            "true": set_(value=True),
+            "a list": set_(value=["x"]),
+            "an object": set_(value={"a": 1}),
+            "too many digits": set_(value=10**300),
+            "metadata 21 levels deep": set_(metadata=DEEP),
+            "an alternative that is a number": set_(alternatives=[5]),
+            "an alternative without an option": set_(alternatives=[{"why_not": "x"}]),
+            "tradeoffs with another name": set_(tradeoffs={"risks": ["x"]}),
+            "tradeoffs that are a text": set_(tradeoffs={"pros": "x"}),
+            "tradeoffs that are numbers": set_(tradeoffs={"pros": [1]}),
+        },
+    )
+
+
+def test_words_that_are_not_known(agent: McpClient, subtests: Subtests) -> None:
+    refuses(
+        agent,
+        subtests,
+        {
+            "layer": set_(layer="nowhere"),
+            "status": set_(status="done"),
+            "status, a number": set_(status=4),
+            "status for any": set_(status="any"),
+            "list layer": list_(layer="nowhere"),
+            "list status": list_(status="done"),
+            "list sort": list_(sort="age"),
+            "list order": list_(order="up"),
+            "list match": list_(match="some"),
+            "include": {"action": "get", "key": KEY, "include": ["everything"]},
+        },
+    )
+
+
+def test_pages_and_times_that_cannot_be_read(agent: McpClient, subtests: Subtests) -> None:
+    cursors = [
+        "nonsense",
+        make_cursor(1),
+        make_cursor("key", "k", 1),
+        make_cursor("updated", "someday", 1),
+        make_cursor("updated", "2026-11-21T12:00:00+00:00", 10**30),
+        make_cursor("updated", 5, 1),
+        make_cursor("updated", "2026-11-21T12:00:00+00:00", "1"),
+    ]
+    times = [
+        "someday",
+        "5 fortnights",
+        "2026-13-01",
+        "e",
+        "e-1",
+        "-5m",
+        "999999w",
+        "0000-00-00",
+        "12:00",
+        "²d",
+    ]
+    refuses(
+        agent,
+        subtests,
+        {
+            **{f"limit {limit!r}": list_(limit=limit) for limit in (0, -1, 201, "x", 1.5, True, 10**30)},
+            **{f"cursor {cursor}": list_(cursor=cursor) for cursor in cursors},
+            **{f"since {since}": list_(since=since) for since in times},
+            **{f"until {until}": list_(until=until) for until in times},
+        },
+    )
+
+
+# -- Batches ---------------------------------------------------------------------------------------
+
+GOOD = {"key": "good", "value": "x"}
+
+
+def test_batches_with_something_wrong(agent: McpClient, subtests: Subtests) -> None:
+    refuses(
+        agent,
+        subtests,
+        {
+            "51 items": batch(*({"key": f"k{n}", "value": n} for n in range(51))),
+            "51 items, not atomic": batch(*({"key": f"k{n}", "value": n} for n in range(51)), atomic=False),
+            "no key": batch(GOOD, {"value": "x"}),
+            "no value": batch(GOOD, {"key": "k"}),
+            "an unknown argument": batch(GOOD, {**GOOD, "colour": "red"}),
+            "a wrong type": batch(GOOD, {**GOOD, "tags": 5}),
+            "an unknown layer": batch(GOOD, {**GOOD, "layer": "nowhere"}),
+            "an item that is a text": batch(GOOD, "k=x"),
+            "an item that is null": batch(GOOD, None),
+            "no items": {"action": "set_batch"},
+            "a batch in a batch": batch(GOOD, {"action": "set", **GOOD}),
+        },
+    )
+
+
+def test_a_batch_names_the_item_that_is_wrong(agent: McpClient) -> None:
+    answer = agent.call("decision", **batch(GOOD, {**GOOD, "layer": "nowhere"}))
+    assert (answer["error"], answer["index"]) == ("invalid", 1)
+    assert "infrastructure" in answer["allowed"]
+
+
+def test_a_batch_that_is_not_atomic_writes_the_rest(agent: McpClient) -> None:
+    answer = agent.call("decision", **batch(GOOD, {"key": "bad"}, {"key": "more", "value": 1}, atomic=False))
+    assert (answer["done"], answer["failed"]) == (2, 1)
+    assert [item.get("result", item.get("error")) for item in answer["results"]] == [
+        "created",
+        "invalid",
+        "created",
+    ]
+    assert {row["key"] for row in agent.rows("decision", "list")} == {KEY, "good", "more"}
+
+
+# -- Credentials -----------------------------------------------------------------------------------
+
+WITH_CREDENTIAL: dict[str, dict[str, Any]] = {
+    "key": set_(key=CREDENTIAL),
+    "value": set_(value=f"use {CREDENTIAL}"),
+    "rationale": set_(rationale=CREDENTIAL),
+    "alternatives": set_(alternatives=[{"option": "x", "why_not": CREDENTIAL}]),
+    "tradeoffs": set_(tradeoffs={"cons": [CREDENTIAL]}),
+    "metadata": set_(metadata={"deep": [{"token": CREDENTIAL}]}),
+    "a name in metadata": set_(metadata={CREDENTIAL: 1}),
+    "tags": set_(tags=["api", CREDENTIAL]),
+    "scopes": set_(scopes=[CREDENTIAL]),
+    "paths": set_(paths=[f"src/{CREDENTIAL}"]),
+    "version": set_(version=CREDENTIAL),
+    "a batch": batch(GOOD, {"key": "k", "value": CREDENTIAL}),
+    "quick_set": {"action": "quick_set", "key": "k", "value": CREDENTIAL},
+    "a reason": {"action": "deprecate", "key": KEY, "reason": CREDENTIAL},
+}
+
+
+def test_a_credential_is_refused_wherever_it_stands(agent: McpClient, subtests: Subtests) -> None:
+    refuses(agent, subtests, WITH_CREDENTIAL)
+    assert CREDENTIAL not in str([agent.call("decision", **call) for call in WITH_CREDENTIAL.values()])
+
+
+@pytest.mark.parametrize("place", WITH_CREDENTIAL)
+def test_an_administrator_may_store_a_credential(agent: McpClient, ada_mcp: McpClient, place: str) -> None:
+    assert "error" not in ada_mcp.call("decision", **WITH_CREDENTIAL[place])
+
+
+def test_a_key_that_holds_a_credential_can_be_read_and_ended(agent: McpClient, ada_mcp: McpClient) -> None:
+    ada_mcp.call("decision", "set", key=CREDENTIAL, value="x")
+    assert agent.call("decision", "get", key=CREDENTIAL)["found"] is True
+    assert agent.call("decision", "deprecate", key=CREDENTIAL)["status"] == "deprecated"

@@ -1,0 +1,206 @@
+"""Decisions over the MCP wire."""
+
+import json
+from typing import Any
+
+import pytest
+
+from ctxhub.core.models import Project
+from ctxhub.core.services.access_tokens import create_token
+from memory.models import Decision
+from tests.hub import LiveHub, McpClient
+
+KEY = "api/auth/method"
+
+
+def test_one_agent_decides_and_another_reads_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    ada_mcp.call("decision", "set", key=KEY, value="JWT", rationale="Stateless.")
+    answer = ben_mcp.call("decision", "get", key=KEY, include=["rationale"])
+    assert answer["decision"]["value"] == "JWT"
+    assert answer["decision"]["rationale"] == "Stateless."
+    assert answer["decision"]["agent"] == "ada"
+
+
+def test_another_projects_decision_does_not_exist(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
+    ada_mcp.call("decision", "set", key=KEY, value="JWT")
+    assert cy_mcp.call("decision", "get", key=KEY) == {"found": False, "similar": []}
+
+
+# -- One of each -----------------------------------------------------------------------------------
+
+
+def test_a_decision_lives_from_its_first_value_to_its_end(ada_mcp: McpClient) -> None:
+    first = ada_mcp.call("decision", "set", key=KEY, value="JWT", layer="business", tags=["api"])
+    assert first == {"key": KEY, "id": first["id"], "version": "1.0.0", "result": "created"}
+    second = ada_mcp.call("decision", "set", key=KEY, value="OIDC", expected_version="1.0.0")
+    assert (second["version"], second["result"]) == ("1.0.1", "updated")
+    conflict = ada_mcp.call("decision", "set", key=KEY, value="SAML", expected_version="1.0.0")
+    assert (conflict["error"], conflict["current"]) == ("conflict", {"version": "1.0.1", "value": "OIDC"})
+    assert [row["value"] for row in ada_mcp.rows("decision", "versions", key=KEY)] == ["OIDC", "JWT"]
+    ended = ada_mcp.call("decision", "deprecate", key=KEY, reason="Sessions need revocation.")
+    assert (ended["status"], ended["result"]) == ("deprecated", "updated")
+    assert ada_mcp.call("decision", "delete", key=KEY) == {"key": KEY, "result": "deleted"}
+    assert ada_mcp.call("decision", "delete", key=KEY)["error"] == "not_found"
+
+
+def test_a_decision_is_shown_whole(ada_mcp: McpClient) -> None:
+    ada_mcp.call(
+        "decision", "set", key=KEY, value=5.5, layer="data", tags=["b", "a"], scopes=["src"], paths=["x/**"]
+    )
+    shown = ada_mcp.call("decision", "get", key=KEY)["decision"]
+    assert {
+        name: shown.get(name) for name in ("value", "version", "status", "layer", "tags", "scopes", "paths")
+    } == {
+        "value": 5.5,
+        "version": "1.0.0",
+        "status": "active",
+        "layer": "data",
+        "tags": ["a", "b"],
+        "scopes": ["src"],
+        "paths": ["x/**"],
+    }
+    assert shown["updated"].endswith("Z")
+
+
+def test_a_batch_sets_many(ada_mcp: McpClient) -> None:
+    answer = ada_mcp.call("decision", "set_batch", items=[{"key": f"k{n}", "value": n} for n in range(50)])
+    assert (answer["done"], answer["failed"], len(answer["results"])) == (50, 0, 50)
+    assert ada_mcp.call("decision", "list", limit=200)["total"] == 50
+
+
+def test_quick_set_tells_what_it_took_from_the_key(ada_mcp: McpClient) -> None:
+    answer = ada_mcp.call("decision", "quick_set", key="db/user-table", value="users")
+    assert answer["inferred"] == {"layer": "data", "tags": ["db", "user", "table"], "scope": "db"}
+
+
+def test_a_key_nearly_right_is_answered_with_its_neighbours(ada_mcp: McpClient) -> None:
+    ada_mcp.call("decision", "set", key=KEY, value="JWT")
+    assert ada_mcp.call("decision", "get", key="api/auth/metod") == {"found": False, "similar": [KEY]}
+
+
+def test_a_list_is_paged_by_its_cursor(ada_mcp: McpClient) -> None:
+    ada_mcp.call("decision", "set_batch", items=[{"key": f"k{n}", "value": n} for n in range(5)])
+    keys: list[str] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = ada_mcp.call("decision", "list", limit=2, sort="key", order="asc", **cursor)
+        keys += [row[0] for row in page["rows"]]
+        assert page["total"] == 5
+        if "next" not in page:
+            break
+        cursor = {"cursor": page["next"]}
+    assert keys == ["k0", "k1", "k2", "k3", "k4"]
+
+
+def test_help_shows_every_action_with_an_example_that_works(ada_mcp: McpClient) -> None:
+    ada_mcp.call("decision", "set", key="api/auth/sessions", value="Cookies")
+    for name, entry in ada_mcp.call("decision", "help")["actions"].items():
+        assert "error" not in ada_mcp.call("decision", **entry["example"]), name
+
+
+# -- As clients send it ----------------------------------------------------------------------------
+
+
+def test_a_missing_action_is_taken_from_the_arguments(ada_mcp: McpClient) -> None:
+    assert ada_mcp.call("decision", key=KEY, value="JWT")["result"] == "created"
+    assert ada_mcp.call("decision", key=KEY)["found"] is True
+    assert ada_mcp.call("decision")["count"] == 1
+    assert ada_mcp.call("decision", tags=["nothing"])["count"] == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ({"tags": '["a","b"]'}, {"tags": ["a", "b"]}),
+        ({"tags": "a"}, {"tags": ["a"]}),
+        ({"scopes": '["src/api"]', "paths": "src/**"}, {"scopes": ["src/api"], "paths": ["src/**"]}),
+        ({"metadata": '{"ticket":{"id":5}}'}, {"metadata": {"ticket": {"id": 5}}}),
+        ({"status": "DRAFT"}, {"status": "draft"}),
+        ({"status": 3}, {"status": "draft"}),
+        ({"version": 2.5}, {"version": "2.5"}),
+        ({"version": 2}, {"version": "2"}),
+        ({"layer": "Data"}, {"layer": "data"}),
+        ({"layer": ""}, {"layer": None}),
+        ({"tags": []}, {"tags": []}),
+    ],
+)
+def test_arguments_come_as_clients_send_them(ada_mcp: McpClient, said: Any, kept: Any) -> None:
+    ada_mcp.call("decision", "set", key=KEY, value="x", **said)
+    shown = ada_mcp.call("decision", "get", key=KEY)["decision"]
+    assert {name: shown[name] for name in kept} == kept
+
+
+def test_items_and_their_lists_may_be_json_in_a_text(ada_mcp: McpClient) -> None:
+    items = json.dumps([{"key": "a", "value": 1, "tags": '["x"]'}, {"key": "b", "value": "two"}])
+    assert ada_mcp.call("decision", "set_batch", items=items)["done"] == 2
+    assert [row["key"] for row in ada_mcp.rows("decision", "list", tags="x")] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "value", ['["a"]', '{"a":1}', "null", "5", "true", " ", "", "line\r\nline\t", "日本語 👩‍👧 \u202e"]
+)
+def test_a_text_value_comes_back_as_it_was_sent(ada_mcp: McpClient, value: str) -> None:
+    ada_mcp.call("decision", "set", key=KEY, value=value)
+    assert ada_mcp.call("decision", "get", key=KEY)["decision"]["value"] == value
+
+
+@pytest.mark.parametrize("value", [5, -5, 0, 5.5, 1e-9, 9007199254740993, 10**299])
+def test_a_number_comes_back_as_it_was_sent(ada_mcp: McpClient, value: Any) -> None:
+    ada_mcp.call("decision", "set", key=KEY, value=value)
+    shown = ada_mcp.call("decision", "get", key=KEY)["decision"]["value"]
+    assert (shown, type(shown)) == (value, type(value))
+
+
+def test_a_key_is_composed_wherever_it_is_said(ada_mcp: McpClient) -> None:
+    ada_mcp.call("decision", "set", key="cafe\u0301", value="x")
+    for key in ("café", " cafe\u0301 "):
+        assert ada_mcp.call("decision", "get", key=key)["decision"]["key"] == "café"
+    assert ada_mcp.call("get", refs=["decision:cafe\u0301"])["missing"] == []
+
+
+def test_absent_null_and_empty_are_told_apart(ada_mcp: McpClient) -> None:
+    ada_mcp.call(
+        "decision", "set", key=KEY, value="x", rationale="Why.", tags=["a"], layer="data", metadata={"a": 1}
+    )
+    ada_mcp.call("decision", "set", key=KEY, value="y", status=None, version=None)
+    kept = ada_mcp.call("decision", "get", key=KEY, include=["rationale"])["decision"]
+    assert (kept["rationale"], kept["tags"], kept["layer"], kept["metadata"]) == (
+        "Why.",
+        ["a"],
+        "data",
+        {"a": 1},
+    )
+    ada_mcp.call("decision", "set", key=KEY, value="y", rationale=None, tags=None, layer=None, metadata=None)
+    gone = ada_mcp.call("decision", "get", key=KEY, include=["rationale"])["decision"]
+    assert (gone["rationale"], gone["tags"], gone["layer"], "metadata" in gone) == ("", [], None, False)
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_an_empty_filter_is_no_filter(ada_mcp: McpClient, nothing: Any) -> None:
+    ada_mcp.call("decision", "set", key=KEY, value="x")
+    names = ("layer", "scope", "by", "since", "until", "cursor", "format", "agent")
+    assert ada_mcp.call("decision", "list", **dict.fromkeys(names, nothing))["count"] == 1
+
+
+def test_longest_keys_and_words_fit(ada_mcp: McpClient) -> None:
+    key, word = "键" * 200, "é" * 100
+    ada_mcp.call("decision", "set", key=key, value="x" * 65_536, tags=[word], scopes=[word], version="9" * 50)
+    assert ada_mcp.call("decision", "list", tags=[word], scope=word)["rows"][0][0] == key
+
+
+# -- Who speaks ------------------------------------------------------------------------------------
+
+
+def test_an_agent_named_in_the_call_is_the_author(hub: LiveHub, apollo: Project) -> None:
+    client = hub.mcp(create_token(project=apollo, name="laptop").secret)
+    client.call("decision", "set", key="a", value="x", agent="zoe")
+    client.call("decision", "set", key="b", value="x")
+    assert {row["key"]: row["agent"] for row in client.rows("decision", "list")} == {
+        "a": "zoe",
+        "b": "laptop",
+    }
+
+
+def test_what_is_acknowledged_is_stored(ada_mcp: McpClient, apollo: Project) -> None:
+    answer = ada_mcp.call("decision", "set", key=KEY, value="x")
+    assert Decision.objects.in_project(apollo).get(pk=answer["id"]).value == "x"

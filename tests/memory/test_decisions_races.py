@@ -1,0 +1,156 @@
+"""Many agents write at once: nothing is lost, nothing doubled, nobody is turned away."""
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, wait
+from typing import Any
+
+import pytest
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Agent, Event, Project, Scope, StoredAnswer, Tag
+from ctxhub.core.services.access_tokens import create_token
+from ctxhub.core.toolbox.dispatch import call
+from memory.models import Decision, DecisionRevision
+from memory.services.decisions import set_decision
+from tests.crowd import (
+    EVENTS_A_ROUND,
+    SECONDS_TO_GATHER,
+    Crowd,
+    ToolCall,
+    in_processes,
+    over_http,
+    processes,
+    write_in_every_way,
+)
+from tests.hub import LiveHub
+
+AGENTS = 16
+ROUNDS = 8
+
+
+@pytest.fixture(scope="module")
+def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
+    with django_db_blocker.unblock(), processes(AGENTS) as running:
+        yield running
+
+
+@pytest.fixture(params=["over HTTP", "in processes"])
+def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
+    if request.param == "in processes":
+        return in_processes(executor, apollo)
+    return over_http(hub, create_token(project=apollo, name="crowd").secret)
+
+
+def set_(key: str, value: Any, **rest: Any) -> ToolCall:
+    request_id = rest.pop("request_id", None)
+    return ToolCall("decision", {"action": "set", "key": key, "value": value, **rest}, request_id)
+
+
+def test_every_acknowledged_write_is_kept_and_versions_have_no_gaps(crowd: Crowd, apollo: Project) -> None:
+    calls = [
+        [c for n in range(ROUNDS) for c in (set_("shared", f"{a}-{n}"), set_(f"own/{a}", f"{a}-{n}"))]
+        for a in range(AGENTS)
+    ]
+    answers = [answer for own in crowd(calls) for answer in own]
+    assert [answer for answer in answers if "error" in answer] == []
+
+    writes = AGENTS * ROUNDS
+    assert history(apollo, "shared") == {f"1.0.{n}" for n in range(writes)}
+    for agent in range(AGENTS):
+        assert history(apollo, f"own/{agent}") == {f"1.0.{n}" for n in range(ROUNDS)}
+    assert Event.objects.in_project(apollo).count() == 2 * writes
+    said = [call.arguments["value"] for own in calls for call in own]
+    assert stored(apollo) == {
+        (answer["key"], answer["version"], value) for answer, value in zip(answers, said, strict=True)
+    }
+
+
+def history(project: Project, key: str) -> set[str]:
+    """All versions of a key, each of which there is once."""
+    decision = Decision.objects.in_project(project).get(key=key)
+    revisions = list(
+        DecisionRevision.objects.in_project(project)
+        .filter(decision=decision)
+        .values_list("version", flat=True)
+    )
+    versions = {*revisions, decision.version}
+    assert len(versions) == len(revisions) + 1
+    return versions
+
+
+def stored(project: Project) -> set[tuple[str, str, str]]:
+    now = Decision.objects.in_project(project).values_list("key", "version", "value")
+    before = DecisionRevision.objects.in_project(project).values_list("decision__key", "version", "value")
+    return {*now, *before}
+
+
+def test_of_all_with_the_same_expected_version_one_wins(crowd: Crowd, ada: Caller) -> None:
+    keys = [f"k{n}" for n in range(ROUNDS)]
+    for key in keys:
+        set_decision(caller=ada, key=key, value="first")
+    calls = [[set_(key, f"by {agent}", expected_version="1.0.0") for key in keys] for agent in range(AGENTS)]
+    for answers in zip(*crowd(calls), strict=True):
+        won = [answer for answer in answers if answer.get("version") == "1.0.1"]
+        lost = [answer for answer in answers if answer.get("error") == "conflict"]
+        assert (len(won), len(lost)) == (1, AGENTS - 1)
+        assert all(answer["current"]["version"] == "1.0.1" for answer in lost)
+
+
+def test_the_same_request_sent_at_once_is_written_once(crowd: Crowd, apollo: Project) -> None:
+    calls = [
+        [set_(f"k{n}", f"by {agent}", agent="same", request_id=f"r-{n}") for n in range(ROUNDS)]
+        for agent in range(AGENTS)
+    ]
+    for answers in zip(*crowd(calls), strict=True):
+        assert all(answer == answers[0] for answer in answers)
+        assert (answers[0]["result"], answers[0]["version"]) == ("created", "1.0.0")
+    assert Event.objects.in_project(apollo).count() == ROUNDS
+    assert StoredAnswer.objects.in_project(apollo).count() == ROUNDS
+
+
+def test_new_words_and_agents_named_at_once_are_made_once(crowd: Crowd, apollo: Project) -> None:
+    words = [f"Word {n}" for n in range(20)]
+
+    def own(agent: int) -> Sequence[ToolCall]:
+        said = [word.upper() if agent % 2 else word for word in (words if agent % 3 else reversed(words))]
+        return [
+            set_(f"k{agent}", "x", tags=said, scopes=said, agent=f"Newcomer {agent % 4}"),
+            set_(f"l{agent}", "x", tags=said[agent % 7 :], agent=f"NEWCOMER {agent % 4}"),
+        ]
+
+    answers = [answer for mine in crowd([own(agent) for agent in range(AGENTS)]) for answer in mine]
+    assert {answer.get("result") for answer in answers} == {"created"}
+    for model in (Tag, Scope):
+        made = (
+            model.objects.in_project(apollo).filter(name__istartswith="word").values_list("folded", flat=True)
+        )
+        assert sorted(made) == sorted(word.casefold() for word in words)
+    assert Agent.objects.in_project(apollo).filter(name__istartswith="newcomer").count() == 4
+    for agent in range(AGENTS):
+        assert Decision.objects.in_project(apollo).get(key=f"k{agent}").tags.count() == len(words)
+
+
+def test_a_reader_of_the_log_misses_nothing_while_eight_write(
+    executor: Executor, transactional_db: None, apollo: Project
+) -> None:
+    set_decision(caller=Caller(project=apollo, agent="first"), key="shared", value="x")
+    reader = Caller(project=apollo, agent="reader")
+    start_at = time.time() + SECONDS_TO_GATHER
+    writing = [
+        executor.submit(write_in_every_way, apollo.pk, f"agent {n}", ROUNDS, start_at) for n in range(8)
+    ]
+    seen, cursor, is_over = [], 0, False
+    while not is_over:
+        is_over = not wait(writing, timeout=0.002).not_done  # Looked at first: the last poll sees all.
+        told = call(reader, "hub", {"action": "updates", "since": f"e{cursor}"})["cursor"]
+        seen += event_ids(apollo, since=cursor, until=int(told[1:]))
+        cursor = int(told[1:])
+    assert [str(error) for work in writing if (error := work.exception())] == []
+    assert seen == event_ids(apollo)
+    assert len(seen) == 1 + 8 * ROUNDS * EVENTS_A_ROUND
+
+
+def event_ids(project: Project, since: int = 0, until: int = 2**63 - 1) -> list[int]:
+    events = Event.objects.in_project(project).filter(pk__gt=since, pk__lte=until)
+    return list(events.order_by("pk").values_list("pk", flat=True))

@@ -1,0 +1,359 @@
+"""One decision over REST: set, read, changed, replaced, removed, with ETag and If-Match."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from ctxhub.core.models import Event, Project
+from memory.models import Decision
+from tests.hub import Reply, RestClient
+
+WHOLE: dict[str, Any] = {
+    "value": "JWT",
+    "layer": "business",
+    "tags": ["api", "security"],
+    "scopes": ["api/auth"],
+    "paths": ["src/auth/**"],
+    "status": "draft",
+    "rationale": "Stateless.",
+    "alternatives": ["sessions", {"option": "SAML", "why_not": "heavy"}],
+    "tradeoffs": {"pros": ["fast"], "cons": ["revocation"]},
+    "metadata": {"owner": "ada", "ticket": 7},
+}
+
+
+def is_error(reply: Reply, status: int, code: str) -> bool:
+    return (reply.status, reply.body["error"]) == (status, code)
+
+
+def events(project: Project) -> int:
+    return Event.objects.in_project(project).count()
+
+
+# -- Set and read ----------------------------------------------------------------------------------
+
+
+def test_a_decision_comes_back_as_it_was_set(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    made = ada_rest.post("decisions/", {"key": "api/auth/method", **WHOLE})
+    assert (made.status, made.body["result"], made.body["version"]) == (201, "created", "1.0.0")
+    read = ben_rest.get("decisions/api/auth/method/")
+    assert {name: read.body[name] for name in WHOLE} == WHOLE
+    assert (read.body["agent"], read.body["key"]) == ("ada", "api/auth/method")
+    assert read.body.items() <= made.body.items()
+
+
+def test_setting_a_key_that_exists_answers_200(ada_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "k", **WHOLE})
+    again = ada_rest.post("decisions/", {"key": "k", "value": "OAuth"})
+    assert (again.status, again.body["result"], again.body["version"]) == (200, "updated", "1.0.1")
+    assert again.body["tags"] == WHOLE["tags"]
+    assert ada_rest.post("decisions/", {"key": "k", "value": "OAuth"}).body["result"] == "unchanged"
+
+
+@pytest.mark.parametrize("value", [5, 5.5, "5", "", "  ", 0, -1.0, 10**20, "True"])
+def test_a_value_keeps_its_type(ada_rest: RestClient, value: object) -> None:
+    ada_rest.post("decisions/", {"key": "k", "value": value})
+    read = ada_rest.get("decisions/k/").body["value"]
+    assert (type(read), read) == (type(value), value)
+
+
+@pytest.mark.parametrize(
+    "key", ["a", "a/b/c", "ä/ö ü", "a?b#c%d", "a//b", "a/", "数据库", "a\nb", "versions", "x.y/z"]
+)
+def test_a_key_is_reached_at_its_address(ada_rest: RestClient, key: str) -> None:
+    ada_rest.post("decisions/", {"key": key, "value": 1})
+    for address in (quote(key), quote(key, safe="")):
+        assert ada_rest.get(f"decisions/{address}/").body["key"] == key
+        assert ada_rest.patch(f"decisions/{address}/", {"value": 2}).status == 200
+        assert ada_rest.get(f"decisions/{address}/versions/").body["count"] >= 2
+
+
+@pytest.mark.parametrize("key", ["batch", "a/versions", "..", "a/../b", "."])
+def test_a_key_like_an_address_is_reached_by_query(ada_rest: RestClient, key: str) -> None:
+    ada_rest.post("decisions/", {"key": key, **WHOLE})
+    [item] = ada_rest.get("decisions/", key=key).body["items"]
+    assert (item["key"], item["rationale"], item["metadata"]) == (key, "Stateless.", WHOLE["metadata"])
+
+
+def test_an_unknown_key_is_404_and_says_what_is_near(ada_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "api/auth/method", "value": 1})
+    reply = ada_rest.get("decisions/api/auth/metod/")
+    assert is_error(reply, 404, "not_found")
+    assert reply.body["similar"] == ["api/auth/method"]
+
+
+def test_history_and_links_come_when_asked_for(ada_rest: RestClient) -> None:
+    for value in (1, 2):
+        ada_rest.post("decisions/", {"key": "old", "value": value})
+    ada_rest.post("decisions/", {"key": "new", "value": "x" * 500})
+    ada_rest.post("call/decision/deprecate/", {"key": "old", "reason": "Slow.", "superseded_by": "new"})
+    old = ada_rest.get("decisions/old/", include="history,links").body
+    assert [entry["value"] for entry in old["history"]] == [2, 2, 1]
+    assert (old["status"], old["reason"], old["superseded_by"]) == ("deprecated", "Slow.", "new")
+    new = ada_rest.get("decisions/new/", include=["links", "history"]).body
+    assert (new["supersedes"], new["history"][0]["value"]) == (["old"], "x" * 500)
+    assert "history" not in ada_rest.get("decisions/new/").body
+
+
+def test_versions_come_newest_first_in_pages(ada_rest: RestClient) -> None:
+    for value in range(5):
+        ada_rest.post("decisions/", {"key": "a/b", "value": value})
+    first = ada_rest.get("decisions/a/b/versions/", limit=2).body
+    assert [item["version"] for item in first["items"]] == ["1.0.4", "1.0.3"]
+    second = ada_rest.get("decisions/a/b/versions/", limit=2, cursor=first["next"]).body
+    third = ada_rest.get("decisions/a/b/versions/", limit=2, cursor=second["next"]).body
+    assert [item["value"] for item in [*second["items"], *third["items"]]] == [2, 1, 0]
+    assert third["next"] is None
+
+
+def test_an_unknown_key_has_no_versions(ada_rest: RestClient) -> None:
+    assert ada_rest.get("decisions/nothing/versions/").body == {"items": [], "next": None, "count": 0}
+
+
+# -- Change ----------------------------------------------------------------------------------------
+
+
+def test_a_patch_leaves_alone_what_it_does_not_name(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "k", **WHOLE})
+    changed = ben_rest.patch("decisions/k/", {"rationale": "Simple.", "metadata": {"ticket": None}})
+    assert (changed.status, changed.body["result"], changed.body["version"]) == (200, "updated", "1.0.0")
+    expected = {**WHOLE, "rationale": "Simple.", "metadata": {"owner": "ada"}}
+    assert {name: changed.body[name] for name in WHOLE} == expected
+    assert changed.body["agent"] == "ben"
+
+
+def test_a_patch_clears_with_null_or_nothing(ada_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "k", **WHOLE})
+    nothing = dict.fromkeys(["layer", "scopes", "paths", "tradeoffs", "metadata"])
+    body = ada_rest.patch("decisions/k/", {**nothing, "tags": [], "rationale": "", "alternatives": []}).body
+    assert (body["layer"], body["tags"], body["scopes"], body["paths"]) == (None, [], [], [])
+    assert (body["rationale"], body["alternatives"], body["tradeoffs"]) == ("", [], {})
+    assert (body["value"], "metadata" in body) == ("JWT", False)
+
+
+def test_an_empty_patch_changes_nothing(ada_rest: RestClient, apollo: Project) -> None:
+    ada_rest.post("decisions/", {"key": "k", **WHOLE})
+    assert ada_rest.patch("decisions/k/", {}).body["result"] == "unchanged"
+    assert events(apollo) == 1
+
+
+def test_a_patch_needs_the_key_to_exist(ada_rest: RestClient, apollo: Project) -> None:
+    assert is_error(ada_rest.patch("decisions/k/", {"value": 1}), 404, "not_found")
+    assert events(apollo) == 0
+
+
+def test_a_patch_of_something_else_lets_a_stored_credential_be(
+    ada_rest: RestClient, ben_rest: RestClient
+) -> None:
+    secret = "ghp_a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8"
+    assert ada_rest.post("decisions/", {"key": "k", "value": secret}).status == 201
+    assert ben_rest.patch("decisions/k/", {"tags": ["api"]}).body["value"] == secret
+    assert is_error(ben_rest.patch("decisions/k/", {"rationale": secret}), 400, "invalid")
+
+
+def test_a_put_brings_back_the_defaults(ada_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "k", **WHOLE})
+    body = ada_rest.put("decisions/k/", {"value": "OAuth", "metadata": {"team": "x"}}).body
+    assert (body["value"], body["version"], body["status"]) == ("OAuth", "1.0.1", "active")
+    assert (body["layer"], body["tags"], body["scopes"], body["paths"]) == (None, [], [], [])
+    assert (body["rationale"], body["alternatives"], body["tradeoffs"]) == ("", [], {})
+    assert body["metadata"] == {"team": "x"}
+
+
+def test_a_put_makes_what_is_not_there(ada_rest: RestClient) -> None:
+    made = ada_rest.put("decisions/k/", WHOLE)
+    assert (made.status, made.body["result"], made.body["tags"]) == (201, "created", WHOLE["tags"])
+    again = ada_rest.put("decisions/k/", WHOLE)
+    assert (again.status, again.body["result"]) == (200, "unchanged")
+
+
+def test_a_put_needs_a_value(ada_rest: RestClient) -> None:
+    reply = ada_rest.put("decisions/k/", {"tags": ["api"]})
+    assert is_error(reply, 400, "invalid")
+    assert reply.body["missing"] == ["value"]
+
+
+def test_setting_a_deprecated_key_says_so(ada_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "k", "value": 1, "status": "deprecated"})
+    reply = ada_rest.post("decisions/", {"key": "k", "value": 2})
+    assert (reply.body["status"], "revives" in reply.body["hint"]) == ("deprecated", True)
+
+
+@pytest.mark.parametrize("status", ["deprecated", "DEPRECATED", 2, "2"])
+def test_a_status_is_its_word_or_its_number(ada_rest: RestClient, status: object) -> None:
+    body = ada_rest.post("decisions/", {"key": "k", "value": 1, "status": status}).body
+    assert body["status"] == "deprecated"
+
+
+def test_a_deleted_decision_is_gone_with_its_history(ada_rest: RestClient, apollo: Project) -> None:
+    ada_rest.post("decisions/", {"key": "a/b", "value": 1})
+    gone = ada_rest.delete("decisions/a/b/")
+    assert (gone.status, gone.body) == (204, "")
+    assert is_error(ada_rest.get("decisions/a/b/"), 404, "not_found")
+    assert is_error(ada_rest.delete("decisions/a/b/"), 404, "not_found")
+    newest = Event.objects.in_project(apollo).latest("pk")
+    assert (newest.verb, str(newest.agent)) == ("deleted", "ada")
+
+
+# -- Versions as HTTP knows them -------------------------------------------------------------------
+
+
+def test_the_etag_is_the_quoted_version(ada_rest: RestClient) -> None:
+    assert ada_rest.post("decisions/", {"key": "k", "value": 1}).headers["etag"] == '"1.0.0"'
+    assert ada_rest.patch("decisions/k/", {"value": 2}).headers["etag"] == '"1.0.1"'
+    assert ada_rest.get("decisions/k/").headers["etag"] == '"1.0.1"'
+
+
+@pytest.mark.parametrize("tag", ['"1.0.1"', 'W/"1.0.1"', "1.0.1"])
+def test_if_match_lets_the_current_version_through(ada_rest: RestClient, tag: str) -> None:
+    ada_rest.post("decisions/", {"key": "k", "value": 1})
+    ada_rest.post("decisions/", {"key": "k", "value": 2})
+    assert ada_rest.patch("decisions/k/", {"value": 3}, {"If-Match": tag}).status == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+def test_if_match_refuses_any_other_version(ada_rest: RestClient, apollo: Project, method: str) -> None:
+    ada_rest.post("decisions/", {"key": "k", "value": 1})
+    key = {"key": "k"} if method == "POST" else {}
+    path = ada_rest._url("decisions/" if method == "POST" else "decisions/k/")
+    body = None if method == "DELETE" else {"value": 2, **key}
+    reply = ada_rest.send(method, path, body, {"If-Match": '"0.9"'})
+    assert is_error(reply, 412, "conflict")
+    assert reply.body["current"] == {"version": "1.0.0", "value": 1}
+    assert events(apollo) == 1
+
+
+@pytest.mark.parametrize("version", ["two words", 'say "hi"', "100%", "ü", "a,b", "*"])
+def test_any_version_survives_the_header(ada_rest: RestClient, version: str) -> None:
+    made = ada_rest.post("decisions/", {"key": "k", "value": 1, "version": version})
+    changed = ada_rest.patch("decisions/k/", {"tags": ["api"]}, {"If-Match": made.headers["etag"]})
+    assert (changed.status, changed.body["version"]) == (200, version)
+
+
+@pytest.mark.parametrize("tag", ['"1.0.0", "1.0.1"', "*", '"1.0.0', ""])
+def test_if_match_takes_one_version(ada_rest: RestClient, tag: str) -> None:
+    ada_rest.post("decisions/", {"key": "k", "value": 1})
+    assert is_error(ada_rest.patch("decisions/k/", {"value": 2}, {"If-Match": tag}), 400, "invalid")
+
+
+def test_if_match_of_something_new_fails(ada_rest: RestClient, apollo: Project) -> None:
+    reply = ada_rest.put("decisions/k/", {"value": 1}, {"If-Match": '"1.0.0"'})
+    assert is_error(reply, 412, "conflict")
+    assert events(apollo) == 0
+
+
+def test_an_expected_version_in_the_body_conflicts_with_409(ada_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "k", "value": 1})
+    stale = {"key": "k", "value": 2, "expected_version": "0.9"}
+    assert is_error(ada_rest.post("decisions/", stale), 409, "conflict")
+    both = ada_rest.post("decisions/", stale, {"If-Match": '"1.0.0"'})
+    assert is_error(both, 400, "invalid")
+
+
+# -- Bad input -------------------------------------------------------------------------------------
+
+BAD: list[dict[str, Any]] = [
+    {"value": None},
+    {"value": True},
+    {"value": [1]},
+    {"value": {"a": 1}},
+    {"value": "x" * (64 * 1024 + 1)},
+    {"value": "a\x00b"},
+    {"layer": "nowhere"},
+    {"layer": 5},
+    {"tags": "api"},
+    {"tags": [1]},
+    {"tags": [""]},
+    {"tags": ["x" * 101]},
+    {"tags": [str(n) for n in range(51)]},
+    {"tags": {"a": 1}},
+    {"scopes": [None]},
+    {"paths": ["/etc/passwd"]},
+    {"paths": ["../up"]},
+    {"status": "gone"},
+    {"status": 9},
+    {"status": True},
+    {"status": None},
+    {"status": 1.0},
+    {"version": 5},
+    {"version": " "},
+    {"version": "v" * 51},
+    {"rationale": 5},
+    {"rationale": "x" * (64 * 1024 + 1)},
+    {"alternatives": "sessions"},
+    {"alternatives": [5]},
+    {"alternatives": [{"why_not": "slow"}]},
+    {"tradeoffs": ["pros"]},
+    {"tradeoffs": {"pro": ["a"]}},
+    {"metadata": []},
+    {"metadata": {"a": "x" * (64 * 1024)}},
+    {"metadata": {"a\x00": 1}},
+    {"expected_version": 1},
+    {"agent": None},
+]
+
+
+@pytest.mark.parametrize("bad", BAD, ids=lambda bad: str(bad)[:30])
+def test_bad_input_is_invalid_at_every_address_and_writes_nothing(
+    ada_rest: RestClient, apollo: Project, bad: dict[str, Any]
+) -> None:
+    ada_rest.post("decisions/", {"key": "k", "value": 1})
+    item = {"key": "k", "value": 2, **bad}
+    body = {"value": 2, **bad}
+    assert is_error(ada_rest.post("decisions/", item), 400, "invalid")
+    assert is_error(ada_rest.put("decisions/k/", body), 400, "invalid")
+    assert is_error(ada_rest.patch("decisions/k/", bad), 400, "invalid")
+    assert is_error(ada_rest.post("decisions/batch/", {"items": [item]}), 400, "invalid")
+    assert events(apollo) == 1
+    assert Decision.objects.in_project(apollo).count() == 1
+
+
+@pytest.mark.parametrize("key", [None, 5, "", " ", "x" * 201, "a\x00", ["k"]])
+def test_a_bad_key_is_invalid(ada_rest: RestClient, apollo: Project, key: object) -> None:
+    assert is_error(ada_rest.post("decisions/", {"key": key, "value": 1}), 400, "invalid")
+    assert is_error(ada_rest.post("decisions/batch/", {"items": [{"key": key, "value": 1}]}), 400, "invalid")
+    assert events(apollo) == 0
+
+
+def test_a_key_beyond_its_length_is_invalid_in_the_address_too(ada_rest: RestClient) -> None:
+    address = f"decisions/{'x' * 201}/"
+    assert is_error(ada_rest.get(address), 400, "invalid")
+    assert is_error(ada_rest.put(address, {"value": 1}), 400, "invalid")
+    assert is_error(ada_rest.delete(address), 400, "invalid")
+
+
+def test_an_unknown_field_is_refused_with_the_one_that_was_meant(ada_rest: RestClient) -> None:
+    for wrong, meant in (("tag", "tags"), ("context_key", "key"), ("valeu", "value"), ("layers", "layer")):
+        reply = ada_rest.post("decisions/", {"key": "k", "value": 1, wrong: "x"})
+        assert is_error(reply, 400, "invalid")
+        assert reply.body["did_you_mean"] == meant
+
+
+def test_what_is_missing_is_named(ada_rest: RestClient) -> None:
+    assert ada_rest.post("decisions/", {}).body["missing"] == ["key", "value"]
+    assert ada_rest.post("decisions/batch/", {}).body["missing"] == ["items"]
+
+
+def test_an_unknown_parameter_is_refused_wherever_it_stands(ada_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "k", "value": 1})
+    assert is_error(ada_rest.get("decisions/k/", inclued="links"), 400, "invalid")
+    assert is_error(ada_rest.get("decisions/k/", include="everything"), 400, "invalid")
+    assert is_error(ada_rest.patch("decisions/k/?force=1", {"value": 2}), 400, "invalid")
+    assert is_error(ada_rest.delete("decisions/k/?force=1"), 400, "invalid")
+
+
+# -- Another project -------------------------------------------------------------------------------
+
+
+def test_another_projects_decision_does_not_exist(
+    ada_rest: RestClient, cy_rest: RestClient, apollo: Project
+) -> None:
+    ada_rest.post("decisions/", {"key": "k", "value": "JWT"})
+    for path in ("decisions/k/", "/api/v1/projects/apollo/decisions/k/"):
+        assert is_error(cy_rest.get(path), 404, "not_found")
+        assert is_error(cy_rest.patch(path, {"value": 1}), 404, "not_found")
+        assert is_error(cy_rest.delete(path), 404, "not_found")
+    assert cy_rest.get("decisions/", key="k", status="any").body["items"] == []
+    assert cy_rest.put("decisions/k/", {"value": 1}).status == 201
+    assert ada_rest.get("decisions/k/").body["value"] == "JWT"

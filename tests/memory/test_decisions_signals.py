@@ -1,0 +1,367 @@
+"""Decisions written through the ORM leave what the services leave: history, one event, fresh links."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import transaction
+
+from ctxhub.core.caller import Caller, acting
+from ctxhub.core.models import Agent, Event, Layer, Project, Scope, Tag
+from memory.models import Decision, DecisionRevision, DecisionScope, DecisionTag, ValueType
+from memory.services.decisions import (
+    delete_decision,
+    deprecate_decision,
+    quick_set_decision,
+    set_decision,
+    set_decision_batch,
+)
+
+KEY = "api/auth/method"
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def decision(apollo: Project) -> Decision:
+    return Decision.objects.create(project=apollo, key=KEY, value="JWT")
+
+
+def last_event(project: Project) -> tuple[str, str, str | None, dict[str, Any]]:
+    event = Event.objects.in_project(project).select_related("agent").order_by("-id")[0]
+    return event.verb, event.ref, event.agent.name if event.agent else None, event.data
+
+
+def count_events(project: Project) -> int:
+    return Event.objects.in_project(project).count()
+
+
+def word(model: type[Tag] | type[Scope], project: Project, name: str) -> Any:
+    return model.objects.in_project(project).filter(name=name).first() or model.objects.create(
+        project=project, name=name
+    )
+
+
+def linked(project: Project) -> dict[str, Any]:
+    return {"project": project, "updated_at": datetime(2000, 1, 1, tzinfo=UTC)}
+
+
+# -- One change, one event, one revision -----------------------------------------------------------
+
+
+def test_a_created_row_leaves_an_event(decision: Decision) -> None:
+    assert last_event(decision.project) == ("created", f"decision:{KEY}", None, {"version": "1.0.0"})
+    assert not DecisionRevision.objects.in_project(decision.project).exists()
+
+
+def test_a_saved_value_leaves_a_revision_and_the_next_version(decision: Decision) -> None:
+    decision.value = "OIDC"
+    decision.save()
+    decision.refresh_from_db()
+    assert decision.version == "1.0.1"
+    assert last_event(decision.project)[3] == {
+        "version": "1.0.1",
+        "was": "1.0.0",
+        "changed": ["value", "version"],
+    }
+    [revision] = DecisionRevision.objects.in_project(decision.project)
+    assert (revision.value, revision.version) == ("JWT", "1.0.0")
+
+
+def test_saving_some_fields_raises_the_version_too(decision: Decision) -> None:
+    decision.value = "5"
+    decision.value_type = ValueType.INTEGER
+    decision.save(update_fields=["value", "value_type"])
+    decision.refresh_from_db()
+    assert (decision.version, decision.number) == ("1.0.1", 5.0)
+
+
+def test_saving_what_is_there_leaves_nothing(decision: Decision) -> None:
+    before = decision.updated_at
+    decision.save()
+    decision.refresh_from_db()
+    assert (count_events(decision.project), decision.updated_at) == (1, before)
+
+
+def test_a_renamed_key_leaves_an_event(decision: Decision) -> None:
+    decision.key = "api/auth/way"
+    decision.save()
+    assert last_event(decision.project)[1:] == (
+        "decision:api/auth/way",
+        None,
+        {"version": "1.0.0", "was": "1.0.0", "changed": ["key"]},
+    )
+
+
+def test_whoever_acts_is_the_author(decision: Decision, ada: Caller, ben: Caller) -> None:
+    with acting(ada):
+        decision.rationale = "Stateless."
+        decision.save()
+    assert last_event(decision.project)[2] == "ada"
+    with acting(ben):
+        decision.delete()
+    assert last_event(decision.project)[2] == "ben"
+    [revision] = Event.objects.in_project(ada.project).filter(verb="updated")
+    assert revision.agent is not None
+
+
+def test_a_writer_may_name_the_author(apollo: Project, ada: Caller) -> None:
+    zoe = Agent.objects.create(project=apollo, name="zoe")
+    with acting(ada):
+        created = Decision.objects.create(project=apollo, key=KEY, value="JWT", agent=zoe)
+    created.refresh_from_db()
+    assert created.agent == zoe
+
+
+@pytest.mark.parametrize("model", [Tag, Scope])
+def test_a_word_added_or_removed_is_a_change(decision: Decision, model: type[Tag] | type[Scope]) -> None:
+    words: Any = decision.tags if model is Tag else decision.scopes
+    name = "tags" if model is Tag else "scopes"
+    words.add(word(model, decision.project, "x"), through_defaults=linked(decision.project))
+    assert last_event(decision.project)[3]["changed"] == [name]
+    words.remove(word(model, decision.project, "x"))
+    assert last_event(decision.project)[3]["changed"] == [name]
+    assert count_events(decision.project) == 3
+    assert [r.data for r in DecisionRevision.objects.in_project(decision.project)] == [{name: ["x"]}, {}]
+
+
+def test_a_word_that_is_there_already_changes_nothing(decision: Decision) -> None:
+    tag = word(Tag, decision.project, "x")
+    for _ in range(2):
+        decision.tags.add(tag, through_defaults=linked(decision.project))
+    assert count_events(decision.project) == 2
+
+
+def test_a_word_changed_from_its_own_end_is_a_change_of_each_decision(decision: Decision) -> None:
+    other = Decision.objects.create(project=decision.project, key="other", value="x")
+    tag = word(Tag, decision.project, "x")
+    tag.decisions.add(decision, other, through_defaults=linked(decision.project))
+    assert count_events(decision.project) == 4
+    tag.decisions.clear()
+    assert count_events(decision.project) == 6
+
+
+def test_a_word_added_moves_the_decision_to_the_front(decision: Decision) -> None:
+    with time_machine.travel(NOON + timedelta(days=1_000), tick=False):
+        decision.tags.add(word(Tag, decision.project, "x"), through_defaults=linked(decision.project))
+    decision.refresh_from_db()
+    [link] = DecisionTag.objects.in_project(decision.project)
+    [newest, _] = Event.objects.in_project(decision.project)
+    assert decision.updated_at == link.updated_at == newest.at == NOON + timedelta(days=1_000)
+
+
+def test_the_links_stay_as_new_as_the_decision(decision: Decision) -> None:
+    decision.tags.add(word(Tag, decision.project, "x"), through_defaults=linked(decision.project))
+    decision.scopes.add(word(Scope, decision.project, "s"), through_defaults=linked(decision.project))
+    decision.value = "OIDC"
+    decision.save()
+    times = {decision.updated_at}
+    for model in (DecisionTag, DecisionScope):
+        times |= set(model.objects.in_project(decision.project).values_list("updated_at", flat=True))
+    assert len(times) == 1
+
+
+def test_a_time_that_the_writer_sets_is_kept_and_the_event_is_new(decision: Decision) -> None:
+    decision.tags.add(word(Tag, decision.project, "x"), through_defaults=linked(decision.project))
+    decision.value, decision.updated_at = "OIDC", NOON
+    before = datetime.now(UTC)
+    decision.save()
+    [link] = DecisionTag.objects.in_project(decision.project)
+    assert link.updated_at == NOON
+    assert Event.objects.in_project(decision.project).order_by("-id")[0].at >= before
+
+
+def test_deleting_many_leaves_an_event_for_each(decision: Decision) -> None:
+    Decision.objects.create(project=decision.project, key="other", value="x")
+    Decision.objects.in_project(decision.project).delete()
+    deleted = Event.objects.in_project(decision.project).filter(verb="deleted")
+    assert sorted(event.ref for event in deleted) == [f"decision:{KEY}", "decision:other"]
+
+
+def test_a_project_goes_with_everything_in_it(decision: Decision, ada: Caller) -> None:
+    set_decision(caller=ada, key=KEY, value="OIDC", tags=["x"], scopes=["s"], layer="data")
+    set_decision(caller=ada, key="old", value="x")
+    deprecate_decision(caller=ada, key="old", superseded_by=KEY)
+    decision.project.delete()
+    for model in (Decision, DecisionRevision, DecisionTag, DecisionScope, Event, Agent, Tag, Layer):
+        assert not model.unscoped.exists()
+
+
+def test_a_write_that_is_undone_leaves_no_event(decision: Decision) -> None:
+    with transaction.atomic():
+        decision.value = "OIDC"
+        decision.save()
+        transaction.set_rollback(True)
+    assert count_events(decision.project) == 1
+
+
+# -- Every writer leaves exactly one event ---------------------------------------------------------
+
+Writer = Callable[[Caller], object]
+
+
+def stored(caller: Caller) -> Decision:
+    return Decision.objects.in_project(caller.project).get(key=KEY)
+
+
+def save(caller: Caller) -> None:
+    decision = stored(caller)
+    decision.rationale = "Stateless."
+    decision.save()
+
+
+WRITERS: dict[str, Writer] = {
+    "set, new": lambda caller: set_decision(caller=caller, key="new", value="x", tags=["a", "b"]),
+    "set, again": lambda caller: set_decision(caller=caller, key=KEY, value="x", tags=["a"], scopes=["s"]),
+    "set, words": lambda caller: set_decision(caller=caller, key=KEY, value="JWT", tags=["a", "b"]),
+    "set, revived": lambda caller: set_decision(caller=caller, key="old", value="x", status="active"),
+    "batch": lambda caller: set_decision_batch(caller=caller, items=[{"key": "new", "value": "x"}]),
+    "quick_set": lambda caller: quick_set_decision(caller=caller, key="api/new", value=1),
+    "deprecate": lambda caller: deprecate_decision(caller=caller, key=KEY, reason="Old."),
+    "delete": lambda caller: delete_decision(caller=caller, key=KEY),
+    "model.save, new": lambda caller: Decision(project=caller.project, key="new", value="x").save(),
+    "model.save": save,
+    "model.delete": lambda caller: stored(caller).delete(),
+    "tags.add": lambda caller: stored(caller).tags.add(
+        word(Tag, caller.project, "api"),
+        word(Tag, caller.project, "sso"),
+        through_defaults=linked(caller.project),
+    ),
+    "scopes.set": lambda caller: stored(caller).scopes.set(
+        [word(Scope, caller.project, "src")], through_defaults=linked(caller.project)
+    ),
+    "tags.clear": lambda caller: stored(caller).tags.clear(),
+    "tag.decisions.remove": lambda caller: word(Tag, caller.project, "kept").decisions.remove(stored(caller)),
+    "QuerySet.delete": lambda caller: Decision.objects.in_project(caller.project).filter(key=KEY).delete(),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_every_writer_leaves_one_event(ada: Caller, writer: str) -> None:
+    set_decision(caller=ada, key=KEY, value="JWT", tags=["kept"])
+    set_decision(caller=ada, key="old", value="x", status="deprecated")
+    before = count_events(ada.project)
+    with acting(ada):
+        WRITERS[writer](ada)
+    assert count_events(ada.project) == before + 1
+    assert last_event(ada.project)[2] == "ada"
+
+
+# -- The same decision written both ways leaves the same rows --------------------------------------
+
+
+def orm_create(caller: Caller) -> None:
+    layer = Layer.objects.in_project(caller.project).get(name="data")
+    Decision.objects.create(
+        project=caller.project,
+        key=KEY,
+        value="5",
+        value_type=ValueType.INTEGER,
+        layer=layer,
+        paths=["src/**"],
+        rationale="Why.",
+        alternatives=["6"],
+        tradeoffs={"pros": ["small"]},
+        metadata={"ticket": 1},
+    )
+
+
+def orm_save(**changes: Any) -> Writer:
+    def run(caller: Caller) -> None:
+        decision = stored(caller)
+        for name, value in changes.items():
+            setattr(decision, name, value)
+        decision.save()
+
+    return run
+
+
+def orm_deprecate(caller: Caller) -> None:
+    heir = Decision.objects.create(project=caller.project, key="heir", value="x")
+    orm_save(status=Decision.Status.DEPRECATED, reason="Old.", superseded_by=heir)(caller)
+
+
+def sql_deprecate(caller: Caller) -> None:
+    set_decision(caller=caller, key="heir", value="x")
+    deprecate_decision(caller=caller, key=KEY, reason="Old.", superseded_by="heir")
+
+
+def again(**changes: Any) -> Writer:
+    return lambda caller: set_decision(caller=caller, **{"key": KEY, "value": 5, **changes})
+
+
+def orm_tags(*names: str) -> Writer:
+    def run(caller: Caller) -> None:
+        tags = [word(Tag, caller.project, name) for name in names]
+        stored(caller).tags.add(*tags, through_defaults=linked(caller.project))
+
+    return run
+
+
+PAIRS: list[tuple[str, Writer, Writer]] = [
+    (
+        "create",
+        lambda caller: set_decision(
+            caller=caller,
+            key=KEY,
+            value=5,
+            layer="data",
+            paths=["src/**"],
+            rationale="Why.",
+            alternatives=["6"],
+            tradeoffs={"pros": ["small"]},
+            metadata={"ticket": 1},
+        ),
+        orm_create,
+    ),
+    ("words", again(tags=["api", "sso"]), orm_tags("api", "sso")),
+    ("value", again(value=5.5), orm_save(value="5.5", value_type=ValueType.FLOAT)),
+    ("text", again(value="five"), orm_save(value="five", value_type=ValueType.TEXT)),
+    ("rationale", again(value="five", rationale="Because."), orm_save(rationale="Because.")),
+    ("version", again(value="six", version="v7"), orm_save(value="six", version="v7")),
+    ("layer", again(value="six", layer=""), orm_save(layer=None)),
+    ("status", again(value="six", status="draft"), orm_save(status=Decision.Status.DRAFT)),
+    ("nothing", again(value="six"), orm_save()),
+    ("deprecate", sql_deprecate, orm_deprecate),
+    (
+        "delete",
+        lambda caller: delete_decision(caller=caller, key=KEY),
+        lambda caller: stored(caller).delete(),
+    ),
+]
+
+
+def test_both_ways_of_writing_leave_the_same_rows(apollo: Project, hermes: Project) -> None:
+    by_sql, by_orm = (Caller(project=project, agent="ada") for project in (apollo, hermes))
+    for hours, (name, sql_writer, orm_writer) in enumerate(PAIRS):
+        with time_machine.travel(NOON + timedelta(hours=hours), tick=False):
+            with acting(by_sql):
+                sql_writer(by_sql)
+            with acting(by_orm):
+                orm_writer(by_orm)
+        assert rows_of(apollo) == rows_of(hermes), name
+
+
+def rows_of(project: Project) -> dict[str, list[dict[str, Any]]]:
+    """All rows of a project, with names in place of ids."""
+    models: list[Any] = [
+        Agent,
+        Tag,
+        Scope,
+        Layer,
+        Event,
+        Decision,
+        DecisionRevision,
+        DecisionTag,
+        DecisionScope,
+    ]
+    return {
+        model.__name__: sorted((named(row) for row in model.objects.in_project(project)), key=repr)
+        for model in models
+    }
+
+
+def named(row: Any) -> dict[str, str | None]:
+    fields = {field.name for field in row._meta.fields} - {"id", "project", "last_seen_at"}
+    return {name: None if (value := getattr(row, name)) is None else str(value) for name in sorted(fields)}
