@@ -1,0 +1,1 @@
+"""Repeatable measurements of a hub, run by hand: `python -m benchmarks --help`."""

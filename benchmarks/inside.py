@@ -1,0 +1,122 @@
+"""Where the time goes inside a call, in one process: `python -m benchmarks.inside [OPERATIONS]`.
+
+Below the transport: toolbox, services, SQL. In processor time, so that a busy machine matters little.
+"""
+
+import argparse
+import cProfile
+import os
+import pstats
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.databases import Engine, Hub, databases
+from benchmarks.operations import OPERATIONS, Context, Operation
+
+WARM_UP = 20
+
+
+@dataclass
+class Statements:
+    """What reached the database: as Django's `execute_wrapper`."""
+
+    seconds: float = 0.0
+    texts: list[str] = field(default_factory=list)
+
+    def __call__(self, execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
+        started = time.perf_counter()
+        try:
+            return execute(sql, params, many, context)
+        finally:
+            self.seconds += time.perf_counter() - started
+            self.texts.append(" ".join(sql.split()))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.inside")
+    inner = [operation.name for operation in OPERATIONS if operation.method == "tools/call"]
+    parser.add_argument("operations", nargs="*", default=inner, metavar="OPERATION", help=", ".join(inner))
+    parser.add_argument("--engine", type=Engine, choices=list(Engine), default=Engine.SQLITE)
+    parser.add_argument("--size", type=int, default=1_000)
+    parser.add_argument("--calls", type=int, default=200)
+    parser.add_argument("--top", type=int, default=0, help="print this many functions, by their own time")
+    parser.add_argument("--sql", action="store_true", help="print the statements of one call")
+    said = parser.parse_args()
+    chosen = [operation for operation in OPERATIONS if operation.name in said.operations]
+    with databases(said.engine) as made, _django(made.seeded(said.size)):
+        print("operation: CPU ms a call; statements; ms in them")
+        for operation in chosen:
+            _report(operation, said.size, said.calls, said.top, show_sql=said.sql)
+
+
+def _report(operation: Operation, size: int, calls: int, top: int, *, show_sql: bool) -> None:
+    from django.db import connection
+
+    run = _runner()
+    context = Context(size)
+    context.refresh(run)
+    for _ in range(WARM_UP):
+        run(operation.params(context))
+    wanted = [operation.params(context) for _ in range(calls)]
+    started = time.process_time()
+    for params in wanted:
+        run(params)
+    cpu = (time.process_time() - started) / calls * 1000
+    statements = Statements()
+    with connection.execute_wrapper(statements):
+        for _ in range(WARM_UP):
+            run(operation.params(context))
+    count, seconds = len(statements.texts) / WARM_UP, statements.seconds / WARM_UP
+    print(f"{operation.name}: {cpu:.3f}; {count:.1f}; {seconds * 1000:.3f}", flush=True)
+    if show_sql:
+        print("\n".join(f"    {text[:300]}" for text in statements.texts[-round(count) :]))
+    if top:
+        _profile(run, [operation.params(context) for _ in range(calls)], top)
+
+
+def _profile(
+    run: Callable[[dict[str, Any]], dict[str, Any]], wanted: Sequence[dict[str, Any]], top: int
+) -> None:
+    profile = cProfile.Profile(time.process_time)
+    profile.enable()
+    for params in wanted:
+        run(params)
+    profile.disable()
+    pstats.Stats(profile).strip_dirs().sort_stats("tottime").print_stats(top)
+
+
+def _runner() -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """A call as both transports make it, without the protocol around it."""
+    from ctxhub.core.caller import Caller
+    from ctxhub.core.models import Project
+    from ctxhub.core.token_count import count_tokens
+    from ctxhub.core.toolbox import dispatch
+    from ctxhub.core.toolbox.surface import find_call
+
+    caller = Caller(project=Project.objects.get(slug="bench"), agent="bench")
+
+    def run(params: dict[str, Any]) -> dict[str, Any]:
+        tool, arguments = find_call(params["name"], params["arguments"])
+        answer = dispatch.call(caller, tool, arguments)
+        count_tokens(dispatch.as_text(answer))
+        return answer
+
+    return run
+
+
+@contextmanager
+def _django(hub: Hub) -> Iterator[None]:
+    os.environ.update(hub.environment, DJANGO_SETTINGS_MODULE="ctxhub.settings", CTXHUB_WEB="false")
+    import django
+    from django.db import connection
+
+    django.setup()
+    yield
+    connection.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""The calls that are measured, each with a check that the answer is the work meant."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from random import Random
+from typing import Any
+
+from benchmarks import seeding, texts
+
+Params = dict[str, Any]
+
+# An event's cursor beyond all events: the answer names the newest, and counts nothing.
+FAR_CURSOR = "e999999999999"
+BEHIND = 50
+
+
+@dataclass
+class Context:
+    """What the calls to one server draw on: keys that exist, keys that do not, the newest event."""
+
+    size: int
+    random: Random = field(default_factory=lambda: Random(7))
+    numbers: "count[int]" = field(default_factory=count)
+    cursor: str = ""
+
+    def refresh(self, call: Callable[[Params], dict[str, Any]]) -> None:
+        """Move the cursor to the newest events; `call` makes a tool call."""
+        newest = call(tool("hub", "updates", since=FAR_CURSOR))["cursor"]
+        self.cursor = f"e{max(0, int(newest[1:]) - BEHIND)}"
+
+    def new_key(self) -> str:
+        return f"new/{self.random.choice(texts.AREAS)}/{next(self.numbers):06}"
+
+    def known_key(self) -> str:
+        return texts.key(self.random.randrange(self.size - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """`params` of a call of `method`; `weight`: how many ordinary calls one of these is worth in a round."""
+
+    name: str
+    params: Callable[[Context], Params]
+    fits: Callable[[dict[str, Any]], bool]
+    method: str = "tools/call"
+    weight: int = 1
+
+
+def new_decision(context: Context) -> Params:
+    return {
+        "key": context.new_key(),
+        "value": texts.value(context.random),
+        "layer": "business",
+        "tags": context.random.sample(texts.TAGS, 3),
+        "scopes": context.random.sample(texts.SCOPES, 2),
+    }
+
+
+def set_new(context: Context) -> Params:
+    return tool("decision", "set", **new_decision(context))
+
+
+def get_known(context: Context) -> Params:
+    return tool("decision", "get", key=context.known_key())
+
+
+def is_found(answer: dict[str, Any]) -> bool:
+    return bool(answer["found"])
+
+
+def _set_known(context: Context) -> Params:
+    return tool("decision", "set", key=context.known_key(), value=texts.value(context.random))
+
+
+def _batch(context: Context) -> Params:
+    return tool("decision", "set_batch", items=[new_decision(context) for _ in range(50)])
+
+
+def tool(name: str, action: str = "", **arguments: Any) -> Params:
+    return {"name": name, "arguments": {"action": action, **arguments} if action else arguments}
+
+
+def _list(**filters: Any) -> Callable[[Context], Params]:
+    return lambda _: tool("decision", "list", **filters)
+
+
+def _has_rows(rows: int) -> Callable[[dict[str, Any]], bool]:
+    return lambda answer: bool(answer["count"] == rows)
+
+
+def _has_result(result: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda answer: bool(answer["result"] == result)
+
+
+def _says(name: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda answer: name in answer
+
+
+OPERATIONS: Sequence[Operation] = (
+    Operation("ping", lambda _: {}, lambda answer: True, method="ping"),
+    Operation("help", lambda _: tool("hub", "help"), _says("actions")),
+    Operation("set", set_new, _has_result("created")),
+    Operation("update", _set_known, _has_result("updated")),
+    Operation("get", get_known, is_found),
+    Operation("list_tag", _list(tags=[seeding.RARE_TAG]), _has_rows(20)),
+    Operation("list_common_tag", _list(tags=[seeding.COMMON_TAG]), _has_rows(20)),
+    Operation("list_layer", _list(layer=seeding.RARE_LAYER), _has_rows(20)),
+    Operation("list_common_layer", _list(layer=seeding.COMMON_LAYER), _has_rows(20)),
+    Operation("list_newest", _list(), _has_rows(20)),
+    Operation("versions", lambda _: tool("decision", "versions", key=seeding.HISTORY_KEY), _has_rows(5)),
+    Operation("updates", lambda c: tool("hub", "updates", since=c.cursor), _says("cursor")),
+    Operation("updates_first", lambda _: tool("hub", "updates"), _says("decisions"), weight=4),
+    Operation("stats", lambda _: tool("hub", "stats"), _says("decisions"), weight=4),
+    Operation("set_batch", _batch, lambda answer: bool(answer["done"] == 50), weight=4),
+)

@@ -1,0 +1,113 @@
+"""The hub's processes under measurement, and what they cost."""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+import psutil
+
+from benchmarks.channels import Broken, Channel, HttpChannel, PipeChannel
+from benchmarks.client import Client
+from benchmarks.databases import Hub
+from benchmarks.wire import Wire, opening
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 60
+STOP_SECONDS = 10
+MIB = 1024 * 1024
+
+
+class Transport(StrEnum):
+    STDIO = "stdio"
+    HTTP = "http"
+
+
+@dataclass
+class Server:
+    """One process. `port`: where it listens; 0 for stdio."""
+
+    process: subprocess.Popen[bytes]
+    hub: Hub
+    log: Path
+    port: int = 0
+    usage: psutil.Process = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.usage = psutil.Process(self.process.pid)
+
+    @property
+    def cpu_seconds(self) -> float:
+        times = self.usage.cpu_times()
+        return times.user + times.system
+
+    @property
+    def rss_mib(self) -> float:
+        return self.usage.memory_info().rss / MIB
+
+    def connect(self, wire: Wire) -> Client:
+        """A client; waits until an HTTP server listens. A stdio server has but one."""
+        client = Client(self._channel(wire), wire)
+        if not self.port and wire is Wire.INITIALIZED:
+            for message in opening():
+                client.channel.send(client.channel.frame(message))
+            while client.channel.receive() is None:
+                pass
+        return client
+
+    def _channel(self, wire: Wire) -> Channel:
+        if not self.port:
+            return PipeChannel(self.process)
+        give_up = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                return HttpChannel(self.port, self.hub.token, wire)
+            except ConnectionRefusedError:
+                if self.process.poll() is not None or time.monotonic() > give_up:
+                    raise Broken(f"The server did not start:\n{self.log.read_text()[-2000:]}") from None
+                time.sleep(0.002)
+
+
+@contextmanager
+def running(
+    hub: Hub, transport: Transport, *, agent: str = "bench", options: Sequence[str] = ()
+) -> Iterator[Server]:
+    """A server of `hub`, from now until the end of the block."""
+    command = [sys.executable, "manage.py", "runmcp", "--project", hub.project, *options]
+    pipe = subprocess.PIPE if transport is Transport.STDIO else subprocess.DEVNULL
+    port = free_port() if transport is Transport.HTTP else 0
+    command += ["--http", "--port", str(port)] if port else ["--agent", agent]
+    log = hub.home / f"server-{port or agent}.log"
+    with log.open("wb") as errors:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=hub.environment, stdin=pipe, stdout=pipe, stderr=errors
+        )
+    try:
+        yield Server(process, hub, log, port)
+    finally:
+        stop(process)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe and not pipe.closed:
+            pipe.close()
+    if process.poll() is None:
+        process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

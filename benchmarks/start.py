@@ -1,0 +1,41 @@
+"""From the start of a process to its first answers, and what it weighs then."""
+
+import statistics
+import time
+from collections.abc import Sequence
+
+from benchmarks.databases import Hub
+from benchmarks.figures import Start
+from benchmarks.operations import tool
+from benchmarks.servers import Transport, running
+from benchmarks.wire import Wire
+
+# To tools/list, to the first call, CPU (milliseconds); MiB.
+Figures = tuple[float, float, float, float]
+
+
+def measure(hub: Hub, transports: Sequence[Transport], wire: Wire, *, rounds: int) -> list[Start]:
+    """Medians of interleaved starts; one before them, not counted, compiles the modules."""
+    seen: dict[Transport, list[Figures]] = {transport: [] for transport in transports}
+    for turn in range(rounds + 1):
+        for transport in transports:
+            figures = _start(hub, transport, wire)
+            if turn:
+                seen[transport].append(figures)
+    return [_medians(hub, transport, rows) for transport, rows in seen.items()]
+
+
+def _start(hub: Hub, transport: Transport, wire: Wire) -> Figures:
+    started = time.perf_counter()
+    with running(hub, transport) as server:
+        client = server.connect(wire)
+        client.rpc("tools/list")
+        to_tools = time.perf_counter() - started
+        client.call(tool("decision", "list", limit=1))
+        to_call = time.perf_counter() - started
+        return to_tools * 1000, to_call * 1000, server.cpu_seconds * 1000, server.rss_mib
+
+
+def _medians(hub: Hub, transport: Transport, rows: list[Figures]) -> Start:
+    to_tools, to_call, cpu, rss = (round(statistics.median(column)) for column in zip(*rows, strict=True))
+    return Start(hub.engine, transport, to_tools, to_call, cpu, rss)
