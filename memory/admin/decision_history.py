@@ -10,7 +10,7 @@ from ctxhub.core.admin.text_diff import Piece, diff
 from memory.admin.alternatives import line_of
 from memory.models import DecisionRevision, DecisionStatus
 from memory.models.decision import typed_value
-from memory.sql import DecisionRow, rest_of
+from memory.sql.decision_rows import DecisionRow, rest_of
 
 WORDS = ("status", "layer", "superseded_by")
 NAMES = ("tags", "scopes", "paths")

@@ -33,7 +33,7 @@ from memory.models import Decision
 from memory.selectors.decisions import find_decision
 from memory.services.decision_fields import clean_key
 from memory.services.decisions import delete_decision, set_decision
-from memory.sql import DecisionRow
+from memory.sql.decision_rows import DecisionRow
 
 STATUS_COLOURS = {"active": "success", "deprecated": "danger", "draft": "warning"}
 VERSIONS_BESIDE = 5

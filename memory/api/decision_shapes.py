@@ -19,7 +19,8 @@ from ctxhub.core.api.bodies import (
 )
 from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.queries import ListQuery, Query, flag, text, words
-from memory.selectors.decisions import INCLUDES, SORTS
+from memory.selectors.decision_lists import SORTS
+from memory.selectors.decisions import INCLUDES
 
 STATUSES = ("active", "draft", "deprecated")
 RESULTS = ("created", "updated", "unchanged")

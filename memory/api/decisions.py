@@ -30,9 +30,10 @@ from memory.api.decision_shapes import (
     WholeDecision,
 )
 from memory.selectors import decisions as selectors
+from memory.selectors.decision_lists import find_decisions
 from memory.services import decisions as services
 from memory.services.decision_fields import clean_key
-from memory.sql import DecisionRow
+from memory.sql.decision_rows import DecisionRow
 
 
 class DecisionViewSet(ProjectViewSet):
@@ -47,7 +48,7 @@ class DecisionViewSet(ProjectViewSet):
         by_key = bool(self.query.get("key"))
         if include and not by_key:
             raise InvalidInput("include needs key.", missing=["key"])
-        page = selectors.find_decisions(self.project_id, **self.query)
+        page = find_decisions(self.project_id, **self.query)
         items = [self._whole(row, include) if by_key else _listed(row, full) for row in page.rows]
         return self.listed(Page(items, page.next, page.total, page.cursor_after))
 

@@ -42,6 +42,21 @@ def typed_value(text: str, value_type: int) -> str | int | float:
     return float(text) if value_type == ValueType.FLOAT else text
 
 
+def version_order(version: str) -> str:
+    """A text that sorts as the version does: 1.0.9 before 1.0.10."""
+    parts: list[str] = []
+    number = ""
+    for character in f"{version.lower()} ":
+        if character.isascii() and character.isdigit():
+            number += character
+            continue
+        if number:
+            parts.append(number.zfill(12))
+            number = ""
+        parts.append(character)
+    return "".join(parts).strip()
+
+
 class Decision(TypedValue, ProjectRow):
     Status = DecisionStatus
 

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from ctxhub.core.services.events import Change, record
-from memory import sql
 from memory.models import DecisionStatus
-from memory.sql import DecisionRow
+from memory.sql.decision_rows import DecisionRow
+from memory.sql.decision_writes import insert_revisions
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def record_decisions(
     """Write revisions and events, as the last statements of the transaction."""
     revised = [change.old for change in changes if change.old and change.new]
     if revised:
-        sql.insert_revisions(project_id, revised)
+        insert_revisions(project_id, revised)
     record(project_id=project_id, agent_id=agent_id, changes=[_event(change) for change in changes], at=at)
 
 

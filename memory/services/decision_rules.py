@@ -14,7 +14,7 @@ from ctxhub.core.unset import Unset, given
 from memory.models import DecisionStatus, ValueType
 from memory.services.decision_fields import VERSION_LENGTH, DecisionFields
 from memory.services.decision_log import DecisionChange
-from memory.sql import DecisionRow
+from memory.sql.decision_rows import DecisionRow
 
 FIRST_VERSION = "1.0.0"
 

@@ -10,10 +10,12 @@ from ctxhub.core.errors import CtxhubError
 from ctxhub.core.selectors.words import Words, find_words
 from ctxhub.core.services.words import register_words
 from ctxhub.core.unset import given
-from memory import sql
 from memory.services.decision_fields import DecisionFields
 from memory.services.decision_log import DecisionChange, record_decisions
 from memory.services.decision_rules import decide
+from memory.sql.decision_lists import SCOPE_LINKS, TAG_LINKS
+from memory.sql.decision_rows import read_decisions
+from memory.sql.decision_writes import touch_links, upsert_decisions, write_links
 
 
 def write_decisions(caller: Caller, items: Sequence[DecisionFields]) -> list[DecisionChange | CtxhubError]:
@@ -31,7 +33,7 @@ def write_decisions(caller: Caller, items: Sequence[DecisionFields]) -> list[Dec
 
 def _write_round(caller: Caller, items: Sequence[DecisionFields]) -> list[DecisionChange | CtxhubError]:
     at = clock.now()
-    stored = sql.read_decisions(caller.project_id, [fields.key for fields in items])
+    stored = read_decisions(caller.project_id, [fields.key for fields in items])
     words = find_words(
         caller.project_id,
         agent=caller.agent,
@@ -61,10 +63,10 @@ def store_changes(
         scopes=[scope for change in changes if change.touches("scopes") for scope in change.row.scopes],
         at=at,
     )
-    ids = sql.upsert_decisions(caller.project_id, [replace(c.row, agent_id=words.agent_id) for c in changes])
+    ids = upsert_decisions(caller.project_id, [replace(c.row, agent_id=words.agent_id) for c in changes])
     for links, name, known in (
-        (sql.TAG_LINKS, "tags", words.tags),
-        (sql.SCOPE_LINKS, "scopes", words.scopes),
+        (TAG_LINKS, "tags", words.tags),
+        (SCOPE_LINKS, "scopes", words.scopes),
     ):
         wanted = {
             ids[change.row.key]: [known[word.casefold()] for word in getattr(change.row, name)]
@@ -72,8 +74,8 @@ def store_changes(
             if change.touches(name)
         }
         kept = [c.row.id for c in changes if not c.touches(name) and getattr(c.row, name)]
-        sql.write_links(links, caller.project_id, wanted, {c.old.id for c in changes if c.old}, at)
-        sql.touch_links(links, kept, at)
+        write_links(links, caller.project_id, wanted, {c.old.id for c in changes if c.old}, at)
+        touch_links(links, kept, at)
     record_decisions(project_id=caller.project_id, agent_id=words.agent_id, changes=changes, at=at)
     return ids
 

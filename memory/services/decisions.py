@@ -14,7 +14,6 @@ from ctxhub.core.inputs import LIST_LENGTH, clean_text
 from ctxhub.core.selectors.words import find_words
 from ctxhub.core.unset import UNSET, Unset, given
 from ctxhub.core.writing import writing
-from memory import sql
 from memory.models import Decision, DecisionStatus
 from memory.services.decision_fields import (
     DEFAULTS,
@@ -27,6 +26,7 @@ from memory.services.decision_log import DecisionChange
 from memory.services.decision_rules import check_expected
 from memory.services.decision_writer import store_changes, write_decisions
 from memory.services.inference import Inferred, infer
+from memory.sql.decision_rows import read_decisions, superseding_keys
 
 Result = Literal["created", "updated", "unchanged"]
 
@@ -99,7 +99,7 @@ def replace_decision(
     whole: DecisionArguments = {**DEFAULTS, **rest}
     fields = clean_fields(caller, key=key, value=value, **whole)
     with writing(caller.project_id):
-        if old := sql.read_decisions(caller.project_id, [fields.key]).get(fields.key):
+        if old := read_decisions(caller.project_id, [fields.key]).get(fields.key):
             fields = replace(fields, metadata={**dict.fromkeys(old.metadata), **(fields.metadata or {})})
         [outcome] = write_decisions(caller, [fields])
         return _answer(_or_raise(outcome))
@@ -156,7 +156,7 @@ def deprecate_decision(
     heir_key = clean_key(superseded_by) if superseded_by else None
     with writing(caller.project_id):
         at = clock.now()
-        old = sql.read_decisions(caller.project_id, [key]).get(key)
+        old = read_decisions(caller.project_id, [key]).get(key)
         if old is None:
             raise unknown_key(key)
         heir = _heir(caller, key, heir_key) if heir_key else None
@@ -185,7 +185,7 @@ def delete_decision(*, caller: Caller, key: str, expected_version: str | Unset =
     """
     key = clean_key(key)
     with writing(caller.project_id):
-        old = sql.read_decisions(caller.project_id, [key]).get(key)
+        old = read_decisions(caller.project_id, [key]).get(key)
         if old is None:
             raise unknown_key(key)
         check_expected(key, expected_version, old)
@@ -210,7 +210,7 @@ def _heir(caller: Caller, key: str, heir_key: str) -> Decision:
     if heir is None:
         raise unknown_key(heir_key)
     # One statement for the whole chain: UNION drops repeats, so an old circle ends it too.
-    chain = sql.superseding_keys(heir.pk)
+    chain = superseding_keys(heir.pk)
     if key in chain:
         raise Conflict(
             f"{heir_key!r} is itself superseded by {key!r}, directly or through others.",

@@ -13,6 +13,7 @@ from ctxhub.core.toolbox.arguments import Anything, Items, Number, Object, Says,
 from ctxhub.core.toolbox.registry import action, all_tools, tool
 from ctxhub.core.unset import UNSET, Unset
 from memory.selectors import decisions as selectors
+from memory.selectors.decision_lists import list_decisions
 from memory.services import decisions as services
 from memory.services.decision_fields import clean_key
 
@@ -158,7 +159,7 @@ def list_(
     `scope` may be a glob (api/*); `by` is an agent; `since`, `until`: a time, a time ago ("7d") or an event
     cursor.
     """
-    return selectors.list_decisions(
+    return list_decisions(
         caller.project_id,
         status=status,
         layer=layer,

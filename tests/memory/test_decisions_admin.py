@@ -13,7 +13,7 @@ from ctxhub.core.models import Event, Project
 from memory.models import Decision, DecisionRevision
 from memory.selectors.decisions import find_decision
 from memory.services.decisions import deprecate_decision, set_decision
-from memory.sql import DecisionRow
+from memory.sql.decision_rows import DecisionRow
 from tests.people import ADMIN, VIEWER, member
 
 LIST = "/admin/memory/decision/"

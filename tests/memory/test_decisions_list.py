@@ -19,9 +19,9 @@ from ctxhub.core.listing import make_cursor
 from ctxhub.core.models import Project
 from ctxhub.core.selectors.events import latest_cursor
 from memory.models import Decision
-from memory.selectors.decisions import list_decisions
+from memory.models.decision import version_order
+from memory.selectors.decision_lists import list_decisions
 from memory.services.decisions import deprecate_decision, set_decision, set_decision_batch
-from memory.sql import version_order
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -1,0 +1,212 @@
+"""Lists of decisions, with every filter, sort and cursor."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypedDict, Unpack
+
+from django.db import connection
+
+from ctxhub.core import sql
+from ctxhub.core.clock import spoken
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.inputs import (
+    clean_choice,
+    clean_limit,
+    clean_match,
+    clean_moment,
+    clean_name,
+    clean_one_of,
+    clean_words,
+)
+from ctxhub.core.listing import COUNTED_TO, Listing, make_cursor, preview, read_cursor, total_of
+from ctxhub.core.selectors.events import moment_of
+from ctxhub.core.selectors.words import Words, find_words
+from memory.models import DecisionStatus
+from memory.models.decision import version_order
+from memory.sql.decision_lists import (
+    SCOPE_LINKS,
+    TAG_LINKS,
+    Condition,
+    Links,
+    Walk,
+    count_decisions,
+    rarest_first,
+)
+from memory.sql.decision_lists import list_decisions as read_page
+from memory.sql.decision_rows import LISTED, WHOLE, DecisionRow
+
+SORTS = {"updated": "updated_at", "key": "key", "version": "version_order"}
+COLUMNS = ("key", "value", "version", "status", "layer", "tags", "scopes", "agent", "updated")
+ARMS = 10  # More scopes than this are not walked one by one.
+
+
+class DecisionFilters(TypedDict, total=False):
+    """The filters of `decision list`, as a caller says them."""
+
+    key: str
+    status: str
+    layer: str | None
+    tags: Sequence[str] | None
+    match: str
+    exclude_tags: Sequence[str] | None
+    scope: str | None
+    by: str | None
+    since: str | None
+    until: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionPage:
+    rows: Sequence[DecisionRow]
+    sort: str
+    has_more: bool
+    total: Mapping[str, Any]
+
+    def cursor_after(self, count: int) -> str:
+        last = self.rows[count - 1]
+        place = {
+            "updated": last.updated_at.isoformat(),
+            "key": last.key,
+            "version": version_order(last.version),
+        }
+        return make_cursor(self.sort, place[self.sort], last.id)
+
+    @property
+    def next(self) -> str | None:
+        return self.cursor_after(len(self.rows)) if self.has_more else None
+
+
+def find_decisions(
+    project_id: int,
+    *,
+    sort: str = "updated",
+    order: str = "desc",
+    limit: int = 20,
+    cursor: str | None = None,
+    fields: Sequence[str] = WHOLE,
+    **filters: Unpack[DecisionFilters],
+) -> DecisionPage:
+    """One page of the decisions that pass every filter, and how many there are; of each row these fields."""
+    sort = clean_one_of(sort, list(SORTS), "sort")
+    descending = clean_one_of(order, ["desc", "asc"], "order") == "desc"
+    limit = clean_limit(limit)
+    after = _place(cursor, sort) if cursor else None
+    walk = _walk(project_id, SORTS[sort], descending, filters)
+    if walk is None:
+        return DecisionPage([], sort, has_more=False, total={"total": 0})
+    rows = read_page(walk, fields, limit + 1, after)
+    more = len(rows) > limit
+    # A first page that holds everything has counted it.
+    counted = len(rows) if after is None and not more else count_decisions(walk, COUNTED_TO + 1)
+    return DecisionPage(rows[:limit], sort, has_more=more, total=total_of(counted))
+
+
+def list_decisions(project_id: int, *, full: bool = False, **query: Any) -> Listing:
+    """The contract's list: rows key, value, version, status, layer, tags, scopes, agent, updated."""
+    page = find_decisions(project_id, fields=LISTED, **query)
+    rows = [
+        [
+            *(row.key, preview(row.spoken_value, full=full), row.version, row.spoken_status, row.layer),
+            *(list(row.tags), list(row.scopes), row.agent, spoken(row.updated_at)),
+        ]
+        for row in page.rows
+    ]
+    return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
+
+
+def _place(cursor: str, sort: str) -> tuple[Any, int]:
+    told, place, row_id = read_cursor(cursor, str, datetime if sort == "updated" else str, int)
+    if told != sort:
+        raise InvalidInput(
+            "cursor belongs to a list with another sort.", hint="Repeat the call that gave it."
+        )
+    return sql.stored_time(place) if sort == "updated" else place, row_id
+
+
+def _walk(project_id: int, sort: str, descending: bool, filters: DecisionFilters) -> Walk | None:
+    """The filters as conditions; None where they name what does not exist, so that nothing can match."""
+    tags = clean_words(filters.get("tags"), "tags")
+    excluded = clean_words(filters.get("exclude_tags"), "exclude_tags")
+    match_all = clean_match(filters.get("match", "any"))
+    scope, layer = filters.get("scope"), filters.get("layer")
+    by = clean_name(said, "by") if (said := filters.get("by")) else ""
+    words = find_words(project_id, agent=by, tags=[*tags, *excluded], layers=bool(layer))
+    tag_ids = [words.tags[tag.casefold()] for tag in tags if tag.casefold() in words.tags]
+    scope_ids = _scope_ids(project_id, scope) if scope else []
+    conditions: list[Condition] = [("d.project_id = %s", [project_id]), *_plain(project_id, words, filters)]
+    if (
+        (tags and not tag_ids)
+        or (match_all and len(tag_ids) < len(tags))
+        or (scope and not scope_ids)
+        or (by and words.agent_id is None)
+    ):
+        return None
+    if excluded_ids := [words.tags[tag.casefold()] for tag in excluded if tag.casefold() in words.tags]:
+        conditions.append(_linked(TAG_LINKS, excluded_ids, negated=True))
+    demands = _demands(tag_ids, match_all, scope_ids)
+    driver = demands.pop(0) if demands and sort == "updated_at" and len(demands[0][1]) <= ARMS else (None, ())
+    conditions += [_linked(links, ids) for links, ids in demands]
+    return Walk(conditions, sort, descending, *driver)
+
+
+def _demands(
+    tag_ids: Sequence[int], match_all: bool, scope_ids: Sequence[int]
+) -> list[tuple[Links, Sequence[int]]]:
+    """What each decision must be linked to, one of the words in every demand; best first to walk along."""
+    if match_all and len(tag_ids) > 1:
+        demands: list[tuple[Links, Sequence[int]]] = [
+            (TAG_LINKS, [tag]) for tag in rarest_first(TAG_LINKS, tag_ids)
+        ]
+    else:
+        demands = [(TAG_LINKS, tag_ids)] if tag_ids else []
+    return [*demands, (SCOPE_LINKS, scope_ids)] if scope_ids else demands
+
+
+def clean_status(filters: DecisionFilters) -> DecisionStatus | None:
+    said = filters.get("status", "any" if filters.get("key") else "active")
+    return None if str(said).strip().lower() == "any" else clean_choice(said, DecisionStatus, "status")
+
+
+def _plain(project_id: int, words: Words, filters: DecisionFilters) -> list[Condition]:
+    conditions: list[Condition] = []
+    if key := filters.get("key"):
+        conditions.append(("d.key = %s", [clean_name(key, "key")]))
+    if layer := filters.get("layer"):
+        conditions.append(("d.layer_id = %s", [words.layer(clean_name(layer, "layer"))[0]]))
+    if filters.get("by"):
+        conditions.append(("d.agent_id = %s", [words.agent_id]))
+    if status := clean_status(filters):
+        # The plus keeps SQLite off the status' index where another filter has a narrower one. PostgreSQL
+        # has statistics, and the plus would hide the column from them: it then sorts all there is.
+        is_beside = any(filters.get(name) for name in ("layer", "by", "tags", "scope"))
+        plus = "+" if is_beside and connection.vendor == "sqlite" else ""
+        conditions.append((f"{plus}d.status = %s", [status.value]))
+    for name, comparison in (("since", ">="), ("until", "<")):
+        said = clean_moment(filters.get(name), name)  # type: ignore[arg-type]
+        if (moment := moment_of(project_id, said)) is not None:
+            conditions.append((f"d.updated_at {comparison} %s", [sql.stored_time(moment)]))
+    return conditions
+
+
+def _linked(links: Links, ids: Sequence[int], *, negated: bool = False) -> Condition:
+    exists = "NOT EXISTS" if negated else "EXISTS"
+    statement = f"SELECT 1 FROM {links.table} y WHERE y.decision_id = d.id AND "  # noqa: S608
+    among, values = sql.among(f"y.{links.column}", ids)
+    return f"{exists} ({statement}{among})", values
+
+
+def _scope_ids(project_id: int, scope: str) -> list[int]:
+    """The scopes of this name, or of this glob (`api/*`)."""
+    folded = clean_name(scope, "scope").casefold()
+    if "*" not in folded:
+        return list(find_words(project_id, scopes=[folded]).scopes.values())
+    found = sql.rows(
+        "SELECT id FROM core_scope WHERE project_id = %s AND folded LIKE %s ESCAPE '\\'",
+        [project_id, _like(folded)],
+    )
+    return [row_id for (row_id,) in found]
+
+
+def _like(glob: str) -> str:
+    return glob.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_").replace("*", "%")

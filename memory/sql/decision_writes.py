@@ -1,0 +1,108 @@
+"""Decisions written: many at once, each table in one statement."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import sql
+from memory.models.decision import version_order
+from memory.sql.decision_lists import Links
+from memory.sql.decision_rows import DecisionRow, rest_of
+
+_WRITTEN = (
+    *("project_id", "key", "value", "value_type", "number", "version", "version_order", "status", "layer_id"),
+    *(
+        "agent_id",
+        "paths",
+        "rationale",
+        "alternatives",
+        "tradeoffs",
+        "metadata",
+        "reason",
+        "superseded_by_id",
+    ),
+    *("created_at", "updated_at"),
+)
+_KEPT = ("project_id", "key", "created_at")
+
+
+def upsert_decisions(project_id: int, decisions: Sequence[DecisionRow]) -> dict[str, int]:
+    """Write all rows at once; the ids by key. Tags and scopes are written by `write_links`."""
+    changes = ", ".join(f"{column} = excluded.{column}" for column in _WRITTEN if column not in _KEPT)
+    written = sql.insert(
+        "memory_decision",
+        _WRITTEN,
+        [_values(project_id, row) for row in decisions],
+        f"ON CONFLICT (project_id, key) DO UPDATE SET {changes} RETURNING key, id",
+    )
+    return dict(written)
+
+
+def _values(project_id: int, row: DecisionRow) -> list[Any]:
+    return [
+        *(project_id, row.key, row.value, row.value_type, row.number),
+        *(row.version, version_order(row.version), row.status, row.layer_id, row.agent_id),
+        *(sql.stored_json(row.paths), row.rationale, sql.stored_json(row.alternatives)),
+        *(sql.stored_json(row.tradeoffs), sql.stored_json(row.metadata), row.reason, row.superseded_by_id),
+        *(sql.stored_time(row.created_at), sql.stored_time(row.updated_at)),
+    ]
+
+
+def write_links(
+    links: Links, project_id: int, wanted: Mapping[int, Iterable[int]], existed: Collection[int], at: datetime
+) -> None:
+    """Make each decision's words exactly the wanted ones; only those that existed can have had others."""
+    if old := [decision for decision in wanted if decision in existed]:
+        sql.execute(f"DELETE FROM {links.table} WHERE decision_id IN ({sql.marks(old)})", old)  # noqa: S608
+    moment = sql.stored_time(at)
+    if records := [
+        (project_id, decision, word, moment) for decision, words in wanted.items() for word in words
+    ]:
+        sql.insert(links.table, ("project_id", "decision_id", links.column, "updated_at"), records)
+
+
+def touch_links(links: Links, decision_ids: Sequence[int], at: datetime) -> None:
+    """Keep the copy of `updated_at` on links that stay as they are."""
+    if decision_ids:
+        statement = (
+            f"UPDATE {links.table} SET updated_at = %s WHERE decision_id IN ({sql.marks(decision_ids)})"  # noqa: S608
+        )
+        sql.execute(statement, [sql.stored_time(at), *decision_ids])
+
+
+def insert_revisions(project_id: int, decisions: Iterable[DecisionRow]) -> None:
+    """Keep what each decision was."""
+    sql.insert(
+        "memory_decisionrevision",
+        (
+            *(
+                "project_id",
+                "decision_id",
+                "value",
+                "value_type",
+                "number",
+                "version",
+                "status",
+                "agent_id",
+                "at",
+            ),
+            "data",
+        ),
+        [
+            (
+                *(
+                    project_id,
+                    row.id,
+                    row.value,
+                    row.value_type,
+                    row.number,
+                    row.version,
+                    row.status,
+                    row.agent_id,
+                ),
+                sql.stored_time(row.updated_at),
+                sql.stored_json(rest_of(row)),
+            )
+            for row in decisions
+        ],
+    )
