@@ -1,6 +1,6 @@
 """The nouns this app gives to the hub."""
 
-from django.db.models import Count, Q
+from django.db.models import Count
 
 from ctxhub.core.nouns import Noun, register
 from memory.models import Decision, DecisionStatus
@@ -8,10 +8,9 @@ from memory.selectors.decisions import open_decisions
 
 
 def count_decisions(project_id: int) -> list[int]:
-    counts = Decision.objects.in_project(project_id).aggregate(
-        active=Count("pk", filter=Q(status=DecisionStatus.ACTIVE)), all=Count("pk")
-    )
-    return [counts["active"], counts["all"]]
+    decisions = Decision.objects.in_project(project_id).order_by().values_list("status")
+    counts = dict(decisions.annotate(Count("pk")))
+    return [counts.get(DecisionStatus.ACTIVE, 0), sum(counts.values())]
 
 
 register(Noun("decision", "decisions", Decision, count=count_decisions, open=open_decisions))

@@ -14,7 +14,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import CtxhubError, InvalidInput, LimitReached, NotAllowed, Unauthenticated
 from ctxhub.core.inputs import WORD_LENGTH, clean_name
-from ctxhub.core.services.access_tokens import authenticate
+from ctxhub.core.services.access_tokens import authenticate, authenticate_remembered
 from ctxhub.mcp.bridge import in_thread
 from ctxhub.mcp.lanes import Lanes
 from ctxhub.mcp.server import Context, Surface, build_server
@@ -26,6 +26,8 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Any, Any, Any], Awaitable[None]]
 Mode = Literal["both", "api", "mcp"]
+
+SECONDS_KEPT_ALIVE = 75  # An agent thinks for a minute between two calls.
 
 CALLER = "ctxhub.caller"
 PATHS = ("/mcp", "/mcp/")
@@ -110,7 +112,9 @@ async def _caller(headers: dict[str, str]) -> Caller:
             "This hub needs a token.",
             hint="Send the header Authorization: Bearer TOKEN (manage.py token create).",
         )
-    caller = await in_thread(authenticate, token.strip())
+    token = token.strip()
+    if (caller := authenticate_remembered(token)) is None:
+        caller = await in_thread(authenticate, token)
     if agent := headers.get("ctxhub-agent", "").strip():
         caller = caller.speaking_as(clean_name(_utf8(agent), "Ctxhub-Agent", at_most=WORD_LENGTH))
     return caller

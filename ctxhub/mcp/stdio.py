@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from typing import Any
 
 import anyio
@@ -22,7 +23,7 @@ SECONDS_TO_ANSWER = 10
 
 def serve_stdio(server: Server[Any]) -> None:
     """Serve until the client closes its end."""
-    anyio.run(_serve, server)
+    anyio.run(_serve, server, backend_options={"use_uvloop": find_spec("uvloop") is not None})
 
 
 async def _serve(server: Server[Any]) -> None:

@@ -84,17 +84,26 @@ def clean_scopes(scopes: Iterable[str]) -> list[str]:
 
 def authenticate(secret: str) -> Caller:
     """The caller a token stands for. Raises Unauthenticated, saying what to mend, or LimitReached."""
-    caller = _verify(secret)
+    caller = _remembered(secret) or _verify(secret)
     count_request(caller.token_id)
     return caller
 
 
+def authenticate_remembered(secret: str) -> Caller | None:
+    """As `authenticate`, for a token verified seconds ago; never touches the database."""
+    if caller := _remembered(secret):
+        count_request(caller.token_id)
+    return caller
+
+
+def _remembered(secret: str) -> Caller | None:
+    until, caller = _verified.get(_digest(secret, settings.SECRET_KEY), (0.0, None))
+    return caller if until > time.monotonic() else None
+
+
 def _verify(secret: str) -> Caller:
-    digests = _digests(secret)
     with _lock:
-        cached, generation = _verified.get(digests[0]), _generation
-    if cached and cached[0] > time.monotonic():
-        return cached[1]
+        generation = _generation
     row = find_token(secret)
     _refuse_unusable(secret, row)
     assert row is not None
@@ -104,7 +113,10 @@ def _verify(secret: str) -> Caller:
         if len(_verified) > 1_000:
             _verified.clear()
         if generation == _generation:  # Nothing was revoked since the row was read.
-            _verified[digests[0]] = (time.monotonic() + _cacheable_seconds(row), caller)
+            _verified[_digest(secret, settings.SECRET_KEY)] = (
+                time.monotonic() + _cacheable_seconds(row),
+                caller,
+            )
     return caller
 
 

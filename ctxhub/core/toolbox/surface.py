@@ -1,6 +1,7 @@
 """What a model sees: the grouped tools (few tokens) or the flat ones (one tool each), as plain JSON."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter
@@ -55,11 +56,16 @@ def list_tools(
 
 def find_call(name: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The tool and arguments behind a call by either surface's name: `decision`, or `decision_set`."""
-    for tool in all_tools().values():
-        for action in tool.actions.values():
-            if action.name and action.flat_name == name:
-                return tool.name, {**arguments, "action": action.name}
-    return name, dict(arguments)
+    if name in all_tools() or (meant := _flat_names().get(name)) is None:
+        return name, dict(arguments)
+    tool, action = meant
+    return tool, {**arguments, "action": action}
+
+
+@cache
+def _flat_names() -> dict[str, tuple[str, str]]:
+    actions = [action for tool in all_tools().values() for action in tool.actions.values()]
+    return {action.flat_name: (action.tool, action.name) for action in actions if action.name}
 
 
 def check_choice(profile: str, only: Sequence[str]) -> None:

@@ -77,7 +77,10 @@ def _serve_http(surface: Any, host: str, port: int) -> None:
     import uvicorn
     from django.core.asgi import get_asgi_application
 
-    from ctxhub.mcp.http import Dispatcher
+    from ctxhub.mcp.http import SECONDS_KEPT_ALIVE, Dispatcher
 
     app = Dispatcher(get_asgi_application(), mode="mcp", surface=surface)
-    uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning")).run()
+    config = uvicorn.Config(
+        app, host=host, port=port, log_level="warning", timeout_keep_alive=SECONDS_KEPT_ALIVE
+    )
+    uvicorn.Server(config).run()

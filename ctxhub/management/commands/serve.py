@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection, connections
 
 from ctxhub.management.refusals import as_sentences, refuse_unmigrated
+from ctxhub.mcp.http import SECONDS_KEPT_ALIVE
 
 SERVES = {"both": "admin, REST and MCP", "api": "admin and REST", "mcp": "MCP"}
 THIS_MACHINE = {"localhost", "127.0.0.1", "[::1]", "::1"}
@@ -53,6 +54,7 @@ class Command(BaseCommand):
             log_config=None,
             server_header=False,
             timeout_graceful_shutdown=SECONDS_TO_FINISH,
+            timeout_keep_alive=SECONDS_KEPT_ALIVE,
         )
         self.stdout.write("Stopped.")
 
