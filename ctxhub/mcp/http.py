@@ -15,6 +15,7 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import CtxhubError, InvalidInput, LimitReached, NotAllowed, Unauthenticated
 from ctxhub.core.inputs import WORD_LENGTH, clean_name
 from ctxhub.core.services.access_tokens import authenticate, authenticate_remembered
+from ctxhub.mcp import cross_origin
 from ctxhub.mcp.bridge import in_thread
 from ctxhub.mcp.lanes import Lanes
 from ctxhub.mcp.server import Context, Surface, build_server
@@ -80,8 +81,12 @@ class Dispatcher:
         headers = {
             name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
         }
+        send = cross_origin.readable(headers, send)
         if refusal := _refuse_foreign(headers):
             await _refuse(send, *refusal)
+            return
+        if cross_origin.asks_first(scope["method"], headers):
+            await cross_origin.give_leave(send)
             return
         try:
             caller = await _caller(headers)

@@ -87,6 +87,29 @@ def test_an_origin_of_ours_is_served(hub: LiveHub, ada_token: str, settings: Set
         assert hub.http(ada_token).send("POST", "/mcp", PING, {"Origin": origin}).status == 200
 
 
+def test_a_page_of_a_listed_site_may_ask_first_and_read_the_answer(
+    hub: LiveHub, ada_token: str, settings: Settings
+) -> None:
+    settings.CORS_ORIGINS = ["https://app.example"]
+    listed = {"Origin": "https://app.example"}
+    ask = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    leave = hub.http().send("OPTIONS", "/mcp", headers={**listed, **ask})
+    assert (leave.status, leave.headers["access-control-allow-origin"]) == (204, "https://app.example")
+    assert {"Authorization", "Mcp-Method"} <= set(leave.headers["access-control-allow-headers"].split(", "))
+    for token, status in ((ada_token, 200), (None, 401)):
+        reply = hub.http(token).send("POST", "/mcp", PING, listed)
+        assert (reply.status, reply.headers["access-control-allow-origin"]) == (status, listed["Origin"])
+
+
+def test_other_pages_get_no_leave(hub: LiveHub, ada_token: str, settings: Settings) -> None:
+    settings.CORS_ORIGINS = ["https://app.example"]
+    ask = {"Access-Control-Request-Method": "POST"}
+    for origin in ("https://evil.example", "http://localhost:3000"):
+        reply = hub.http().send("OPTIONS", "/mcp", headers={"Origin": origin, **ask})
+        assert reply.status in (401, 403)
+        assert "access-control-allow-origin" not in reply.headers
+
+
 # -- Methods, paths, bodies ------------------------------------------------------------------------
 
 
