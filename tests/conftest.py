@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
+from pytest_django import DjangoDbBlocker
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.services import agents
 from ctxhub.core.services.access_tokens import create_token, forget_tokens
 from ctxhub.core.services.projects import create_project
+from tests.databases import end_other_connections
 from tests.hub import LiveHub, McpClient, RestClient, running_hub
 
 
@@ -45,9 +47,11 @@ def cy(hermes: Project) -> Caller:
 
 
 @pytest.fixture(scope="session")
-def _running_hub() -> Iterator[LiveHub]:
+def _running_hub(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[LiveHub]:
     with running_hub() as hub:
         yield hub
+    with django_db_blocker.unblock():
+        end_other_connections()
 
 
 @pytest.fixture

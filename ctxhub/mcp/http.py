@@ -13,11 +13,13 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import CtxhubError, InvalidInput, LimitReached, NotAllowed, Unauthenticated
+from ctxhub.core.headers import header_text
 from ctxhub.core.inputs import WORD_LENGTH, clean_name
 from ctxhub.core.services.access_tokens import authenticate, authenticate_remembered
 from ctxhub.mcp import cross_origin
 from ctxhub.mcp.bridge import in_thread
 from ctxhub.mcp.lanes import Lanes
+from ctxhub.mcp.request_bodies import SECONDS_TO_SEND, Gone, TooLong, TooSlow, with_whole_body
 from ctxhub.mcp.server import Context, Surface, build_server
 
 logger = logging.getLogger(__name__)
@@ -61,13 +63,31 @@ class Dispatcher:
             await _refuse(send, 404, InvalidInput("This process serves /mcp only."))
 
     async def _serve_django(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if _length(scope) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            # Django would first store the whole body, to find then that it is too long.
-            limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-            await _refuse(send, 413, InvalidInput(f"The body has more than {limit:,} bytes."))
+        """A lane is held while Django works, never while a client sends or reads slowly."""
+        headers = _headers(scope)
+        answer = cross_origin.readable(headers, send) if scope["path"].startswith("/api/") else send
+        if refusal := _refuse_foreign_host(headers):
+            await _refuse(answer, *refusal)
             return
-        async with self._lanes.one():
-            await self._django(scope, receive, send)
+        try:
+            receive = await with_whole_body(headers, receive)
+        except TooLong:
+            limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+            await _refuse(answer, 413, InvalidInput(f"The body has more than {limit:,} bytes."))
+        except TooSlow:
+            await _refuse(answer, 408, InvalidInput(f"The body did not come within {SECONDS_TO_SEND:.0f} s."))
+        except Gone:
+            return
+        else:
+            said: list[MutableMapping[str, Any]] = []
+
+            async def keep(message: MutableMapping[str, Any]) -> None:
+                said.append(message)
+
+            async with self._lanes.one():
+                await self._django(scope, receive, keep)
+            for message in said:
+                await send(message)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         """The SDK's tasks live as long as the process."""
@@ -78,9 +98,7 @@ class Dispatcher:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve_mcp(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
-        }
+        headers = _headers(scope)
         send = cross_origin.readable(headers, send)
         if refusal := _refuse_foreign(headers):
             await _refuse(send, *refusal)
@@ -100,9 +118,8 @@ class Dispatcher:
             await self._manager.handle_request({**scope, "path": "/mcp", CALLER: caller}, receive, send)
 
 
-def _length(scope: Scope) -> int:
-    said = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"")
-    return int(said) if said.isdigit() else 0
+def _headers(scope: Scope) -> dict[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
 
 def _caller_of(context: Context) -> Caller:
@@ -121,25 +138,22 @@ async def _caller(headers: dict[str, str]) -> Caller:
     if (caller := authenticate_remembered(token)) is None:
         caller = await in_thread(authenticate, token)
     if agent := headers.get("ctxhub-agent", "").strip():
-        caller = caller.speaking_as(clean_name(_utf8(agent), "Ctxhub-Agent", at_most=WORD_LENGTH))
+        caller = caller.speaking_as(clean_name(header_text(agent), "Ctxhub-Agent", at_most=WORD_LENGTH))
     return caller
 
 
-def _utf8(header: str) -> str:
-    """ASGI's headers are bytes: most clients mean UTF-8, some Latin-1."""
-    try:
-        return header.encode("latin-1").decode()
-    except UnicodeDecodeError:
-        return header
+def _refuse_foreign_host(headers: dict[str, str]) -> tuple[int, CtxhubError] | None:
+    """421 for a Host that is not among Django's allowed hosts."""
+    host = headers.get("host", "")
+    if _is_allowed(host):
+        return None
+    return 421, NotAllowed(f"The host {host!r} is not served here.", hint="Add it to CTXHUB_ALLOWED_HOSTS.")
 
 
 def _refuse_foreign(headers: dict[str, str]) -> tuple[int, CtxhubError] | None:
     """421 for a Host, 403 for an Origin, that is not among Django's allowed hosts."""
-    host = headers.get("host", "")
-    if not _is_allowed(host):
-        return 421, NotAllowed(
-            f"The host {host!r} is not served here.", hint="Add it to CTXHUB_ALLOWED_HOSTS."
-        )
+    if refusal := _refuse_foreign_host(headers):
+        return refusal
     origin = headers.get("origin")
     if origin and origin not in settings.CORS_ORIGINS and not _is_allowed(_host_of(origin)):
         return 403, NotAllowed(

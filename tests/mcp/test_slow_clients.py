@@ -1,0 +1,65 @@
+"""Clients that send slowly, or without end, keep nobody else waiting."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from ctxhub.mcp import request_bodies
+from ctxhub.mcp.lanes import LANES
+from tests.databases import end_other_connections
+from tests.hub import LiveHub, RestClient
+
+HEAD = "POST /api/v1/projects/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@pytest.fixture
+def open_sockets() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def connected(hub: LiveHub, sockets: ExitStack, text: str) -> socket.socket:
+    client = sockets.enter_context(socket.create_connection(("127.0.0.1", hub.port), timeout=20))
+    client.sendall(text.encode())
+    return client
+
+
+def test_bodies_that_do_not_come_hold_no_lane(hub: LiveHub, open_sockets: ExitStack) -> None:
+    for _ in range(LANES * 2):
+        connected(hub, open_sockets, f"{HEAD}Content-Length: 10\r\n\r\n{{")
+    assert hub.http().send("GET", "/healthz").status == 200
+
+
+def test_a_body_that_does_not_come_in_time_is_refused(
+    hub: LiveHub, open_sockets: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_bodies, "SECONDS_TO_SEND", 0.2)
+    client = connected(hub, open_sockets, f"{HEAD}Content-Length: 10\r\n\r\n{{")
+    assert b" 408 " in client.recv(4_096)
+
+
+def test_answers_that_nobody_reads_hold_no_lane(hub: LiveHub, open_sockets: ExitStack) -> None:
+    script = "GET /api/schema/ HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for _ in range(LANES * 2):
+        connected(hub, open_sockets, script * 20)
+    assert hub.http().send("GET", "/healthz").status == 200
+
+
+def test_a_body_in_chunks_ends_at_the_limit(hub: LiveHub, open_sockets: ExitStack) -> None:
+    client = connected(hub, open_sockets, f"{HEAD}Transfer-Encoding: chunked\r\n\r\n")
+    chunk = b"%x\r\n%s\r\n" % (1024 * 1024, b"x" * 1024 * 1024)
+    try:
+        for _ in range(7):
+            client.sendall(chunk)
+    except OSError:
+        pass  # It has heard enough, and closed.
+    assert b" 413 " in client.recv(4_096)
+
+
+def test_connections_that_the_database_ended_are_made_anew(hub: LiveHub, ada_rest: RestClient) -> None:
+    for _ in range(LANES):
+        assert ada_rest.get("stats/").status == 200
+    end_other_connections()
+    assert [ada_rest.get("stats/").status for _ in range(LANES)] == [200] * LANES
