@@ -14,4 +14,4 @@ from ctxhub.mcp.http import Dispatcher  # noqa: E402
 # WhiteNoise hands out files as Django's sync responses do, which ASGI reads whole: they are small.
 warnings.filterwarnings("ignore", "StreamingHttpResponse must consume synchronous iterators")
 
-application = Dispatcher(_django, mode=env.text("CTXHUB_MODE", "both"))
+application = Dispatcher(_django, mode=env.choice("CTXHUB_MODE", ("both", "api", "mcp"), "both"))

@@ -2,7 +2,9 @@
 
 import os
 import secrets
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -44,6 +46,18 @@ def kept(name: str) -> str:
     return _dotenv().get(name, "")
 
 
+def choice(name: str, allowed: Sequence[str], default: str) -> str:
+    """One of these words, in any case."""
+
+    def known(raw: str) -> str:
+        for word in allowed:
+            if raw.lower() == word.lower():
+                return word
+        raise ValueError(f"use one of {', '.join(allowed)}")
+
+    return _read(name, default, known)
+
+
 def folder(name: str, default: Path) -> Path:
     """A folder; a relative one is found from the project's root, never from the working folder."""
     return _read(name, default, lambda raw: ROOT / raw)
@@ -59,11 +73,14 @@ def secret_key(name: str, file: Path) -> str:
 
 def _kept_secret(file: Path) -> str:
     file.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
+    if not file.exists():
+        # Whole before it has its name: other processes may be starting too.
+        handle, draft = tempfile.mkstemp(dir=file.parent)
+        with open(handle, "w") as new:
             new.write(secrets.token_urlsafe(64))
-    except FileExistsError:
-        pass
+        with suppress(FileExistsError):
+            os.link(draft, file)
+        os.unlink(draft)
     return file.read_text().strip()
 
 

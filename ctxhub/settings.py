@@ -2,6 +2,7 @@
 
 import sys
 from typing import Any
+from urllib.parse import quote
 
 import dj_database_url
 
@@ -32,7 +33,7 @@ X_FRAME_OPTIONS = "DENY"
 
 # -- The database: SQLite in var/, or what DATABASE_URL names --------------------------------------
 
-DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{VAR_DIR / 'ctxhub.sqlite3'}")
+DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{quote(str(VAR_DIR / 'ctxhub.sqlite3'))}")
 DATABASES: dict[str, dict[str, Any]] = {"default": dict(dj_database_url.parse(DATABASE_URL))}
 _database = DATABASES["default"]
 _database["ATOMIC_REQUESTS"] = False  # A read inside atomic() would be a writer: see docs/decisions/0003.
@@ -50,11 +51,10 @@ if _database["ENGINE"].endswith("sqlite3"):
         ),
     }
 else:
-    _database["CONN_MAX_AGE"] = 0
-    _database.setdefault("OPTIONS", {})["pool"] = {
-        "min_size": 1,
-        "max_size": env.number("CTXHUB_DB_CONNECTIONS", 12, at_least=2, at_most=500),
-    }
+    # Each thread keeps its own: lanes and bridge of ctxhub.mcp bound how many there are.
+    _database["CONN_MAX_AGE"] = 600
+    _database["CONN_HEALTH_CHECKS"] = True
+    _database.setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -211,10 +211,11 @@ SPECTACULAR_SETTINGS = {
 
 # -- Logs go to stderr: on stdio, stdout carries the protocol and nothing else ---------------------
 
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "stream": sys.stderr, "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env.text("CTXHUB_LOG_LEVEL", "WARNING").upper()},
+    "root": {"handlers": ["stderr"], "level": env.choice("CTXHUB_LOG_LEVEL", LEVELS, "WARNING")},
 }

@@ -32,9 +32,17 @@ def test_a_flag_that_is_neither_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("said", ["many", "-1", "501"])
 def test_a_number_out_of_bounds_is_refused(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    monkeypatch.setenv("CTXHUB_DB_CONNECTIONS", said)
-    with pytest.raises(env.BadVariable, match="CTXHUB_DB_CONNECTIONS"):
-        env.number("CTXHUB_DB_CONNECTIONS", 12, at_most=500)
+    monkeypatch.setenv("CTXHUB_RATE_LIMIT", said)
+    with pytest.raises(env.BadVariable, match="CTXHUB_RATE_LIMIT"):
+        env.number("CTXHUB_RATE_LIMIT", 12, at_most=500)
+
+
+def test_a_choice_is_one_of_its_words_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CTXHUB_MODE", "API")
+    assert env.choice("CTXHUB_MODE", ("both", "api"), "both") == "api"
+    monkeypatch.setenv("CTXHUB_MODE", "apii")
+    with pytest.raises(env.BadVariable, match="CTXHUB_MODE='apii' cannot be used: use one of both, api"):
+        env.choice("CTXHUB_MODE", ("both", "api"), "both")
 
 
 def test_names_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
