@@ -1,7 +1,8 @@
 """The REST API, its schema and its page."""
 
 from django.urls import include, path, re_path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView as Schema
+from drf_spectacular.views import SpectacularSwaggerView as Docs
 
 from ctxhub.core.api import schema  # noqa: F401  # What it registers, the schema is made with.
 from ctxhub.core.api import urls as core
@@ -10,12 +11,14 @@ from memory.api import urls as memory
 
 app_name = "api"
 
+TO_READ = ["get", "head"]
+
 in_project = [*core.in_project, *memory.in_project]
 
 urlpatterns = [
     path("v1/", include(core.beside_projects)),
     path("v1/projects/<slug:slug>/", include(in_project)),
-    path("schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("docs/", SpectacularSwaggerView.as_view(url_name="api:schema"), name="docs"),
+    path("schema/", Schema.as_view(http_method_names=TO_READ), name="schema"),
+    path("docs/", Docs.as_view(url_name="api:schema", http_method_names=TO_READ), name="docs"),
     re_path("", unknown_address),
 ]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from ctxhub.core.answers import fit_first
 from ctxhub.core.errors import InvalidInput
-from ctxhub.core.token_count import count_tokens
 
 Row = Sequence[Any]
 
@@ -32,18 +32,12 @@ class Listing:
 
     def answer(self, *, as_objects: bool = False, max_tokens: int | None = None) -> dict[str, Any]:
         """The contract's answer, within `max_tokens`; `omitted` counts the rows left out for it."""
-        whole = self._answer(len(self.rows), as_objects)
-        if max_tokens is None or _tokens(whole) <= max_tokens:
-            return whole
-        low, high = 0, len(self.rows) - 1
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (
-                (middle, high)
-                if _tokens(self._answer(middle, as_objects)) <= max_tokens
-                else (low, middle - 1)
-            )
-        return self._answer(max(low, 0), as_objects)
+
+        def first(count: int) -> dict[str, Any]:
+            return self._answer(count, as_objects)
+
+        count = len(self.rows)
+        return first(count) if max_tokens is None else fit_first(count, max_tokens, first)
 
     def objects(self) -> list[dict[str, Any]]:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
@@ -107,7 +101,3 @@ def _part(part: Any, kind: type) -> Any:
     if isinstance(part, str) and b"\x00" in part.encode():  # Half of a surrogate pair cannot be encoded.
         raise ValueError
     return part
-
-
-def _tokens(answer: dict[str, Any]) -> int:
-    return count_tokens(json.dumps(answer, ensure_ascii=False, separators=(",", ":"), default=str))

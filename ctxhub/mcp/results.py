@@ -5,6 +5,7 @@ from typing import Any
 
 import mcp_types as types
 
+from ctxhub.core.answers import fit
 from ctxhub.core.errors import CtxhubError
 from ctxhub.core.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text
@@ -20,7 +21,7 @@ def answer_result(answer: dict[str, Any], *, structured: bool) -> types.CallTool
 
 def error_result(error: CtxhubError) -> types.CallToolResult:
     """The contract's error, which a model can repair its call from."""
-    return _result(error.body(), structured=None, is_error=True)
+    return _result(fit(error.body()), structured=None, is_error=True)
 
 
 def failure_result(tool: str) -> types.CallToolResult:

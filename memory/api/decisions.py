@@ -12,6 +12,7 @@ from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.problems import refusal_of
 from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import READ
 from ctxhub.core.errors import CtxhubError, InvalidInput
 from ctxhub.core.listing import preview
 from memory.api.decision_shapes import (
@@ -50,7 +51,7 @@ class DecisionViewSet(ProjectViewSet):
             raise InvalidInput("include needs key.", missing=["key"])
         page = find_decisions(self.project_id, **self.query)
         items = [self._whole(row, include) if by_key else _listed(row, full) for row in page.rows]
-        return self.listed(Page(items, page.next, page.total, page.cursor_after))
+        return self.listed(Page(items, page.next, page.total, page.cursor_after), whole=by_key)
 
     @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
     def create(self, request: Request, slug: str) -> Response:
@@ -88,7 +89,9 @@ class DecisionViewSet(ProjectViewSet):
         return Response(answer, status=201 if answer.get("result") == "created" else 200, headers=headers)
 
     def _answer(self, answer: services.SetAnswer) -> dict[str, Any]:
-        return {**answer, **self._whole(self._get(answer["key"]), ())}
+        # A token that may only write learns what the write did, and no more.
+        may_read = self.caller.may(READ)
+        return {**answer, **(self._whole(self._get(answer["key"]), ()) if may_read else {})}
 
     def _get(self, key: str) -> DecisionRow:
         key = clean_key(key)

@@ -3,10 +3,12 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxhub.core.answers import MAX_TOKENS, fit
+from ctxhub.core.listing import Listing
 from ctxhub.core.token_count import count_tokens
 
 
@@ -50,3 +52,46 @@ def test_texts_are_cut_until_the_answer_fits(texts: list[str], budget: int) -> N
     answer = fit({"texts": texts, "count": len(texts)}, budget)
     assert size(answer) <= budget
     assert len(answer["texts"]) == len(texts)
+
+
+@pytest.mark.parametrize(
+    "heavy",
+    [
+        {
+            "metadata": {"n": [1] * 20_000},
+            "alternatives": ["a"] * 10_000,
+            "tradeoffs": {"pros": ["b"] * 10_000},
+        },
+        {"history": {"columns": ["version"], "rows": [[f"1.0.{n}", n] for n in range(9_000)]}},
+        {"tags": {f"word {n}": n for n in range(9_000)}, "scopes": {f"scope {n}": n for n in range(9_000)}},
+    ],
+)
+def test_lists_and_objects_lose_their_tails_where_no_text_is_long(heavy: dict[str, Any]) -> None:
+    answer = fit({"found": True, "decision": {"key": "a", "value": "x", **heavy, "agent": "ada"}})
+    assert size(answer) <= 20_000
+    assert answer["truncated"]
+    assert answer["omitted"] > 0
+    assert set(answer["decision"]) == {"key", "value", *heavy, "agent"}
+
+
+def test_a_row_that_is_too_long_alone_is_cut_and_the_next_page_begins_behind_it() -> None:
+    rows = [["a", "龘" * 21_000], ["b", "short"]]
+    listing = Listing(("key", "value"), rows, next="later", cursor_after=lambda count: f"after {count}")
+    answer = listing.answer(max_tokens=20_000)
+    assert [answer["count"], answer["omitted"], answer["next"], answer["truncated"]] == [
+        1,
+        1,
+        "after 1",
+        True,
+    ]
+    assert answer["rows"][0][1].startswith("龘" * 1_000)
+    assert size(answer) <= 20_000
+
+
+def test_a_row_keeps_its_columns_when_its_lists_are_too_long() -> None:
+    rows = [["a", [f"a rather long tag, the number {n}" for n in range(5_000)], "ada"], ["b", [], "ben"]]
+    listing = Listing(("key", "tags", "agent"), rows, cursor_after=lambda count: f"after {count}")
+    answer = listing.answer(max_tokens=1_000)
+    [[key, tags, agent]] = answer["rows"]
+    assert (key, agent) == ("a", "ada")
+    assert 0 < len(tags) < 100

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.core import exceptions as django
+from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions as rest
 from rest_framework.response import Response
@@ -24,6 +25,7 @@ logger = logging.getLogger(__name__)
 
 STATUS = {"invalid": 400, "not_found": 404, "conflict": 409, "not_allowed": 403, "limit_reached": 409}
 NEEDS_TOKEN = "Send the header Authorization: Bearer TOKEN (manage.py token create), or sign in at /admin/."  # noqa: S105
+RETRY_SECONDS = 5
 HINTS = {
     405: "/api/docs/ lists what each address takes.",
     406: "Ask for application/json.",
@@ -82,6 +84,8 @@ def translate(error: Exception) -> tuple[int, CtxhubError]:
             )
         case django.SuspiciousOperation():
             return 400, InvalidInput(str(error))
+        case OperationalError() | InterfaceError():
+            return 503, Failure("The database does not answer; perhaps soon.", retry_after=RETRY_SECONDS)
         case _:
             return 500, Failure("The hub failed; its log says why. Nothing was written.")
 

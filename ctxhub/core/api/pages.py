@@ -1,7 +1,5 @@
 """A page of a list: `{"items", "next", "count", "total"?}`, and where the next one is."""
 
-import json
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -11,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
+from ctxhub.core.answers import fit_first
 from ctxhub.core.listing import Listing
-from ctxhub.core.token_count import count_tokens
 
 Item = Mapping[str, Any]
 
@@ -30,29 +28,24 @@ class Page:
     def of(cls, listing: Listing) -> Self:
         return cls(listing.objects(), listing.next, listing.extra, listing.cursor_after)
 
-    def answer(self, max_tokens: int) -> dict[str, Any]:
+    def answer(self, max_tokens: int | None) -> dict[str, Any]:
         """As many items as the budget holds; `omitted` counts the others, `next` continues with them."""
-        whole = self._first(len(self.items))
-        if _tokens(whole) <= max_tokens:
-            return whole
-        counts = range(len(self.items))
-        return self._first(
-            max(0, bisect_right(counts, max_tokens, key=lambda n: _tokens(self._first(n))) - 1)
-        )
+        count = len(self.items)
+        return self._first(count) if max_tokens is None else fit_first(count, max_tokens, self._first)
 
     def _first(self, count: int) -> dict[str, Any]:
         omitted = len(self.items) - count
         following = self.next
         if omitted:
             following = self.cursor_after(count) if self.cursor_after and count else None
-        shape = {"items": self.items[:count], "next": following, "count": count, **self.extra}
+        shape = {"items": list(self.items[:count]), "next": following, "count": count, **self.extra}
         return {**shape, "omitted": omitted} if omitted else shape
 
 
 class CursorPages(BasePagination):
     """Answers pages that a selector found; nothing is filtered or counted here."""
 
-    def answer(self, page: Page, request: Request, max_tokens: int) -> Response:
+    def answer(self, page: Page, request: Request, max_tokens: int | None) -> Response:
         answer = page.answer(max_tokens)
         headers = {}
         if answer["next"]:
@@ -74,9 +67,8 @@ class CursorPages(BasePagination):
                 "total": {"type": "integer", "description": "How many there are, counted to 1,000."},
                 "more": {"type": "boolean", "description": "There are more than `total`."},
                 "omitted": {"type": "integer", "description": "Left out to keep to `max_tokens`."},
+                "truncated": {"type": "boolean", "description": "The one item is longer than that, and cut."},
+                "total_lines": {"type": "integer"},
+                "next_lines": {"type": "string"},
             },
         }
-
-
-def _tokens(answer: Mapping[str, Any]) -> int:
-    return count_tokens(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput, NotFound
+from ctxhub.core.headers import header_text
 from ctxhub.core.inputs import WORD_LENGTH, clean_name
 from ctxhub.core.models import Project
 from ctxhub.core.selectors.people import find_person, projects_of
@@ -47,7 +48,7 @@ def visible_projects(request: Request) -> QuerySet[Project]:
 def speaking(caller: Caller, request: Request, *, body: Any) -> Caller:
     """The caller as the agent that the header, the query or the body names."""
     said = {
-        AGENT_HEADER: request.headers.get(AGENT_HEADER) or None,
+        AGENT_HEADER: header_text(request.headers.get(AGENT_HEADER, "")) or None,
         "agent in the query": request.query_params.get("agent"),
         "agent": body.get("agent") if isinstance(body, Mapping) else None,
     }

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanen
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 from django.views.decorators.csrf import csrf_exempt
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -19,7 +20,8 @@ from ctxhub.core.api.pages import CursorPages, Page
 from ctxhub.core.api.project import caller_in, speaking
 from ctxhub.core.api.queries import DeclaredQuery, Query
 from ctxhub.core.caller import ADMIN, READ, WRITE, Caller, acting
-from ctxhub.core.errors import NotFound, unknown_word
+from ctxhub.core.errors import InvalidInput, NotFound, unknown_word
+from ctxhub.core.headers import header_text
 from ctxhub.core.services.agents import touch_agent
 from ctxhub.core.services.stored_answers import answer_once
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
@@ -42,6 +44,7 @@ class HubViewSet(GenericViewSet[Any]):
     queries: ClassVar[Mapping[str, type[Query]]] = {}
     bodies: ClassVar[Mapping[str, type[Body]]] = {}
     common_parameters: ClassVar[tuple[str, ...]] = ("format",)
+    has_versions = False
 
     query: dict[str, Any]
     body: dict[str, Any]
@@ -76,6 +79,16 @@ class HubViewSet(GenericViewSet[Any]):
         self.query = self.filterset_class.read(request.query_params, also=self.common_parameters)
         self.max_tokens = clean_max_tokens(self.query.pop("max_tokens", MAX_TOKENS))
         self.body = self._read_body(request) if self.action in self.bodies else {}
+        self.refuse_what_would_be_ignored(request)
+
+    def refuse_what_would_be_ignored(self, request: Request) -> None:
+        """A condition or a body that nothing here heeds: who sent it relies on it."""
+        if request.method in SAFE_METHODS:
+            return
+        if "If-None-Match" in request.headers or ("If-Match" in request.headers and not self.has_versions):
+            raise InvalidInput("Conditions are not heeded here.", hint="Where expected_version is, use that.")
+        if request.method == "DELETE" and request.data:
+            raise InvalidInput("DELETE takes no body.", hint="The version goes into If-Match.")
 
     def check_place(self, request: Request, **where: Any) -> None:
         """Before arguments are looked at: may this caller be here at all?"""
@@ -86,8 +99,8 @@ class HubViewSet(GenericViewSet[Any]):
         self._during.enter_context(acting(caller))
         return caller
 
-    def listed(self, page: Page) -> Response:
-        return CursorPages().answer(page, self.request, self.max_tokens)
+    def listed(self, page: Page, *, whole: bool = False) -> Response:
+        return CursorPages().answer(page, self.request, None if whole else self.max_tokens)
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         if response.status_code < 400 and hasattr(self, "caller"):
@@ -122,7 +135,7 @@ class ProjectViewSet(HubViewSet):
 
     def once(self, write: Callable[[], AnswerT]) -> AnswerT:
         """What the write answers; for a repeated Idempotency-Key, what it answered then."""
-        request_id = self.request.headers.get(RETRY_HEADER)
+        request_id = header_text(self.request.headers.get(RETRY_HEADER, ""))
         return answer_once(self.caller, request_id, write, name=RETRY_HEADER)
 
     def _read_body(self, request: Request) -> dict[str, Any]:

@@ -1,0 +1,9 @@
+"""Texts in headers of HTTP."""
+
+
+def header_text(header: str) -> str:
+    """A header's bytes as text: servers read them as Latin-1, but most clients mean UTF-8."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeError:
+        return header
