@@ -24,9 +24,16 @@ def writing(project_id: int) -> Iterator[None]:
     visible in the order of their ids and two batches cannot deadlock. See
     docs/decisions/0003-one-writer-at-a-time.md.
     """
+    with touching():
+        join_queue(project_id)
+        yield
+
+
+@contextmanager
+def touching() -> Iterator[None]:
+    """Open a transaction that only notes that somebody was here: no event, so no turn to wait for."""
     is_queued = connection.vendor == "sqlite" and not connection.in_atomic_block
     with _queue if is_queued else nullcontext(), transaction.atomic():
-        join_queue(project_id)
         yield
 
 

@@ -91,3 +91,11 @@ def test_what_is_no_name_on_the_wire_is_refused(ada_mcp: McpClient, request_id: 
     arguments = {"action": "set", "key": "k", "value": "x"}
     assert ada_mcp.result("decision", arguments, {"ctxhub/request_id": request_id})["isError"] is True
     assert ada_mcp.call("decision", "list")["count"] == 0
+
+
+def test_answers_older_than_a_day_are_forgotten(ada: Caller) -> None:
+    with time_machine.travel(NOON, tick=False):
+        set_(ada, "a", "r-1")
+    with time_machine.travel(NOON + timedelta(hours=25), tick=False):
+        set_(ada, "b", "r-2")
+    assert [answer.request_id for answer in StoredAnswer.objects.in_project(ada.project)] == ["r-2"]

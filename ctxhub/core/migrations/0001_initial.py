@@ -93,7 +93,7 @@ class Migration(migrations.Migration):
             name='StoredAnswer',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('agent', models.CharField(help_text="The agent's name, case-folded.", max_length=200)),
+                ('agent', models.CharField(help_text="The agent's name, case-folded.", max_length=300)),
                 ('request_id', models.CharField(max_length=200)),
                 ('answer', models.JSONField()),
                 ('created_at', models.DateTimeField()),

@@ -6,7 +6,7 @@ from ctxhub.core.models.base import ProjectRow
 
 
 class StoredAnswer(ProjectRow):
-    agent = models.CharField(max_length=200, help_text="The agent's name, case-folded.")
+    agent = models.CharField(max_length=300, help_text="The agent's name, case-folded.")
     request_id = models.CharField(max_length=200)
     answer = models.JSONField()
     created_at = models.DateTimeField()

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import transaction
 
 from ctxhub.core import clock
 from ctxhub.core.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
@@ -19,7 +20,7 @@ from ctxhub.core.inputs import WORD_LENGTH, clean_name
 from ctxhub.core.models import AccessToken, Agent, Project
 from ctxhub.core.services.rates import count_request
 from ctxhub.core.services.words import register_agent
-from ctxhub.core.writing import writing
+from ctxhub.core.writing import touching, writing
 
 PREFIX = "ctx_"
 CACHED_SECONDS = 5.0
@@ -68,7 +69,8 @@ def revoke_token(token: AccessToken) -> AccessToken:
     if token.revoked_at is None:
         token.revoked_at = clock.now()
         token.save(update_fields=["revoked_at"])
-    forget_tokens()
+    # Before the commit a request could still read the row as it was, and remember it.
+    transaction.on_commit(forget_tokens)
     return token
 
 
@@ -173,7 +175,7 @@ def _caller(row: AccessToken) -> Caller:
 def _note_use(row: AccessToken) -> None:
     now = clock.now()
     if row.last_used_at is None or now - row.last_used_at > USE_NOTED_EVERY:
-        with writing(row.project_id):
+        with touching():
             AccessToken.objects.in_project(row.project_id).filter(pk=row.pk).update(last_used_at=now)
 
 

@@ -1,15 +1,20 @@
 """Agents register themselves: whoever does something is known from then on."""
 
+import logging
 import threading
 import time
+
+from django.db import DatabaseError
 
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Agent
 from ctxhub.core.services.words import register_agent
-from ctxhub.core.writing import writing
+from ctxhub.core.writing import touching
 
 SEEN_EVERY_SECONDS = 60.0
+
+logger = logging.getLogger(__name__)
 
 
 def touch_agent(caller: Caller) -> None:
@@ -22,8 +27,11 @@ def touch_agent(caller: Caller) -> None:
         if len(_touched) > 10_000:
             _touched.clear()
         _touched[agent] = now
-    with writing(caller.project_id):
-        register_agent(caller, clock.now())
+    try:
+        with touching():
+            register_agent(caller, clock.now())
+    except DatabaseError:  # What the agent came for is done, and must not be reported as failed.
+        logger.warning("agent %r was not noted", caller.agent, exc_info=True)
 
 
 def find_agent(project_id: int, name: str) -> Agent | None:

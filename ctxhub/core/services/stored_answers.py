@@ -11,6 +11,7 @@ from ctxhub.core.models import StoredAnswer
 from ctxhub.core.writing import writing
 
 RETRY_WINDOW = timedelta(hours=24)
+FORGOTTEN_AT_ONCE = 100
 
 AnswerT = TypeVar("AnswerT")
 
@@ -34,6 +35,7 @@ def answer_once(
             return first
         answer = run()
         mine.delete()
+        _forget_old(caller)
         StoredAnswer.objects.create(
             project=caller.project,
             agent=caller.agent.casefold(),
@@ -42,3 +44,10 @@ def answer_once(
             created_at=clock.now(),
         )
     return answer
+
+
+def _forget_old(caller: Caller) -> None:
+    answers = StoredAnswer.objects.in_project(caller.project)
+    old = answers.filter(created_at__lte=clock.now() - RETRY_WINDOW).order_by("created_at")
+    if some := list(old.values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE]):
+        answers.filter(pk__in=some).delete()
