@@ -77,16 +77,20 @@ def record_words(instance: Any, action: str, pk_set: set[int] | None, **_: Any) 
 
 
 @receiver(pre_delete, sender=Decision)
-def keep_what_goes(instance: Decision, **_: Any) -> None:
-    _remember(instance)
+def keep_what_goes(instance: Decision, origin: Any = None, **_: Any) -> None:
+    if _is_meant(origin):
+        _remember(instance)
 
 
 @receiver(post_delete, sender=Decision)
 def record_delete(instance: Decision, origin: Any = None, **_: Any) -> None:
-    """A decision that goes with its whole project leaves no event: the log goes too."""
-    is_decision = isinstance(origin, Decision) or (isinstance(origin, QuerySet) and origin.model is Decision)
-    if is_decision and (old := _remembered(instance)):
+    if _is_meant(origin) and (old := _remembered(instance)):
         _write_record(instance, DecisionChange(old, None))
+
+
+def _is_meant(origin: Any) -> bool:
+    """A decision that goes with its whole project leaves no event: the log goes too."""
+    return isinstance(origin, Decision) or (isinstance(origin, QuerySet) and origin.model is Decision)
 
 
 def _value(decision: Decision | DecisionRow) -> tuple[str, int]:

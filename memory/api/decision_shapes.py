@@ -101,16 +101,18 @@ class DecisionItem(DecisionBody):
 
 
 class SetDecision(DecisionItem, ProjectBody):
-    pass
+    example = {"key": "api/auth/method", "value": "JWT", "rationale": "Stateless: any worker can check it."}
 
 
 class ReplaceDecision(DecisionBody, ProjectBody):
     """Left out: back to its default."""
 
+    example = {"value": "JWT", "rationale": "Stateless: any worker can check it."}
     value = StringOrNumber()
 
 
 class ChangeDecision(DecisionBody, ProjectBody):
+    example = {"value": "JWT, 15 minutes"}
     value = StringOrNumber(required=False)
 
 
@@ -120,6 +122,7 @@ class Items(Anything):
 
 
 class SetDecisions(ProjectBody):
+    example = {"items": [{"key": "db/engine", "value": "PostgreSQL"}, {"key": "db/pool", "value": 20}]}
     items = Items(help_text="Up to 50.")
     atomic = Flag(required=False, help_text="All or nothing: the default.")
 

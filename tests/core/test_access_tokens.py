@@ -8,7 +8,6 @@ from datetime import timedelta
 
 import pytest
 import time_machine
-from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
@@ -16,7 +15,7 @@ from pytest_django import Settings
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput, LimitReached, NotAllowed, Unauthenticated
-from ctxhub.core.models import AccessToken, Agent, Membership, Project
+from ctxhub.core.models import AccessToken, Agent, Project
 from ctxhub.core.services import access_tokens, rates
 from ctxhub.core.services.access_tokens import authenticate, create_token, forget_tokens, revoke_token
 
@@ -125,9 +124,6 @@ def test_a_verified_token_is_not_looked_up_again(apollo: Project) -> None:
 CHANGES: dict[str, Callable[[AccessToken], object]] = {
     "saved": lambda row: row.save(),
     "deleted": lambda row: row.delete(),
-    "a membership": lambda row: Membership.objects.create(
-        project=row.project, user=get_user_model().objects.create_user("eve")
-    ),
 }
 
 

@@ -145,3 +145,17 @@ def test_nobody_gets_in_without_a_token(document: Document, hub: LiveHub) -> Non
         address = path.format(slug="apollo", key="k", tool="decision", action="get", token_id=1)
         reply = hub.rest().send(method.upper(), address, None if method == "get" else {})
         assert (reply.status, "www-authenticate" in reply.headers) == (401, True), (method, address)
+
+
+def test_what_the_pages_offer_to_start_from_is_taken(document: Document, ada_rest: RestClient) -> None:
+    offered = 0
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            if "requestBody" not in operation or path == "/api/v1/projects/":  # That one is a superuser's.
+                continue
+            [example] = operation["requestBody"]["content"]["application/json"]["examples"].values()
+            address = path.format(slug="apollo", key="k", tool="hub", action="stats")
+            said = {**example["value"], **({"action": "stats"} if path.endswith("{tool}/") else {})}
+            assert ada_rest.send(method.upper(), address, said).status in (200, 201), (method, path)
+            offered += 1
+    assert offered >= 8

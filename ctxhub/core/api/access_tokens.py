@@ -26,6 +26,7 @@ class TokenQuery(ListQuery):
 
 
 class CreateToken(Body):
+    example = {"name": "ci", "scopes": ["read"]}
     project = Text(required=False, help_text="For this project; left out where you see only one.")
     name = Text(required=False)
     agent = Text(required=False, help_text="Speaks for this agent only; left out: for any.")

@@ -1,7 +1,7 @@
 """Bodies of requests: types and names are checked here, limits and rules by the services."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -10,7 +10,16 @@ from ctxhub.core.api.problems import refuse_unknown
 
 
 class Body(serializers.Serializer[Any]):
-    """A JSON object that holds what is declared and nothing else; what is left out stays out."""
+    """A JSON object that holds what is declared and nothing else; what is left out stays out.
+
+    `example` is what the API's pages offer to start from: every field, empty, would clear what they name.
+    """
+
+    example: ClassVar[Mapping[str, Any]] = {}
+
+    @property
+    def data(self) -> Any:
+        return dict(self.example)
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):

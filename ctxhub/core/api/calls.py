@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,17 +13,18 @@ from ctxhub.core.errors import InvalidInput
 from ctxhub.core.toolbox.dispatch import call
 
 AS_THE_OPERATION: Any = {"request": {"application/json": ANYTHING}, "responses": {200: ANYTHING}}
+NOTHING_TO_SAY = OpenApiExample("No arguments", value={}, request_only=True)
 
 
 class CallViewSet(ProjectViewSet):
     scopes = {"run": None, "run_action": None}  # The operation asks for its own.
 
-    @extend_schema(operation_id="call", **AS_THE_OPERATION)
+    @extend_schema(operation_id="call", examples=[NOTHING_TO_SAY], **AS_THE_OPERATION)
     def run(self, request: Request, slug: str, tool: str) -> Response:
         """Run an operation: its arguments as body, `action` among them where the tool has several."""
         return self._run(tool, _arguments(request.data))
 
-    @extend_schema(operation_id="call_action", **AS_THE_OPERATION)
+    @extend_schema(operation_id="call_action", examples=[NOTHING_TO_SAY], **AS_THE_OPERATION)
     def run_action(self, request: Request, slug: str, tool: str, action: str) -> Response:
         """Run an operation: `call/decision/set/`; `call/decision/help/` lists a tool's operations."""
         return self._run(tool, _arguments(request.data, action))

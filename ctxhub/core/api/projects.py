@@ -18,6 +18,7 @@ from ctxhub.core.services.projects import create_project
 
 
 class CreateProject(Body):
+    example = {"slug": "apollo", "name": "Apollo"}
     slug = Text(help_text="Letters, digits, - and _: it stands in every address.")
     name = Text(required=False)
 

@@ -5,6 +5,7 @@ from typing import Any
 from drf_spectacular.contrib.django_filters import DjangoFilterExtension
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiExample
 
 from ctxhub.core.api.project import AGENT_HEADER
 from ctxhub.core.api.views import RETRY_HEADER, HubViewSet
@@ -73,6 +74,14 @@ PARAMETERS: Json = {
         "schema": {"type": "string", "maxLength": 200},
     },
 }
+
+
+class HubSchema(AutoSchema):
+    def get_examples(self) -> list[OpenApiExample]:
+        """What a body's class offers to start from."""
+        assert isinstance(self.view, HubViewSet)
+        body = self.view.bodies.get(self.view.action)
+        return [OpenApiExample("To start from", value=dict(body.example), request_only=True)] if body else []
 
 
 class DeclaredQueryExtension(DjangoFilterExtension):  # type: ignore[no-untyped-call]

@@ -16,6 +16,7 @@ from ctxhub.core.services.vocabulary import add_layer
 
 
 class AddLayer(ProjectBody):
+    example = {"name": "documentation"}
     name = Text()
 
 

@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from ctxhub.core import clock
 from ctxhub.core.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
@@ -69,8 +68,6 @@ def revoke_token(token: AccessToken) -> AccessToken:
     if token.revoked_at is None:
         token.revoked_at = clock.now()
         token.save(update_fields=["revoked_at"])
-    # Before the commit a request could still read the row as it was, and remember it.
-    transaction.on_commit(forget_tokens)
     return token
 
 
