@@ -32,13 +32,13 @@ seeders: list[Callable[[Project], None]] = []
 @transaction.atomic
 def create_project(*, slug: str, name: str = "") -> Project:
     """A new project with its layers and tags. Raises InvalidInput for a bad slug, Conflict if taken."""
+    if len(slug) > 100:
+        raise InvalidInput(f"slug has {len(slug)} characters; the limit is 100.")
     try:
         validate_slug(slug)
     except ValidationError as error:
         raise InvalidInput(f"slug: {slug!r} may hold letters, digits, '-' and '_' only.") from error
     name = clean_name(name or slug, "name")
-    if len(slug) > 100:
-        raise InvalidInput(f"slug has {len(slug)} characters; the limit is 100.")
     project, is_new = Project.objects.get_or_create(slug=slug, defaults={"name": name})
     if not is_new:
         raise Conflict(f"There is a project {slug!r} already.")
