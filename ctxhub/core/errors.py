@@ -1,7 +1,12 @@
 """What can go wrong, in words an agent can repair its call from. Knows neither HTTP nor MCP."""
 
-from collections.abc import Sequence
+import reprlib
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
+
+SHOWN_CHARACTERS = 60
+SHOWN_NAMES = 5
+LONGEST_WORD = 200  # Nothing known is near a longer one.
 
 
 class CtxhubError(Exception):
@@ -59,10 +64,24 @@ class LimitReached(CtxhubError):
     code = "limit_reached"
 
 
+def shown(value: object) -> str:
+    """What a caller said, as a message repeats it: enough to recognise it by, however long it was."""
+    said = repr(value[: SHOWN_CHARACTERS + 1]) if isinstance(value, str) else reprlib.repr(value)
+    return said if len(said) <= SHOWN_CHARACTERS + 2 else f"{said[:SHOWN_CHARACTERS]}…"
+
+
+def shown_all(values: Iterable[object]) -> str:
+    """The first few of many, and how many more there are."""
+    listed = list(values)
+    more = len(listed) - SHOWN_NAMES
+    first = ", ".join(map(shown, listed[:SHOWN_NAMES]))
+    return f"{first} and {more:,} more" if more > 0 else first
+
+
 def unknown_word(name: str, given: object, known: Sequence[str]) -> InvalidInput:
     """The error for a word that is none of the known ones, naming them and the nearest."""
     return InvalidInput(
-        f"{name}: {given!r} is not known; use one of: {', '.join(known)}.",
+        f"{name}: {shown(given)} is not known; use one of: {', '.join(known)}.",
         did_you_mean=nearest(str(given), known),
         allowed=list(known),
     )
@@ -72,6 +91,7 @@ def nearest(word: str, known: Sequence[str]) -> str | None:
     """The known word that `word` most likely meant, if any is near enough."""
     from rapidfuzz import fuzz, process, utils
 
+    word = word[:LONGEST_WORD]
     for scorer, at_least in ((fuzz.ratio, 65), (fuzz.WRatio, 80)):
         if found := process.extractOne(
             word, known, scorer=scorer, processor=utils.default_process, score_cutoff=at_least

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -11,7 +12,7 @@ from django.db.models import IntegerChoices
 
 from ctxhub.core import clock, secrets
 from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, unknown_word
+from ctxhub.core.errors import InvalidInput, shown, unknown_word
 
 NAME_LENGTH = 200
 WORD_LENGTH = 100
@@ -20,6 +21,8 @@ LIST_LENGTH = 50
 TEXT_BYTES = 64 * 1024
 JSON_DEPTH = 20
 MAX_LIMIT = 200
+
+_LEFT_OPEN = re.compile(r"\$\{[^}]*\}")
 
 ChoiceT = TypeVar("ChoiceT", bound=IntegerChoices)
 
@@ -33,6 +36,22 @@ def clean_name(value: str, name: str, *, at_most: int = NAME_LENGTH) -> str:
     if len(cleaned) > at_most:
         raise InvalidInput(f"{name} has {len(cleaned)} characters; the limit is {at_most}.")
     return cleaned
+
+
+def clean_agent(said: str, place: str = "agent") -> str:
+    """The name of an agent, which everybody reads: no credential, and no variable that nobody filled in."""
+    name = clean_name(said, place, at_most=WORD_LENGTH)
+    if _LEFT_OPEN.search(name):
+        raise InvalidInput(
+            f"{place} is {shown(name)}: a variable that the client did not fill in.",
+            hint="Set it where the client is started, or leave it out.",
+        )
+    if found := secrets.find_secret(name):
+        raise InvalidInput(
+            f"{place} seems to be a credential ({found.kind}); not stored.",
+            hint="It names who speaks: ada. A token belongs into the header Authorization.",
+        )
+    return name
 
 
 def clean_text(value: str | None, name: str, caller: Caller, *, at_most: int = TEXT_BYTES) -> str:
@@ -67,7 +86,7 @@ def clean_path(value: str, name: str) -> str:
     """A path or glob relative to the repository: `/`-separated, without `..`, up to 1,000 characters."""
     path = clean_name(value, name, at_most=PATH_LENGTH).replace("\\", "/").removeprefix("./")
     if not path or path.startswith("/") or ".." in path.split("/") or (len(path) > 1 and path[1] == ":"):
-        raise InvalidInput(f"{name}: {value!r} must be relative to the repository, without '..'.")
+        raise InvalidInput(f"{name}: {shown(value)} must be relative to the repository, without '..'.")
     return path
 
 
@@ -131,7 +150,7 @@ def clean_match(value: str) -> bool:
 
 def clean_limit(value: int, name: str = "limit", *, at_most: int = MAX_LIMIT) -> int:
     if not 1 <= value <= at_most:
-        raise InvalidInput(f"{name} is {value}; it must be between 1 and {at_most}.")
+        raise InvalidInput(f"{name} is {shown(value)}; it must be between 1 and {at_most}.")
     return value
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import models
 
-from ctxhub.core.errors import InvalidInput, unknown_word
+from ctxhub.core.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.inputs import PATH_LENGTH, clean_name
 
 Count = int | list[int]
@@ -49,7 +49,8 @@ def split_ref(ref: str) -> tuple[Noun, str]:
     openable = [noun.kind for noun in all_nouns() if noun.open]
     if not colon or not name.strip():
         raise InvalidInput(
-            f"{ref!r} is not a ref.", hint="A ref is a kind, a colon and a name: decision:api/auth/method."
+            f"{shown(ref)} is not a ref.",
+            hint="A ref is a kind, a colon and a name: decision:api/auth/method.",
         )
     if kind.lower() not in openable:
         raise unknown_word("ref", kind, openable)

@@ -14,7 +14,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import CtxhubError, InvalidInput, LimitReached, NotAllowed, Unauthenticated
 from ctxhub.core.headers import header_text
-from ctxhub.core.inputs import WORD_LENGTH, clean_name
+from ctxhub.core.inputs import clean_agent
 from ctxhub.core.services.access_tokens import authenticate, authenticate_remembered
 from ctxhub.mcp import cross_origin
 from ctxhub.mcp.bridge import in_thread
@@ -84,7 +84,7 @@ class Dispatcher:
             async def keep(message: MutableMapping[str, Any]) -> None:
                 said.append(message)
 
-            async with self._lanes.one():
+            async with self._lanes.one(scope["method"], scope["path"]):
                 await self._django(scope, receive, keep)
             for message in said:
                 await send(message)
@@ -138,7 +138,7 @@ async def _caller(headers: dict[str, str]) -> Caller:
     if (caller := authenticate_remembered(token)) is None:
         caller = await in_thread(authenticate, token)
     if agent := headers.get("ctxhub-agent", "").strip():
-        caller = caller.speaking_as(clean_name(header_text(agent), "Ctxhub-Agent", at_most=WORD_LENGTH))
+        caller = caller.speaking_as(clean_agent(header_text(agent), "Ctxhub-Agent"))
     return caller
 
 

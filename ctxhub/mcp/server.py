@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import mcp_types as types
@@ -14,7 +15,7 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import CtxhubError, InvalidInput
 from ctxhub.core.toolbox import dispatch
 from ctxhub.core.toolbox.surface import INSTRUCTIONS, find_call, list_tools
-from ctxhub.mcp.bridge import in_thread
+from ctxhub.mcp.bridge import in_thread, in_turn
 from ctxhub.mcp.results import answer_result, error_result, failure_result
 
 REQUEST_ID = "ctxhub/request_id"
@@ -57,11 +58,16 @@ def build_server(caller_of: Callable[[Context], Caller], surface: Surface) -> Se
         return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in tools])
 
     async def on_call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tool, arguments = find_call(params.name, params.arguments or {})
         try:
-            answer = await in_thread(
-                dispatch.call, caller_of(context), tool, arguments, request_id=_request_id(context)
+            tool, arguments = find_call(
+                params.name, params.arguments or {}, profile=surface.profile, only=surface.only
             )
+            caller, request_id = caller_of(context), _request_id(context)
+            run = partial(dispatch.call, caller, tool, arguments, request_id=request_id)
+            if dispatch.writes(tool, arguments):
+                answer = await in_turn(caller.project_id, run)
+            else:
+                answer = await in_thread(run)
         except CtxhubError as error:
             return error_result(error)
         except Exception:

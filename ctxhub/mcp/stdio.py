@@ -3,11 +3,12 @@
 import asyncio
 import json
 import os
+import re
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
-from typing import Any
+from typing import IO, Any
 
 import anyio
 import mcp_types as types
@@ -18,7 +19,25 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 LINE_BYTES = 64 * 1024 * 1024
+END_BYTES = 1_000
 SECONDS_TO_ANSWER = 10
+NO_MESSAGE = "This is no JSON-RPC message."
+
+_ID = rb'"id"\s*:\s*(-?\d{1,18}|"(?:[^"\\]|\\.){0,200}")\s*'
+_TEXT = rb'"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"\s*'
+# Clients write the id before params or after it; deeper within a line an "id" may be anything's.
+_ID_FIRST = re.compile(rb"\s*\{\s*(?:" + _TEXT + rb",\s*){0,2}" + _ID + rb"[,}]")
+_ID_LAST = re.compile(
+    rb"\}\s*,\s*(?:" + _TEXT + rb",\s*){0,2}" + _ID + rb"(?:,\s*" + _TEXT + rb"){0,2}\}\s*$"
+)
+
+
+class LineTooLong(Exception):
+    """The line is left behind, up to its end; `head` is how it began."""
+
+    def __init__(self, head: bytes) -> None:
+        super().__init__()
+        self.head = head
 
 
 def serve_stdio(server: Server[Any]) -> None:
@@ -47,17 +66,24 @@ async def _streams() -> AsyncIterator[Any]:
 
     async def read() -> None:
         async with incoming:
-            while line := await next_line():
+            while True:
+                try:
+                    line = await next_line()
+                except LineTooLong as error:
+                    await say(_refusal(error.head, f"A line has at most {LINE_BYTES:,} bytes."))
+                    continue
+                if not line:
+                    break
                 try:
                     message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValidationError as error:
                     if line.strip():
-                        await say(_refusal(line, error))
+                        await say(_refusal(line, _reason(error)))
                     continue
                 if isinstance(message, types.JSONRPCRequest) and message.method != "subscriptions/listen":
                     unanswered.add(message.id)
-                elif isinstance(message, types.JSONRPCNotification) and message.params:
-                    unanswered.discard(message.params.get("requestId"))  # notifications/cancelled
+                elif isinstance(message, types.JSONRPCNotification):
+                    unanswered.discard(_cancelled(message))
                 await incoming.send(SessionMessage(message))
             # A script that pipes its calls in, and so closes its end at once, still reads the answers.
             with anyio.move_on_after(SECONDS_TO_ANSWER):
@@ -77,13 +103,40 @@ async def _streams() -> AsyncIterator[Any]:
 
 
 async def _reader(fd: int) -> Callable[[], Awaitable[bytes]]:
+    """Reads the next line, b"" at the end; raises LineTooLong."""
     if not _is_watchable(fd):
         file = os.fdopen(fd, "rb")
-        return lambda: to_thread.run_sync(file.readline, abandon_on_cancel=True)
+        return lambda: to_thread.run_sync(_line_of_file, file, abandon_on_cancel=True)
     lines = asyncio.StreamReader(limit=LINE_BYTES)
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), os.fdopen(fd, "rb", 0))
-    return lines.readline
+    return lambda: _line_of_pipe(lines)
+
+
+def _line_of_file(file: IO[bytes]) -> bytes:
+    line = file.readline(LINE_BYTES)
+    if len(line) < LINE_BYTES or line.endswith(b"\n"):
+        return line
+    rest = line
+    while rest and not rest.endswith(b"\n"):
+        rest = file.readline(LINE_BYTES)
+    raise LineTooLong(line[:END_BYTES])
+
+
+async def _line_of_pipe(lines: asyncio.StreamReader) -> bytes:
+    head = b""
+    while True:
+        try:
+            line = await lines.readuntil()
+        except asyncio.IncompleteReadError as end:
+            line = end.partial
+        except asyncio.LimitOverrunError as overrun:
+            skipped = await lines.readexactly(overrun.consumed)
+            head = head or skipped[:END_BYTES]
+            continue
+        if head:
+            raise LineTooLong(head)
+        return line
 
 
 async def _writer(fd: int) -> Callable[[str], Awaitable[None]]:
@@ -110,16 +163,37 @@ def _is_watchable(fd: int) -> bool:
     return os.name == "posix" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode))
 
 
-def _refusal(line: bytes, error: ValidationError) -> str:
+def _cancelled(message: types.JSONRPCNotification) -> int | str | None:
+    """The id of the request that a client no longer waits for."""
+    said = (message.params or {}).get("requestId")
+    is_id = message.method == "notifications/cancelled" and type(said) in (int, str)
+    return said if is_id else None
+
+
+def _reason(error: ValidationError) -> str | None:
+    """What the line is no JSON for; None where it is JSON, but no message."""
+    [first, *_] = error.errors(include_url=False, include_input=False)
+    return first["msg"] if first["type"] == "json_invalid" else None
+
+
+def _refusal(line: bytes, reason: str | None) -> str:
     """The answer to a line that is no message, with its id if one can be read: its sender may be waiting."""
+    code, message = (types.PARSE_ERROR, reason) if reason else (types.INVALID_REQUEST, NO_MESSAGE)
+    return json.dumps({"jsonrpc": "2.0", "id": _id_in(line), "error": {"code": code, "message": message}})
+
+
+def _id_in(line: bytes) -> int | str | None:
     try:
         sent = json.loads(line)
-        request_id = sent.get("id") if isinstance(sent, dict) else None
+        said = sent.get("id") if isinstance(sent, dict) else None
     except (ValueError, RecursionError):
-        request_id = None
-    [first, *_] = error.errors(include_url=False, include_input=False)
-    refusal = {"code": types.INVALID_REQUEST, "message": "This is no JSON-RPC message."}
-    if first["type"] == "json_invalid":
-        refusal = {"code": types.PARSE_ERROR, "message": first["msg"]}
-    known_id = request_id if isinstance(request_id, int | str) else None
-    return json.dumps({"jsonrpc": "2.0", "id": known_id, "error": refusal})
+        found = _ID_FIRST.match(line[:END_BYTES]) or _ID_LAST.search(line[-END_BYTES:])
+        said = _decoded(found[1]) if found else None
+    return said if type(said) in (int, str) else None
+
+
+def _decoded(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -9,7 +9,7 @@ from django.db import connection
 
 from ctxhub.core import sql
 from ctxhub.core.clock import spoken
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.errors import InvalidInput, unknown_word
 from ctxhub.core.inputs import (
     clean_choice,
     clean_limit,
@@ -165,7 +165,12 @@ def _demands(
 
 def clean_status(filters: DecisionFilters) -> DecisionStatus | None:
     said = filters.get("status", "any" if filters.get("key") else "active")
-    return None if str(said).strip().lower() == "any" else clean_choice(said, DecisionStatus, "status")
+    if str(said).strip().lower() == "any":
+        return None
+    try:
+        return clean_choice(said, DecisionStatus, "status")
+    except InvalidInput:
+        raise unknown_word("status", said, [*DecisionStatus.labels, "any"]) from None
 
 
 def _plain(project_id: int, words: Words, filters: DecisionFilters) -> list[Condition]:

@@ -68,7 +68,8 @@ def list_versions(
     row = find_decision(project_id, clean_name(key, "key"))
     if row is None:
         return Listing(columns=VERSION_COLUMNS, rows=[])
-    return _versions_of(project_id, row, full=full, limit=limit and clean_limit(limit), cursor=cursor)
+    at_most = None if limit is None else clean_limit(limit)
+    return _versions_of(project_id, row, full=full, limit=at_most, cursor=cursor)
 
 
 def _versions_of(
@@ -128,14 +129,15 @@ def open_decisions(project_id: int, keys: Sequence[str], full: bool) -> dict[str
 
 
 def near_keys(project_id: int, key: str, count: int = 5) -> list[str]:
-    """Keys that a mistyped one may have meant, nearest first; looks at a bounded number of candidates."""
+    """Keys that a mistyped one may have meant, whatever its case, nearest first, of a bounded number."""
     from rapidfuzz import fuzz, process
 
     keys = Decision.objects.in_project(project_id).values_list("key", flat=True)
-    candidates = {
-        *keys.filter(key__gte=key).order_by("key")[:200],
-        *keys.filter(key__lt=key).order_by("-key")[:200],
-        *keys.order_by("-updated_at", "-id")[:2_000],
-    }
-    found = process.extract(key, sorted(candidates), scorer=fuzz.ratio, score_cutoff=60, limit=count)
+    candidates = set(keys.order_by("-updated_at", "-id")[:2_000])
+    for place in dict.fromkeys((key, key.lower())):
+        candidates.update(keys.filter(key__gte=place).order_by("key")[:200])
+        candidates.update(keys.filter(key__lt=place).order_by("-key")[:200])
+    found = process.extract(
+        key, sorted(candidates), scorer=fuzz.ratio, processor=str.casefold, score_cutoff=60, limit=count
+    )
     return [near for near, _, _ in found]

@@ -55,17 +55,21 @@ def record_decisions(
     revised = [change.old for change in changes if change.old and change.new]
     if revised:
         insert_revisions(project_id, revised)
-    record(project_id=project_id, agent_id=agent_id, changes=[_event(change) for change in changes], at=at)
+    record(
+        project_id=project_id, agent_id=agent_id, changes=[_event(change, at) for change in changes], at=at
+    )
 
 
-def _event(change: DecisionChange) -> Change:
+def _event(change: DecisionChange, at: datetime) -> Change:
     row = change.row
     data: dict[str, Any] = {"version": row.version}
     if change.old and change.new:
         data |= {"was": change.old.version, "changed": change.changed}
     if change.verb == "deprecated" and row.reason:
         data["reason"] = row.reason
-    return Change("decision", change.verb, f"decision:{row.key}", data)
+    return Change(
+        "decision", change.verb, f"decision:{row.key}", data, max(at, row.updated_at) if change.new else at
+    )
 
 
 def _spoken(row: DecisionRow) -> dict[str, Any]:

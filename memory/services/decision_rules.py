@@ -50,7 +50,7 @@ def decide(
         metadata=_metadata(fields, base),
         version=_next_version(fields, old),
     )
-    if base.status == DecisionStatus.DEPRECATED and new.status == DecisionStatus.ACTIVE:
+    if base.status == DecisionStatus.DEPRECATED != new.status:
         new = replace(new, reason="", superseded_by=None, superseded_by_id=None)
     change = DecisionChange(old, new)
     if old is not None and change.changed:

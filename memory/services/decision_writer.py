@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import CtxhubError
 from ctxhub.core.selectors.words import Words, find_words
 from ctxhub.core.services.words import register_words
-from ctxhub.core.unset import given
+from ctxhub.core.unset import UNSET, given
 from memory.services.decision_fields import DecisionFields
 from memory.services.decision_log import DecisionChange, record_decisions
 from memory.services.decision_rules import decide
 from memory.sql.decision_lists import SCOPE_LINKS, TAG_LINKS
-from memory.sql.decision_rows import read_decisions
+from memory.sql.decision_rows import DecisionRow, read_decisions, used_versions
 from memory.sql.decision_writes import touch_links, upsert_decisions, write_links
 
 
@@ -22,17 +22,21 @@ def write_decisions(caller: Caller, items: Sequence[DecisionFields]) -> list[Dec
     """Write the items, in as many rounds as the most repeated key comes; an error for each that cannot be."""
     outcomes: dict[int, DecisionChange | CtxhubError] = {}
     waiting = dict(enumerate(items))
+    at = clock.now()
     while waiting:
         first_of_key: dict[str, int] = {}
         for index, fields in waiting.items():
             first_of_key.setdefault(fields.key, index)
         chosen = list(first_of_key.values())
-        outcomes |= zip(chosen, _write_round(caller, [waiting.pop(index) for index in chosen]), strict=True)
+        written = _write_round(caller, [waiting.pop(n) for n in chosen], _later(at, len(outcomes)))
+        outcomes |= zip(chosen, written, strict=True)
     return [outcomes[index] for index in range(len(items))]
 
 
-def _write_round(caller: Caller, items: Sequence[DecisionFields]) -> list[DecisionChange | CtxhubError]:
-    at = clock.now()
+def _write_round(
+    caller: Caller, items: Sequence[DecisionFields], at: datetime
+) -> list[DecisionChange | CtxhubError]:
+    """Each item has a microsecond of its own: who reads on from one's event gets the next, and no other."""
     stored = read_decisions(caller.project_id, [fields.key for fields in items])
     words = find_words(
         caller.project_id,
@@ -42,14 +46,36 @@ def _write_round(caller: Caller, items: Sequence[DecisionFields]) -> list[Decisi
         layers=any(fields.layer for fields in items),
     )
     outcomes: list[DecisionChange | CtxhubError] = []
-    for fields in items:
+    for index, fields in enumerate(_with_new_versions(caller, items, stored)):
         try:
-            outcomes.append(decide(fields, stored.get(fields.key), words, caller.agent, at))
+            outcomes.append(decide(fields, stored.get(fields.key), words, caller.agent, _later(at, index)))
         except CtxhubError as error:
             outcomes.append(error)
     changes = [o for o in outcomes if isinstance(o, DecisionChange) and (o.old is None or o.changed)]
     ids = store_changes(caller, changes, words, at) if changes else {}
     return [_with_id(o, ids) if isinstance(o, DecisionChange) else o for o in outcomes]
+
+
+def _later(at: datetime, places: int) -> datetime:
+    return at + timedelta(microseconds=places)
+
+
+def _with_new_versions(
+    caller: Caller, items: Sequence[DecisionFields], stored: Mapping[str, DecisionRow]
+) -> list[DecisionFields]:
+    """A version that an older revision has counts as not said: what was read of it must not match again."""
+    asked = {
+        (stored[fields.key].id, fields.version)
+        for fields in items
+        if fields.key in stored and fields.version not in (UNSET, stored[fields.key].version)
+    }
+    used = used_versions(caller.project_id, asked) if asked else set()
+    return [
+        replace(fields, version=UNSET)
+        if fields.key in stored and (stored[fields.key].id, fields.version) in used
+        else fields
+        for fields in items
+    ]
 
 
 def store_changes(
@@ -64,6 +90,7 @@ def store_changes(
         at=at,
     )
     ids = upsert_decisions(caller.project_id, [replace(c.row, agent_id=words.agent_id) for c in changes])
+    moments = {ids[change.row.key]: change.row.updated_at for change in changes}
     for links, name, known in (
         (TAG_LINKS, "tags", words.tags),
         (SCOPE_LINKS, "scopes", words.scopes),
@@ -74,8 +101,8 @@ def store_changes(
             if change.touches(name)
         }
         kept = [c.row.id for c in changes if not c.touches(name) and getattr(c.row, name)]
-        write_links(links, caller.project_id, wanted, {c.old.id for c in changes if c.old}, at)
-        touch_links(links, kept, at)
+        write_links(links, caller.project_id, wanted, {c.old.id for c in changes if c.old}, moments)
+        touch_links(links, kept)
     record_decisions(project_id=caller.project_id, agent_id=words.agent_id, changes=changes, at=at)
     return ids
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NotRequired, Unpack
 from typing_extensions import TypedDict
 
 from ctxhub.core import clock
-from ctxhub.core.caller import Caller
+from ctxhub.core.caller import Caller, acting
 from ctxhub.core.errors import Conflict, CtxhubError, InvalidInput, NotFound
 from ctxhub.core.inputs import LIST_LENGTH, clean_text
 from ctxhub.core.selectors.words import find_words
@@ -127,8 +127,7 @@ def set_decision_batch(
         if atomic:
             _refuse_any(outcomes)
     failed = sum(isinstance(outcome, CtxhubError) for outcome in outcomes)
-    results = [_result(outcome, index) for index, outcome in enumerate(outcomes)]
-    return {"done": len(outcomes) - failed, "failed": failed, "results": results}
+    return {"done": len(outcomes) - failed, "failed": failed, "results": _results(outcomes)}
 
 
 def quick_set_decision(*, caller: Caller, key: str, value: str | int | float) -> QuickSetAnswer:
@@ -189,7 +188,8 @@ def delete_decision(*, caller: Caller, key: str, expected_version: str | Unset =
         if old is None:
             raise unknown_key(key)
         check_expected(key, expected_version, old)
-        Decision.objects.in_project(caller.project).get(pk=old.id).delete()
+        with acting(caller):
+            Decision.objects.in_project(caller.project).get(pk=old.id).delete()
     return {"key": key, "result": "deleted"}
 
 
@@ -206,6 +206,8 @@ def unknown_key(key: str, similar: Sequence[str] = ()) -> NotFound:
 
 def _heir(caller: Caller, key: str, heir_key: str) -> Decision:
     """The decision that takes over; raises NotFound, or Conflict where following it leads back to `key`."""
+    if heir_key == key:
+        raise Conflict(f"{key!r} cannot supersede itself.", hint="Name another key, or leave it out.")
     heir = Decision.objects.in_project(caller.project).filter(key=heir_key).first()
     if heir is None:
         raise unknown_key(heir_key)
@@ -258,5 +260,16 @@ def _answer(change: DecisionChange) -> SetAnswer:
     return answer
 
 
-def _result(outcome: DecisionChange | CtxhubError, index: int) -> dict[str, Any]:
-    return {"index": index, **outcome.body()} if isinstance(outcome, CtxhubError) else {**_answer(outcome)}
+def _results(outcomes: Sequence[DecisionChange | CtxhubError]) -> list[dict[str, Any]]:
+    """How each item went. What would have been right is told once, not with each item that got it wrong."""
+    results: list[dict[str, Any]] = []
+    told: list[Any] = []
+    for index, outcome in enumerate(outcomes):
+        if isinstance(outcome, CtxhubError):
+            body = outcome.body()
+            repeated = [name for name in ("allowed", "hint") if body.get(name) in told]
+            told += [body[name] for name in ("allowed", "hint") if name in body]
+            results.append({"index": index, **{n: said for n, said in body.items() if n not in repeated}})
+        else:
+            results.append({**_answer(outcome)})
+    return results

@@ -70,6 +70,17 @@ def read_decisions(project_id: int, keys: Sequence[str]) -> dict[str, DecisionRo
     return {row.key: row for row in as_rows(WHOLE, sql.rows(statement, [project_id, *values]))}
 
 
+def used_versions(project_id: int, asked: Iterable[tuple[int, Any]]) -> set[tuple[int, Any]]:
+    """Which of these (decision's id, version) a revision has."""
+    ids, versions = zip(*asked, strict=True)
+    of, among_ids = sql.among("decision_id", ids)
+    called, among_versions = sql.among("version", versions)
+    statement = f"""
+        SELECT DISTINCT decision_id, version FROM memory_decisionrevision
+        WHERE project_id = %s AND {of} AND {called}"""  # noqa: S608
+    return set(sql.rows(statement, [project_id, *among_ids, *among_versions]))
+
+
 @cache
 def selected(fields: Sequence[str]) -> tuple[str, str]:
     """The SQL that reads these fields of a DecisionRow from `memory_decision d`: columns and joins."""

@@ -49,25 +49,32 @@ def _values(project_id: int, row: DecisionRow) -> list[Any]:
 
 
 def write_links(
-    links: Links, project_id: int, wanted: Mapping[int, Iterable[int]], existed: Collection[int], at: datetime
+    links: Links,
+    project_id: int,
+    wanted: Mapping[int, Iterable[int]],
+    existed: Collection[int],
+    moments: Mapping[int, datetime],
 ) -> None:
     """Make each decision's words exactly the wanted ones; only those that existed can have had others."""
     if old := [decision for decision in wanted if decision in existed]:
         sql.execute(f"DELETE FROM {links.table} WHERE decision_id IN ({sql.marks(old)})", old)  # noqa: S608
-    moment = sql.stored_time(at)
     if records := [
-        (project_id, decision, word, moment) for decision, words in wanted.items() for word in words
+        (project_id, decision, word, sql.stored_time(moments[decision]))
+        for decision, words in wanted.items()
+        for word in words
     ]:
         sql.insert(links.table, ("project_id", "decision_id", links.column, "updated_at"), records)
 
 
-def touch_links(links: Links, decision_ids: Sequence[int], at: datetime) -> None:
-    """Keep the copy of `updated_at` on links that stay as they are."""
+def touch_links(links: Links, decision_ids: Sequence[int], at: datetime | None = None) -> None:
+    """Keep the copy of `updated_at` on links that stay as they are: `at`, or each decision's own."""
     if decision_ids:
+        own = f"(SELECT d.updated_at FROM memory_decision d WHERE d.id = {links.table}.decision_id)"  # noqa: S608
+        moment, values = ("%s", [sql.stored_time(at)]) if at else (own, [])
         statement = (
-            f"UPDATE {links.table} SET updated_at = %s WHERE decision_id IN ({sql.marks(decision_ids)})"  # noqa: S608
+            f"UPDATE {links.table} SET updated_at = {moment} WHERE decision_id IN ({sql.marks(decision_ids)})"  # noqa: S608
         )
-        sql.execute(statement, [sql.stored_time(at), *decision_ids])
+        sql.execute(statement, [*values, *decision_ids])
 
 
 def insert_revisions(project_id: int, decisions: Iterable[DecisionRow]) -> None:

@@ -7,7 +7,8 @@ from typing import Annotated, Any, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError
+from ctxhub.core.errors import CtxhubError, InvalidInput, shown
+from ctxhub.core.inputs import MAX_LIMIT
 from ctxhub.core.listing import Listing
 from ctxhub.core.toolbox.arguments import Anything, Items, Number, Object, Says, Value, Word, Words
 from ctxhub.core.toolbox.registry import action, all_tools, tool
@@ -179,9 +180,9 @@ def list_(
 
 
 @action("decision", "versions", example={"key": "api/auth/method"}, also_known_as=("get_versions", "history"))
-def versions(caller: Caller, key: str) -> Listing:
+def versions(caller: Caller, key: str, limit: Number = MAX_LIMIT, cursor: str | None = None) -> Listing:
     """Every version, newest first, the current one included."""
-    return selectors.list_versions(caller.project_id, key)
+    return selectors.list_versions(caller.project_id, key, limit=limit, cursor=cursor)
 
 
 @action(
@@ -210,8 +211,14 @@ def delete(caller: Caller, key: str) -> services.DeleteAnswer:
     return services.delete_decision(caller=caller, key=key)
 
 
-def _checked(item: Mapping[str, Any]) -> Mapping[str, Any] | CtxhubError:
+def _checked(item: Any) -> Mapping[str, Any] | CtxhubError:
+    if not isinstance(item, Mapping):
+        return InvalidInput(
+            f"An item is an object, not {shown(item)}.", hint='Each takes what `set` takes: {"key", "value"}.'
+        )
+    # Some models write an item as they would write the call.
+    said = {name: value for name, value in item.items() if (name, value) != ("action", "set")}
     try:
-        return all_tools()["decision"].actions["set"].arguments.check(item, "decision.set")
+        return all_tools()["decision"].actions["set"].arguments.check(said, "decision.set")
     except CtxhubError as error:
         return error

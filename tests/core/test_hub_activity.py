@@ -166,3 +166,12 @@ def test_vocabulary_counts_uses_and_keeps_the_layers_order(ada: Caller) -> None:
     assert (vocabulary["layers"]["data"], vocabulary["layers"]["business"]) == (2, 0)
     assert list(vocabulary["tags"].items())[:2] == [("api", 2), ("new", 1)]
     assert vocabulary["scopes"] == {"s": 2}
+
+
+def test_agents_come_in_pages(ada: Caller) -> None:
+    for name in ("ada", "ben", "eve"):
+        call(ada, "hub", {"agent": name})
+    first = call(ada, "hub", {"action": "agents", "limit": 1})
+    rest = call(ada, "hub", {"action": "agents", "cursor": first["next"]})
+    assert len({name for name, _ in [*first["rows"], *rest["rows"]]}) == 3 == first["total"]
+    assert "next" not in rest

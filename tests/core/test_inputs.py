@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ctxhub.core import inputs
 from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError, InvalidInput, nearest, unknown_word
+from ctxhub.core.errors import CtxhubError, InvalidInput, nearest, shown, unknown_word
 from ctxhub.core.models import Project
 from memory.models import DecisionStatus
 
@@ -197,3 +197,29 @@ def test_an_unknown_word_names_the_known_ones() -> None:
         "did_you_mean": "business",
         "allowed": ["business", "data"],
     }
+
+
+@pytest.mark.parametrize(("said", "known"), [(" ada ", "ada"), ("Ada L.", "Ada L."), ("$ada", "$ada")])
+def test_an_agents_name_is_cleaned(said: str, known: str) -> None:
+    assert inputs.clean_agent(said) == known
+
+
+@pytest.mark.parametrize("said", ["", "x" * 101, "${AGENT}", "a-${USER:-x}", "ghp_" + "a1B2c3D4e5" * 4])
+def test_what_is_no_agents_name_is_refused_by_its_place(said: str) -> None:
+    with pytest.raises(InvalidInput, match="Ctxhub-Agent"):
+        inputs.clean_agent(said, "Ctxhub-Agent")
+
+
+@pytest.mark.parametrize(
+    ("said", "repeated"),
+    [
+        ("x", "'x'"),
+        ("x" * 60, repr("x" * 60)),
+        ("x" * 61, "'" + "x" * 59 + "…"),
+        (50.7, "50.7"),
+        (None, "None"),
+    ],
+)
+def test_what_was_said_is_repeated_in_short(said: object, repeated: str) -> None:
+    assert shown(said) == repeated
+    assert len(shown([[said] * 100] * 100)) <= 61

@@ -30,7 +30,7 @@ SAMPLE = Arguments(sample)
 
 
 def check(**given: Any) -> dict[str, Any]:
-    return SAMPLE.check({"key": "k", "value": "v", **given}, "sample.do")
+    return SAMPLE.check({"key": "k", "value": "v", **given}, "sample.do", also=("agent",))
 
 
 def test_a_signature_tells_what_is_required_and_of_which_shape() -> None:
@@ -109,7 +109,7 @@ def test_a_number_stays_the_number_it_is(value: Any) -> None:
     [
         {"value": True}, {"value": ["x"]}, {"value": {"a": 1}}, {"value": float("nan")}, {"value": 10**300},
         {"layer": 5}, {"layer": ["data"]}, {"tags": 5}, {"tags": [1]}, {"tags": {"a": 1}}, {"tags": True},
-        {"metadata": "x"}, {"metadata": [1]}, {"metadata": "{broken"}, {"metadata": 5}, {"items": ["x"]},
+        {"metadata": "x"}, {"metadata": [1]}, {"metadata": "{broken"}, {"metadata": 5}, {"items": "x"},
         {"items": 5}, {"limit": "x"}, {"limit": 1.5}, {"limit": True}, {"full": "perhaps"}, {"status": True},
         {"extra": 5.5},
     ],
@@ -149,3 +149,20 @@ def test_an_unknown_argument_is_told_what_was_meant(name: str, meant: str | None
         check(**{name: "x"})
     assert refused.value.details["did_you_mean"] == meant
     assert refused.value.details["allowed"] == [*SAMPLE.names, "agent"]
+
+
+def test_of_many_unknown_arguments_a_few_are_named() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check(**{f"{n:04}" + "x" * 10_000: n for n in range(5_000)})
+    assert "and 4,995 more" in refused.value.message
+    assert len(str(refused.value.body())) < 1_000
+
+
+def test_of_many_wrong_entries_a_few_are_named() -> None:
+    with pytest.raises(InvalidInput, match=r"tags\[4\].*and 995 more") as refused:
+        check(tags=[1] * 1_000)
+    assert len(refused.value.message) < 400
+
+
+def test_items_of_any_kind_are_left_to_their_action() -> None:
+    assert check(items=[5, None, "x", {}])["items"] == [5, None, "x", {}]

@@ -152,3 +152,61 @@ def test_a_long_decision_is_cut_to_what_a_client_accepts(ada: Caller) -> None:
     answer = call(ada, "decision", {"action": "get", "key": "k", "include": ["rationale", "history"]})
     assert answer["truncated"] is True
     assert len(as_text(answer)) < 120_000
+
+
+# -- What a caller says is repeated in short -------------------------------------------------------
+
+LONG = "x" * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        (LONG, {}),
+        ("decision", {"action": LONG}),
+        ("decision", {"action": "list", LONG: 1}),
+        ("decision", {"action": "list", "status": LONG}),
+        ("decision", {"action": "list", "format": LONG}),
+        ("decision", {"action": "list", "max_tokens": LONG}),
+        ("decision", {"action": "list", "max_tokens": [LONG] * 3}),
+        ("decision", {"action": "list", "limit": 10**4_000}),
+        ("decision", {"action": "list", "layer": LONG}),
+        ("decision", {"action": "list", "since": LONG}),
+        ("decision", {"action": "list", "sort": LONG}),
+        ("decision", {"action": "set", "key": "k", "value": "x", "paths": ["/" + LONG[:900]]}),
+        ("decision", {"action": "set_batch", "items": [LONG]}),
+        ("get", {"refs": [LONG]}),
+        ("get", {"refs": [LONG + ":x"]}),
+        ("hub", {"action": "stats", "agent": LONG}),
+    ],
+)
+def test_a_refusal_is_short_whatever_was_said(ada: Caller, tool: str, arguments: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        call(ada, tool, arguments)
+    assert len(as_text(refused.value.body())) < 1_000
+
+
+@pytest.mark.parametrize("wrong", [float("inf"), float("nan"), 50.7, 0, -1, True, "many", "50.5", [50]])
+def test_max_tokens_is_a_whole_number(ada: Caller, wrong: Any) -> None:
+    with pytest.raises(InvalidInput, match="max_tokens must be a whole number"):
+        call(ada, "decision", {"action": "list", "max_tokens": wrong})
+
+
+@pytest.mark.parametrize("right", [50, 50.0, "50", 10**30])
+def test_max_tokens_may_be_written_in_several_ways(ada: Caller, right: Any) -> None:
+    assert call(ada, "decision", {"action": "list", "max_tokens": right})["count"] == 0
+
+
+def test_an_unknown_argument_of_a_list_is_told_all_that_it_takes(ada: Caller) -> None:
+    for action, common in (("list", ["agent", "format", "max_tokens"]), ("get", ["agent"])):
+        with pytest.raises(InvalidInput) as refused:
+            call(ada, "decision", {"action": action, "key": "k", "zzz": 1})
+        own = all_tools()["decision"].actions[action].arguments.names
+        assert refused.value.details["allowed"] == [*own, *common]
+
+
+@pytest.mark.parametrize("agent", ["ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2, "${AGENT}"])
+def test_nobody_is_called_by_a_credential_or_a_variable(ada: Caller, agent: str) -> None:
+    with pytest.raises(InvalidInput, match="agent"):
+        call(ada, "hub", {"action": "stats", "agent": agent})
+    assert not Agent.objects.in_project(ada.project).exists()

@@ -1,13 +1,21 @@
 """Who speaks on stdio, and for which project: the arguments of `runmcp`."""
 
+import os
+import socket
+import subprocess
+from pathlib import Path
+
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.management.commands.runmcp import find_caller
+from tests.stdio import PATIENCE_SECONDS, command
 
+ENVIRONMENT = {"CTXHUB_VAR_DIR": str(settings.VAR_DIR), "CTXHUB_SECRET_KEY": settings.SECRET_KEY}
 CREDENTIAL = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 
 
@@ -47,6 +55,8 @@ def test_without_any_project_the_way_to_one_is_told(db: None) -> None:
         (["--scopes", "reed"], "read"),
         (["--scopes", ","], "read"),
         (["--agent", "a" * 101], "100"),
+        (["--agent", CREDENTIAL], "credential"),
+        (["--agent", "${AGENT}"], "did not fill in"),
         (["--profile", "small"], "core"),
         (["--surface", "round"], "flat"),
     ],
@@ -54,6 +64,32 @@ def test_without_any_project_the_way_to_one_is_told(db: None) -> None:
 def test_a_wrong_choice_is_refused_in_words(apollo: Project, arguments: list[str], right: str) -> None:
     with pytest.raises(CommandError, match=right):
         call_command("runmcp", *arguments)
+
+
+@pytest.mark.parametrize("said", ["--project", "--agent", "--scopes"])
+def test_over_http_it_is_the_token_that_says_who_speaks(apollo: Project, said: str) -> None:
+    with pytest.raises(CommandError, match=f"{said} cannot be said with --http"):
+        call_command("runmcp", "--http", said, "read")
+
+
+def test_over_http_a_taken_port_is_told(apollo: Project) -> None:
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        port = holder.getsockname()[1]
+        with pytest.raises(CommandError, match=f"Port {port} on 127.0.0.1 is taken"):
+            call_command("runmcp", "--http", "--port", str(port))
+
+
+def test_over_http_a_database_without_tables_is_told(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*command("--http"), "--port", "0"],
+        env={**ENVIRONMENT, "PATH": os.environ["PATH"], "DATABASE_URL": f"sqlite:///{tmp_path}/new.sqlite3"},
+        capture_output=True,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert done.returncode == 1
+    assert b"manage.py setup" in done.stderr
 
 
 def test_storing_a_credential_has_to_be_asked_for(apollo: Project) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ctxhub.core.models import Project
+from ctxhub.mcp.stdio import LINE_BYTES, _refusal
 from memory.models import Decision
 from tests.stdio import LEGACY, PATIENCE_SECONDS, StdioClient, command, environment, stdio_hub
 
@@ -54,6 +55,54 @@ def test_a_value_of_5_mb_is_refused_and_survived(apollo: Project) -> None:
         assert client.call("decision", "set", key="k", value="é" * 32 * 1024)["result"] == "created"
         shown = client.call("decision", "get", key="k")["decision"]["value"]
         assert set(shown) <= {"é"}
+
+
+def test_a_notification_that_cancels_nothing_is_survived(apollo: Project) -> None:
+    with stdio_hub("--project", "apollo") as client:
+        client.start()
+        for method in ("notifications/cancelled", "notifications/progress"):
+            for cancelled in ([1], {"a": 1}, True, None):
+                said = {"jsonrpc": "2.0", "method": method, "params": {"requestId": cancelled}}
+                client.write(json.dumps(said).encode())
+        assert client.request("ping")["result"] == {}
+
+
+TOO_LONG = b"x" * (LINE_BYTES + 10)
+
+
+def test_a_line_over_64_mib_is_refused_and_survived(apollo: Project) -> None:
+    with stdio_hub("--project", "apollo") as client:
+        client.start()
+        for line, request_id in ((TOO_LONG, None), (b'{"jsonrpc":"2.0","id":7,"method":"' + TOO_LONG, 7)):
+            client.write(line)
+            answer = client.read()
+            assert (answer["id"], answer["error"]["code"]) == (request_id, -32700)
+        assert client.request("ping")["result"] == {}
+
+
+def test_a_line_over_64_mib_of_a_file_is_survived(apollo: Project, tmp_path: Any) -> None:
+    calls = tmp_path / "calls.jsonl"
+    calls.write_bytes(TOO_LONG + b"\n" + json.dumps(message(1, "initialize", **LEGACY)).encode() + b"\n")
+    with calls.open() as stdin, stdio_hub("--project", "apollo", stdin=stdin) as client:
+        assert [client.read()["id"], client.read()["id"]] == [None, 1]
+
+
+DIGITS, DEEP = b"9" * 5_000, b"[" * 100_000 + b"]" * 100_000
+
+
+@pytest.mark.parametrize("value", [DIGITS, DEEP], ids=["digits", "deep"])
+@pytest.mark.parametrize(
+    ("line", "request_id"),
+    [
+        (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":%s}}', 7),
+        (b'{"id": "a", "params":{"x":%s}}', "a"),
+        (b'{"method":"ping","params":{"x":%s},"jsonrpc":"2.0","id":8}\n', 8),
+        (b'{"jsonrpc":"2.0","method":"ping","params":{"id":9,"x":%s}}', None),
+        (b'{"jsonrpc":"2.0","params":{"x":%s,"y":{"z":1},"id":9}}', None),
+    ],
+)
+def test_a_line_that_cannot_be_read_keeps_its_id(line: bytes, request_id: Any, value: bytes) -> None:
+    assert json.loads(_refusal(line % value, "broken"))["id"] == request_id
 
 
 A_TOOL_THAT_PRINTS = """

@@ -187,6 +187,24 @@ def test_flat_tools_are_called_by_their_own_names(ada: Caller) -> None:
     assert find_call("get", {"refs": []}) == ("get", {"refs": []})
 
 
+@pytest.mark.parametrize(
+    ("chosen", "called"),
+    [
+        (Surface("flat", only=("get",)), "decision_set"),
+        (Surface(only=("get",)), "decision"),
+        (Surface(profile="core"), "hub"),
+    ],
+)
+def test_a_tool_that_was_not_chosen_is_unknown(ada: Caller, chosen: Surface, called: str) -> None:
+    async def session() -> Any:
+        async with Client(build_server(lambda _: ada, chosen)) as client:
+            return await client.call_tool(called, {"key": "k", "value": "x"})
+
+    body = json.loads(anyio.run(session).content[0].text)
+    assert body["message"] == f"There is no tool {called.removesuffix('_set')!r}."
+    assert body["allowed"] == names(list_tools(ada, profile=chosen.profile, only=chosen.only))
+
+
 # -- Rights ----------------------------------------------------------------------------------------
 
 ACTIONS = [action for tool in all_tools().values() for action in tool.actions.values()]

@@ -431,3 +431,79 @@ def test_deleting_leaves_an_event(apollo: Project, ada: Caller, decided: Decisio
 def test_a_viewer_is_led_to_the_page_for_reading(apollo: Project, decided: DecisionRow) -> None:
     answer = member(apollo, VIEWER, "reader").get(edit_page(decided))
     assert answer["Location"] == f"{LIST}{decided.id}/"
+
+
+@pytest.mark.parametrize("said", [{}, {"reason": "  \n"}])
+def test_deprecating_without_a_reason_or_an_heir_is_asked_again(
+    said: dict[str, str], client: Client, ada: Caller, decided: DecisionRow
+) -> None:
+    page = client.post(f"{LIST}{decided.id}/deprecate/", {"confirmed": "yes", **said})
+    assert "Say why, or name the decision that stands in its place." in page.content.decode()
+    assert read(ada) == decided
+
+
+def test_what_an_agent_deprecated_without_a_reason_says_so(
+    client: Client, ada: Caller, decided: DecisionRow
+) -> None:
+    deprecate_decision(caller=ada, key=KEY)
+    assert "No reason was given." in client.get(f"{LIST}{decided.id}/").content.decode()
+    assert "deprecated already" in client.get(f"{LIST}{decided.id}/deprecate/").content.decode()
+
+
+# -- What could mislead ----------------------------------------------------------------------------
+
+
+def test_metadata_stands_apart_from_what_the_hub_knows(client: Client, ada: Caller) -> None:
+    set_decision(caller=ada, key=KEY, value=1, metadata={"Updated": "yesterday", "größe": {"ü": [1, None]}})
+    page = client.get(f"{LIST}{read(ada).id}/").content.decode()
+    facts, _, metadata = page.partition('<h2 class="ctx-heading">Metadata</h2>')
+    assert "yesterday" not in facts
+    assert '<dt class="ctx-mono">Updated</dt>' in metadata
+    assert "&quot;ü&quot;: [" in metadata
+
+
+def test_a_text_without_blanks_does_not_widen_the_list(client: Client, ada: Caller) -> None:
+    set_decision(caller=ada, key="long", value="x" * 600)
+    assert f'<span class="ctx-preview">{"x" * 120}…</span>' in client.get(LIST).content.decode()
+
+
+def test_short_texts_with_much_in_common_are_woven(client: Client, ada: Caller) -> None:
+    for minutes in (15, 10):
+        set_decision(caller=ada, key=KEY, value=f"JWT, for {minutes} minutes")
+    text = client.get(f"{LIST}{read(ada).id}/history/").content.decode()
+    assert "JWT, for <del>15</del><ins>10</ins> minutes" in text
+
+
+def test_an_old_version_can_be_read_in_whole(client: Client, ada: Caller) -> None:
+    for value in ("first words", "second words", "third words"):
+        set_decision(caller=ada, key=KEY, value=value, rationale=f"Why the {value}.")
+    text = client.get(f"{LIST}{read(ada).id}/history/").content.decode()
+    assert text.count("<details") == 2
+    assert '<div class="ctx-prose">Why the first words.</div>' in text
+
+
+# -- Filters that are seen -------------------------------------------------------------------------
+
+
+def test_a_tag_narrows_the_list_further(client: Client, decided: DecisionRow) -> None:
+    page = client.get(LIST + "?project=apollo&q=JWT&layer=business&p=1").content.decode()
+    assert 'href="?layer=business&amp;project=apollo&amp;q=JWT&amp;tag=security"' in page
+
+
+def test_active_filters_are_shown_and_can_be_taken_away(client: Client, decided: DecisionRow) -> None:
+    cl = client.get(LIST + "?status__exact=1&tag=api&q=JWT&o=1").context["cl"]
+    shown = [(found.title, found.value, found.url) for found in cl.active_filters()]
+    assert shown == [
+        ("status", "active", "?o=1&q=JWT&tag=api"),
+        ("tag", "api", "?o=1&q=JWT&status__exact=1"),
+    ]
+
+
+def test_a_part_of_a_name_finds_what_no_whole_name_does(
+    client: Client, ada: Caller, decided: DecisionRow
+) -> None:
+    set_decision(caller=ada, key="other", value=1, tags=["secure", "api-v2"])
+    found = {
+        query: client.get(f"{LIST}?{query}").context["cl"].result_count for query in ("tag=SECUR", "tag=api")
+    }
+    assert found == {"tag=SECUR": 2, "tag=api": 1}

@@ -401,7 +401,7 @@ def test_batches_with_something_wrong(agent: McpClient, subtests: Subtests) -> N
             "an item that is a text": batch(GOOD, "k=x"),
             "an item that is null": batch(GOOD, None),
             "no items": {"action": "set_batch"},
-            "a batch in a batch": batch(GOOD, {"action": "set", **GOOD}),
+            "a batch in a batch": batch(GOOD, {"action": "set_batch", "items": [GOOD]}),
         },
     )
 

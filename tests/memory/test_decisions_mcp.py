@@ -204,3 +204,52 @@ def test_an_agent_named_in_the_call_is_the_author(hub: LiveHub, apollo: Project)
 def test_what_is_acknowledged_is_stored(ada_mcp: McpClient, apollo: Project) -> None:
     answer = ada_mcp.call("decision", "set", key=KEY, value="x")
     assert Decision.objects.in_project(apollo).get(pk=answer["id"]).value == "x"
+
+
+# -- Batches ---------------------------------------------------------------------------------------
+
+
+def test_an_item_that_is_no_object_is_that_items_error(ada_mcp: McpClient) -> None:
+    items = [{"key": "a", "value": 1}, 5, {"action": "set", "key": "b", "value": 2}]
+    answer = ada_mcp.call("decision", "set_batch", items=items, atomic=False)
+    assert (answer["done"], answer["failed"]) == (2, 1)
+    assert (answer["results"][1]["index"], answer["results"][1]["error"]) == (1, "invalid")
+    assert ada_mcp.call("decision", "set_batch", items=items)["index"] == 1
+
+
+def test_an_item_does_not_say_who_speaks(ada_mcp: McpClient) -> None:
+    item = {"key": "a", "value": 1, "agent": "ben"}
+    refused = ada_mcp.call("decision", "set_batch", items=[item])
+    assert "no argument 'agent'" in refused["message"]
+    assert "agent" not in refused["allowed"]
+
+
+def test_what_is_right_is_told_once_in_a_batch(ada_mcp: McpClient) -> None:
+    items = [{"key": f"k{n}", "value": 1, "colour": "red"} for n in range(50)]
+    answer = ada_mcp.call("decision", "set_batch", items=items, atomic=False)
+    assert [("allowed" in result) for result in answer["results"]] == [True] + [False] * 49
+
+
+# -- Lists that go on ------------------------------------------------------------------------------
+
+
+def test_a_long_history_comes_in_pages(ada_mcp: McpClient) -> None:
+    for n in range(5):
+        ada_mcp.call("decision", "set", key=KEY, value=n)
+    first = ada_mcp.call("decision", "versions", key=KEY, limit=3)
+    rest = ada_mcp.call("decision", "versions", key=KEY, cursor=first["next"])
+    assert [row[1] for row in [*first["rows"], *rest["rows"]]] == [4, 3, 2, 1, 0]
+    assert "next" not in rest
+    assert ada_mcp.call("decision", "versions", key=KEY, limit=0)["error"] == "invalid"
+
+
+def test_a_history_that_is_cut_says_where_it_goes_on(ada_mcp: McpClient) -> None:
+    for n in range(5):
+        ada_mcp.call("decision", "set", key=KEY, value=f"value {n} " * 20)
+    first = ada_mcp.call("decision", "versions", key=KEY, max_tokens=200)
+    rest = ada_mcp.call("decision", "versions", key=KEY, cursor=first["next"])
+    assert first["omitted"] == 5 - first["count"] == rest["count"]
+
+
+def test_a_list_of_an_unknown_status_is_told_that_any_is_one(ada_mcp: McpClient) -> None:
+    assert "any" in ada_mcp.call("decision", "list", status="x")["allowed"]

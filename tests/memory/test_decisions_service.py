@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import Conflict, CtxhubError, InvalidInput, NotFound
 from ctxhub.core.models import Event, Layer
+from ctxhub.core.unset import UNSET, Unset
 from memory.models import Decision, DecisionRevision, DecisionScope, DecisionTag
+from memory.selectors.decision_lists import list_decisions
 from memory.selectors.decisions import (
     decision_item,
     find_decision,
@@ -542,3 +546,105 @@ def test_the_time_of_a_revision_is_when_that_version_was_written(ada: Caller) ->
         ["b", "2026-11-21T10:01:00Z"],
         ["a", "2026-11-21T10:00:00Z"],
     ]
+
+
+def test_words_that_differ_only_in_case_folding_are_one_tag(ada: Caller) -> None:
+    assert quick_set_decision(caller=ada, key="straße/strasse", value="x")["inferred"]["tags"] == ["straße"]
+    assert item(ada, "straße/strasse")["tags"] == ["straße"]
+
+
+def test_an_inferred_scope_has_no_space_around_it(ada: Caller) -> None:
+    assert quick_set_decision(caller=ada, key="api /x", value="x")["inferred"]["scope"] == "api"
+    assert item(ada, "api /x")["scopes"] == ["api"]
+
+
+def test_a_decision_that_comes_back_as_a_draft_was_never_replaced(ada: Caller) -> None:
+    set_decision(caller=ada, key=KEY, value="x")
+    set_decision(caller=ada, key="heir", value="x")
+    deprecate_decision(caller=ada, key=KEY, reason="Old.", superseded_by="heir")
+    for status in ("draft", "active"):
+        set_decision(caller=ada, key=KEY, value="x", status=status)
+        assert not {"reason", "superseded_by"} & set(item(ada))
+
+
+def test_a_decision_cannot_supersede_itself(ada: Caller) -> None:
+    set_decision(caller=ada, key=KEY, value="x")
+    with pytest.raises(Conflict, match="cannot supersede itself"):
+        deprecate_decision(caller=ada, key=KEY, superseded_by=KEY)
+
+
+# -- Versions come once ----------------------------------------------------------------------------
+
+
+def test_a_version_of_an_older_revision_does_not_come_again(ada: Caller) -> None:
+    set_decision(caller=ada, key=KEY, value="one")
+    set_decision(caller=ada, key=KEY, value="two")
+    assert set_decision(caller=ada, key=KEY, value="three", version="1.0.0")["version"] == "1.0.2"
+    assert set_decision(caller=ada, key=KEY, value="three", version="1.0.1")["result"] == "unchanged"
+    with pytest.raises(Conflict):
+        set_decision(caller=ada, key=KEY, value="four", expected_version="1.0.0")
+
+
+def test_another_keys_version_may_come(ada: Caller) -> None:
+    for value in ("one", "two"):
+        set_decision(caller=ada, key="other", value=value, version=value)
+        set_decision(caller=ada, key=KEY, value=value)
+    items = [{"key": k, "value": "three", "version": "one"} for k in (KEY, "other", "new")]
+    answer = set_decision_batch(caller=ada, items=items)
+    assert [r["version"] for r in answer["results"]] == ["one", "two.1", "one"]
+
+
+def test_only_a_version_that_differs_is_looked_up(ada: Caller) -> None:
+    set_decision(caller=ada, key=KEY, value="x")
+    costs = []
+    said: list[str | Unset] = [UNSET, "1.0.1", "2.0"]
+    for n, version in enumerate(said):
+        with CaptureQueriesContext(connection) as captured:
+            set_decision(caller=ada, key=KEY, value=n, version=version)
+        costs.append(len(captured))
+    assert costs[2] == costs[0] + 1 == costs[1] + 1
+
+
+# -- Each item of a batch has its moment -----------------------------------------------------------
+
+
+def test_whoever_reads_on_from_within_a_batch_misses_nothing(ada: Caller) -> None:
+    set_decision(caller=ada, key="k1", value="old", tags=["kept"], scopes=["kept"])
+    keys = ["k0", "k1", "k2", "k0", "k3"]
+    set_decision_batch(caller=ada, items=[{"key": k, "value": n, "tags": ["t"]} for n, k in enumerate(keys)])
+    refs = list(Event.objects.in_project(ada.project).order_by("pk").values_list("pk", "ref"))[1:]
+    for place, (event_id, _) in enumerate(refs):
+        later = {ref.removeprefix("decision:") for _, ref in refs[place + 1 :]}
+        for tags in ([], ["t"]):
+            listed = list_decisions(ada.project_id, since=f"e{event_id}", tags=tags).rows
+            assert {key for key, *_ in listed} == later
+    assert refs[-1][1] == "decision:k0"
+
+
+def test_the_only_item_that_changes_has_the_moment_of_its_event(ada: Caller) -> None:
+    items = [{"key": f"k{n}", "value": n} for n in range(3)]
+    set_decision_batch(caller=ada, items=items)
+    set_decision_batch(caller=ada, items=[*items[:2], {"key": "k2", "value": "new"}])
+    last = Event.objects.in_project(ada.project).order_by("-pk")[0]
+    assert last.at == Decision.objects.in_project(ada.project).get(key="k2").updated_at
+
+
+def test_links_and_revisions_carry_the_moment_of_their_decision(ada: Caller) -> None:
+    for value in (1, 2):
+        items = [{"key": f"k{n}", "value": value, "tags": ["t"], "scopes": ["s"]} for n in range(3)]
+        set_decision_batch(caller=ada, items=items)
+    for decision in Decision.objects.in_project(ada.project):
+        own = Event.objects.in_project(ada.project).filter(ref=decision.ref).order_by("pk")
+        first, last = own.values_list("at", flat=True)
+        assert last == decision.updated_at == decision.tag_links.get().updated_at
+        assert last == decision.scope_links.get().updated_at
+        assert first == decision.revisions.get().at == decision.created_at
+
+
+# -- Keys that are near ----------------------------------------------------------------------------
+
+
+def test_a_key_in_another_case_is_the_nearest(ada: Caller) -> None:
+    set_decision_batch(caller=ada, items=[{"key": f"API/AUTH/M{n}", "value": n} for n in range(5)])
+    set_decision(caller=ada, key=KEY, value="x")
+    assert near_keys(ada.project_id, KEY.upper())[0] == KEY

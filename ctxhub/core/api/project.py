@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput, NotFound
 from ctxhub.core.headers import header_text
-from ctxhub.core.inputs import WORD_LENGTH, clean_name
+from ctxhub.core.inputs import clean_agent
 from ctxhub.core.models import Project
 from ctxhub.core.selectors.people import find_person, projects_of
 
@@ -61,7 +61,7 @@ def speaking(caller: Caller, request: Request, *, body: Any) -> Caller:
 def _clean(agent: Any, place: str) -> str:
     if not isinstance(agent, str):
         raise InvalidInput(f"{place} must be a text.")
-    return clean_name(agent, place, at_most=WORD_LENGTH)
+    return clean_agent(agent, place)
 
 
 def _person(request: Request) -> AbstractBaseUser:

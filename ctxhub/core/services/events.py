@@ -10,21 +10,35 @@ from ctxhub.core import sql
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened: `verb` (past tense) to `ref`; `data` holds what a reader of the log would ask next."""
+    """What happened: `verb` (past tense) to `ref`; `data` holds what a reader of the log would ask next.
+
+    `at` is for one of many changes that has a moment of its own.
+    """
 
     noun: str
     verb: str
     ref: str
     data: dict[str, Any] = field(default_factory=dict)
+    at: datetime | None = None
 
 
 def record(*, project_id: int, agent_id: int | None, changes: Sequence[Change], at: datetime) -> None:
     """Write the events of a transaction, as its last statement, all at once."""
     if not changes:
         return
-    moment = sql.stored_time(at)
     sql.insert(
         "core_event",
         ("project_id", "noun", "verb", "ref", "agent_id", "at", "data"),
-        [(project_id, c.noun, c.verb, c.ref, agent_id, moment, sql.stored_json(c.data)) for c in changes],
+        [
+            (
+                project_id,
+                c.noun,
+                c.verb,
+                c.ref,
+                agent_id,
+                sql.stored_time(c.at or at),
+                sql.stored_json(c.data),
+            )
+            for c in changes
+        ],
     )

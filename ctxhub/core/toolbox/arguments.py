@@ -6,7 +6,7 @@ import json
 import operator
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, NotRequired, Union, cast, get_args, get_origin, get_type_hints
@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, ConfigDict, PlainValidator, TypeAdapter, V
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
-from ctxhub.core.errors import InvalidInput, nearest
+from ctxhub.core.errors import SHOWN_NAMES, InvalidInput, nearest, shown_all
 from ctxhub.core.inputs import clean_number
 from ctxhub.core.unset import UNSET, Unset
 
@@ -71,11 +71,19 @@ def _list(value: Any) -> Any:
     return [value] if isinstance(value, (str, int, dict)) and not isinstance(value, bool) else value
 
 
+def _items(value: Any) -> Any:
+    value = _parsed("[")(value)
+    return [value] if isinstance(value, dict) else value
+
+
 Word = Annotated[str, BeforeValidator(_word)]
 Number = Annotated[int, BeforeValidator(_number_not_bool)]
 Value = Annotated[str | int | float, PlainValidator(_value), WithJsonSchema({"type": ["string", "number"]})]
 Words = Annotated[list[str], BeforeValidator(_list)]
-Items = Annotated[list[dict[str, Any]], BeforeValidator(_list)]
+# One that is no object is that item's error, not the whole call's.
+Items = Annotated[
+    list[Any], BeforeValidator(_items), WithJsonSchema({"type": "array", "items": {"type": "object"}})
+]
 Anything = Annotated[list[Any], BeforeValidator(_list), WithJsonSchema({"type": "array", "items": {}})]
 Object = Annotated[dict[str, Any], BeforeValidator(_parsed("{"))]
 
@@ -165,38 +173,42 @@ class Arguments:
         shape.__pydantic_config__ = ConfigDict(extra="forbid")
         return TypeAdapter(shape)
 
-    def check(self, given: Mapping[str, Any], call: str) -> dict[str, Any]:
-        """The arguments as the action wants them; raises InvalidInput that names all that is wrong."""
+    def check(self, given: Mapping[str, Any], call: str, also: Sequence[str] = ()) -> dict[str, Any]:
+        """The arguments as the action wants them; raises InvalidInput that says what is wrong.
+
+        `also`: what the call takes beside them, for the refusal to name.
+        """
         present = {
             name: value for name, value in given.items() if value is not None or name in self._nullable
         }
         try:
             return self._adapter.validate_python(present)
         except ValidationError as error:
-            raise self._refusal(error, call) from None
+            raise self._refusal(error, call, also) from None
 
-    def _refusal(self, error: ValidationError, call: str) -> InvalidInput:
+    def _refusal(self, error: ValidationError, call: str, also: Sequence[str]) -> InvalidInput:
         problems = error.errors(include_url=False, include_context=False)
         unknown = [str(p["loc"][0]) for p in problems if p["type"] == "extra_forbidden"]
         missing = [str(p["loc"][0]) for p in problems if p["type"] == "missing"]
         if unknown:
-            meant = self.nearest(unknown[0])
             return InvalidInput(
-                f"{call} has no argument {', '.join(map(repr, unknown))}.",
-                did_you_mean=meant,
+                f"{call} has no argument {shown_all(unknown)}.",
+                did_you_mean=self.nearest(unknown[0], also),
                 missing=missing,
-                allowed=[*self.names, "agent"],
+                allowed=[*self.names, *also],
             )
         if missing:
             return InvalidInput(
                 f"{call} needs {', '.join(missing)}.", missing=missing, hint=f"Arguments: {self}"
             )
-        said = "; ".join(dict.fromkeys(f"{_place(p['loc'])}: {_plain(p['msg'])}" for p in problems))
-        return InvalidInput(f"{call}: {said}.", hint=f"Arguments: {self}")
+        wrong = list(dict.fromkeys(f"{_place(p['loc'])}: {_plain(p['msg'])}" for p in problems))
+        more = f"; and {len(wrong) - SHOWN_NAMES:,} more" if len(wrong) > SHOWN_NAMES else ""
+        return InvalidInput(f"{call}: {'; '.join(wrong[:SHOWN_NAMES])}{more}.", hint=f"Arguments: {self}")
 
-    def nearest(self, name: str) -> str | None:
+    def nearest(self, name: str, also: Sequence[str] = ()) -> str | None:
+        known = [*self.names, *also]
         other = OTHER_NAMES.get(name.lower())
-        return other if other in self.names or other == "agent" else nearest(name, self.names)
+        return other if other in known else nearest(name, known)
 
     def __str__(self) -> str:
         return " ".join(argument.signature for argument in self.all)

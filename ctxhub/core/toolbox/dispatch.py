@@ -6,8 +6,8 @@ from typing import Any
 
 from ctxhub.core.answers import MAX_TOKENS, fit
 from ctxhub.core.caller import Caller, acting
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import WORD_LENGTH, clean_name, clean_one_of
+from ctxhub.core.errors import CtxhubError, InvalidInput, shown
+from ctxhub.core.inputs import clean_agent, clean_one_of
 from ctxhub.core.listing import Listing
 from ctxhub.core.services.agents import touch_agent
 from ctxhub.core.services.stored_answers import answer_once
@@ -31,15 +31,25 @@ def call(
     action = tool.pick(name, given)
     caller.require(action.scope, action.call)
     if agent := _text(given, "agent"):
-        caller = caller.speaking_as(clean_name(agent, "agent", at_most=WORD_LENGTH))
+        caller = caller.speaking_as(clean_agent(agent))
     shape = _take_shape(action, given)
-    checked = action.arguments.check(given, action.call)
+    checked = action.arguments.check(given, action.call, also=action.common)
     with acting(caller):
         answer = answer_once(
             caller, request_id if action.writes else None, lambda: action.run(caller, **checked)
         )
     touch_agent(caller)
     return _shaped(answer, **shape)
+
+
+def writes(tool_name: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether this call would write; False for one that is refused before it could."""
+    given = dict(arguments)
+    try:
+        name = _text(given, "action")
+        return name != "help" and find_tool(tool_name).pick(name, given).writes
+    except CtxhubError:
+        return False
 
 
 def _text(given: dict[str, Any], name: str) -> str | None:
@@ -62,12 +72,14 @@ def _take_shape(action: Action, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def clean_max_tokens(value: Any) -> int:
+    """A whole number, as number or text; more than an answer may cost is the most it may cost."""
     try:
-        limit = int(value)
-    except (TypeError, ValueError):
-        limit = 0
-    if isinstance(value, bool) or limit < 1:
-        raise InvalidInput(f"max_tokens must be a number from 1 to {MAX_TOKENS}, not {value!r}.")
+        limit = 0 if isinstance(value, bool) else int(value)
+        is_whole = isinstance(value, str) or limit == value
+    except (TypeError, ValueError, OverflowError):
+        limit, is_whole = 0, False
+    if not is_whole or limit < 1:
+        raise InvalidInput(f"max_tokens must be a whole number from 1 to {MAX_TOKENS:,}, not {shown(value)}.")
     return min(limit, MAX_TOKENS)
 
 

@@ -6,7 +6,7 @@ from inspect import cleandoc
 from typing import Any, TypeVar
 
 from ctxhub.core.caller import ADMIN, READ, WRITE
-from ctxhub.core.errors import InvalidInput, nearest
+from ctxhub.core.errors import InvalidInput, nearest, shown
 from ctxhub.core.listing import Listing
 from ctxhub.core.toolbox.arguments import Arguments
 
@@ -38,6 +38,11 @@ class Action:
     @property
     def flat_name(self) -> str:
         return f"{self.tool}_{self.name}" if self.name else self.tool
+
+    @property
+    def common(self) -> tuple[str, ...]:
+        """What a call takes beside the action's own arguments."""
+        return ("agent", "format", "max_tokens") if self.answers_list else ("agent",)
 
     @property
     def summary(self) -> str:
@@ -83,7 +88,7 @@ class Tool:
         known = {other: a.name for a in self.actions.values() for other in (a.name, *a.also_known_as)}
         meant = nearest(name, list(known))
         raise InvalidInput(
-            f"{self.name} has no action {name!r}.",
+            f"{self.name} has no action {shown(name)}.",
             did_you_mean=known[meant] or None if meant else None,
             allowed=[action or self.name for action in self.actions],
             hint=self._hint,
@@ -141,10 +146,11 @@ def all_tools() -> Mapping[str, Tool]:
     return _tools
 
 
-def find_tool(name: str) -> Tool:
-    """The tool of this name; raises InvalidInput naming the nearest."""
-    if name in _tools:
+def find_tool(name: str, among: Sequence[str] | None = None) -> Tool:
+    """The tool of this name, of those `among` names or of all; raises InvalidInput naming the nearest."""
+    known = [tool for tool in _tools if among is None or tool in among]
+    if name in known:
         return _tools[name]
-    other = {a: t.name for t in _tools.values() for act in t.actions.values() for a in act.also_known_as}
-    meant = other.get(name) or nearest(name, list(_tools))
-    raise InvalidInput(f"There is no tool {name!r}.", did_you_mean=meant, allowed=list(_tools))
+    other = {a: tool for tool in known for act in _tools[tool].actions.values() for a in act.also_known_as}
+    meant = other.get(name) or nearest(name, known)
+    raise InvalidInput(f"There is no tool {shown(name)}.", did_you_mean=meant, allowed=known)

@@ -7,10 +7,10 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter
 
 from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, nearest
+from ctxhub.core.errors import InvalidInput, shown
 from ctxhub.core.listing import Listing
 from ctxhub.core.toolbox.arguments import lean
-from ctxhub.core.toolbox.registry import Action, Tool, all_tools
+from ctxhub.core.toolbox.registry import Action, Tool, all_tools, find_tool
 
 # The order every list of tools keeps; clients cache lists, and models read the first ones best.
 ORDER = (
@@ -54,12 +54,17 @@ def list_tools(
     return [_grouped(tool, [a for a in tool.actions.values() if caller.may(a.scope)]) for tool in tools]
 
 
-def find_call(name: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The tool and arguments behind a call by either surface's name: `decision`, or `decision_set`."""
-    if name in all_tools() or (meant := _flat_names().get(name)) is None:
-        return name, dict(arguments)
-    tool, action = meant
-    return tool, {**arguments, "action": action}
+def find_call(
+    name: str, arguments: Mapping[str, Any], *, profile: str = "all", only: Sequence[str] = ()
+) -> tuple[str, dict[str, Any]]:
+    """The tool and arguments behind a call by either surface's name: `decision`, or `decision_set`.
+
+    Raises InvalidInput for a tool that is not among the chosen, as if there were none of that name.
+    """
+    tool, action = (name, "") if name in all_tools() else _flat_names().get(name, (name, ""))
+    if only or profile != "all":
+        find_tool(tool, [chosen.name for chosen in _chosen(profile, only)])
+    return tool, {**arguments, **({"action": action} if action else {})}
 
 
 @cache
@@ -75,13 +80,10 @@ def check_choice(profile: str, only: Sequence[str]) -> None:
 
 def _chosen(profile: str, only: Sequence[str]) -> list[Tool]:
     if profile not in ("all", "core"):
-        raise InvalidInput(f"There is no profile {profile!r}.", allowed=["all", "core"])
+        raise InvalidInput(f"There is no profile {shown(profile)}.", allowed=["all", "core"])
     known = [name for name in ORDER if name in all_tools()]
     for name in only:
-        if name not in known:
-            raise InvalidInput(
-                f"There is no tool {name!r}.", did_you_mean=nearest(name, known), allowed=known
-            )
+        find_tool(name, known)
     wanted = only or (CORE if profile == "core" else known)
     return [all_tools()[name] for name in known if name in wanted]
 

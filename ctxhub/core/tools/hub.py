@@ -3,6 +3,7 @@
 from typing import Any
 
 from ctxhub.core.caller import Caller
+from ctxhub.core.inputs import MAX_LIMIT
 from ctxhub.core.listing import Listing
 from ctxhub.core.selectors import events, hub
 from ctxhub.core.toolbox.arguments import Number, Words
@@ -55,10 +56,10 @@ def updates(caller: Caller, since: str | None = None) -> dict[str, Any]:
     return events.count_updates(caller, since=since)
 
 
-@action("hub", "agents")
-def agents(caller: Caller) -> Listing:
+@action("hub", "agents", example={"limit": 20})
+def agents(caller: Caller, limit: Number = MAX_LIMIT, cursor: str | None = None) -> Listing:
     """Who works here, last seen first."""
-    return hub.list_agents(caller.project_id)
+    return hub.list_agents(caller.project_id, limit=limit, cursor=cursor)
 
 
 @action("hub", "vocabulary")

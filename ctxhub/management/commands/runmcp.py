@@ -1,11 +1,12 @@
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError
+from django.db import DatabaseError, connections
 
 from ctxhub.core.caller import ALL_SCOPES, Caller
 from ctxhub.core.errors import CtxhubError
-from ctxhub.core.inputs import WORD_LENGTH, clean_name
+from ctxhub.core.inputs import clean_agent
 from ctxhub.core.models import Project
 from ctxhub.core.services.access_tokens import clean_scopes
 from ctxhub.core.toolbox.surface import check_choice
@@ -36,6 +37,7 @@ class Command(BaseCommand):
         try:
             check_choice(surface.profile, surface.only)
             if options["http"]:
+                _refuse_whom_tokens_name(options)
                 _serve_http(surface, options["host"], options["port"])
                 return
             caller = find_caller(options["project"], options["agent"], options["scopes"])
@@ -56,7 +58,7 @@ def find_caller(project: str | None, agent: str, scopes: str) -> Caller:
     granted = clean_scopes(scopes.split(",")) if scopes else ALL_SCOPES
     return Caller(
         project=_find_project(project),
-        agent=clean_name(agent, "agent", at_most=WORD_LENGTH) if agent else "system",
+        agent=clean_agent(agent, "--agent") if agent else "system",
         scopes=frozenset(granted),
         # An agent is no administrator because it runs here: storing credentials has to be asked for.
         keeps_secrets=bool(scopes) and "admin" in granted,
@@ -73,12 +75,28 @@ def _find_project(slug: str | None) -> Project:
     raise CommandError(f"Which project? Name it with --project. Projects: {known}.")
 
 
+def _refuse_whom_tokens_name(options: Mapping[str, Any]) -> None:
+    said = [f"--{name}" for name in ("project", "agent", "scopes") if options[name]]
+    if said:
+        raise CommandError(
+            f"{', '.join(said)} cannot be said with --http: each caller's token says it "
+            "(`manage.py token create`)."
+        )
+
+
 def _serve_http(surface: Any, host: str, port: int) -> None:
     import uvicorn
     from django.core.asgi import get_asgi_application
 
+    from ctxhub.management.ports import free_port
+    from ctxhub.management.refusals import refuse_unmigrated
     from ctxhub.mcp.http import SECONDS_KEPT_ALIVE, Dispatcher
 
+    if not 0 <= port < 65_536:
+        raise CommandError("--port is a number from 0 to 65535.")
+    refuse_unmigrated()
+    port = free_port(host, port)
+    connections.close_all()
     app = Dispatcher(get_asgi_application(), mode="mcp", surface=surface)
     config = uvicorn.Config(
         app, host=host, port=port, log_level="warning", timeout_keep_alive=SECONDS_KEPT_ALIVE

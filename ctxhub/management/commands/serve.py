@@ -1,6 +1,4 @@
-import errno
 import os
-import socket
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,6 +7,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection, connections
 
+from ctxhub.management.ports import free_port
 from ctxhub.management.refusals import as_sentences, refuse_unmigrated
 from ctxhub.mcp.http import SECONDS_KEPT_ALIVE
 
@@ -37,7 +36,7 @@ class Command(BaseCommand):
             raise CommandError("--port is a number from 0 to 65535.")
         with as_sentences():
             refuse_unmigrated()
-        port = _free_port(host, options["port"])
+        port = free_port(host, options["port"])
         for warning in _warnings(host, port, workers):
             self.stderr.write(f"Note: {warning}")
         self.stdout.write(f"ctxhub serves {SERVES[mode]}. Ctrl-C stops it.")
@@ -64,22 +63,6 @@ def _places(host: str, port: int, mode: str) -> list[tuple[str, str]]:
     url = f"http://{named}:{port}"
     web = [("Admin", f"{url}/admin/"), ("REST", f"{url}/api/docs/")]
     return [*(web if mode != "mcp" else []), *([("MCP", f"{url}/mcp")] if mode != "api" else [])]
-
-
-def _free_port(host: str, port: int) -> int:
-    """The port, if one can listen there: uvicorn would only log that it cannot."""
-    try:
-        family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind) as trial:
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            trial.bind(address)
-            return int(trial.getsockname()[1])
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            said = f"Port {port} on {host} is taken, perhaps by another hub. Choose one: --port {port + 1}"
-        else:
-            said = f"Cannot listen on {host}, port {port}: {error}."
-        raise CommandError(said) from error
 
 
 def _warnings(host: str, port: int, workers: int) -> list[str]:

@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import QuerySet
 
 from ctxhub.core import clock
+from ctxhub.core.errors import InvalidInput, shown
 from ctxhub.core.models import AccessToken
 from ctxhub.core.services.access_tokens import create_token, find_token, revoke_token
 from ctxhub.management.ready_lines import as_text, http_lines
@@ -13,6 +14,7 @@ from ctxhub.management.refusals import as_sentences, find_project
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 LEAST_START = 6
+EXPIRES = "Use a time from now (12h, 30d, 8w) or a date: 2027-01-31."
 
 
 class Command(BaseCommand):
@@ -114,8 +116,10 @@ def _moment(said: str) -> datetime:
         if ahead := re.fullmatch(r"(\d{1,6})\s*([mhdw])", said.strip(), re.ASCII):
             return clock.now() + timedelta(**{UNITS[ahead[2]]: int(ahead[1])})
         moment = clock.parse_moment(said, "--expires")
+    except InvalidInput as error:
+        raise CommandError(f"--expires: {shown(said)} is not a time. {EXPIRES}") from error
     except OverflowError:
         moment = None
     if not isinstance(moment, datetime):
-        raise CommandError(f"--expires: {said!r} is too far ahead, or no time.")
+        raise CommandError(f"--expires: {shown(said)} is too far ahead, or no time. {EXPIRES}")
     return moment

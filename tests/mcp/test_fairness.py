@@ -1,0 +1,60 @@
+"""Writers of one project wait for one another; nobody else waits for them."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+from django.db import connection
+
+from ctxhub.core.models import Project
+from ctxhub.core.writing import writing
+from ctxhub.mcp.bridge import THREADS
+from ctxhub.mcp.lanes import LANES
+from tests.hub import LiveHub, McpClient, RestClient
+
+
+@contextmanager
+def a_write_that_lasts(project: Project) -> Iterator[None]:
+    started, enough = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with writing(project.pk):
+            started.set()
+            enough.wait(timeout=10)
+        connection.close()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    started.wait()
+    try:
+        yield
+    finally:
+        enough.set()
+        writer.join()
+
+
+def test_another_project_reads_while_one_projects_writers_wait(
+    hub: LiveHub, apollo: Project, ada_token: str, cy_mcp: McpClient, cy_rest: RestClient
+) -> None:
+    cy_rest.get("stats/")
+    cy_mcp.call("hub", "stats")
+
+    def write_by_rest(number: int) -> int:
+        return hub.rest(ada_token).post("decisions/", {"key": f"r{number}", "value": 1}).status
+
+    def write_by_mcp(number: int) -> str:
+        return str(hub.mcp(ada_token).call("decision", "set", key=f"m{number}", value=1)["result"])
+
+    with ThreadPoolExecutor(LANES + THREADS) as crowd:
+        with a_write_that_lasts(apollo):
+            by_rest = [crowd.submit(write_by_rest, number) for number in range(LANES)]
+            by_mcp = [crowd.submit(write_by_mcp, number) for number in range(THREADS)]
+            time.sleep(0.5)
+            assert cy_rest.get("stats/").status == 200
+            assert cy_mcp.call("hub", "stats")["agents"] == 1
+            assert not any(written.done() for written in by_rest)
+            assert not any(written.done() for written in by_mcp)
+        assert [written.result() for written in by_rest] == [201] * LANES
+        assert [written.result() for written in by_mcp] == ["created"] * THREADS
