@@ -26,19 +26,12 @@ def record(*, project_id: int, agent_id: int | None, changes: Sequence[Change], 
     """Write the events of a transaction, as its last statement, all at once."""
     if not changes:
         return
+    moments = [sql.stored_time(change.at or at) for change in changes]
     sql.insert(
         "core_event",
         ("project_id", "noun", "verb", "ref", "agent_id", "at", "data"),
         [
-            (
-                project_id,
-                c.noun,
-                c.verb,
-                c.ref,
-                agent_id,
-                sql.stored_time(c.at or at),
-                sql.stored_json(c.data),
-            )
-            for c in changes
+            (project_id, c.noun, c.verb, c.ref, agent_id, moment, sql.stored_json(c.data))
+            for c, moment in zip(changes, moments, strict=True)
         ],
     )
