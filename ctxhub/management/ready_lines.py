@@ -33,9 +33,12 @@ def as_text(lines: Sequence[ReadyLine]) -> str:
 # -- Over HTTP -------------------------------------------------------------------------------------
 
 
-def http_lines(secret: str, *, pinned: bool = False) -> list[ReadyLine]:
-    """For a running hub. Each client speaks under its own name, unless the token is pinned to an agent."""
-    url = f"{settings.BASE_URL}/mcp"
+def http_lines(secret: str, *, pinned: bool = False, opened_at: str = "") -> list[ReadyLine]:
+    """For a running hub. Each client speaks under its own name, unless the token is pinned to an agent.
+
+    `opened_at`: where a person has opened the hub; it counts where CTXHUB_BASE_URL names no address.
+    """
+    url = f"{_base_url(opened_at)}/mcp"
 
     def headers(agent: str) -> dict[str, str]:
         name = {} if pinned else {"Ctxhub-Agent": agent}
@@ -54,6 +57,11 @@ def http_lines(secret: str, *, pinned: bool = False) -> list[ReadyLine]:
         ReadyLine("Cursor", _json(cursor), where="~/.cursor/mcp.json"),
         ReadyLine("VS Code", f"code --add-mcp {shlex.quote(_json(vscode))}"),
     ]
+
+
+def _base_url(opened_at: str) -> str:
+    is_set = env.text("CTXHUB_BASE_URL")
+    return settings.BASE_URL if is_set or not opened_at else opened_at.rstrip("/")
 
 
 # -- Over stdio ------------------------------------------------------------------------------------

@@ -40,7 +40,9 @@ class FieldChange:
 
     @property
     def label(self) -> str:
-        return self.name.replace("_", " ").capitalize()
+        """The field as people call it; a key of the metadata stands as it is."""
+        field, colon, key = self.name.partition(":")
+        return f"{field.replace('_', ' ').capitalize()}{colon}{key}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +142,11 @@ def _value_change(old: Any, new: Any) -> FieldChange | None:
 def _text_change(name: str, old: str, new: str) -> FieldChange | None:
     if old == new:
         return None
+    pieces = diff(old, new)
     is_short = max(len(old), len(new)) <= SHORT and "\n" not in old + new
-    if is_short:
+    if is_short and not any(piece.kind == "same" for piece in pieces):
         return FieldChange(name, before=old, after=new)
-    return FieldChange(name, pieces=diff(old, new))
+    return FieldChange(name, pieces=pieces)
 
 
 def _word_change(name: str, old: str | None, new: str | None) -> FieldChange | None:

@@ -15,7 +15,7 @@ from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, ProjectAdmin, person
-from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, chips, mono, name, preview
+from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, chips, mono, name, preview, written
 from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter, ScopeFilter, TagFilter
 from ctxhub.core.errors import Conflict
@@ -47,13 +47,18 @@ class ReadableList(DatedList):
     def url_for_result(self, result: Any) -> str:
         return reverse("admin:memory_decision_read", args=[result.pk])
 
+    def get_results(self, request: HttpRequest) -> None:
+        """A row knows its list, so that its tags narrow it further."""
+        super().get_results(request)
+        for row in self.result_list:
+            row.shown_in = self
+
 
 @admin.register(Decision)
 class DecisionAdmin(ProjectAdmin):
     menu = Menu("Knowledge", "gavel")
     form = DecisionForm
     change_form_template = "ctxhub/decision_form.html"
-    change_list_template = "ctxhub/dated_list.html"
 
     list_display = ("named", "shown_value", "version", "state", "layer", "tagged", "by", "updated")
     list_display_links = ("named",)
@@ -101,7 +106,7 @@ class DecisionAdmin(ProjectAdmin):
         return mono(decision.key)
 
     @display(description="Value")
-    def shown_value(self, decision: Any) -> str:
+    def shown_value(self, decision: Any) -> SafeString | str:
         return preview(decision.beginning)
 
     @display(description="Status", ordering="status", label=STATUS_COLOURS)
@@ -109,8 +114,9 @@ class DecisionAdmin(ProjectAdmin):
         return decision.get_status_display()
 
     @display(description="Tags")
-    def tagged(self, decision: Decision) -> SafeString | str:
-        return chips(sorted(tag.name for tag in decision.tags.all()), self.url("changelist"), "tag")
+    def tagged(self, decision: Any) -> SafeString | str:
+        names = sorted(tag.name for tag in decision.tags.all())
+        return chips(names, lambda name: decision.shown_in.narrowed_to(tag=name))
 
     @display(description="Agent", ordering="agent__name")
     def by(self, decision: Decision) -> SafeString:
@@ -145,6 +151,7 @@ class DecisionAdmin(ProjectAdmin):
             **self._shown(request, decision, row),
             steps=steps(decision.project_id, row, count=VERSIONS_BESIDE),
             versions=count_versions(decision.project_id, row),
+            metadata=[(name, written(entry)) for name, entry in row.metadata.items()],
             supersedes=older.values_list("pk", "key")[:OLDER_SHOWN],
         )
 
@@ -271,3 +278,4 @@ def page_of_key(project_id: int, key: str) -> str | None:
 
 
 refs.pages["decision"] = page_of_key
+refs.carriers.append("admin:memory_decision_changelist")

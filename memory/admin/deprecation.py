@@ -27,6 +27,12 @@ class DeprecateForm(forms.Form):
         help_text="The key of the decision that stands in its place, if one does.",
     )
 
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean() or {}
+        if not any(str(said).strip() for said in cleaned.values()) and not self.errors:
+            self.add_error("reason", "Say why, or name the decision that stands in its place.")
+        return cleaned
+
     def arguments(self) -> dict[str, Any]:
         """What is left empty stays as it is."""
         return {name: said for name, said in self.cleaned_data.items() if said}

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -131,3 +132,15 @@ def test_the_list_tells_the_state_of_each_token(admin: Client, apollo: Project) 
     text = admin.get(LIST).content.decode()
     assert "expired" in text
     assert "usable" in text
+
+
+@pytest.mark.parametrize(
+    ("set_to", "named"), [("", "http://hub.lan:8000/mcp"), ("https://hub.example", "https://hub.example/mcp")]
+)
+def test_the_lines_name_the_hub_as_it_was_opened_or_set(
+    set_to: str, named: str, admin: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.ALLOWED_HOSTS, settings.BASE_URL = ["hub.lan"], set_to or "http://127.0.0.1:8000"
+    monkeypatch.setenv("CTXHUB_BASE_URL", set_to)
+    admin.defaults["HTTP_HOST"] = "hub.lan:8000"
+    assert named in make(admin).content.decode()

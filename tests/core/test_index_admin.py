@@ -212,3 +212,51 @@ def test_the_log_is_opened_by_month_and_day(ada: Caller, apollo: Project) -> Non
 @pytest.mark.parametrize("query", ["?at__year=2026&at__month=13", "?at__year=0&at__month=1", "?at__year=x"])
 def test_a_date_that_cannot_be_is_no_error(query: str, apollo: Project) -> None:
     assert member(apollo).get(f"/admin/core/event/{query}", follow=True).status_code == 200
+
+
+# -- Cells -----------------------------------------------------------------------------------------
+
+
+@time_machine.travel(datetime(2026, 11, 22, 10, tzinfo=UTC), tick=False)
+def test_what_is_older_than_a_day_is_dated(ada: Caller, apollo: Project) -> None:
+    decide(ada, 1)
+    Event.unscoped.update(at=datetime(2026, 11, 12, 8, 53, 7, tzinfo=UTC))
+    client, event = member(apollo), Event.unscoped.get()
+    row = client.get("/admin/core/event/").content.decode()
+    assert 'title="2026-11-12 08:53:07 UTC">2026-11-12 08:53</time>' in row
+    page = client.get(reverse("admin:core_event_change", args=[event.pk])).content.decode()
+    assert ">2026-11-12 08:53:07 UTC, 1 week ago</time>" in page
+
+
+def test_the_page_of_an_event_tells_its_data_in_words(ada: Caller, apollo: Project) -> None:
+    set_decision(caller=ada, key="api/auth", value="JWT")
+    set_decision(caller=ada, key="api/auth", value="OAuth")
+    url = reverse("admin:core_event_change", args=[Event.unscoped.latest("pk").pk])
+    page = member(apollo).get(url).content.decode()
+    assert "<dt>was</dt><dd>1.0.0</dd>" in page
+
+
+def test_what_is_gone_is_no_link_on_the_page_of_its_event(ada: Caller, apollo: Project) -> None:
+    set_decision(caller=ada, key="auth", value="JWT")
+    event, client = Event.unscoped.get(), member(apollo)
+    pages = (reverse(f"admin:core_event_{name}", args=[event.pk]) for name in ("change", "open"))
+    page, link = next(pages), f'href="{next(pages)}"'
+    assert link in client.get(page).content.decode()
+    delete_decision(caller=ada, key="auth")
+    assert link not in client.get(page).content.decode()
+
+
+# -- Pages that say no -----------------------------------------------------------------------------
+
+
+def test_what_is_not_there_leads_back_to_the_overview(apollo: Project) -> None:
+    page = member(apollo).get("/admin/nowhere/")
+    assert page.status_code == 404
+    assert "<code>/admin/nowhere/</code>" in page.content.decode()
+    assert '<a href="/admin/">To the overview</a>' in page.content.decode()
+
+
+def test_what_a_role_does_not_reach_says_who_is_asking(apollo: Project) -> None:
+    page = member(apollo, VIEWER, "vi").get(reverse("admin:core_tag_add"))
+    assert page.status_code == 403
+    assert "You are signed in as vi." in page.content.decode()

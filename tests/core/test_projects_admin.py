@@ -98,7 +98,10 @@ def test_deleting_a_project_says_how_much_goes_and_takes_it(apollo: Project, ada
         create_token(project=caller.project, agent=caller.agent)
     client = superuser()
     url = reverse("admin:core_project_delete", args=[apollo.pk])
-    assert "Decisions: 2" in client.get(url).content.decode()
+    person("ben", apollo)
+    question = client.get(url).content.decode()
+    counts = ("Decisions: 2", "Decision revisions: 1", "Access tokens: 1", "Memberships: 1", "Events: 3")
+    assert [count for count in counts if count not in question] == []
     client.post(url, {"post": "yes"})
     assert list(Project.objects.all()) == [cy.project]
     assert Decision.unscoped.count() == 2
@@ -162,3 +165,22 @@ def count_queries(client: Client, address: str) -> int:
     with CaptureQueriesContext(connection) as queries:
         assert client.get(address).status_code == 200
     return len(queries)
+
+
+def test_rights_are_said_in_words_and_groups_are_nowhere(apollo: Project) -> None:
+    client = superuser()
+    page = client.get(reverse("admin:auth_user_change", args=[person("ben", apollo).pk])).content.decode()
+    assert "Sees and may do everything" in page
+    assert 'name="groups"' not in page
+    assert client.get("/admin/auth/group/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"), [("superuser", ["root"]), ("staff", ["ben"]), ("cannot sign in", ["gone"])]
+)
+def test_accounts_are_found_by_what_the_list_calls_them(kind: str, names: list[str], apollo: Project) -> None:
+    client = superuser()
+    person("ben", apollo)
+    User.objects.create_user("gone", is_staff=True, is_active=False)
+    page = client.get(reverse("admin:auth_user_changelist"), {"kind": kind})
+    assert [user.get_username() for user in page.context["cl"].result_list] == names

@@ -36,7 +36,6 @@ def decision(ada: Caller) -> Decision:
         (ADMIN, "core_agent_add", 403),
         (ADMIN, "core_project_add", 403),
         (ADMIN, "auth_user_changelist", 403),
-        (ADMIN, "auth_group_changelist", 403),
     ],
 )
 def test_a_role_opens_its_pages(role: Membership.Role, page: str, status: int, apollo: Project) -> None:

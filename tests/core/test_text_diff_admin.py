@@ -1,6 +1,7 @@
 """What changed between two texts, as the history shows it."""
 
 import time
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from ctxhub.core.admin.text_diff import Kind, diff
 
 LINES = [f"line {number} says something of its own\n" for number in range(300)]
+RANDOM = tuple("".join(Random(seed).choices("ab. \n", k=65_536)) for seed in (1, 2))
 
 
 def said(old: str, new: str) -> list[tuple[Kind, str]]:
@@ -36,6 +38,32 @@ def test_unchanged_lines_of_a_long_text_are_counted() -> None:
     assert diff("".join(LINES), "".join(changed))[0].text == "148 unchanged lines"
 
 
+def test_characters_of_chinese_are_compared_one_by_one() -> None:
+    assert said("使用者必須登入系統", "使用者應該登入系統") == [
+        ("same", "使用者"),
+        ("removed", "必須"),
+        ("added", "應該"),
+        ("same", "登入系統"),
+    ]
+
+
+def test_a_word_in_a_long_paragraph_stands_alone_with_what_is_around_it() -> None:
+    words = [f"word{number}" for number in range(2_000)]
+    changed = [*words[:1_000], "other", *words[1_001:]]
+    pieces = said(" ".join(words), " ".join(changed))
+    assert [kind for kind, _ in pieces] == ["skipped", "same", "removed", "added", "same", "skipped"]
+    assert pieces[2:4] == [("removed", "word1000"), ("added", "other")]
+
+
+def test_words_in_two_sentences_of_a_long_paragraph_are_found() -> None:
+    sentences = [f"The sentence {number} says something of its own. " for number in range(200)]
+    changed = ["".join(sentences)]
+    for number in (20, 150):
+        changed.append(changed[-1].replace(f"sentence {number} says", f"sentence {number} hides"))
+    pieces = said(changed[0], changed[-1])
+    assert [text for kind, text in pieces if kind == "added"] == ["hides", "hides"]
+
+
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_the_pieces_hold_both_texts(old: str, new: str) -> None:
     pieces = diff(old, new)
@@ -45,7 +73,13 @@ def test_the_pieces_hold_both_texts(old: str, new: str) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("a b " * 16_000, "b a " * 16_000), ("a\n" * 32_000, "b\n" * 32_000), ("x" * 65_536, "y" * 65_536)],
+    [
+        ("a b " * 16_000, "b a " * 16_000),
+        ("a\n" * 32_000, "b\n" * 32_000),
+        ("x" * 65_536, "y" * 65_536),
+        ("界" * 65_536, "世" * 65_536),
+        RANDOM,
+    ],
 )
 def test_the_largest_texts_are_compared_in_a_moment(old: str, new: str) -> None:
     started = time.perf_counter()

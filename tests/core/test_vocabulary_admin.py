@@ -5,9 +5,9 @@ from django.test import Client
 from django.urls import reverse
 
 from ctxhub.core.caller import Caller
-from ctxhub.core.models import Event, Layer, Project, Tag
+from ctxhub.core.models import Event, Layer, Membership, Project, Scope, Tag
 from memory.services.decisions import set_decision
-from tests.people import ADMIN, member, superuser
+from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in, superuser
 
 
 @pytest.fixture
@@ -69,12 +69,12 @@ def test_a_word_that_nothing_carries_is_deleted(admin: Client, apollo: Project) 
     assert str(Event.unscoped.latest("pk")) == "deleted tag:testing"
 
 
-def drag(client: Client, layers: list[Layer]) -> int:
+def drag(client: Client, layers: list[Layer], query: str = "") -> int:
     """What the page sends when layers were dragged into this order."""
     form: dict[str, object] = {f"form-{n}-id": layer.pk for n, layer in enumerate(layers)}
     form |= {f"form-{n}-position": n for n in range(len(layers))}
     form |= {"form-TOTAL_FORMS": len(layers), "form-INITIAL_FORMS": len(layers), "_save": "Save"}
-    return client.post(reverse("admin:core_layer_changelist"), form).status_code
+    return client.post(reverse("admin:core_layer_changelist") + query, form).status_code
 
 
 def test_layers_are_put_in_another_order(admin: Client, apollo: Project) -> None:
@@ -85,8 +85,30 @@ def test_layers_are_put_in_another_order(admin: Client, apollo: Project) -> None
 
 def test_a_member_cannot_put_layers_in_another_order(apollo: Project) -> None:
     turned = list(Layer.objects.in_project(apollo).order_by("-position"))
-    assert drag(member(apollo), turned) in (302, 403)
+    drag(member(apollo), turned)
     assert list(Layer.objects.in_project(apollo).order_by("position")) != turned
+
+
+def test_dragging_is_offered_for_one_project_by_its_administrator(apollo: Project, hermes: Project) -> None:
+    user = person("ada", apollo, ADMIN)
+    Membership.objects.create(project=hermes, user=user, role=VIEWER)
+    page = reverse("admin:core_layer_changelist")
+
+    def offers(query: str) -> bool:
+        return "x-sort:handle" in signed_in(user).get(page + query).content.decode()
+
+    queries = ("?project=apollo", "?project=hermes", "", "?project=apollo&q=data", "?project=apollo&o=1")
+    assert [offers(query) for query in queries] == [True, False, False, False, False]
+
+
+def test_layers_of_one_project_move_and_those_of_another_stay(apollo: Project, hermes: Project) -> None:
+    first, second, *rest = Layer.objects.in_project(hermes).order_by("position")
+    before = list(Layer.objects.in_project(apollo).order_by("pk").values())
+    assert drag(superuser(), [second, first, *rest], "?project=hermes") == 302
+    assert list(Layer.objects.in_project(hermes).order_by("position"))[:2] == [second, first]
+    assert list(Layer.objects.in_project(apollo).order_by("pk").values()) == before
+    moved = Event.unscoped.filter(verb="updated").values_list("ref", flat=True)
+    assert set(moved) == {f"layer:{first.name}", f"layer:{second.name}"}
 
 
 def test_with_several_projects_the_person_is_asked_for_one(apollo: Project, hermes: Project) -> None:
@@ -100,3 +122,52 @@ def test_a_list_of_one_project_adds_to_that_project(apollo: Project, hermes: Pro
     url = f"{reverse('admin:core_tag_add')}?_changelist_filters=project%3Dapollo"
     superuser().post(url, {"name": "moon"})
     assert Tag.unscoped.get(name="moon").project == apollo
+
+
+@pytest.mark.parametrize("query", ["?project=apollo", "?_changelist_filters=project%3Dapollo"])
+def test_nothing_lands_in_another_project_than_the_one_on_screen(
+    query: str, apollo: Project, hermes: Project
+) -> None:
+    """Vi may write in hermes alone, and looks at apollo."""
+    user = person("vi", apollo, VIEWER)
+    Membership.objects.create(project=hermes, user=user, role=MEMBER)
+    page = signed_in(user).post(reverse("admin:core_tag_add") + query, {"name": "moon"})
+    assert "You may read apollo, not add tags to it." in page.content.decode()
+    assert '<a class="ctx-link" href="?project=hermes">' in page.content.decode()
+    assert not Tag.unscoped.filter(name="moon").exists()
+
+
+def test_a_project_that_is_not_there_is_no_reason_to_take_another(admin: Client) -> None:
+    page = admin.post(f"{reverse('admin:core_tag_add')}?project=mars", {"name": "moon"})
+    assert "There is no project &#x27;mars&#x27; among yours." in page.content.decode()
+    assert not Tag.unscoped.filter(name="moon").exists()
+
+
+def test_the_plus_is_there_only_where_something_can_be_added(apollo: Project, hermes: Project) -> None:
+    user = person("vi", apollo, VIEWER)
+    Membership.objects.create(project=hermes, user=user, role=MEMBER)
+    page = reverse("admin:core_tag_changelist")
+    shown = [signed_in(user).get(f"{page}?project={project}") for project in (apollo, hermes)]
+    assert [answer.context["has_add_permission"] for answer in shown] == [False, True]
+
+
+def test_the_page_that_adds_names_the_project(admin: Client) -> None:
+    assert (
+        '<h2 class="ctx-heading">Add tag to apollo</h2>'
+        in admin.get(reverse("admin:core_tag_add")).content.decode()
+    )
+
+
+@pytest.mark.parametrize("kind", ["tag", "scope", "layer"])
+def test_a_word_leads_to_what_carries_it_and_to_its_events(
+    kind: str, admin: Client, ada: Caller, apollo: Project
+) -> None:
+    set_decision(caller=ada, key="db", value=1, layer="data", tags=["data"], scopes=["data"])
+    word = {"tag": Tag, "scope": Scope, "layer": Layer}[kind].unscoped.get(name="data")
+    link = f'href="/admin/memory/decision/?project=apollo&amp;{kind}=data">1</a>'
+    assert link in admin.get(reverse(f"admin:core_{kind}_changelist")).content.decode()
+    page = reverse(f"admin:core_{kind}_change", args=[word.pk])
+    assert link in admin.get(page).content.decode()
+    admin.post(page, {"name": "storage"})
+    history = admin.get(reverse(f"admin:core_{kind}_history", args=[word.pk]), follow=True)
+    assert [str(event) for event in history.context["cl"].result_list] == [f"updated {kind}:storage"]

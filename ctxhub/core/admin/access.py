@@ -40,12 +40,16 @@ def access_of(request: HttpRequest) -> Access:
     return access
 
 
+def named_slug(request: HttpRequest) -> str:
+    """The project that the address names (`?project=apollo`, also among a list's filters), seen or not."""
+    listed = parse_qs(request.GET.get("_changelist_filters", "")).get("project", [""])
+    return request.GET.get("project") or listed[-1]
+
+
 def chosen_project(request: HttpRequest) -> Project | None:
-    """The project that the address names (`?project=apollo`, also among a list's filters), if it is seen."""
-    slugs = request.GET.getlist("project") or parse_qs(request.GET.get("_changelist_filters", "")).get(
-        "project"
-    )
-    return access_of(request).named(slugs[0]) if slugs else None
+    """The project that the address names, if the person sees it."""
+    slug = named_slug(request)
+    return access_of(request).named(slug) if slug else None
 
 
 def shown_project_ids(request: HttpRequest) -> list[int]:

@@ -13,7 +13,7 @@ from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from ctxhub.core.admin.base import Menu, ProjectAdmin, person
-from ctxhub.core.admin.cells import chips, mono
+from ctxhub.core.admin.cells import chips, mono, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.looks import action
 from ctxhub.core.admin.token_form import TokenForm
@@ -45,7 +45,10 @@ class AccessTokenAdmin(ProjectAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         if obj is None:
             return [(None, {"fields": ["name", "agent", "scopes", "lasts", "once"]})]
-        return [(None, {"fields": [*self.list_display, "project", "created_by", "created_at", "revoked_at"]})]
+        times = ["made_at", "ends_at", "used_at", "ended_at"]
+        return [
+            (None, {"fields": ["name", "begins", "project", "agent", "may", "state", "created_by", *times]})
+        ]
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Not even piece by piece, by filters in the address, is a digest to be found out."""
@@ -79,7 +82,9 @@ class AccessTokenAdmin(ProjectAdmin):
         self, request: HttpRequest, obj: AccessToken, post_url_continue: str | None = None
     ) -> HttpResponse:
         made: NewToken = request.__dict__["ctxhub_new_token"]
-        lines = import_string(settings.READY_LINES)(made.secret, pinned=made.row.agent is not None)
+        ready_lines = import_string(settings.READY_LINES)
+        opened_at = request.build_absolute_uri("/")
+        lines = ready_lines(made.secret, pinned=made.row.agent is not None, opened_at=opened_at)
         return self.page(
             request,
             "ctxhub/new_token.html",
@@ -146,6 +151,11 @@ class AccessTokenAdmin(ProjectAdmin):
     @display(description="Last used", ordering="last_used_at")
     def used(self, token: AccessToken) -> SafeString | str:
         return moment(token.last_used_at)
+
+    made_at = time_in_full("created_at", "Made")
+    ends_at = time_in_full("expires_at", "Expires")
+    used_at = time_in_full("last_used_at", "Last used")
+    ended_at = time_in_full("revoked_at", "Revoked")
 
     @display(description="State", label=STATES)
     def state(self, token: AccessToken) -> str:

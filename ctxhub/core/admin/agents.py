@@ -12,6 +12,7 @@ from unfold.decorators import display
 
 from ctxhub.core import clock
 from ctxhub.core.admin.base import Menu, ProjectAdmin
+from ctxhub.core.admin.cells import time_in_full
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.models import Agent
 from ctxhub.core.templatetags.moments import moment
@@ -29,7 +30,7 @@ class AgentAdmin(ProjectAdmin):
     list_select_related = ("project",)
     search_fields = ("name",)
     ordering = ("-last_seen_at", "name")
-    fields = ("project", "name", "is_who", "first_seen", "last_seen", "log")
+    fields = ("project", "name", "is_who", "registered", "seen", "log")
 
     @display(description="Kind", ordering="kind", label={"agent": "info", "person": "primary"})
     def is_who(self, agent: Agent) -> str:
@@ -46,6 +47,9 @@ class AgentAdmin(ProjectAdmin):
     @display(description="First seen", ordering="created_at")
     def first_seen(self, agent: Agent) -> SafeString | str:
         return moment(agent.created_at)
+
+    registered = time_in_full("created_at", "First seen")
+    seen = time_in_full("last_seen_at", "Last seen")
 
     @display(description="Log")
     def log(self, agent: Agent) -> SafeString:

@@ -14,9 +14,11 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.safestring import mark_safe
 
-from ctxhub.core.admin.access import access_of, chosen_project
-from ctxhub.core.admin.looks import ModelAdmin
+from ctxhub.core.admin.access import access_of, chosen_project, named_slug
+from ctxhub.core.admin.lists import FilteredList
+from ctxhub.core.admin.looks import ChangeList, ModelAdmin
 from ctxhub.core.admin.service_form import ServiceForm, sentence
 from ctxhub.core.caller import ADMIN, READ, WRITE, Caller, acting, current
 from ctxhub.core.errors import CtxhubError
@@ -24,6 +26,9 @@ from ctxhub.core.models import Project
 from ctxhub.core.models.base import ProjectRow
 from ctxhub.core.selectors.people import find_person
 from ctxhub.core.writing import writing
+
+# Small screens leave it out: see admin.css.
+NOTHING = mark_safe('<span class="ctx-none">-</span>')
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,9 @@ class ProjectAdmin(ModelAdmin):
     project_lookup: ClassVar[str] = "project"
     adds_to_project: ClassVar[bool] = True
 
+    change_list_template = "ctxhub/list.html"
+    change_form_template = "ctxhub/form.html"
+    empty_value_display = NOTHING
     list_per_page = 50
     show_facets = ShowFacets.NEVER
     list_filter_submit = True
@@ -75,6 +83,9 @@ class ProjectAdmin(ModelAdmin):
         has_choice = self.project_lookup == "project" and len(access_of(request).projects) > 1
         return [*columns, "project"] if has_choice else columns
 
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return FilteredList
+
     def project_of(self, row: Any) -> Project:
         project: Project = row.project
         return project
@@ -88,6 +99,9 @@ class ProjectAdmin(ModelAdmin):
         return self._may(request, self.view_scope, obj)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """In the project that the address names; where it names none, in any."""
+        if self.adds_to_project and obj is None and named_slug(request):
+            return self.project_to_add_to(request) is not None
         return self._may(request, self.add_scope, obj)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -104,31 +118,49 @@ class ProjectAdmin(ModelAdmin):
     # -- The project something is added to ---------------------------------------------------------
 
     def project_to_add_to(self, request: HttpRequest) -> Project | None:
-        """The project that the address names, or the only one in which the person may add."""
+        """The project that the address names; where it names none, the only one that can be added to."""
         if not self.adds_to_project:
             return None
+        possible = self._projects_to_add_to(request)
+        if slug := named_slug(request):
+            return next((project for project in possible if project.slug == slug), None)
+        return possible[0] if len(possible) == 1 else None
+
+    def _projects_to_add_to(self, request: HttpRequest) -> list[Project]:
         access = access_of(request)
-        possible = access.project_ids(self.add_scope or ADMIN)
-        if (chosen := chosen_project(request)) and chosen.pk in possible:
-            return chosen
-        return access.projects[possible[0]] if len(possible) == 1 else None
+        return [access.projects[pk] for pk in access.project_ids(self.add_scope)] if self.add_scope else []
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        if not self.has_add_permission(request):
+        response: HttpResponse
+        if not self.adds_to_project:
+            response = super().add_view(request, form_url, extra_context)
+            return response
+        if not self._may(request, self.add_scope, None):
             raise PermissionDenied
-        if self.adds_to_project and self.project_to_add_to(request) is None:
+        project = self.project_to_add_to(request)
+        if project is None:
             return self._ask_for_project(request)
-        response: HttpResponse = super().add_view(request, form_url, extra_context)
+        title = f"Add {self.opts.verbose_name} to {project}"
+        response = super().add_view(request, form_url, {"title": title, **(extra_context or {})})
         return response
 
     def _ask_for_project(self, request: HttpRequest) -> TemplateResponse:
-        access = access_of(request)
-        projects = [access.projects[project_id] for project_id in access.project_ids(self.add_scope or ADMIN)]
         return self.page(
-            request, "ctxhub/choose_project.html", f"Add {self.opts.verbose_name}", projects=projects
+            request,
+            "ctxhub/choose_project.html",
+            f"Add {self.opts.verbose_name}",
+            projects=self._projects_to_add_to(request),
+            problem=self._why_not_there(request),
         )
+
+    def _why_not_there(self, request: HttpRequest) -> str:
+        """Why nothing is added to the project that the address names."""
+        if project := chosen_project(request):
+            return f"You may read {project}, not add {self.opts.verbose_name_plural} to it."
+        slug = named_slug(request)
+        return f"There is no project {slug!r} among yours." if slug else ""
 
     # -- Writing -----------------------------------------------------------------------------------
 

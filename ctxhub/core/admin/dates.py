@@ -10,7 +10,7 @@ from datetime import date
 from django.db.models import CharField, Count
 from django.db.models.functions import Cast, Substr
 
-from ctxhub.core.admin.looks import ChangeList
+from ctxhub.core.admin.lists import FilteredList
 
 MONTH, DAY = len("2026-11"), len("2026-11-22")
 LINKS_OFFERED = 31
@@ -24,7 +24,7 @@ class DateLink:
     leads_back: bool = False
 
 
-class DatedList(ChangeList):
+class DatedList(FilteredList):
     """A list whose `date_hierarchy` names a moment. Django narrows the rows to the chosen month or day."""
 
     def date_links(self) -> list[DateLink]:

@@ -7,14 +7,14 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.access import shown_project_ids
 from ctxhub.core.admin.base import Menu, ProjectAdmin
-from ctxhub.core.admin.cells import mono, name
+from ctxhub.core.admin.cells import mono, name, preview, time_in_full, written
 from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.looks import DropdownFilter
@@ -63,9 +63,8 @@ class EventAdmin(ProjectAdmin):
     search_fields = ("ref",)
     search_help_text = "Ref"
     date_hierarchy = "at"
-    change_list_template = "ctxhub/dated_list.html"
     ordering = ("-pk",)
-    fields = ("project", "at", "who", "verb", "on", "note", "data")
+    fields = ("project", "happened", "who", "verb", "about", "note", "told")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[DatedList]:
         return DatedList
@@ -103,8 +102,22 @@ class EventAdmin(ProjectAdmin):
         return link_to_ref(event)
 
     @display(description="Note")
-    def note(self, event: Event) -> str:
-        return note_of(event.data)
+    def note(self, event: Event) -> SafeString | str:
+        return preview(note_of(event.data))
+
+    @display(description="To")
+    def about(self, event: Event) -> SafeString:
+        """What the event is about: a link while it has a page."""
+        return link_to_ref(event) if refs.page_of(event.project_id, event.ref) else mono(event.ref)
+
+    @display(description="Data")
+    def told(self, event: Event) -> SafeString | str:
+        rows = format_html_join(
+            "", "<dt>{}</dt><dd>{}</dd>", ((name, written(value)) for name, value in event.data.items())
+        )
+        return format_html('<dl class="ctx-facts ctx-data">{}</dl>', rows) if rows else ""
+
+    happened = time_in_full("at", "When")
 
 
 def link_to_ref(event: Event) -> SafeString:

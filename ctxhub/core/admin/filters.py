@@ -30,7 +30,7 @@ class ProjectFilter(DropdownFilter):
 
 
 class NameFilter(TextFilter):
-    """A name typed, with the known ones offered; found whatever its case."""
+    """A name typed, with the known ones offered: whatever its case, or a part of one if there is none."""
 
     template = "ctxhub/filters/name.html"
     model: ClassVar[type[NamedRow]]
@@ -41,8 +41,15 @@ class NameFilter(TextFilter):
         self.request = request
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        name = (self.value() or "").strip()
-        return queryset.filter(**{f"{self.lookup}__folded": name.casefold()}) if name else queryset
+        name = (self.value() or "").strip().casefold()
+        if not name:
+            return queryset
+        words = self.model.unscoped.filter(project__in=shown_project_ids(self.request))
+        if words.filter(folded=name).exists():
+            return queryset.filter(**{f"{self.lookup}__folded": name})
+        # Through a subquery: a row that carries several such words is shown once.
+        carriers = queryset.model._base_manager.filter(**{f"{self.lookup}__folded__contains": name})
+        return queryset.filter(pk__in=carriers.values("pk"))
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
         choice: Any = next(super().choices(changelist))

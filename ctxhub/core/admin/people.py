@@ -1,13 +1,12 @@
 """Accounts: who can sign in. Kept by superusers; what a person may do is said by their memberships."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
-from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -17,12 +16,13 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from ctxhub.core.admin.base import Menu
-from ctxhub.core.admin.looks import ModelAdmin, TabularInline
+from ctxhub.core.admin.looks import DropdownFilter, ModelAdmin, TabularInline
 from ctxhub.core.models import Membership
 from ctxhub.core.selectors.people import is_superuser
 from ctxhub.core.templatetags.moments import moment
 
 admin.site.unregister(User)
+# Groups and Django's own permissions play no part here: what counts is the membership.
 admin.site.unregister(Group)
 
 SIGNS_IN = "Staff can sign in here; what they see is the projects they belong to."
@@ -50,6 +50,15 @@ class PersonCreationForm(UserCreationForm):
     )
 
 
+class PersonForm(UserChangeForm):
+    is_superuser = forms.BooleanField(
+        label="Sees and may do everything",
+        required=False,
+        widget=UnfoldBooleanSwitchWidget,
+        help_text="In every project, whatever they belong to; and keeps accounts and projects.",
+    )
+
+
 class MembershipInline(TabularInline):
     model = Membership
     extra = 0
@@ -71,23 +80,39 @@ class MembershipInline(TabularInline):
         return field
 
 
+class KindFilter(DropdownFilter):
+    title = parameter_name = "kind"
+    kinds: ClassVar[dict[str, Q]] = {
+        "superuser": Q(is_superuser=True, is_active=True),
+        "staff": Q(is_superuser=False, is_staff=True, is_active=True),
+        "cannot sign in": Q(is_active=False) | Q(is_superuser=False, is_staff=False),
+    }
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(kind, kind) for kind in self.kinds]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(self.kinds.get(self.value() or "", Q()))
+
+
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin, SuperusersOnly):  # type: ignore[type-arg]
     menu = Menu("Access", "person")
-    form = UserChangeForm
+    form = PersonForm
     add_form = PersonCreationForm
     change_password_form = AdminPasswordChangeForm
     inlines = (MembershipInline,)
 
     list_display = ("username", "full_name", "belongs_to", "kind", "seen")
-    list_filter = ("is_staff", "is_superuser", "is_active")
+    list_filter = (KindFilter,)
+    list_filter_submit = True
     add_fieldsets = (
         (None, {"fields": ("username", "usable_password", "password1", "password2", "is_staff")}),
     )
     fieldsets = (
         (None, {"fields": ("username", "password")}),
         ("Name", {"fields": (("first_name", "last_name"), "email")}),
-        ("Rights", {"fields": ("is_active", "is_staff", "is_superuser", "groups"), "description": SIGNS_IN}),
+        ("Rights", {"fields": ("is_active", "is_staff", "is_superuser"), "description": SIGNS_IN}),
     )
     readonly_fields = ("last_login", "date_joined")
     filter_horizontal = ()
@@ -126,9 +151,3 @@ class UserAdmin(DjangoUserAdmin, SuperusersOnly):  # type: ignore[type-arg]
     @display(description="Last sign-in", ordering="last_login")
     def seen(self, user: User) -> SafeString | str:
         return moment(user.last_login)
-
-
-@admin.register(Group)
-class GroupAdmin(DjangoGroupAdmin, SuperusersOnly):
-    menu = Menu("Access", "group")
-    filter_horizontal = ()

@@ -1,11 +1,12 @@
 """Projects and who belongs to them."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django import forms
 from django.contrib import admin
 from django.contrib.auth import get_user_model
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Model, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -13,7 +14,6 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.core import nouns
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import Menu, ProjectAdmin
 from ctxhub.core.admin.looks import ModelForm, TabularInline
@@ -22,6 +22,7 @@ from ctxhub.core.caller import ADMIN
 from ctxhub.core.models import Membership, Project
 from ctxhub.core.selectors.people import is_superuser
 from ctxhub.core.services.projects import create_project
+from ctxhub.core.templatetags.moments import moment
 
 
 class ProjectForm(ServiceForm):
@@ -86,7 +87,7 @@ class ProjectsAdmin(ProjectAdmin):
     form = ProjectForm
     inlines = (MembershipInline,)
 
-    list_display = ("slug", "name", "members", "decisions_link", "created_at")
+    list_display = ("slug", "name", "members", "decisions_link", "created")
     search_fields = ("slug", "name")
 
     def project_of(self, row: Project) -> Project:
@@ -112,6 +113,10 @@ class ProjectsAdmin(ProjectAdmin):
         count: int = project.member_count
         return count
 
+    @display(description="Created", ordering="created_at")
+    def created(self, project: Project) -> SafeString | str:
+        return moment(project.created_at)
+
     @display(description="Go to")
     def decisions_link(self, project: Project) -> SafeString:
         return format_html(
@@ -130,10 +135,15 @@ class ProjectsAdmin(ProjectAdmin):
         """With a project goes all it knows, so the question says how much that is."""
         projects = list(objs)
         lines, counts, forbidden, kept = super().get_deleted_objects(projects, request)
-        for noun in nouns.all_nouns():
-            counts[noun.plural] = sum(_all_of(noun.count(project.pk)) for project in projects)
+        counts |= {
+            str(model._meta.verbose_name_plural): count for model, count in _rows_of(projects) if count
+        }
         return lines, counts, forbidden, kept
 
 
-def _all_of(count: nouns.Count) -> int:
-    return count[-1] if isinstance(count, list) else count
+def _rows_of(projects: Sequence[Project]) -> Iterator[tuple[type[Model], int]]:
+    """How many rows of every kind, of whichever app, belong to these projects."""
+    for field in Project._meta.get_fields(include_hidden=True):
+        model = field.related_model
+        if field.auto_created and field.one_to_many and isinstance(model, type):
+            yield model, model._base_manager.filter(project__in=projects).count()

@@ -5,6 +5,9 @@ from collections.abc import Callable
 # kind -> (project id, name) -> the address of the page, or None where there is no such thing any more.
 pages: dict[str, Callable[[int, str], str | None]] = {}
 
+# The lists that can be narrowed to what carries a word: `?tag=api`, `?scope=...`, `?layer=...`.
+carriers: list[str] = []
+
 
 def page_of(project_id: int, ref: str) -> str | None:
     kind, _, name = ref.partition(":")

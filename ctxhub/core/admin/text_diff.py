@@ -1,19 +1,26 @@
-"""What changed between two texts: by words where they are short, by lines where they are long."""
+"""What changed between two texts: by words; where they are long by lines, sentences, then words."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Literal
 
 WORDS_COMPARED = 600
 LINES_COMPARED = 4_000
 CONTEXT_LINES = 2
+CONTEXT_CHARACTERS = 300
+# Where words are not divided by blanks, each character counts as one: Han, kana, hangul.
+CJK = "\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003fa1f"
+WORD = re.compile(rf"\s|[{CJK}]|[^\W{CJK}]+|[^\w\s]")
+SENTENCE = re.compile("(?s).+?(?:[.!?;\u3002\uff01\uff1f\uff1b]+\\s*|\\n|\\Z)")
 # Two texts with less in common read better one after the other than woven together.
-LEAST_ALIKE = 0.4
+LEAST_ALIKE = 0.45
 
 Kind = Literal["same", "added", "removed", "skipped"]
+Step = tuple[Kind, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,42 +32,93 @@ class Piece:
 
 
 def diff(old: str, new: str) -> list[Piece]:
+    if max(len(_words(old)), len(_words(new))) <= WORDS_COMPARED:
+        return _pieces(_by_words(old, new))
+    old_lines, new_lines = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    if max(len(old_lines), len(new_lines)) > LINES_COMPARED:
+        return [
+            Piece("skipped", f"{len(old_lines):,} lines became {len(new_lines):,}: too many to compare here")
+        ]
+    return _with_gaps(_pieces(_by_lines(old_lines, new_lines)))
+
+
+# -- Compared --------------------------------------------------------------------------------------
+
+
+def _by_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Step]:
+    for was, is_now in _blocks(old, new):
+        yield from _kept(was) if was == is_now else _by_sentences(was, is_now)
+
+
+def _by_sentences(old: str, new: str) -> Iterator[Step]:
+    old_sentences, new_sentences = SENTENCE.findall(old), SENTENCE.findall(new)
+    if max(len(old_sentences), len(new_sentences)) > LINES_COMPARED:
+        yield from _replaced(old, new)
+        return
+    for was, is_now in _blocks(old_sentences, new_sentences):
+        yield from _kept(was) if was == is_now else _by_words(was, is_now, quickly=True)
+
+
+def _by_words(old: str, new: str, *, quickly: bool = False) -> Iterator[Step]:
+    """How both begin and end is set aside first: a word that changed is found in a text of any length.
+
+    Quickly: from about 200 words on, the commonest of them are no starting points.
+    """
     old_words, new_words = _words(old), _words(new)
-    if max(len(old_words), len(new_words)) <= WORDS_COMPARED:
-        return _by_words(old_words, new_words)
-    return _by_lines(old.splitlines(keepends=True), new.splitlines(keepends=True))
+    begin = _alike(zip(old_words, new_words, strict=False))
+    rest = min(len(old_words), len(new_words)) - begin
+    end = _alike(list(zip(reversed(old_words), reversed(new_words), strict=False))[:rest])
+    was, is_now = old_words[begin : len(old_words) - end], new_words[begin : len(new_words) - end]
+    first, last = "".join(old_words[:begin]), "".join(old_words[len(old_words) - end :])
+    woven = [*_kept(first), *_woven(was, is_now, quickly), *_kept(last)]
+    yield from woven if _likeness(woven) >= LEAST_ALIKE else _replaced(old, new)
 
 
-def _by_words(old: Sequence[str], new: Sequence[str]) -> list[Piece]:
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    if _likeness(old, new) < LEAST_ALIKE:
-        return _pieces([("removed", "".join(old)), ("added", "".join(new))])
-    return _pieces(_steps(matcher, old, new))
+def _woven(old: Sequence[str], new: Sequence[str], quickly: bool) -> Iterator[Step]:
+    if max(len(old), len(new)) > WORDS_COMPARED:
+        yield from _replaced("".join(old), "".join(new))
+        return
+    for was, is_now in _blocks(old, new, quickly):
+        yield from _kept(was) if was == is_now else _replaced(was, is_now)
 
 
-def _by_lines(old: Sequence[str], new: Sequence[str]) -> list[Piece]:
-    if max(len(old), len(new)) > LINES_COMPARED:
-        return [Piece("skipped", f"{len(old):,} lines became {len(new):,}: too many to compare here")]
-    pieces: list[Piece] = []
-    steps = _pieces(_steps(SequenceMatcher(None, old, new), old, new))
-    for place, piece in enumerate(steps):
-        is_edge = (place == 0, place == len(steps) - 1)
-        pieces += _shortened(piece, *is_edge) if piece.kind == "same" else [piece]
-    return pieces
+def _kept(text: str) -> list[Step]:
+    return [("same", text)]
 
 
-def _steps(
-    matcher: SequenceMatcher[str], old: Sequence[str], new: Sequence[str]
-) -> Iterator[tuple[Kind, str]]:
-    for tag, old_from, old_to, new_from, new_to in matcher.get_opcodes():
-        if tag == "equal":
-            yield "same", "".join(old[old_from:old_to])
-        else:
-            yield "removed", "".join(old[old_from:old_to])
-            yield "added", "".join(new[new_from:new_to])
+def _replaced(old: str, new: str) -> list[Step]:
+    return [("removed", old), ("added", new)]
 
 
-def _pieces(steps: Sequence[tuple[Kind, str]] | Iterator[tuple[Kind, str]]) -> list[Piece]:
+def _blocks(old: Sequence[str], new: Sequence[str], quickly: bool = True) -> Iterator[tuple[str, str]]:
+    """What stands for what, in order; both are the same where nothing changed."""
+    for _, old_from, old_to, new_from, new_to in SequenceMatcher(
+        None, old, new, autojunk=quickly
+    ).get_opcodes():
+        yield "".join(old[old_from:old_to]), "".join(new[new_from:new_to])
+
+
+def _alike(pairs: Iterable[tuple[str, str]]) -> int:
+    """How many pairs from the first on are of the same."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _likeness(steps: Iterable[Step]) -> float:
+    """From 0.0 to 1.0, by the words alone: the blanks between them are always alike."""
+    counts: Counter[Kind] = Counter()
+    for kind, text in steps:
+        counts[kind] += sum(not word.isspace() for word in _words(text))
+    return 2 * counts["same"] / max(2 * counts["same"] + counts["removed"] + counts["added"], 1)
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(text)
+
+
+# -- Shown -----------------------------------------------------------------------------------------
+
+
+def _pieces(steps: Iterable[Step]) -> list[Piece]:
     spoken = ((kind, text) for kind, text in steps if text)
     return [
         Piece(kind, "".join(text for _, text in run))
@@ -68,28 +126,27 @@ def _pieces(steps: Sequence[tuple[Kind, str]] | Iterator[tuple[Kind, str]]) -> l
     ]
 
 
+def _with_gaps(pieces: Sequence[Piece]) -> list[Piece]:
+    last = len(pieces) - 1
+    shown = (
+        _shortened(piece, place == 0, place == last) if piece.kind == "same" else [piece]
+        for place, piece in enumerate(pieces)
+    )
+    return [piece for some in shown for piece in some]
+
+
 def _shortened(piece: Piece, is_first: bool, is_last: bool) -> list[Piece]:
-    """Unchanged lines, but for those around a change."""
+    """What did not change, but for what stands around a change."""
     lines = piece.text.splitlines(keepends=True)
-    before = 0 if is_first else CONTEXT_LINES
-    after = 0 if is_last else CONTEXT_LINES
-    skipped = len(lines) - before - after
-    if skipped <= 1:
+    before = "" if is_first else "".join(lines[:CONTEXT_LINES])[:CONTEXT_CHARACTERS]
+    after = "" if is_last else "".join(lines[-CONTEXT_LINES:])[-CONTEXT_CHARACTERS:]
+    hidden = piece.text[len(before) : len(piece.text) - len(after)]
+    if len(hidden.splitlines()) <= 1 and len(hidden) <= CONTEXT_CHARACTERS:
         return [piece]
-    head, tail = lines[:before], lines[len(lines) - after :]
-    around = [
-        Piece("same", "".join(head)),
-        Piece("skipped", f"{skipped} unchanged lines"),
-        Piece("same", "".join(tail)),
-    ]
+    around = [Piece("same", before), Piece("skipped", _amount(hidden)), Piece("same", after)]
     return [part for part in around if part.text]
 
 
-def _likeness(old: Sequence[str], new: Sequence[str]) -> float:
-    """From 0.0 to 1.0, by the words alone: the blanks between them are always alike."""
-    old_words, new_words = ([word for word in side if not word.isspace()] for side in (old, new))
-    return SequenceMatcher(None, old_words, new_words, autojunk=False).ratio()
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\s|\w+|[^\w\s]", text)
+def _amount(text: str) -> str:
+    lines = len(text.splitlines())
+    return f"{lines:,} unchanged lines" if lines > 1 else f"{len(text.split()):,} unchanged words"

@@ -1,16 +1,23 @@
 """Layers, tags and scopes: the words a project sorts its knowledge by."""
 
+from copy import copy
 from typing import Any, ClassVar
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from ctxhub.core.admin import refs
+from ctxhub.core.admin.access import access_of, shown_project_ids
 from ctxhub.core.admin.base import Menu, ProjectAdmin, person
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.service_form import ServiceForm
@@ -37,6 +44,7 @@ class WordAdmin(ProjectAdmin):
 
     form = WordForm
     list_display = ("name", "uses")
+    readonly_fields = ("uses",)
     list_filter = (ProjectFilter,)
     list_select_related = ("project",)
     search_fields = ("name",)
@@ -46,11 +54,27 @@ class WordAdmin(ProjectAdmin):
         return with_uses(super().get_queryset(request))
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        return [(None, {"fields": ["name"]})]
+        return [(None, {"fields": ["name", "uses"] if obj else ["name"]})]
 
     @display(description="Used by", ordering="uses")
-    def uses(self, word: Any) -> str:
-        return str(word.uses) if word.uses else "nothing yet"
+    def uses(self, word: Any) -> SafeString | str:
+        """How many carry it, with the way to them."""
+        if not word.uses:
+            return "nothing yet"
+        query = urlencode({"project": word.project.slug, str(self.opts.model_name): word.name})
+        return format_html(
+            '<a class="ctx-link" href="{}?{}">{}</a>', reverse(refs.carriers[0]), query, word.uses
+        )
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The log tells all that happened to a word, whoever did it; Django's own only what was done here."""
+        word = self.get_object(request, unquote(object_id))
+        if word is None:
+            return HttpResponseRedirect(self.url("changelist"))
+        query = urlencode({"project": word.project.slug, "ref": f"{self.opts.model_name}:{word.name}"})
+        return HttpResponseRedirect(f"{reverse('admin:core_event_changelist')}?{query}")
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         name = form.cleaned_data["name"]
@@ -93,10 +117,24 @@ class LayerAdmin(WordAdmin):
     add_scope = change_scope = delete_scope = ADMIN
 
     ordering = ("project__slug", "position", "pk")
-    ordering_field = "position"
     hide_ordering_field = True
     # The order is that of the page, so all layers stand on one.
     list_per_page = 1_000
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The theme asks the admin whether rows are dragged, which all requests share: so it asks a copy."""
+        shown = copy(self)
+        shown.ordering_field = "position" if self._can_be_dragged(request) else None
+        response: HttpResponse = super(LayerAdmin, shown).changelist_view(request, extra_context)
+        return response
+
+    def _can_be_dragged(self, request: HttpRequest) -> bool:
+        """Ranks are those of all layers of one project, in their order, kept by whoever looks at them."""
+        projects, access = shown_project_ids(request), access_of(request)
+        narrowed = any(value for name, value in request.GET.items() if name != "project")
+        return len(projects) == 1 and access.may(ADMIN, projects[0]) and not narrowed
 
     def add_word(self, name: str) -> NamedRow:
         return add_layer(caller=person(), name=name)
@@ -109,7 +147,8 @@ class LayerAdmin(WordAdmin):
 
     def _move(self, request: HttpRequest, layer: Layer) -> None:
         """A layer that was dragged to another place in the list."""
-        if not self.has_change_permission(request, layer):
+        is_shown = layer.project_id in shown_project_ids(request)
+        if not is_shown or not self.has_change_permission(request, layer):
             raise PermissionDenied
         caller = find_person(request.user, layer.project.slug)  # type: ignore[arg-type]
         assert caller is not None

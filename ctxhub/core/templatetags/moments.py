@@ -1,6 +1,6 @@
-"""Moments as people read them: how long ago, with the moment itself under the pointer."""
+"""Moments as people read them: how long ago, or from a day on when; UTC, as the pointer on it says."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django import template
 from django.utils import timezone
@@ -12,14 +12,19 @@ from ctxhub.core.clock import spoken
 
 register = template.Library()
 
+NEAR = timedelta(days=1)
+
 
 @register.filter
 def moment(at: datetime | None) -> SafeString | str:
-    if at is None:
-        return "never"
-    return format_html(
-        '<time class="ctx-nowrap" datetime="{}" title="{}">{}</time>', spoken(at), spoken(at), ago(at)
-    )
+    is_near = at is not None and abs(timezone.now() - at) < NEAR
+    return _shown(at, ago(at) if is_near else f"{at:%Y-%m-%d %H:%M}") if at else "never"
+
+
+@register.filter
+def in_full(at: datetime | None) -> SafeString | str:
+    """The moment itself, and how long ago it was: for the page of one thing."""
+    return _shown(at, f"{at:%Y-%m-%d %H:%M:%S} UTC, {ago(at)}") if at else "never"
 
 
 def ago(at: datetime) -> str:
@@ -28,6 +33,11 @@ def ago(at: datetime) -> str:
         return f"in {_largest_unit(timesince(now, at))}"
     since = _largest_unit(timesince(at, now))
     return "just now" if since.startswith("0") else f"{since} ago"
+
+
+def _shown(at: datetime, text: str) -> SafeString:
+    full = f"{at:%Y-%m-%d %H:%M:%S} UTC"
+    return format_html('<time class="ctx-nowrap" datetime="{}" title="{}">{}</time>', spoken(at), full, text)
 
 
 def _largest_unit(since: str) -> str:
