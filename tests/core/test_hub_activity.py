@@ -37,7 +37,7 @@ def test_activity_tells_who_did_what_to_what_and_how(ada: Caller, ben: Caller) -
         delete_decision(caller=ada, key="k")
     told = [(row["agent"], row["verb"], row["note"]) for row in activity(ada)]
     assert told == [
-        ("system", "deleted", "1.0.1"),
+        ("ada", "deleted", "1.0.1"),
         ("ada", "deprecated", "1.0.1: status, reason; Old."),
         ("ben", "updated", "1.0.0 > 1.0.1: value, version, tags"),
         ("ada", "created", "1.0.0"),

@@ -50,7 +50,9 @@ class TokenViewSet(HubViewSet):
         caller = self.administrator(self.body.pop("project", None))
         maker = request.user if isinstance(request.user, AbstractBaseUser) else None
         made = create_token(project=caller.project, created_by=maker, **self.body)
-        lines = import_string(settings.READY_LINES)(made.secret, pinned=made.row.agent is not None)
+        lines = import_string(settings.READY_LINES)(
+            made.secret, pinned=made.row.agent is not None, opened_at=request.build_absolute_uri("/")
+        )
         connect = "\n".join(map(str, lines))
         item = dict(zip(COLUMNS, token_row(made.row), strict=True))
         return Response({**item, "secret": made.secret, "connect": connect}, status=201)
