@@ -140,7 +140,7 @@ class UserAdmin(DjangoUserAdmin, SuperusersOnly):  # type: ignore[type-arg]
                 )
                 for place in places
             ),
-        ) or format_html('<span class="ctx-quiet">none yet</span>')
+        ) or format_html('<span class="ctx-quiet">{}</span>', "none yet")
 
     @display(description="Kind", label={"superuser": "primary", "staff": "info", "cannot sign in": "warning"})
     def kind(self, user: User) -> str:
