@@ -93,7 +93,7 @@ def tidy() -> None:
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ctxhub.settings")
-    os.environ["CTXHUB_WEB"] = "false"
+    os.environ["CTXHUB_WEB"] = "true"
     import django
     from django.core.management import call_command
 

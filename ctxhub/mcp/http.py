@@ -39,8 +39,16 @@ PATHS = ("/mcp", "/mcp/")
 class Dispatcher:
     """The whole process: `/mcp` is the MCP server's, the rest is Django's, as far as `mode` serves them."""
 
-    def __init__(self, django: App, *, mode: str = "both", surface: Surface | None = None) -> None:
+    def __init__(
+        self,
+        django: App,
+        *,
+        mode: str = "both",
+        surface: Surface | None = None,
+        admit: Callable[[Caller], Caller] | None = None,
+    ) -> None:
         self._django = django
+        self._admit = admit
         self._lanes = Lanes()
         self._serves_mcp = mode in ("both", "mcp")
         self._serves_django = mode in ("both", "api")
@@ -107,7 +115,7 @@ class Dispatcher:
             await cross_origin.give_leave(send)
             return
         try:
-            caller = await _caller(headers)
+            caller = await _caller(headers, self._admit)
         except CtxhubError as error:
             await _refuse(send, _status_of(error), error)
             return
@@ -127,7 +135,8 @@ def _caller_of(context: Context) -> Caller:
     return caller
 
 
-async def _caller(headers: dict[str, str]) -> Caller:
+async def _caller(headers: dict[str, str], admit: Callable[[Caller], Caller] | None) -> Caller:
+    """Whom the token names, as far as `admit` lets them in."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthenticated(
@@ -137,6 +146,7 @@ async def _caller(headers: dict[str, str]) -> Caller:
     token = token.strip()
     if (caller := authenticate_remembered(token)) is None:
         caller = await in_thread(authenticate, token)
+    caller = admit(caller) if admit else caller
     if agent := headers.get("ctxhub-agent", "").strip():
         caller = caller.speaking_as(clean_agent(header_text(agent), "Ctxhub-Agent"))
     return caller

@@ -3,16 +3,18 @@
 import os
 import socket
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.management.commands.runmcp import find_caller
+from ctxhub.management.commands.runmcp import admission, find_caller
 from tests.stdio import PATIENCE_SECONDS, command
 
 ENVIRONMENT = {"CTXHUB_VAR_DIR": str(settings.VAR_DIR), "CTXHUB_SECRET_KEY": settings.SECRET_KEY}
@@ -66,10 +68,22 @@ def test_a_wrong_choice_is_refused_in_words(apollo: Project, arguments: list[str
         call_command("runmcp", *arguments)
 
 
-@pytest.mark.parametrize("said", ["--project", "--agent", "--scopes"])
-def test_over_http_it_is_the_token_that_says_who_speaks(apollo: Project, said: str) -> None:
-    with pytest.raises(CommandError, match=f"{said} cannot be said with --http"):
-        call_command("runmcp", "--http", said, "read")
+def test_over_http_the_options_narrow_what_a_token_may(ada: Caller, cy: Caller) -> None:
+    admit = admission("apollo", "zed", "read")
+    admitted = admit(ada)
+    assert (admitted.agent, set(admitted.scopes)) == ("zed", {"read"})
+    assert admit(replace(ada, pinned=True)).agent == "ada"
+    with pytest.raises(NotAllowed, match="for 'apollo' only"):
+        admit(cy)
+
+
+def test_over_http_no_options_change_nothing(ada: Caller, cy: Caller) -> None:
+    assert [admission(None, "", "")(caller) for caller in (ada, cy)] == [ada, cy]
+
+
+def test_over_http_an_unknown_project_is_told_at_the_start(apollo: Project) -> None:
+    with pytest.raises(CommandError, match=r"There is no project 'apolo'\. Projects: apollo"):
+        call_command("runmcp", "--http", "--project", "apolo", "--port", "0")
 
 
 def test_over_http_a_taken_port_is_told(apollo: Project) -> None:

@@ -1,11 +1,12 @@
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connections
 
 from ctxhub.core.caller import ALL_SCOPES, Caller
-from ctxhub.core.errors import CtxhubError
+from ctxhub.core.errors import CtxhubError, NotAllowed
 from ctxhub.core.inputs import clean_agent
 from ctxhub.core.models import Project
 from ctxhub.core.services.access_tokens import clean_scopes
@@ -37,8 +38,7 @@ class Command(BaseCommand):
         try:
             check_choice(surface.profile, surface.only)
             if options["http"]:
-                _refuse_whom_tokens_name(options)
-                _serve_http(surface, options["host"], options["port"])
+                _serve_http(surface, options)
                 return
             caller = find_caller(options["project"], options["agent"], options["scopes"])
         except CtxhubError as error:
@@ -75,16 +75,22 @@ def _find_project(slug: str | None) -> Project:
     raise CommandError(f"Which project? Name it with --project. Projects: {known}.")
 
 
-def _refuse_whom_tokens_name(options: Mapping[str, Any]) -> None:
-    said = [f"--{name}" for name in ("project", "agent", "scopes") if options[name]]
-    if said:
-        raise CommandError(
-            f"{', '.join(said)} cannot be said with --http: each caller's token says it "
-            "(`manage.py token create`)."
-        )
+def admission(slug: str | None, agent: str, scopes: str) -> Callable[[Caller], Caller]:
+    """Over HTTP the token says who asks; options narrow that to one project, some scopes, one agent."""
+    project = _find_project(slug) if slug else None
+    granted = frozenset(clean_scopes(scopes.split(",")) if scopes else ALL_SCOPES)
+    name = clean_agent(agent, "--agent") if agent else ""
+
+    def admit(caller: Caller) -> Caller:
+        if project and caller.project_id != project.pk:
+            raise NotAllowed(f"This server is for {project.slug!r} only.", hint="Use one of its tokens.")
+        caller = replace(caller, scopes=caller.scopes & granted)
+        return caller.speaking_as(name) if name and not caller.pinned else caller
+
+    return admit
 
 
-def _serve_http(surface: Any, host: str, port: int) -> None:
+def _serve_http(surface: Any, options: Mapping[str, Any]) -> None:
     import uvicorn
     from django.core.asgi import get_asgi_application
 
@@ -92,12 +98,14 @@ def _serve_http(surface: Any, host: str, port: int) -> None:
     from ctxhub.management.refusals import refuse_unmigrated
     from ctxhub.mcp.http import SECONDS_KEPT_ALIVE, Dispatcher
 
+    host, port = options["host"], options["port"]
     if not 0 <= port < 65_536:
         raise CommandError("--port is a number from 0 to 65535.")
     refuse_unmigrated()
+    admit = admission(options["project"], options["agent"], options["scopes"])
     port = free_port(host, port)
     connections.close_all()
-    app = Dispatcher(get_asgi_application(), mode="mcp", surface=surface)
+    app = Dispatcher(get_asgi_application(), mode="mcp", surface=surface, admit=admit)
     config = uvicorn.Config(
         app, host=host, port=port, log_level="warning", timeout_keep_alive=SECONDS_KEPT_ALIVE
     )
