@@ -29,7 +29,7 @@ def as_sentences() -> Iterator[None]:
 
 
 def refuse_unreachable() -> None:
-    """Ask the database itself: a pool of connections would go on trying, and log each attempt."""
+    """Raise within seconds where no PostgreSQL answers."""
     if connection.vendor == "postgresql":
         import psycopg
 
