@@ -7,7 +7,7 @@ from pytest_django import DjangoDbBlocker
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.services import agents
+from ctxhub.core.services import agents, retention
 from ctxhub.core.services.access_tokens import create_token, forget_tokens
 from ctxhub.core.services.projects import create_project
 from tests.databases import end_other_connections
@@ -19,6 +19,7 @@ def nothing_remembered() -> None:
     """Tests roll back, so ids come again: what the process remembers of them must go."""
     forget_tokens()
     agents._touched.clear()
+    retention._cleaned.clear()
 
 
 @pytest.fixture

@@ -6,8 +6,10 @@ from typing import Any
 
 from django.db import models
 
+from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.inputs import PATH_LENGTH, clean_name
+from ctxhub.core.selectors.figures import Figures
 
 Count = int | list[int]
 
@@ -16,15 +18,19 @@ Count = int | list[int]
 class Noun:
     """`kind` is the word before the colon of a ref (`decision:api/auth`), `plural` the word in counts.
 
+    `count(figures)`: the figure in `stats`, or [active, all]; None: it has none there.
     `open(project_id, names, full)`: the items behind many names of refs, in a fixed number of queries.
-    `count(project_id)`: the figure in `stats`, or [active, all].
+    `by_layer(figures)`: the figure of each layer, by its id, for `layer_summary`.
+    `unread(caller)`: what `updates` says of this noun, in place of how many things others changed.
     """
 
     kind: str
     plural: str
     model: type[models.Model]
-    count: Callable[[int], Count]
+    count: Callable[[Figures], Count] | None = None
     open: Callable[[int, Sequence[str], bool], Mapping[str, dict[str, Any]]] | None = None
+    by_layer: Callable[[Figures], Mapping[int, int]] | None = None
+    unread: Callable[[Caller], int] | None = None
 
 
 _nouns: dict[str, Noun] = {}

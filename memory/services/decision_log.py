@@ -1,5 +1,6 @@
 """What every change of decisions leaves behind, whoever wrote it: a revision of what was, and an event."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ctxhub.core.services.events import Change, record
+from ctxhub.core.services.tallies import Place, place, tally
 from memory.models import DecisionStatus
 from memory.sql.decision_rows import DecisionRow
 from memory.sql.decision_writes import insert_revisions
@@ -51,13 +53,23 @@ class DecisionChange:
 def record_decisions(
     *, project_id: int, agent_id: int | None, changes: Sequence[DecisionChange], at: datetime
 ) -> None:
-    """Write revisions and events, as the last statements of the transaction."""
+    """Write revisions, figures and events, as the last statements of the transaction."""
     revised = [change.old for change in changes if change.old and change.new]
     if revised:
         insert_revisions(project_id, revised)
+    tally(project_id, _difference(changes))
     record(
         project_id=project_id, agent_id=agent_id, changes=[_event(change, at) for change in changes], at=at
     )
+
+
+def _difference(changes: Sequence[DecisionChange]) -> Counter[Place]:
+    counts: Counter[Place] = Counter()
+    for change in changes:
+        for row, by in ((change.old, -1), (change.new, 1)):
+            if row:
+                counts[place("decision", row.layer_id, row.status)] += by
+    return counts
 
 
 def _event(change: DecisionChange, at: datetime) -> Change:

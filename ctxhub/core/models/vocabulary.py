@@ -1,4 +1,6 @@
-"""The words a project sorts its knowledge by: tags and scopes are open, layers are kept by administrators."""
+"""The words a project sorts its knowledge by: tags, scopes and categories are open; administrators keep
+the layers.
+"""
 
 from django.db import models
 
@@ -13,6 +15,16 @@ class Tag(NamedRow):
 class Scope(NamedRow):
     class Meta(NamedRow.Meta):
         constraints = (models.UniqueConstraint(fields=("project", "folded"), name="core_one_scope_per_name"),)
+
+
+class Category(NamedRow):
+    """What a constraint is about."""
+
+    class Meta(NamedRow.Meta):
+        verbose_name_plural = "categories"
+        constraints = (
+            models.UniqueConstraint(fields=("project", "folded"), name="core_one_category_per_name"),
+        )
 
 
 class Layer(NamedRow):

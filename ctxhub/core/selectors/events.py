@@ -91,13 +91,14 @@ def note_of(data: dict[str, Any]) -> str:
     version = " > ".join(dict.fromkeys(str(data[name]) for name in ("was", "version") if name in data))
     changed = ", ".join(data.get("changed", ()))
     note = ": ".join(part for part in (version, changed) if part)
-    return "; ".join(part for part in (note, str(data.get("reason", ""))[:100]) if part)
+    said = str(data.get("note") or data.get("reason") or "")
+    return "; ".join(part for part in (note, said[:100]) if part)
 
 
 def count_updates(caller: Caller, *, since: str | None = None) -> dict[str, Any]:
     """How many things of each noun others have changed since, and the cursor to ask with next time."""
     cursor = latest_cursor(caller.project_id)
-    conditions = ["project_id = %s", "id <= %s"]
+    conditions = ["project_id = %s", "id <= %s", "noun <> 'hub'"]
     values: list[Any] = [caller.project_id, cursor.event_id]
     match clean_moment(since, "since"):
         case EventCursor(event_id=event_id):
@@ -117,7 +118,10 @@ def count_updates(caller: Caller, *, since: str | None = None) -> dict[str, Any]
         ) new) things GROUP BY noun ORDER BY noun""",  # noqa: S608
         [*values, NEW_EVENTS_READ],
     )
-    return {**{nouns.plural(noun): count for noun, count in counted}, "cursor": str(cursor)}
+    changed = {nouns.plural(noun): count for noun, count in counted}
+    unread = {noun.plural: noun.unread(caller) for noun in nouns.all_nouns() if noun.unread}
+    news = {**{plural: count for plural, count in changed.items() if plural not in unread}, **unread}
+    return {**{plural: count for plural, count in news.items() if count}, "cursor": str(cursor)}
 
 
 def latest_events(project_id: int, count: int) -> QuerySet[Event]:

@@ -1,4 +1,4 @@
-"""Finds the rows behind the names a call mentions: its agent, layers, tags and scopes."""
+"""Finds the rows behind the names a call mentions: its agent, layers, tags, scopes and categories."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,6 +14,7 @@ class Words:
     agent_id: int | None = None
     tags: dict[str, int] = field(default_factory=dict)
     scopes: dict[str, int] = field(default_factory=dict)
+    categories: dict[str, int] = field(default_factory=dict)
     layers: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def layer(self, name: str) -> tuple[int, str]:
@@ -29,11 +30,13 @@ def find_words(
     agent: str = "",
     tags: Iterable[str] = (),
     scopes: Iterable[str] = (),
+    categories: Iterable[str] = (),
     layers: bool = False,
 ) -> Words:
     """Look all names up in one statement; what is not found is not there. `layers` asks for all of them."""
     parts, values = [], []
-    for kind, names in (("agent", [agent] if agent else []), ("tag", list(tags)), ("scope", list(scopes))):
+    asked = {"agent": [agent] if agent else [], "tag": tags, "scope": scopes, "category": categories}
+    for kind, names in ((kind, list(names)) for kind, names in asked.items()):
         if names:
             parts.append(
                 f"SELECT '{kind}', folded, id, name FROM core_{kind} "  # noqa: S608
@@ -52,6 +55,8 @@ def find_words(
                 words.tags[folded] = row_id
             case "scope":
                 words.scopes[folded] = row_id
+            case "category":
+                words.categories[folded] = row_id
             case "layer":
                 words.layers[folded] = (row_id, name)
     return words

@@ -5,7 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.dispatch import Signal
+
 from ctxhub.core import sql
+
+# Sent once for all changes that a transaction records, after they are written: project_id, nouns, at.
+recorded = Signal()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +40,4 @@ def record(*, project_id: int, agent_id: int | None, changes: Sequence[Change], 
             for c, moment in zip(changes, moments, strict=True)
         ],
     )
+    recorded.send(None, project_id=project_id, nouns={change.noun for change in changes}, at=at)

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from ctxhub.core.errors import Conflict, InvalidInput
 from ctxhub.core.inputs import clean_name
-from ctxhub.core.models import Layer, Project, Tag
+from ctxhub.core.models import Category, Layer, Project, Tag
 
 LAYERS = ("presentation", "business", "data", "infrastructure", "cross-cutting")
 TAGS = (
@@ -24,6 +24,8 @@ TAGS = (
     "validation",
     "testing",
 )
+
+CATEGORIES = ("performance", "architecture", "security")
 
 # What other apps sow in a new project; each registers its function in ready().
 seeders: list[Callable[[Project], None]] = []
@@ -52,5 +54,8 @@ def seed_vocabulary(project: Project) -> None:
         for position, layer in enumerate(LAYERS)
     )
     Tag.unscoped.bulk_create(Tag(project=project, name=tag, folded=tag.casefold()) for tag in TAGS)
+    Category.unscoped.bulk_create(
+        Category(project=project, name=name, folded=name.casefold()) for name in CATEGORIES
+    )
     for seed in seeders:
         seed(project)

@@ -1,7 +1,9 @@
-"""Registers the rows behind the names a write mentions: its agent, tags and scopes."""
+"""Registers the rows behind the names a write mentions: its agent, tags, scopes and categories."""
 
 from collections.abc import Iterable
 from datetime import datetime
+
+from django.dispatch import Signal
 
 from ctxhub.core import sql
 from ctxhub.core.caller import Caller
@@ -9,26 +11,40 @@ from ctxhub.core.models import Agent
 from ctxhub.core.selectors.words import Words
 
 
+# Sent in the transaction that makes an agent's row: project_id, agent_id, name, at.
+agent_registered = Signal()
+
+
 def register_words(
-    words: Words, *, caller: Caller, tags: Iterable[str] = (), scopes: Iterable[str] = (), at: datetime
+    words: Words,
+    *,
+    caller: Caller,
+    tags: Iterable[str] = (),
+    scopes: Iterable[str] = (),
+    categories: Iterable[str] = (),
+    at: datetime,
 ) -> None:
-    """Make the rows that `find_words` did not find: the caller's agent, tags and scopes."""
+    """Make the rows that `find_words` did not find: the caller's agent, tags, scopes and categories."""
     if words.agent_id is None:
         words.agent_id = register_agent(caller, at)
     words.tags |= _register("core_tag", caller.project_id, tags, words.tags)
     words.scopes |= _register("core_scope", caller.project_id, scopes, words.scopes)
+    words.categories |= _register("core_category", caller.project_id, categories, words.categories)
 
 
 def register_agent(caller: Caller, at: datetime) -> int:
     """The id of the caller's agent, which is seen now; its row is made if it has none."""
     kind = Agent.Kind.HUMAN if caller.is_person else Agent.Kind.AGENT
     moment = sql.stored_time(at)
-    [(agent_id,)] = sql.insert(
+    [(agent_id, created_at)] = sql.insert(
         "core_agent",
         ("project_id", "name", "folded", "kind", "created_at", "last_seen_at"),
         [(caller.project_id, caller.agent, caller.agent.casefold(), kind, moment, moment)],
-        "ON CONFLICT (project_id, folded) DO UPDATE SET last_seen_at = excluded.last_seen_at RETURNING id",
+        "ON CONFLICT (project_id, folded) DO UPDATE SET last_seen_at = excluded.last_seen_at"
+        " RETURNING id, created_at",
     )
+    if sql.read_time(created_at) == at:
+        agent_registered.send(None, project_id=caller.project_id, agent_id=agent_id, name=caller.agent, at=at)
     return int(agent_id)
 
 

@@ -64,5 +64,5 @@ def agents(caller: Caller, limit: Number = MAX_LIMIT, cursor: str | None = None)
 
 @action("hub", "vocabulary")
 def vocabulary(caller: Caller) -> dict[str, Any]:
-    """The layers, tags and scopes in use, each with how often; reuse them before you invent another."""
+    """The layers, categories, tags and scopes, each with how often it is used; reuse them before you invent one."""
     return hub.count_vocabulary(caller.project_id)

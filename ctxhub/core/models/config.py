@@ -1,0 +1,32 @@
+"""What a project's administrators may decide about it, and what holds where they have not."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Stored in `Project.config`, as far as it differs from these defaults.
+
+    `ignore_weekend`: Saturdays, Sundays and `holidays` (ISO dates), in the project's `time_zone`, do not count
+    towards the age of messages and changes.
+    """
+
+    ignore_weekend: bool = False
+    time_zone: str = "UTC"
+    holidays: tuple[str, ...] = ()
+    message_hours: int = 24
+    change_days: int = 7
+    scratchpad_days: int = 7
+    session_days: int = 30
+    access_days: int = 90
+    auto_prune: bool = False
+    tell_stale: bool = True
+
+    @property
+    def messages_last(self) -> timedelta:
+        return timedelta(hours=self.message_hours)
+
+    @property
+    def changes_last(self) -> timedelta:
+        return timedelta(days=self.change_days)
