@@ -149,8 +149,12 @@ def clean_match(value: str) -> bool:
 
 
 def clean_limit(value: int, name: str = "limit", *, at_most: int = MAX_LIMIT) -> int:
-    if not 1 <= value <= at_most:
-        raise InvalidInput(f"{name} is {shown(value)}; it must be between 1 and {at_most}.")
+    return clean_from_to(value, name, 1, at_most)
+
+
+def clean_from_to(value: int, name: str, at_least: int, at_most: int) -> int:
+    if not at_least <= value <= at_most:
+        raise InvalidInput(f"{name} is {shown(value)}; it must be between {at_least} and {at_most}.")
     return value
 
 

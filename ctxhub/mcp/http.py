@@ -1,5 +1,6 @@
 """`/mcp` beside Django in one ASGI process; token, Host and Origin are checked before the SDK's turn."""
 
+import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -18,8 +19,10 @@ from ctxhub.core.inputs import clean_agent
 from ctxhub.core.services.access_tokens import authenticate, authenticate_remembered
 from ctxhub.mcp import cross_origin
 from ctxhub.mcp.bridge import in_thread
+from ctxhub.mcp.housekeeping import keep_house
 from ctxhub.mcp.lanes import Lanes
-from ctxhub.mcp.request_bodies import SECONDS_TO_SEND, Gone, TooLong, TooSlow, with_whole_body
+from ctxhub.mcp.patience import patiently
+from ctxhub.mcp.request_bodies import SECONDS_TO_SEND, Gone, TooLong, TooSlow, whole_body, with_body
 from ctxhub.mcp.server import Context, Surface, build_server
 
 logger = logging.getLogger(__name__)
@@ -46,9 +49,11 @@ class Dispatcher:
         mode: str = "both",
         surface: Surface | None = None,
         admit: Callable[[Caller], Caller] | None = None,
+        keeps_house: bool = True,
     ) -> None:
         self._django = django
         self._admit = admit
+        self._keeps_house = keeps_house
         self._lanes = Lanes()
         self._serves_mcp = mode in ("both", "mcp")
         self._serves_django = mode in ("both", "api")
@@ -78,7 +83,7 @@ class Dispatcher:
             await _refuse(answer, *refusal)
             return
         try:
-            receive = await with_whole_body(headers, receive)
+            body = await whole_body(headers, receive)
         except TooLong:
             limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
             await _refuse(answer, 413, InvalidInput(f"The body has more than {limit:,} bytes."))
@@ -87,22 +92,28 @@ class Dispatcher:
         except Gone:
             return
         else:
-            said: list[MutableMapping[str, Any]] = []
-
-            async def keep(message: MutableMapping[str, Any]) -> None:
-                said.append(message)
-
-            async with self._lanes.one(scope["method"], scope["path"]):
-                await self._django(scope, receive, keep)
-            for message in said:
+            for message in await patiently(lambda: self._ask_django(scope, with_body(body, receive))):
                 await send(message)
 
+    async def _ask_django(self, scope: Scope, receive: Receive) -> list[MutableMapping[str, Any]]:
+        said: list[MutableMapping[str, Any]] = []
+
+        async def keep(message: MutableMapping[str, Any]) -> None:
+            said.append(message)
+
+        async with self._lanes.one(scope["method"], scope["path"]):
+            await self._django(dict(scope), receive, keep)
+        return said
+
     async def _live(self, receive: Receive, send: Send) -> None:
-        """The SDK's tasks live as long as the process."""
+        """The SDK's tasks and the housekeeping live as long as the process."""
         await receive()
         async with self._manager.run():
+            house = asyncio.create_task(keep_house()) if self._keeps_house else None
             await send({"type": "lifespan.startup.complete"})
             await receive()
+            if house:
+                house.cancel()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve_mcp(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -27,17 +27,21 @@ class Gone(Exception):
     """Whoever asked has hung up."""
 
 
-async def with_whole_body(headers: dict[str, str], receive: Receive) -> Receive:
-    """`receive` for an application that finds the whole body at once. Raises TooLong, TooSlow or Gone."""
+async def whole_body(headers: dict[str, str], receive: Receive) -> bytes:
+    """The body, once all of it is there. Raises TooLong, TooSlow or Gone."""
     limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     said = headers.get("content-length", "")
     if said.isdigit() and int(said) > limit:
         raise TooLong
     try:
         async with asyncio.timeout(SECONDS_TO_SEND):
-            body = await _whole(receive, limit)
+            return await _whole(receive, limit)
     except TimeoutError as error:
         raise TooSlow from error
+
+
+def with_body(body: bytes, receive: Receive) -> Receive:
+    """`receive` for an application that finds the whole body at once."""
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Message:

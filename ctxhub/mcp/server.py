@@ -16,6 +16,7 @@ from ctxhub.core.errors import CtxhubError, InvalidInput
 from ctxhub.core.toolbox import dispatch
 from ctxhub.core.toolbox.surface import INSTRUCTIONS, find_call, list_tools
 from ctxhub.mcp.bridge import in_thread, in_turn
+from ctxhub.mcp.patience import patiently
 from ctxhub.mcp.results import answer_result, error_result, failure_result
 
 REQUEST_ID = "ctxhub/request_id"
@@ -67,7 +68,7 @@ def build_server(caller_of: Callable[[Context], Caller], surface: Surface) -> Se
             if dispatch.writes(tool, arguments):
                 answer = await in_turn(caller.project_id, run)
             else:
-                answer = await in_thread(run)
+                answer = await patiently(partial(in_thread, run))
         except CtxhubError as error:
             return error_result(error)
         except Exception:

@@ -41,7 +41,7 @@ def test_a_noun_has_its_tests(app: str, noun: str) -> None:
     assert faces >= {"service", "mcp"}
 
 
-@pytest.mark.parametrize("noun", sorted(modules(ROOT / "ctxhub/core/models") - {"base"}))
+@pytest.mark.parametrize("noun", sorted(modules(ROOT / "ctxhub/core/models") - {"base", "priority"}))
 def test_a_noun_of_core_has_a_service(noun: str) -> None:
     services = modules(ROOT / "ctxhub/core/services")
     assert {noun, f"{noun}s", noun.replace("y", "ies")} & services

@@ -73,6 +73,14 @@ ASKED: dict[str, list[Arguments]] = {
     "hub.stats": [lambda n: {}],
     "hub.activity": [lambda n: {"limit": 2}, lambda n: {"agents": ["ada"], "verbs": ["set"], "since": "1h"}],
     "hub.updates": [lambda n: {}, lambda n: {"since": "e0"}],
+    "hub.layer_summary": [lambda n: {}],
+    "hub.wait": [lambda n: {"since": "e0", "wait_seconds": 0}],
+    "hub.view": [
+        lambda n: {"name": "layer_summary"},
+    ],
+    "hub.clear": [lambda n: {}, lambda n: {"dry_run": True}],
+    "hub.config": [lambda n: {}],
+    "hub.config_set": [lambda n: {"values": {"change_days": 3}}],
     "hub.agents": [lambda n: {}],
     "hub.vocabulary": [lambda n: {}],
 }

@@ -1,5 +1,6 @@
 """The OpenAPI schema is whole, and the hub does what it says: no 5xx, and answers of the promised shape."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,13 @@ from tests.hub import LiveHub, RestClient
 OPENAPI = {"Accept": "application/vnd.oai.openapi+json"}
 CHECKS = [not_a_server_error, response_schema_conformance, status_code_conformance]
 HERE = {"slug": "apollo", "token_id": 10**9}
+# What stands in an address for its parameters; where there is no other word, it is the number 1.
+PLACES = {"slug": "apollo", "key": "k", "tool": "decision", "action": "get", "name": "layer_summary"}
 Document = dict[str, Any]
+
+
+def filled(path: str, **places: str) -> str:
+    return path.format_map(defaultdict(lambda: "1", PLACES | places))
 
 
 @pytest.fixture
@@ -134,7 +141,7 @@ def _checks_of_a_wrong_body(case: Case[Any]) -> list[Any]:
 def test_a_stranger_finds_nothing_at_any_address(document: Document, cy_rest: RestClient) -> None:
     body = {"key": "k", "value": 1}
     for path, method, _ in operations(document):
-        address = path.format(slug="apollo", key="k", tool="decision", action="get", token_id=1)
+        address = filled(path)
         reply = cy_rest.send(method.upper(), address, None if method in ("get", "delete") else body)
         if "{slug}" in path or "{token_id}" in path:
             assert (reply.status, reply.body["error"]) == (404, "not_found"), (method, address)
@@ -144,7 +151,7 @@ def test_a_stranger_finds_nothing_at_any_address(document: Document, cy_rest: Re
 
 def test_nobody_gets_in_without_a_token(document: Document, hub: LiveHub) -> None:
     for path, method, _ in operations(document):
-        address = path.format(slug="apollo", key="k", tool="decision", action="get", token_id=1)
+        address = filled(path)
         reply = hub.rest().send(method.upper(), address, None if method == "get" else {})
         assert (reply.status, "www-authenticate" in reply.headers) == (401, True), (method, address)
 
@@ -156,7 +163,7 @@ def test_what_the_pages_offer_to_start_from_is_taken(document: Document, ada_res
             if "requestBody" not in operation or path == "/api/v1/projects/":  # That one is a superuser's.
                 continue
             [example] = operation["requestBody"]["content"]["application/json"]["examples"].values()
-            address = path.format(slug="apollo", key="k", tool="hub", action="stats")
+            address = filled(path, tool="hub", action="stats")
             said = {**example["value"], **({"action": "stats"} if path.endswith("{tool}/") else {})}
             assert ada_rest.send(method.upper(), address, said).status in (200, 201), (method, path)
             offered += 1

@@ -74,6 +74,15 @@ CALLS: dict[str, list[Call]] = {
         ({"cursor": "ACTIVITY", "verbs": ["deprecated"]}, NOTHING),
     ],
     "hub.updates": [({"since": "e0"}, {"cursor": "OWN EVENT"}), ({}, {"cursor": "OWN EVENT"})],
+    "hub.layer_summary": [({}, {"count": 5})],
+    "hub.wait": [({"since": "e0", "wait_seconds": 0}, {"cursor": "OWN EVENT"})],
+    "hub.view": [({"name": "layer_summary"}, {"count": 5})],
+    "hub.clear": [
+        ({"dry_run": True}, {"error": None}),
+        ({"messages_older_than": "0s", "changes_older_than": "0s"}, {"error": None}),
+    ],
+    "hub.config": [({}, {"message_hours": 24})],
+    "hub.config_set": [({"values": {"message_hours": 48}}, {"message_hours": 48})],
     "hub.agents": [({}, {"count": 1})],
     "hub.vocabulary": [({}, {"scopes": {}})],
 }

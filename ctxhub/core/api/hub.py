@@ -4,17 +4,31 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.bodies import JsonObject, ProjectBody
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.queries import ListQuery, Query, text, words
-from ctxhub.core.api.shapes import COUNTS, UPDATES, Activity, AgentSeen
+from ctxhub.core.api.queries import ListQuery, Query, number, text, words
+from ctxhub.core.api.shapes import ANYTHING, COUNTS, UPDATES, Activity, AgentSeen, Config, LayerFigures
 from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import ADMIN
+from ctxhub.core.errors import NotFound, nearest
+from ctxhub.core.named_views import all_views
 from ctxhub.core.selectors import events, hub
+from ctxhub.core.selectors.config import config_of, spoken_config
+from ctxhub.core.selectors.news import wait_for_updates
+from ctxhub.core.services.config import set_config
+from ctxhub.core.waiting import LONGEST_SECONDS
 
 SINCE = 'A time ("2026-11-21T10:00:00Z"), a time ago ("30m", "7d") or an event\'s cursor ("e1234").'
 
 
 class SinceQuery(Query):
     since = text(SINCE)
+
+
+class UpdatesQuery(SinceQuery):
+    wait_seconds = number(
+        "Answer when something is new, or after so many seconds.", at_least=0, at_most=LONGEST_SECONDS
+    )
 
 
 class ActivityQuery(ListQuery, SinceQuery):
@@ -48,9 +62,52 @@ class ActivityViewSet(ProjectViewSet):
 
 
 class UpdatesViewSet(ProjectViewSet):
-    queries = {"retrieve": SinceQuery}
+    queries = {"retrieve": UpdatesQuery}
 
     @extend_schema(responses={200: UPDATES}, filters=True)
     def retrieve(self, request: Request, slug: str) -> Response:
         """How many things of each kind others have changed since, and the cursor to ask with next time."""
-        return Response(events.count_updates(self.caller, **self.query))
+        count = wait_for_updates if "wait_seconds" in self.query else events.count_updates
+        return Response(count(self.caller, **self.query))
+
+
+class LayerSummaryViewSet(ProjectViewSet):
+    queries = {"list": ListQuery}
+
+    @extend_schema(responses=LayerFigures)
+    def list(self, request: Request, slug: str) -> Response:
+        """What is in force in each layer, the empty ones too, and the file changes of the last hour."""
+        return self.listed(Page.of(hub.summarise_layers(self.project_id, **self.query)))
+
+
+class NamedViewViewSet(ProjectViewSet):
+    queries = {"list": ListQuery}
+
+    @extend_schema(responses={200: ANYTHING}, operation_id="named_view", filters=True)
+    def list(self, request: Request, slug: str, name: str) -> Response:
+        """A ready-made view, by its name: active_context, recent_file_changes, tagged_constraints, ..."""
+        views = all_views()
+        if name not in views:
+            known = list(views)
+            raise NotFound(f"There is no view {name!r}.", did_you_mean=nearest(name, known), allowed=known)
+        return self.listed(Page.of(views[name].select(self.project_id, **self.query)))
+
+
+class SetConfig(ProjectBody):
+    example = {"values": {"message_hours": 48, "ignore_weekend": True}}
+    values = JsonObject(help_text="Settings by name; null puts one back to its default.")
+
+
+class ConfigViewSet(ProjectViewSet):
+    bodies = {"partial_update": SetConfig}
+    scopes = {"partial_update": ADMIN}
+
+    @extend_schema(responses=Config)
+    def retrieve(self, request: Request, slug: str) -> Response:
+        """How long things are kept, and which days do not count."""
+        return Response(spoken_config(config_of(self.project_id)))
+
+    @extend_schema(responses=Config)
+    def partial_update(self, request: Request, slug: str) -> Response:
+        """Change settings; those left out stay. An administrator's."""
+        return Response(self.once(lambda: set_config(caller=self.caller, **self.body)))

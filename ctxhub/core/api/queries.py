@@ -55,8 +55,8 @@ def text(says: str, *, one_of: Sequence[str] = ()) -> Filter:
     return _declared(TextParameter(), says, {"type": "string", **({"enum": list(one_of)} if one_of else {})})
 
 
-def number(says: str, *, at_most: int | None = None) -> Filter:
-    bounds = {"minimum": 1, **({"maximum": at_most} if at_most else {})}
+def number(says: str, *, at_least: int = 1, at_most: int | None = None) -> Filter:
+    bounds = {"minimum": at_least, **({"maximum": at_most} if at_most else {})}
     return _declared(NumberParameter(), says, {"type": "integer", **bounds})
 
 

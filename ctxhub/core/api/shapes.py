@@ -17,6 +17,26 @@ class AgentSeen(serializers.Serializer[dict[str, object]]):
     last_seen = serializers.DateTimeField(allow_null=True)
 
 
+class LayerFigures(serializers.Serializer[dict[str, object]]):
+    layer = serializers.CharField()
+    decisions = serializers.IntegerField(help_text="Active ones.")
+    changes = serializers.IntegerField(help_text="Of the last hour.")
+    constraints = serializers.IntegerField(help_text="Active ones.")
+
+
+class Config(serializers.Serializer[dict[str, object]]):
+    ignore_weekend = serializers.BooleanField()
+    time_zone = serializers.CharField()
+    holidays = serializers.ListField(child=serializers.DateField())
+    message_hours = serializers.IntegerField(min_value=1, max_value=168)
+    change_days = serializers.IntegerField(min_value=1, max_value=90)
+    scratchpad_days = serializers.IntegerField(min_value=0, max_value=365)
+    session_days = serializers.IntegerField(min_value=0, max_value=3650)
+    access_days = serializers.IntegerField(min_value=0, max_value=3650)
+    auto_prune = serializers.BooleanField()
+    tell_stale = serializers.BooleanField()
+
+
 class Activity(serializers.Serializer[dict[str, object]]):
     at = serializers.DateTimeField()
     agent = serializers.CharField()

@@ -6,9 +6,17 @@ from django.urls import path
 
 from ctxhub.core.api.access_tokens import TokenViewSet
 from ctxhub.core.api.calls import CallViewSet
-from ctxhub.core.api.hub import ActivityViewSet, AgentViewSet, StatsViewSet, UpdatesViewSet
+from ctxhub.core.api.hub import (
+    ActivityViewSet,
+    AgentViewSet,
+    ConfigViewSet,
+    LayerSummaryViewSet,
+    NamedViewViewSet,
+    StatsViewSet,
+    UpdatesViewSet,
+)
 from ctxhub.core.api.projects import ProjectSeenViewSet, ProjectsViewSet
-from ctxhub.core.api.vocabulary import LayerViewSet, ScopeViewSet, TagViewSet
+from ctxhub.core.api.vocabulary import CategoryViewSet, LayerViewSet, ScopeViewSet, TagViewSet
 
 LIST: dict[str, Any] = {"get": "list"}
 ONE: dict[str, Any] = {"get": "retrieve"}
@@ -28,7 +36,11 @@ in_project = [
     path("updates/", UpdatesViewSet.as_view(ONE)),
     path("tags/", TagViewSet.as_view(LIST)),
     path("scopes/", ScopeViewSet.as_view(LIST)),
+    path("categories/", CategoryViewSet.as_view(LIST)),
     path("layers/", LayerViewSet.as_view(LIST_AND_CREATE)),
+    path("layers/summary/", LayerSummaryViewSet.as_view(LIST)),
+    path("views/<str:name>/", NamedViewViewSet.as_view(LIST)),
+    path("config/", ConfigViewSet.as_view({"get": "retrieve", "patch": "partial_update"})),
     path("call/<str:tool>/", CallViewSet.as_view({"post": "run"})),
     path("call/<str:tool>/<str:action>/", CallViewSet.as_view({"post": "run_action"})),
 ]

@@ -1,4 +1,4 @@
-"""The words a project sorts its knowledge by: tags, scopes, layers."""
+"""The words a project sorts its knowledge by: tags, scopes, categories, layers."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -10,7 +10,7 @@ from ctxhub.core.api.queries import ListQuery
 from ctxhub.core.api.shapes import LayerName, UsedWord
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.caller import ADMIN
-from ctxhub.core.models import Scope, Tag
+from ctxhub.core.models import Category, Scope, Tag
 from ctxhub.core.selectors.vocabulary import list_layers, list_words
 from ctxhub.core.services.vocabulary import add_layer
 
@@ -36,6 +36,15 @@ class ScopeViewSet(ProjectViewSet):
     def list(self, request: Request, slug: str) -> Response:
         """Scopes, most used first."""
         return self.listed(Page.of(list_words(Scope, self.project_id, **self.query)))
+
+
+class CategoryViewSet(ProjectViewSet):
+    queries = {"list": ListQuery}
+
+    @extend_schema(responses=UsedWord)
+    def list(self, request: Request, slug: str) -> Response:
+        """Categories of constraints, most used first."""
+        return self.listed(Page.of(list_words(Category, self.project_id, **self.query)))
 
 
 class LayerViewSet(ProjectViewSet):

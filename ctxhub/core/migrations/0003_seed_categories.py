@@ -1,11 +1,13 @@
 """Projects that are there get the categories that new ones begin with."""
 
+from typing import Any
+
 from django.db import migrations
 
 CATEGORIES = ("performance", "architecture", "security")
 
 
-def seed(apps, schema_editor):
+def seed(apps: Any, schema_editor: Any) -> None:
     Category = apps.get_model("core", "Category")
     projects = apps.get_model("core", "Project").objects.values_list("pk", flat=True)
     Category._default_manager.bulk_create(

@@ -8,8 +8,8 @@ from datetime import timedelta
 class Config:
     """Stored in `Project.config`, as far as it differs from these defaults.
 
-    `ignore_weekend`: Saturdays, Sundays and `holidays` (ISO dates), in the project's `time_zone`, do not count
-    towards the age of messages and changes.
+    `ignore_weekend`: Saturdays, Sundays and `holidays` (ISO dates), in the project's `time_zone`, do not
+    count towards the age of messages and changes.
     """
 
     ignore_weekend: bool = False

@@ -10,7 +10,9 @@ class Project(models.Model):
     slug = models.SlugField(max_length=100, unique=True)
     name = models.CharField(max_length=200)
     created_at = models.DateTimeField(auto_now_add=True)
-    config = models.JSONField(default=dict, blank=True, editable=False, help_text="What differs from the defaults.")
+    config = models.JSONField(
+        default=dict, blank=True, editable=False, help_text="What differs from the defaults."
+    )
 
     class Meta:
         ordering = ("slug",)

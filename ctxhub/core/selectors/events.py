@@ -1,6 +1,7 @@
 """Reading the log: what happened, what is new for one agent, and which moment a cursor means."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,9 +23,22 @@ VERBS_OF_ACTION = {
     "update": ("updated",),
     "deprecate": ("deprecated",),
     "delete": ("deleted",),
+    "add": ("created",),
+    "activate": ("activated",),
+    "deactivate": ("deactivated",),
     "decision_set": ("created",),
     "decision_update": ("updated",),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """A row of the log, as far as it decides whom it concerns. `agent` is case-folded."""
+
+    id: int
+    noun: str
+    agent: str
+    data: Mapping[str, Any]
 
 
 def moment_of(project_id: int, since: datetime | EventCursor | None) -> datetime | None:
@@ -39,6 +53,14 @@ def moment_of(project_id: int, since: datetime | EventCursor | None) -> datetime
     )
     last = at.first()
     return last + timedelta(microseconds=1) if last else None
+
+
+def id_of(project_id: int, since: datetime | EventCursor) -> int:
+    """The last event before `since`: what is new comes after it."""
+    if isinstance(since, EventCursor):
+        return since.event_id
+    before = Event.objects.in_project(project_id).filter(at__lt=since).order_by("-at")
+    return before.values_list("pk", flat=True).first() or 0
 
 
 def latest_cursor(project_id: int) -> EventCursor:
@@ -96,11 +118,23 @@ def note_of(data: dict[str, Any]) -> str:
 
 
 def count_updates(caller: Caller, *, since: str | None = None) -> dict[str, Any]:
-    """How many things of each noun others have changed since, and the cursor to ask with next time."""
+    """How many things of each noun others have changed since, and the cursor to ask with next time.
+
+    Of messages it tells how many the caller has not read, whenever they came.
+    """
     cursor = latest_cursor(caller.project_id)
+    changed = _count_changed(caller, clean_moment(since, "since"), cursor)
+    unread = {noun.plural: noun.unread(caller) for noun in nouns.all_nouns() if noun.unread}
+    news = {**{plural: count for plural, count in changed.items() if plural not in unread}, **unread}
+    return {**{plural: count for plural, count in news.items() if count}, "cursor": str(cursor)}
+
+
+def _count_changed(
+    caller: Caller, since: datetime | EventCursor | None, cursor: EventCursor
+) -> dict[str, int]:
     conditions = ["project_id = %s", "id <= %s", "noun <> 'hub'"]
     values: list[Any] = [caller.project_id, cursor.event_id]
-    match clean_moment(since, "since"):
+    match since:
         case EventCursor(event_id=event_id):
             conditions.append("id > %s")
             values.append(event_id)
@@ -118,10 +152,18 @@ def count_updates(caller: Caller, *, since: str | None = None) -> dict[str, Any]
         ) new) things GROUP BY noun ORDER BY noun""",  # noqa: S608
         [*values, NEW_EVENTS_READ],
     )
-    changed = {nouns.plural(noun): count for noun, count in counted}
-    unread = {noun.plural: noun.unread(caller) for noun in nouns.all_nouns() if noun.unread}
-    news = {**{plural: count for plural, count in changed.items() if plural not in unread}, **unread}
-    return {**{plural: count for plural, count in news.items() if count}, "cursor": str(cursor)}
+    return {nouns.plural(noun): count for noun, count in counted}
+
+
+def read_new_events(project_id: int, after: int) -> list[NewEvent]:
+    """What was recorded after an event, oldest first, as far as it decides who waits for it."""
+    found = sql.rows(
+        """SELECT e.id, e.noun, coalesce(a.folded, ''), e.data FROM core_event e
+        LEFT JOIN core_agent a ON a.id = e.agent_id
+        WHERE e.project_id = %s AND e.id > %s ORDER BY e.id LIMIT %s""",
+        [project_id, after, NEW_EVENTS_READ],
+    )
+    return [NewEvent(row_id, noun, agent, sql.read_json(data)) for row_id, noun, agent, data in found]
 
 
 def latest_events(project_id: int, count: int) -> QuerySet[Event]:

@@ -23,9 +23,7 @@ class Figures:
 
     def of(self, kind: str, *, status: int | None = None) -> int:
         """How many things of a noun there are, or have a status."""
-        return sum(
-            count for noun, _, has, count in self._tallies if noun == kind and status in (None, has)
-        )
+        return sum(count for noun, _, has, count in self._tallies if noun == kind and status in (None, has))
 
     def by_layer(self, kind: str, *, status: int | None = None) -> Mapping[int, int]:
         """The same for each layer, by its id."""

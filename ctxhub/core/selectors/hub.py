@@ -12,6 +12,7 @@ from ctxhub.core.clock import spoken
 from ctxhub.core.inputs import MAX_LIMIT, clean_limit
 from ctxhub.core.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
+from ctxhub.core.named_views import register_view
 from ctxhub.core.selectors.figures import Figures
 from ctxhub.core.selectors.word_uses import with_uses
 
@@ -35,8 +36,9 @@ def count_all(project_id: int) -> dict[str, Any]:
     return {plural: counts[plural] for plural in IN_ORDER if plural in counts} | counts
 
 
+@register_view("layer_summary", "What is in force in each layer, and the file changes of the last hour.")
 def summarise_layers(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | None = None) -> Listing:
-    """What lies in each layer, the empty ones too, in their order: rows layer, decisions, changes, constraints.
+    """What lies in each layer, the empty ones too: rows layer, decisions, changes, constraints.
 
     Every figure is asked for by itself: joined, one would multiply the other.
     """
@@ -65,9 +67,8 @@ def list_agents(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | None =
     if cursor:
         seen, row_id = read_cursor(cursor, datetime, int)
         agents = agents.filter(Q(seen__lt=seen) | Q(seen=seen, pk__gt=row_id))
-    found = list(
-        agents.order_by("-seen", "pk").values_list("name", "last_seen_at", "seen", "pk", "folded")[: limit + 1]
-    )
+    in_order = agents.order_by("-seen", "pk")
+    found = list(in_order.values_list("name", "last_seen_at", "seen", "pk", "folded")[: limit + 1])
     places = [(seen.isoformat(), row_id) for _, _, seen, row_id, _ in found]
     names = [folded for *_, folded in found[:limit]]
     facts = {column: know(project_id, names) for column, know in agent_facts.items()} if names else {}

@@ -1,19 +1,23 @@
-"""The words of a project in pages: tags and scopes by use, layers in their order."""
+"""The words of a project in pages: tags, scopes and categories by use, layers in their order."""
 
 from django.db.models import Q
 
 from ctxhub.core.inputs import clean_limit
 from ctxhub.core.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
-from ctxhub.core.models import Layer, Scope, Tag
+from ctxhub.core.models import Category, Layer, Scope, Tag
 from ctxhub.core.selectors.word_uses import with_uses
 
 COLUMNS = ("name", "uses")
 
 
 def list_words(
-    words: type[Tag] | type[Scope], project_id: int, *, limit: int = 20, cursor: str | None = None
+    words: type[Tag] | type[Scope] | type[Category],
+    project_id: int,
+    *,
+    limit: int = 20,
+    cursor: str | None = None,
 ) -> Listing:
-    """Tags or scopes, most used first: rows name, uses."""
+    """Tags, scopes or categories, most used first: rows name, uses."""
     limit = clean_limit(limit)
     everything = words.objects.in_project(project_id)
     counted = with_uses(everything)

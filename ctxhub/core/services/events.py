@@ -5,12 +5,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.db import connection
 from django.dispatch import Signal
 
 from ctxhub.core import sql
 
 # Sent once for all changes that a transaction records, after they are written: project_id, nouns, at.
 recorded = Signal()
+
+CHANNEL = "ctxhub_events"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,5 +42,11 @@ def record(*, project_id: int, agent_id: int | None, changes: Sequence[Change], 
             (project_id, c.noun, c.verb, c.ref, agent_id, moment, sql.stored_json(c.data))
             for c, moment in zip(changes, moments, strict=True)
         ],
+        _tell_listeners(project_id),
     )
     recorded.send(None, project_id=project_id, nouns={change.noun for change in changes}, at=at)
+
+
+def _tell_listeners(project_id: int) -> str:
+    """PostgreSQL tells with the commit who listens, in any process; on SQLite they look themselves."""
+    return f"RETURNING pg_notify('{CHANNEL}', '{project_id:d}')" if connection.vendor == "postgresql" else ""

@@ -5,6 +5,7 @@ import time
 
 from django.conf import settings
 
+from ctxhub.core import waiting
 from ctxhub.core.errors import LimitReached
 
 WINDOW_SECONDS = 60
@@ -13,7 +14,7 @@ WINDOW_SECONDS = 60
 def count_request(token_id: int | None) -> None:
     """Count one request of a token. Beyond the limit raises LimitReached, `retry_after` in seconds."""
     limit: int = settings.RATE_LIMIT
-    if not limit or token_id is None:
+    if not limit or token_id is None or waiting.is_again():
         return
     now = time.monotonic()
     with _lock:

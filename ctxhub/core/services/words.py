@@ -10,7 +10,6 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.models import Agent
 from ctxhub.core.selectors.words import Words
 
-
 # Sent in the transaction that makes an agent's row: project_id, agent_id, name, at.
 agent_registered = Signal()
 

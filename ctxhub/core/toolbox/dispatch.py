@@ -9,10 +9,13 @@ from ctxhub.core.caller import Caller, acting
 from ctxhub.core.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.inputs import clean_agent, clean_one_of
 from ctxhub.core.listing import Listing
+from ctxhub.core.mail import count_urgent
 from ctxhub.core.services.agents import touch_agent
 from ctxhub.core.services.stored_answers import answer_once
 from ctxhub.core.toolbox.help import help_for
 from ctxhub.core.toolbox.registry import Action, find_tool
+
+MAIL_TOKENS = 6
 
 
 def call(
@@ -29,7 +32,7 @@ def call(
     if name == "help":
         return help_for(tool, caller)
     action = tool.pick(name, given)
-    caller.require(action.scope, action.call)
+    caller.require(action.scope_of(given), action.call)
     if agent := _text(given, "agent"):
         caller = caller.speaking_as(clean_agent(agent))
     shape = _take_shape(action, given)
@@ -39,7 +42,7 @@ def call(
             caller, request_id if action.writes else None, lambda: action.run(caller, **checked)
         )
     touch_agent(caller)
-    return _shaped(answer, **shape)
+    return _with_mail(caller, answer, shape)
 
 
 def writes(tool_name: str, arguments: Mapping[str, Any]) -> bool:
@@ -81,6 +84,14 @@ def clean_max_tokens(value: Any) -> int:
     if not is_whole or limit < 1:
         raise InvalidInput(f"max_tokens must be a whole number from 1 to {MAX_TOKENS:,}, not {shown(value)}.")
     return min(limit, MAX_TOKENS)
+
+
+def _with_mail(caller: Caller, answer: Any, shape: dict[str, Any]) -> dict[str, Any]:
+    """The answer in its shape and, while urgent mail waits for the agent, how much it is."""
+    if not (waiting := count_urgent(caller)):
+        return _shaped(answer, **shape)
+    budget = shape.pop("max_tokens", MAX_TOKENS)
+    return {**_shaped(answer, **shape, max_tokens=max(budget - MAIL_TOKENS, 1)), "mail": waiting}
 
 
 def _shaped(answer: Any, *, as_objects: bool = False, max_tokens: int = MAX_TOKENS) -> dict[str, Any]:

@@ -24,11 +24,17 @@ class Action:
     writes: bool
     destroys: bool
     idempotent: bool
+    dry_scope: str
     example: Mapping[str, Any]
     also_known_as: tuple[str, ...]
     answers_list: bool
     arguments: Arguments
     doc: str
+
+    def scope_of(self, arguments: Mapping[str, Any]) -> str:
+        """What a call of it needs: one that only tries may need less."""
+        is_dry = str(arguments.get("dry_run")).lower() == "true"
+        return self.dry_scope if self.dry_scope and is_dry else self.scope
 
     @property
     def call(self) -> str:
@@ -117,6 +123,7 @@ def action(
     scope: str = "",
     destroys: bool = False,
     idempotent: bool = False,
+    dry_scope: str = "",
     example: Mapping[str, Any] | None = None,
     also_known_as: Sequence[str] = (),
 ) -> Callable[[FunctionT], FunctionT]:
@@ -131,6 +138,7 @@ def action(
             writes=writes or destroys,
             destroys=destroys,
             idempotent=idempotent or not (writes or destroys),
+            dry_scope=dry_scope,
             example=example or {},
             also_known_as=tuple(also_known_as),
             answers_list=function.__annotations__.get("return") in (Listing, "Listing"),

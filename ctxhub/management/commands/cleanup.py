@@ -1,0 +1,33 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import connection
+
+from ctxhub.core.models import Project
+from ctxhub.core.services.retention import cleanup
+from ctxhub.management.refusals import as_sentences, find_project, refuse_unmigrated
+
+
+class Command(BaseCommand):
+    help = "Remove what has outlived the projects' settings; a running hub does it by itself."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--project", help="Only this one, by its slug.")
+        parser.add_argument("--vacuum", action="store_true", help="Give freed space back to the disk.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        slug = options["project"]
+        with as_sentences():
+            refuse_unmigrated()
+            for project in [find_project(slug)] if slug else Project.objects.all():
+                gone = cleanup(project.pk)
+                said = ", ".join(f"{count:,} {plural}" for plural, count in gone.items() if count)
+                self.stdout.write(f"{project.slug}: removed {said or 'nothing'}.")
+            if options["vacuum"]:
+                self._vacuum()
+
+    def _vacuum(self) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM")
+        self.stdout.write("Vacuumed.")

@@ -1,0 +1,28 @@
+"""What falls due while nobody writes: a serving process looks after every project once a minute."""
+
+import asyncio
+import logging
+
+from ctxhub.core import clock
+from ctxhub.core.models import Project
+from ctxhub.core.services.retention import cleanup_sometimes
+from ctxhub.mcp.bridge import in_thread
+
+EVERY_SECONDS = 60
+
+logger = logging.getLogger(__name__)
+
+
+async def keep_house() -> None:
+    """Until it is cancelled."""
+    while True:
+        await asyncio.sleep(EVERY_SECONDS)
+        try:
+            for project_id in await in_thread(_projects):
+                await in_thread(cleanup_sometimes, project_id, clock.now())
+        except Exception:  # Whatever it is, the next minute may be a better one.
+            logger.warning("not all was cleaned", exc_info=True)
+
+
+def _projects() -> list[int]:
+    return list(Project.objects.order_by("pk").values_list("pk", flat=True))

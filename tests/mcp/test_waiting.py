@@ -1,0 +1,176 @@
+"""Calls that wait: woken the moment something arrives, held without a thread, for as long as they asked."""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Project
+from ctxhub.mcp.watch import watch
+from memory.services.decisions import set_decision
+from tests.hub import LiveHub, McpClient, RestClient
+from tests.stdio import stdio_hub
+
+SOON = 1.0
+CROWD = 64
+
+
+@pytest.fixture(params=["mcp", "rest", "call"])
+def wait(request: pytest.FixtureRequest, hub: LiveHub, ada_token: str) -> Callable[..., dict[str, Any]]:
+    """`hub wait` on each face, as ada."""
+
+    def over_mcp(**arguments: Any) -> dict[str, Any]:
+        return hub.mcp(ada_token).call("hub", "wait", **arguments)
+
+    def over_rest(**query: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = hub.rest(ada_token).get("updates/", **query).body
+        return answer
+
+    def over_call(**arguments: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = hub.rest(ada_token).post("call/hub/wait/", arguments).body
+        return answer
+
+    return {"mcp": over_mcp, "rest": over_rest, "call": over_call}[request.param]
+
+
+def waiting(count: int = 1) -> None:
+    """Return once so many calls wait."""
+    deadline = time.monotonic() + 20
+    while len(watch._waiters) < count:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def in_background(run: Callable[[], Any]) -> Future[tuple[Any, float]]:
+    """What `run` answers, and when."""
+    future: Future[tuple[Any, float]] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result((run(), time.monotonic()))
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    return future
+
+
+def test_a_waiting_call_answers_when_another_writes(wait: Callable[..., Any], ben: Caller) -> None:
+    answering = in_background(lambda: wait(wait_seconds=20))
+    waiting()
+    set_decision(caller=ben, key="news", value="x")
+    written = time.monotonic()
+    answer, answered = answering.result(timeout=20)
+    assert answer["decisions"] == 1
+    assert answered - written < SOON
+
+
+def test_one_writes_of_ones_own_do_not_wake(wait: Callable[..., Any], ada: Caller) -> None:
+    answering = in_background(lambda: wait(wait_seconds=1))
+    waiting()
+    started = time.monotonic()
+    set_decision(caller=ada, key="mine", value="x")
+    answer, answered = answering.result(timeout=20)
+    assert "decisions" not in answer
+    assert answered - started > 0.5
+
+
+def test_another_projects_writes_do_not_wake(wait: Callable[..., Any], cy: Caller) -> None:
+    answering = in_background(lambda: wait(wait_seconds=1))
+    waiting()
+    started = time.monotonic()
+    set_decision(caller=cy, key="theirs", value="x")
+    _, answered = answering.result(timeout=20)
+    assert answered - started > 0.5
+
+
+def test_what_came_before_the_call_is_answered_at_once(wait: Callable[..., Any], ben: Caller) -> None:
+    set_decision(caller=ben, key="old", value="x")
+    started = time.monotonic()
+    assert wait(since="e0", wait_seconds=20)["decisions"] == 1
+    assert time.monotonic() - started < SOON
+
+
+def test_no_time_to_wait_is_no_waiting(wait: Callable[..., Any]) -> None:
+    started = time.monotonic()
+    assert "cursor" in wait(wait_seconds=0)
+    assert time.monotonic() - started < SOON
+
+
+@pytest.mark.parametrize("seconds", [-1, 61, "soon", 1.5])
+def test_a_time_that_cannot_be_waited_is_refused(wait: Callable[..., Any], seconds: Any) -> None:
+    answer = wait(wait_seconds=seconds)
+    assert answer["error"] == "invalid"
+    assert "wait_seconds" in answer["message"]
+
+
+def test_a_crowd_waits_while_others_work(hub: LiveHub, ada_mcp: McpClient, ada_token: str) -> None:
+    """Threads and connections are for those who work: 64 who wait take none of either."""
+
+    def wait(agent: int) -> dict[str, Any]:
+        return hub.mcp(ada_token).call("hub", "wait", wait_seconds=30)
+
+    connections = open_connections()
+    with ThreadPoolExecutor(CROWD) as threads:
+        answers = threads.map(wait, range(CROWD))
+        waiting(CROWD)
+        times = [timed(lambda: ada_mcp.call("decision", "list")) for _ in range(20)]
+        assert sorted(times)[len(times) // 2] < 0.1
+        assert open_connections() - connections <= 6
+        write_as_somebody_else(ada_mcp, hub)
+        assert all(answer["decisions"] == 1 for answer in answers)
+
+
+def open_connections() -> int:
+    if connection.vendor == "sqlite":
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+        return int(cursor.fetchone()[0])
+
+
+def timed(run: Callable[[], Any]) -> float:
+    started = time.monotonic()
+    run()
+    return time.monotonic() - started
+
+
+def write_as_somebody_else(client: McpClient, hub: LiveHub) -> None:
+    set_decision(caller=Caller(Project.objects.get(slug="apollo"), "ben"), key="news", value="x")
+
+
+def test_waiting_is_one_request_to_the_rate_limit(
+    hub: LiveHub, ada_rest: RestClient, ben: Caller, settings: Any
+) -> None:
+    settings.RATE_LIMIT = 3
+    answering = in_background(lambda: ada_rest.get("updates/", wait_seconds=20))
+    waiting()
+    set_decision(caller=ben, key="news", value="x")
+    assert answering.result(timeout=20)[0].body["decisions"] == 1
+    assert [ada_rest.get("stats/").status for _ in range(3)] == [200, 200, 429]
+    assert json.dumps(ada_rest.get("stats/").body).count("limit_reached") == 1
+
+
+def test_another_process_is_woken_and_answers_other_calls_meanwhile(
+    transactional_db: None, ben: Caller
+) -> None:
+    with stdio_hub("--project", "apollo", "--agent", "ada") as client:
+        client.start()
+        arguments = {"action": "wait", "since": "e0", "wait_seconds": 20}
+        asked = {"name": "hub", "arguments": arguments}
+        client.write(
+            json.dumps({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": asked}).encode()
+        )
+        assert client.call("decision", "list")["count"] == 0
+        set_decision(caller=ben, key="news", value="x")
+        written = time.monotonic()
+        answer = client.read()
+        assert answer["id"] == "w"
+        assert '"decisions":1' in answer["result"]["content"][0]["text"]
+        assert time.monotonic() - written < SOON
