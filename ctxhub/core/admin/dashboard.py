@@ -13,9 +13,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from ctxhub.core import clock
-from ctxhub.core.admin.access import access_of, chosen_project, shown_project_ids
+from ctxhub.core.admin.access import Access, access_of, chosen_project, shown_project_ids
+from ctxhub.core.admin.layer_chart import LayerBars, layer_chart
 from ctxhub.core.caller import ADMIN
-from ctxhub.core.models import Agent, Event
+from ctxhub.core.models import Agent, Event, Project
 from ctxhub.core.selectors.events import note_of
 
 EVENTS_SHOWN = 12
@@ -78,6 +79,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "may_make_tokens": access.may(ADMIN, project.pk if project else None),
         "is_new": not events,
         **(_what_goes_on(project_ids, place, events) if events else {}),
+        "layers": _layers(project, project_ids, access) if events else [],
     }
 
 
@@ -99,6 +101,12 @@ def _what_goes_on(project_ids: Sequence[int], place: Place, events: Sequence[Eve
         "agents_url": place("core_agent"),
         "active_since": clock.now() - ACTIVE_FOR,
     }
+
+
+def _layers(project: Project | None, project_ids: Sequence[int], access: Access) -> list[LayerBars]:
+    """Layers are a project's own: nothing is said of them where several are looked at."""
+    only = access.projects[project_ids[0]] if len(project_ids) == 1 else project
+    return layer_chart(only) if only else []
 
 
 def _latest_events(project_ids: Sequence[int]) -> Any:

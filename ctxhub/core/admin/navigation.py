@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from ctxhub.core.admin.access import access_of, chosen_project
 from ctxhub.core.admin.filters import ProjectFilter
+from ctxhub.core.admin.named_views import place_of_views
 
 GROUPS = ("Knowledge", "Activity", "Access", "Vocabulary")
 PROJECTS_OFFERED = 30
@@ -34,8 +35,9 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
         "icon": "dashboard",
         "link": _within_project(request, reverse("admin:index")),
     }
+    views = {"title": "Views", "icon": "table_chart", "link": place_of_views(request)}
     shown = [{"title": group, "separator": True, "items": items} for group, items in groups.items() if items]
-    return [{"items": [overview]}, *shown]
+    return [{"items": [overview, views]}, *shown]
 
 
 def switcher(request: HttpRequest) -> list[dict[str, Any]]:

@@ -8,24 +8,26 @@ from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.db.models import Count, Model, QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import URLPattern, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from ctxhub.core.admin import named_views
 from ctxhub.core.admin.access import access_of
-from ctxhub.core.admin.base import Menu, ProjectAdmin
+from ctxhub.core.admin.base import Menu, ProjectAdmin, person
+from ctxhub.core.admin.config_form import ConfigForm, config_fieldsets
 from ctxhub.core.admin.looks import ModelForm, TabularInline
-from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.caller import ADMIN
 from ctxhub.core.models import Membership, Project
 from ctxhub.core.selectors.people import is_superuser
+from ctxhub.core.services.config import set_config
 from ctxhub.core.services.projects import create_project
 from ctxhub.core.templatetags.moments import moment
 
 
-class ProjectForm(ServiceForm):
+class ProjectForm(ConfigForm):
     slug = forms.CharField(
         widget=UnfoldAdminTextInputWidget,
         help_text="Letters, digits, '-' and '_'. Clients and addresses name the project by it, so it stays.",
@@ -90,6 +92,9 @@ class ProjectsAdmin(ProjectAdmin):
     list_display = ("slug", "name", "members", "decisions_link", "created")
     search_fields = ("slug", "name")
 
+    def get_urls(self) -> list[URLPattern]:
+        return [*named_views.urls(), *super().get_urls()]
+
     def project_of(self, row: Project) -> Project:
         return row
 
@@ -98,7 +103,7 @@ class ProjectsAdmin(ProjectAdmin):
         return rows
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        return [(None, {"fields": ["slug", "name"]})]
+        return [(None, {"fields": ["slug", "name"]}), *config_fieldsets(obj)]
 
     # Projects are made and removed by those who keep the hub.
 
@@ -128,6 +133,8 @@ class ProjectsAdmin(ProjectAdmin):
         if change:
             obj.name = name
             obj.save(update_fields=["name"])
+            if values := form.config_values():
+                set_config(caller=person(), values=values)
         else:
             obj.__dict__ |= create_project(slug=form.cleaned_data["slug"], name=name).__dict__
 

@@ -1,0 +1,44 @@
+"""What lies in each layer of a project, as bars."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from ctxhub.core.admin import refs
+from ctxhub.core.models import Project
+from ctxhub.core.selectors.hub import summarise_layers
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One figure of a layer, and its length among all of its kind."""
+
+    noun: str
+    count: int
+    percent: int
+
+
+@dataclass(frozen=True, slots=True)
+class LayerBars:
+    name: str
+    url: str
+    bars: Sequence[Bar]
+
+
+def layer_chart(project: Project) -> list[LayerBars]:
+    summary = summarise_layers(project.pk)
+    nouns = list(summary.columns[1:])
+    most = [max([row[n + 1] for row in summary.rows] + [1]) for n in range(len(nouns))]
+    return [
+        LayerBars(
+            layer,
+            f"{reverse(refs.carriers[0])}?{urlencode({'project': project.slug, 'layer': layer})}",
+            [
+                Bar(noun, count, round(100 * count / top))
+                for noun, count, top in zip(nouns, counts, most, strict=True)
+            ],
+        )
+        for layer, *counts in summary.rows
+    ]
