@@ -8,7 +8,7 @@ from ctxhub.core.named_views import all_views
 from memory.services.decisions import set_decision_batch
 from tests.people import MEMBER, member, superuser
 
-VIEWS = "/admin/core/project/views"
+VIEWS = "/admin/views"
 
 
 def test_every_view_has_a_page(apollo: Project) -> None:

@@ -19,6 +19,10 @@ class Bar:
     count: int
     percent: int
 
+    @property
+    def label(self) -> str:
+        return self.noun.removesuffix("s") if self.count == 1 else self.noun
+
 
 @dataclass(frozen=True, slots=True)
 class LayerBars:

@@ -1,25 +1,30 @@
 """The ready-made views of a project as pages, one beside the other."""
 
+import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 
 from ctxhub.core.admin.access import access_of, chosen_project
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.models import Project
 from ctxhub.core.named_views import NamedView, all_views
 
+FOLDER = "/admin/views/"
 ROWS_ON_PAGE = 50
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`is_list`: several names, each a chip of its own."""
+    """`is_list`: several names, each a chip of its own. `at`: a moment, told as everywhere in the admin."""
 
     value: Any
 
@@ -27,9 +32,10 @@ class Cell:
     def is_list(self) -> bool:
         return isinstance(self.value, list)
 
-
-def urls() -> list[URLPattern]:
-    return [path("views/<str:name>/", admin.site.admin_view(show), name="core_view")]
+    @property
+    def at(self) -> datetime | None:
+        is_moment = isinstance(self.value, str) and _MOMENT.fullmatch(self.value)
+        return datetime.fromisoformat(self.value) if is_moment else None
 
 
 def place_of_views(request: HttpRequest) -> str:
@@ -87,5 +93,5 @@ def _title(view: NamedView) -> str:
 
 
 def _url(name: str, project: Project | None) -> str:
-    address = reverse("admin:core_view", args=[name])
+    address = reverse("admin_view", args=[name])
     return f"{address}?{urlencode({'project': project.slug})}" if project else address

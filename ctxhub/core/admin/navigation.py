@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from ctxhub.core.admin.access import access_of, chosen_project
 from ctxhub.core.admin.filters import ProjectFilter
-from ctxhub.core.admin.named_views import place_of_views
+from ctxhub.core.admin.named_views import FOLDER, place_of_views
 
 GROUPS = ("Knowledge", "Activity", "Access", "Vocabulary")
 PROJECTS_OFFERED = 30
@@ -35,7 +35,12 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
         "icon": "dashboard",
         "link": _within_project(request, reverse("admin:index")),
     }
-    views = {"title": "Views", "icon": "table_chart", "link": place_of_views(request)}
+    views = {
+        "title": "Views",
+        "icon": "table_chart",
+        "link": place_of_views(request),
+        "active": request.path.startswith(FOLDER),
+    }
     shown = [{"title": group, "separator": True, "items": items} for group, items in groups.items() if items]
     return [{"items": [overview, views]}, *shown]
 

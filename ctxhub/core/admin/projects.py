@@ -8,13 +8,12 @@ from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.db.models import Count, Model, QuerySet
 from django.http import HttpRequest
-from django.urls import URLPattern, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin import named_views
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import Menu, ProjectAdmin, person
 from ctxhub.core.admin.config_form import ConfigForm, config_fieldsets
@@ -91,9 +90,6 @@ class ProjectsAdmin(ProjectAdmin):
 
     list_display = ("slug", "name", "members", "decisions_link", "created")
     search_fields = ("slug", "name")
-
-    def get_urls(self) -> list[URLPattern]:
-        return [*named_views.urls(), *super().get_urls()]
 
     def project_of(self, row: Project) -> Project:
         return row
