@@ -207,6 +207,15 @@ SPECTACULAR_SETTINGS = {
         "ctxhub.core.api.schema.add_what_is_common",
     ],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    # Fields of one name that know other words have names of their own in the schema.
+    "ENUM_NAME_OVERRIDES": {
+        "DecisionStatus": ["active", "draft", "deprecated"],
+        "SetResult": ["created", "updated", "unchanged"],
+        "ConstraintStatus": ["active", "inactive"],
+        "AddResult": ["created", "exists"],
+        "StatusResult": ["updated", "unchanged"],
+        "RequestState": ["open", "claimed", "done"],
+    },
 }
 
 # -- Logs go to stderr: on stdio, stdout carries the protocol and nothing else ---------------------

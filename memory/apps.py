@@ -6,3 +6,4 @@ class MemoryConfig(AppConfig):
 
     def ready(self) -> None:
         from memory import nouns, signals, tools  # noqa: F401
+        from memory.selectors import named_views  # noqa: F401

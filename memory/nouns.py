@@ -4,8 +4,10 @@ from collections.abc import Mapping
 
 from ctxhub.core.nouns import Noun, register
 from ctxhub.core.selectors.figures import Figures
-from memory.models import Decision, DecisionStatus
+from memory.models import Constraint, ConstraintStatus, Decision, DecisionStatus, DecisionTemplate
+from memory.selectors.constraints import open_constraints
 from memory.selectors.decisions import open_decisions
+from memory.selectors.templates import open_templates
 
 
 def count_decisions(figures: Figures) -> list[int]:
@@ -14,6 +16,14 @@ def count_decisions(figures: Figures) -> list[int]:
 
 def active_by_layer(figures: Figures) -> Mapping[int, int]:
     return figures.by_layer("decision", status=DecisionStatus.ACTIVE)
+
+
+def count_constraints(figures: Figures) -> list[int]:
+    return [figures.of("constraint", status=ConstraintStatus.ACTIVE), figures.of("constraint")]
+
+
+def constraints_by_layer(figures: Figures) -> Mapping[int, int]:
+    return figures.by_layer("constraint", status=ConstraintStatus.ACTIVE)
 
 
 register(
@@ -26,3 +36,14 @@ register(
         by_layer=active_by_layer,
     )
 )
+register(
+    Noun(
+        "constraint",
+        "constraints",
+        Constraint,
+        count=count_constraints,
+        open=open_constraints,
+        by_layer=constraints_by_layer,
+    )
+)
+register(Noun("template", "templates", DecisionTemplate, open=open_templates))

@@ -1,5 +1,5 @@
 """What people see of a project's knowledge."""
 
-from memory.admin import decisions, overview
+from memory.admin import constraints, decisions, overview, templates
 
-__all__ = ["decisions", "overview"]
+__all__ = ["constraints", "decisions", "overview", "templates"]

@@ -42,7 +42,9 @@ class DecisionForm(ServiceForm):
         widget=UnfoldAdminRadioSelectWidget,
     )
     status = forms.ChoiceField(
-        choices=[(label, label) for label in DecisionStatus.labels], widget=UnfoldAdminSelectWidget
+        choices=[(label, label) for label in DecisionStatus.labels],
+        widget=UnfoldAdminSelectWidget,
+        help_text="To end a decision, use Deprecate on its page: it asks why.",
     )
     layer = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
     tags = WordsField(help_text="Between commas. A new name makes a new tag.")
@@ -113,6 +115,13 @@ class DecisionForm(ServiceForm):
         if self.is_late:
             raise ValidationError("Somebody else has changed this decision meanwhile. Nothing was saved.")
         return cleaned
+
+    def clean_status(self) -> str:
+        said: str = self.cleaned_data["status"]
+        stood = self.standing.state["status"] if self.standing else ""
+        if said == DecisionStatus.DEPRECATED.label != stood:
+            raise ValidationError("A decision is ended by Deprecate, on its page: it asks why.")
+        return said
 
     def clean_kind(self) -> str:
         kind: str = self.cleaned_data["kind"]

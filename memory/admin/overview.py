@@ -1,4 +1,4 @@
-"""What the index tells of decisions."""
+"""What the index tells of decisions and constraints."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from django.db.models.functions import Left
 
 from ctxhub.core.admin import dashboard
 from ctxhub.core.admin.dashboard import Card, Panel, Place
-from memory.models import Decision, DecisionStatus
+from memory.models import Constraint, ConstraintStatus, Decision, DecisionStatus
 
 NEWEST_SHOWN = 8
 VALUE_SHOWN = 80
@@ -28,6 +28,12 @@ def decision_cards(project_ids: Sequence[int], place: Place) -> list[Card]:
     ]
 
 
+def constraint_cards(project_ids: Sequence[int], place: Place) -> list[Card]:
+    in_force = Constraint.unscoped.filter(project__in=project_ids, status=ConstraintStatus.ACTIVE).count()
+    url = place("memory_constraint", status__exact=ConstraintStatus.ACTIVE.value)
+    return [Card("Constraints in force", in_force, "rule", url)]
+
+
 def newest_decisions(project_ids: Sequence[int], place: Place) -> Panel:
     rows = Decision.unscoped.filter(project__in=project_ids).select_related("project", "agent")
     newest = (
@@ -43,5 +49,5 @@ def newest_decisions(project_ids: Sequence[int], place: Place) -> Panel:
     )
 
 
-dashboard.cards.append(decision_cards)
+dashboard.cards += [decision_cards, constraint_cards]
 dashboard.panels.append(newest_decisions)

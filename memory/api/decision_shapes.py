@@ -19,6 +19,7 @@ from ctxhub.core.api.bodies import (
 )
 from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.queries import ListQuery, Query, flag, text, words
+from memory.selectors.decision_analytics import BUCKETS
 from memory.selectors.decision_lists import SORTS
 from memory.selectors.decisions import INCLUDES
 
@@ -57,6 +58,14 @@ class DecisionQuery(ListQuery):
 
 class VersionQuery(ListQuery):
     full = flag("Values whole, not cut to 200 characters.")
+
+
+class AnalyticsQuery(Query):
+    pattern = text("Needed: a whole key, in which `*` stands for anything: `perf/*`.")
+    since = text(f"Numbers written since. {SINCE}")
+    until = text(f"Numbers written before. {SINCE}")
+    bucket = text("Also a row for each of these.", one_of=BUCKETS)
+    layer = text("Only decisions of this layer.")
 
 
 # -- Bodies ----------------------------------------------------------------------------------------
@@ -199,3 +208,24 @@ class BatchAnswer(Answer):
     done = serializers.IntegerField()
     failed = serializers.IntegerField()
     results = BatchResult(many=True, help_text="In the order of the items.")
+
+
+class Analytics(Answer):
+    """With nothing to measure: `count` 0 and perhaps a `hint`."""
+
+    count = serializers.IntegerField(help_text="How many numbers.")
+    min = serializers.FloatField(required=False)
+    max = serializers.FloatField(required=False)
+    mean = serializers.FloatField(required=False)
+    p50 = serializers.FloatField(required=False)
+    p95 = serializers.FloatField(required=False)
+    last = serializers.FloatField(required=False, help_text="The one written last.")
+    columns = serializers.ListField(child=serializers.CharField(), required=False)
+    rows = serializers.ListField(
+        child=serializers.ListField(child=StringOrNumber()),
+        required=False,
+        help_text="For each bucket: when it begins (UTC), count, mean; newest first.",
+    )
+    omitted = serializers.IntegerField(required=False, help_text="Older buckets that are not shown.")
+    more = serializers.BooleanField(required=False, help_text="Only the newest 100,000 numbers were read.")
+    hint = serializers.CharField(required=False)

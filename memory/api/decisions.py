@@ -1,4 +1,4 @@
-"""Decisions over REST: lists, one by its key, its versions, and many at once."""
+"""Decisions over REST: lists, one by its key, its versions, figures, and many at once."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,6 +16,8 @@ from ctxhub.core.caller import READ
 from ctxhub.core.errors import CtxhubError, InvalidInput
 from ctxhub.core.listing import preview
 from memory.api.decision_shapes import (
+    Analytics,
+    AnalyticsQuery,
     BatchAnswer,
     ChangeDecision,
     DecisionItem,
@@ -31,14 +33,45 @@ from memory.api.decision_shapes import (
     WholeDecision,
 )
 from memory.selectors import decisions as selectors
+from memory.selectors.decision_analytics import analyse_decisions
 from memory.selectors.decision_lists import find_decisions
 from memory.services import decisions as services
 from memory.services.decision_fields import clean_key
 from memory.sql.decision_rows import DecisionRow
 
 
-class DecisionViewSet(ProjectViewSet):
+class DecisionWrites(ProjectViewSet):
+    """What a view does that sets a decision: the version it expects, once, and the decision as answer."""
+
     has_versions = True
+
+    def _write(self, service: Callable[..., services.SetAnswer], **arguments: Any) -> Response:
+        arguments = expecting(self.request, arguments)
+        answer = self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
+        # A request key that was used for something else before answers as that did.
+        headers = etag(answer["version"]) if "version" in answer else {}
+        return Response(answer, status=201 if answer.get("result") == "created" else 200, headers=headers)
+
+    def _answer(self, answer: services.SetAnswer) -> dict[str, Any]:
+        # A token that may only write learns what the write did, and no more.
+        may_read = self.caller.may(READ)
+        return {**answer, **(self._whole(self._get(answer["key"]), ()) if may_read else {})}
+
+    def _get(self, key: str) -> DecisionRow:
+        key = clean_key(key)
+        if (row := selectors.find_decision(self.project_id, key)) is None:
+            raise services.unknown_key(key, selectors.near_keys(self.project_id, key))
+        return row
+
+    def _whole(self, row: DecisionRow, include: Sequence[str]) -> dict[str, Any]:
+        wanted = {"rationale", *(name.lower() for name in include)}
+        parts = selectors.included(self.project_id, row, sorted(wanted - {"history"}))
+        if "history" in wanted:
+            parts["history"] = selectors.list_versions(self.project_id, row.key, full=True).objects()
+        return selectors.decision_item(row) | parts
+
+
+class DecisionViewSet(DecisionWrites):
     queries = {"list": DecisionQuery, "retrieve": IncludeQuery}
     bodies = {"create": SetDecision, "update": ReplaceDecision, "partial_update": ChangeDecision}
 
@@ -81,30 +114,16 @@ class DecisionViewSet(ProjectViewSet):
         self.once(lambda: services.delete_decision(caller=self.caller, key=key, **expected))
         return Response(status=204)
 
-    def _write(self, service: Callable[..., services.SetAnswer], **arguments: Any) -> Response:
-        arguments = expecting(self.request, arguments)
-        answer = self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
-        # A request key that was used for something else before answers as that did.
-        headers = etag(answer["version"]) if "version" in answer else {}
-        return Response(answer, status=201 if answer.get("result") == "created" else 200, headers=headers)
 
-    def _answer(self, answer: services.SetAnswer) -> dict[str, Any]:
-        # A token that may only write learns what the write did, and no more.
-        may_read = self.caller.may(READ)
-        return {**answer, **(self._whole(self._get(answer["key"]), ()) if may_read else {})}
+class AnalyticsViewSet(ProjectViewSet):
+    queries = {"retrieve": AnalyticsQuery}
 
-    def _get(self, key: str) -> DecisionRow:
-        key = clean_key(key)
-        if (row := selectors.find_decision(self.project_id, key)) is None:
-            raise services.unknown_key(key, selectors.near_keys(self.project_id, key))
-        return row
-
-    def _whole(self, row: DecisionRow, include: Sequence[str]) -> dict[str, Any]:
-        wanted = {"rationale", *(name.lower() for name in include)}
-        parts = selectors.included(self.project_id, row, sorted(wanted - {"history"}))
-        if "history" in wanted:
-            parts["history"] = selectors.list_versions(self.project_id, row.key, full=True).objects()
-        return selectors.decision_item(row) | parts
+    @extend_schema(responses=Analytics, filters=True)
+    def retrieve(self, request: Request, slug: str) -> Response:
+        """Figures over numeric decisions and their history."""
+        if "pattern" not in self.query:
+            raise InvalidInput("pattern must be given: perf/*.", missing=["pattern"])
+        return Response(analyse_decisions(self.project_id, **self.query))
 
 
 class VersionViewSet(ProjectViewSet):

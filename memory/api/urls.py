@@ -3,7 +3,9 @@
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
-from memory.api.decisions import BatchViewSet, DecisionViewSet, VersionViewSet
+from memory.api.constraints import ConstraintViewSet
+from memory.api.decisions import AnalyticsViewSet, BatchViewSet, DecisionViewSet, VersionViewSet
+from memory.api.templates import FromTemplateViewSet, TemplateViewSet
 
 
 class Key(StringConverter):
@@ -15,12 +17,28 @@ class Key(StringConverter):
 register_converter(Key, "key")
 
 in_project = [
+    path("constraints/", ConstraintViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "constraints/<int:constraint_id>/",
+        ConstraintViewSet.as_view({"get": "retrieve", "patch": "partial_update"}),
+    ),
+    path("constraints/<int:constraint_id>/deactivate/", ConstraintViewSet.as_view({"post": "deactivate"})),
+    path("constraints/<int:constraint_id>/activate/", ConstraintViewSet.as_view({"post": "activate"})),
     path("decisions/", DecisionViewSet.as_view({"get": "list", "post": "create"})),
     path("decisions/batch/", BatchViewSet.as_view({"post": "create"})),
+    path("decisions/analytics/", AnalyticsViewSet.as_view({"get": "retrieve"})),
     path("decisions/<key:key>/versions/", VersionViewSet.as_view({"get": "list"})),
     path(
         "decisions/<key:key>/",
         DecisionViewSet.as_view(
+            {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
+        ),
+    ),
+    path("templates/", TemplateViewSet.as_view({"get": "list"})),
+    path("templates/<key:name>/decisions/", FromTemplateViewSet.as_view({"post": "create"})),
+    path(
+        "templates/<key:name>/",
+        TemplateViewSet.as_view(
             {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
         ),
     ),

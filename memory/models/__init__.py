@@ -1,3 +1,4 @@
+from memory.models.constraint import Constraint, ConstraintScope, ConstraintStatus, ConstraintTag
 from memory.models.decision import (
     Decision,
     DecisionRevision,
@@ -6,5 +7,18 @@ from memory.models.decision import (
     DecisionTag,
     ValueType,
 )
+from memory.models.template import DecisionTemplate
 
-__all__ = ["Decision", "DecisionRevision", "DecisionScope", "DecisionStatus", "DecisionTag", "ValueType"]
+__all__ = [
+    "Constraint",
+    "ConstraintScope",
+    "ConstraintStatus",
+    "ConstraintTag",
+    "Decision",
+    "DecisionRevision",
+    "DecisionScope",
+    "DecisionStatus",
+    "DecisionTag",
+    "DecisionTemplate",
+    "ValueType",
+]

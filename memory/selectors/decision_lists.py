@@ -133,7 +133,7 @@ def _walk(project_id: int, sort: str, descending: bool, filters: DecisionFilters
     by = clean_name(said, "by") if (said := filters.get("by")) else ""
     words = find_words(project_id, agent=by, tags=[*tags, *excluded], layers=bool(layer))
     tag_ids = [words.tags[tag.casefold()] for tag in tags if tag.casefold() in words.tags]
-    scope_ids = _scope_ids(project_id, scope) if scope else []
+    scope_ids = scope_ids_of(project_id, scope) if scope else []
     conditions: list[Condition] = [("d.project_id = %s", [project_id]), *_plain(project_id, words, filters)]
     if (
         (tags and not tag_ids)
@@ -144,23 +144,27 @@ def _walk(project_id: int, sort: str, descending: bool, filters: DecisionFilters
         return None
     if excluded_ids := [words.tags[tag.casefold()] for tag in excluded if tag.casefold() in words.tags]:
         conditions.append(_linked(TAG_LINKS, excluded_ids, negated=True))
-    demands = _demands(tag_ids, match_all, scope_ids)
+    demands = demands_of(tag_ids, match_all, scope_ids)
     driver = demands.pop(0) if demands and sort == "updated_at" and len(demands[0][1]) <= ARMS else (None, ())
     conditions += [_linked(links, ids) for links, ids in demands]
     return Walk(conditions, sort, descending, *driver)
 
 
-def _demands(
-    tag_ids: Sequence[int], match_all: bool, scope_ids: Sequence[int]
+def demands_of(
+    tag_ids: Sequence[int],
+    match_all: bool,
+    scope_ids: Sequence[int],
+    tag_links: Links = TAG_LINKS,
+    scope_links: Links = SCOPE_LINKS,
 ) -> list[tuple[Links, Sequence[int]]]:
-    """What each decision must be linked to, one of the words in every demand; best first to walk along."""
+    """What each row must be linked to, one of the words in every demand; best first to walk along."""
     if match_all and len(tag_ids) > 1:
         demands: list[tuple[Links, Sequence[int]]] = [
-            (TAG_LINKS, [tag]) for tag in rarest_first(TAG_LINKS, tag_ids)
+            (tag_links, [tag]) for tag in rarest_first(tag_links, tag_ids)
         ]
     else:
-        demands = [(TAG_LINKS, tag_ids)] if tag_ids else []
-    return [*demands, (SCOPE_LINKS, scope_ids)] if scope_ids else demands
+        demands = [(tag_links, tag_ids)] if tag_ids else []
+    return [*demands, (scope_links, scope_ids)] if scope_ids else demands
 
 
 def clean_status(filters: DecisionFilters) -> DecisionStatus | None:
@@ -201,7 +205,7 @@ def _linked(links: Links, ids: Sequence[int], *, negated: bool = False) -> Condi
     return f"{exists} ({statement}{among})", values
 
 
-def _scope_ids(project_id: int, scope: str) -> list[int]:
+def scope_ids_of(project_id: int, scope: str) -> list[int]:
     """The scopes of this name, or of this glob (`api/*`)."""
     folded = clean_name(scope, "scope").casefold()
     if "*" not in folded:

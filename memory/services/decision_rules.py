@@ -1,13 +1,14 @@
 """What a decision becomes when it is set: pure rules, no database."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.errors import Conflict
-from ctxhub.core.inputs import merge_object
+from ctxhub.core.errors import Conflict, InvalidInput
+from ctxhub.core.inputs import TEXT_BYTES, merge_object
 from ctxhub.core.listing import preview
 from ctxhub.core.selectors.words import Words
 from ctxhub.core.unset import Unset, given
@@ -80,7 +81,17 @@ def _next_version(fields: DecisionFields, old: DecisionRow | None) -> str:
 def _metadata(fields: DecisionFields, base: DecisionRow) -> Mapping[str, Any]:
     if isinstance(fields.metadata, Unset):
         return base.metadata
-    return {} if fields.metadata is None else merge_object(base.metadata, fields.metadata)
+    if fields.metadata is None:
+        return {}
+    merged = merge_object(base.metadata, fields.metadata)
+    adds = any(value is not None for value in fields.metadata.values())
+    size = len(json.dumps(merged, ensure_ascii=False).encode()) if base.metadata and adds else 0
+    if size > TEXT_BYTES:
+        raise InvalidInput(
+            f"metadata would have {size:,} bytes with what is there; the limit is {TEXT_BYTES:,}.",
+            hint="null removes a key.",
+        )
+    return merged
 
 
 def check_expected(key: str, expected: str | Unset, old: DecisionRow | None) -> None:

@@ -74,7 +74,11 @@ def set_decision(
     A change of value or version raises the version; every change leaves a revision.
     Raises Conflict, with the current version and value, if `expected_version` does not match.
     """
-    fields = clean_fields(caller, key=key, value=value, **rest)
+    return store_decision(caller, clean_fields(caller, key=key, value=value, **rest))
+
+
+def store_decision(caller: Caller, fields: DecisionFields) -> SetAnswer:
+    """Write what `clean_fields` has made clean."""
     with writing(caller.project_id):
         [outcome] = write_decisions(caller, [fields])
         return _answer(_or_raise(outcome))

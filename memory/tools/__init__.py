@@ -1,3 +1,3 @@
-from memory.tools import decisions
+from memory.tools import constraints, decisions, templates
 
-__all__ = ["decisions"]
+__all__ = ["constraints", "decisions", "templates"]

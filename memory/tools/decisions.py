@@ -1,7 +1,7 @@
 """The tool `decision`: versioned decisions and why they were taken."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired, Unpack
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -14,6 +14,7 @@ from ctxhub.core.toolbox.arguments import Anything, Items, Number, Object, Says,
 from ctxhub.core.toolbox.registry import action, all_tools, tool
 from ctxhub.core.unset import UNSET, Unset
 from memory.selectors import decisions as selectors
+from memory.selectors.decision_analytics import Analytics, analyse_decisions
 from memory.selectors.decision_lists import list_decisions
 from memory.services import decisions as services
 from memory.services.decision_fields import clean_key
@@ -25,6 +26,22 @@ tool(
 )
 
 StatusWord = Annotated[Word, Says("active|draft|deprecated")]
+
+
+class SetArguments(TypedDict, total=False):
+    """What `set` takes beside key and value; what is left out stays as it is."""
+
+    layer: str | None | Unset
+    tags: Words | None | Unset
+    scopes: Words | None | Unset
+    paths: Words | None | Unset
+    status: StatusWord | Unset
+    version: Word | Unset
+    rationale: str | None | Unset
+    alternatives: Anything | None | Unset
+    tradeoffs: Object | None | Unset
+    metadata: Object | None | Unset
+    expected_version: Word | Unset
 
 
 class GetAnswer(TypedDict):
@@ -46,22 +63,7 @@ class GetAnswer(TypedDict):
     },
     also_known_as=("set_decision", "set_context", "add", "create", "update", "add_decision_context"),
 )
-def set_(
-    caller: Caller,
-    key: str,
-    value: Value,
-    layer: str | None | Unset = UNSET,
-    tags: Words | None | Unset = UNSET,
-    scopes: Words | None | Unset = UNSET,
-    paths: Words | None | Unset = UNSET,
-    status: StatusWord | Unset = UNSET,
-    version: Word | Unset = UNSET,
-    rationale: str | None | Unset = UNSET,
-    alternatives: Anything | None | Unset = UNSET,
-    tradeoffs: Object | None | Unset = UNSET,
-    metadata: Object | None | Unset = UNSET,
-    expected_version: Word | Unset = UNSET,
-) -> services.SetAnswer:
+def set_(caller: Caller, key: str, value: Value, **rest: Unpack[SetArguments]) -> services.SetAnswer:
     """Record a decision, or change it; what you leave out stays as it is.
 
     Keys are paths of words (api/auth/method). A new value raises the version and keeps the old one as a
@@ -69,22 +71,7 @@ def set_(
     {option, why_not}; `tradeoffs`: {pros[], cons[]}; `paths`: globs of files it bears on; metadata merges by
     key, null removes.
     """
-    return services.set_decision(
-        caller=caller,
-        key=key,
-        value=value,
-        layer=layer,
-        tags=tags,
-        scopes=scopes,
-        paths=paths,
-        status=status,
-        version=version,
-        rationale=rationale,
-        alternatives=alternatives,
-        tradeoffs=tradeoffs,
-        metadata=metadata,
-        expected_version=expected_version,
-    )
+    return services.set_decision(caller=caller, key=key, value=value, **rest)
 
 
 @action(
@@ -209,6 +196,29 @@ def deprecate(
 def delete(caller: Caller, key: str) -> services.DeleteAnswer:
     """Remove a decision and its history for good; to end one, use deprecate."""
     return services.delete_decision(caller=caller, key=key)
+
+
+@action(
+    "decision",
+    "analytics",
+    example={"pattern": "perf/*", "since": "7d", "bucket": "day"},
+)
+def analytics(
+    caller: Caller,
+    pattern: str,
+    since: str | None = None,
+    until: str | None = None,
+    bucket: Annotated[str, Says("hour|day|week|month")] | None = None,
+    layer: str | None = None,
+) -> Analytics:
+    """Figures over numeric values and their history.
+
+    `pattern` is a whole key, in which * stands for anything (perf/*/p95_ms). Every number counts at the
+    moment it was written, texts not at all. p50 and p95 lie between two values by linear interpolation.
+    `bucket` adds rows at (its beginning, UTC), count, mean, newest first. `more`: only the newest 100,000
+    numbers were read.
+    """
+    return analyse_decisions(caller.project_id, pattern, since=since, until=until, bucket=bucket, layer=layer)
 
 
 def _checked(item: Any) -> Mapping[str, Any] | CtxhubError:

@@ -1,6 +1,6 @@
 """What an action takes is read from its signature, and a call is checked against it in one place."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict, Unpack
 
 import pytest
 
@@ -166,3 +166,21 @@ def test_of_many_wrong_entries_a_few_are_named() -> None:
 
 def test_items_of_any_kind_are_left_to_their_action() -> None:
     assert check(items=[5, None, "x", {}])["items"] == [5, None, "x", {}]
+
+
+class Shared(TypedDict, total=False):
+    tags: Words | None | Unset
+    status: Annotated[Word, Says("active|draft")] | Unset
+
+
+def test_actions_may_share_the_arguments_of_one_shape() -> None:
+    def sharing(caller: Caller, key: str, **rest: Unpack[Shared]) -> None: ...
+
+    arguments = Arguments(sharing)
+    assert str(arguments) == "key! tags[] status=active|draft"
+    assert arguments.check({"key": "k"}, "do") == {"key": "k"}
+    given = {"key": "k", "tags": "a", "status": None}
+    assert arguments.check(given, "do") == {"key": "k", "tags": ["a"]}
+    assert arguments.check({"key": "k", "tags": None}, "do") == {"key": "k", "tags": None}
+    with pytest.raises(InvalidInput, match="has no argument 'rest'"):
+        arguments.check({"key": "k", "rest": {}}, "do")

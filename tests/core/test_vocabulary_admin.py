@@ -164,7 +164,7 @@ def test_a_word_leads_to_what_carries_it_and_to_its_events(
 ) -> None:
     set_decision(caller=ada, key="db", value=1, layer="data", tags=["data"], scopes=["data"])
     word = {"tag": Tag, "scope": Scope, "layer": Layer}[kind].unscoped.get(name="data")
-    link = f'href="/admin/memory/decision/?project=apollo&amp;{kind}=data">1</a>'
+    link = f'href="/admin/memory/decision/?project=apollo&amp;{kind}=data">decisions</a>'
     assert link in admin.get(reverse(f"admin:core_{kind}_changelist")).content.decode()
     page = reverse(f"admin:core_{kind}_change", args=[word.pk])
     assert link in admin.get(page).content.decode()

@@ -30,7 +30,7 @@ def test_layers_come_in_their_order(used: None, ada_rest: RestClient) -> None:
     assert dict(words(ada_rest, "layers/"))["data"] == 1
 
 
-@pytest.mark.parametrize("path", ["tags/", "scopes/", "layers/"])
+@pytest.mark.parametrize("path", ["tags/", "scopes/", "categories/", "layers/"])
 def test_words_come_in_pages(used: None, ada_rest: RestClient, path: str) -> None:
     whole = words(ada_rest, path, limit=200)
     found, cursor = [], ""
@@ -41,7 +41,7 @@ def test_words_come_in_pages(used: None, ada_rest: RestClient, path: str) -> Non
     assert found == whole
 
 
-@pytest.mark.parametrize("path", ["tags/", "scopes/", "layers/"])
+@pytest.mark.parametrize("path", ["tags/", "scopes/", "categories/", "layers/"])
 def test_another_project_has_its_own_words(used: None, cy_rest: RestClient, path: str) -> None:
     assert {uses for _, uses in words(cy_rest, path)} <= {0}
     assert "new" not in dict(words(cy_rest, path))

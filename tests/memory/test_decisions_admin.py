@@ -420,6 +420,24 @@ def test_a_deprecated_decision_is_revived_by_its_status(
     assert (read(ada).spoken_status, read(ada).reason) == ("active", "")
 
 
+def test_a_decision_is_not_ended_by_its_form(client: Client, ada: Caller, decided: DecisionRow) -> None:
+    page = save(client, decided, {**form_of(client, decided), "status": "deprecated"})
+    assert "A decision is ended by Deprecate, on its page: it asks why." in page
+    assert read(ada) == decided
+    form = {"key": "new", "value": "x", "kind": "text", "status": "deprecated", "seen_revision": 0}
+    assert "it asks why" in client.post(f"{LIST}add/", form).content.decode()
+    assert find_decision(ada.project_id, "new") is None
+
+
+def test_a_deprecated_decision_can_be_edited_as_it_is(
+    client: Client, ada: Caller, decided: DecisionRow
+) -> None:
+    deprecate_decision(caller=ada, key=KEY, reason="Old.")
+    save(client, decided, {**form_of(client, decided), "rationale": "It was stateless."})
+    row = read(ada)
+    assert (row.rationale, row.spoken_status, row.reason) == ("It was stateless.", "deprecated", "Old.")
+
+
 def test_deleting_leaves_an_event(apollo: Project, ada: Caller, decided: DecisionRow) -> None:
     admin = member(apollo, ADMIN, "boss")
     admin.post(f"{LIST}{decided.id}/delete/", {"post": "yes"})

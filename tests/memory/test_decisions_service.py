@@ -648,3 +648,22 @@ def test_a_key_in_another_case_is_the_nearest(ada: Caller) -> None:
     set_decision_batch(caller=ada, items=[{"key": f"API/AUTH/M{n}", "value": n} for n in range(5)])
     set_decision(caller=ada, key=KEY, value="x")
     assert near_keys(ada.project_id, KEY.upper())[0] == KEY
+
+
+# -- Metadata that grows ---------------------------------------------------------------------------
+
+
+def test_metadata_does_not_grow_beyond_its_limit_by_merging(ada: Caller) -> None:
+    set_decision(caller=ada, key="k", value=1, metadata={"a": "x" * 40_000})
+    with pytest.raises(InvalidInput, match=r"metadata would have 80,0.* the limit is 65,536"):
+        set_decision(caller=ada, key="k", value=1, metadata={"b": "x" * 40_000})
+    set_decision(caller=ada, key="k", value=1, metadata={"a": None, "b": "x" * 40_000})
+    row = find_decision(ada.project_id, "k")
+    assert row
+    assert set(row.metadata) == {"b"}
+
+
+def test_metadata_that_is_too_large_already_can_be_made_smaller(ada: Caller) -> None:
+    whole = {"a": "x" * 70_000, "b": "x" * 70_000}
+    Decision.objects.create(project=ada.project, key="k", value="x", metadata=whole)
+    assert set_decision(caller=ada, key="k", value="x", metadata={"a": None})["result"] == "updated"

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 import time_machine
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.caller import Caller, acting
 from ctxhub.core.models import Agent, Event, Layer, Project, Scope, Tag
@@ -365,3 +366,56 @@ def rows_of(project: Project) -> dict[str, list[dict[str, Any]]]:
 def named(row: Any) -> dict[str, str | None]:
     fields = {field.name for field in row._meta.fields} - {"id", "project", "last_seen_at"}
     return {name: None if (value := getattr(row, name)) is None else str(value) for name in sorted(fields)}
+
+
+# -- What the deleted one stood in the place of ----------------------------------------------------
+
+
+def superseded(caller: Caller, count: int) -> list[Decision]:
+    set_decision(caller=caller, key="heir", value="x")
+    for n in range(count):
+        set_decision(caller=caller, key=f"old/{n}", value=n, tags=["t"], scopes=["s"])
+        deprecate_decision(caller=caller, key=f"old/{n}", reason="Old.", superseded_by="heir")
+    return list(Decision.objects.in_project(caller.project).filter(key__startswith="old/"))
+
+
+@pytest.mark.parametrize("by_service", [True, False])
+def test_what_a_deleted_decision_superseded_has_changed_too(
+    ada: Caller, ben: Caller, by_service: bool
+) -> None:
+    [old] = superseded(ada, 1)
+    if by_service:
+        delete_decision(caller=ben, key="heir")
+    else:
+        with acting(ben):
+            Decision.objects.in_project(ada.project).filter(key="heir").delete()
+    assert last_event(ada.project)[:3] == ("updated", "decision:old/0", "ben")
+    assert last_event(ada.project)[3]["changed"] == ["superseded_by"]
+    revision = DecisionRevision.objects.in_project(ada.project).filter(decision=old).latest("pk")
+    assert (revision.data["superseded_by"], revision.data["reason"]) == ("heir", "Old.")
+    stood_since = old.updated_at
+    old.refresh_from_db()
+    assert (old.superseded_by, old.reason, str(old.agent)) == (None, "Old.", "ben")
+    assert old.updated_at > stood_since
+    assert DecisionTag.unscoped.get(decision=old).updated_at == old.updated_at
+    assert DecisionScope.unscoped.get(decision=old).updated_at == old.updated_at
+
+
+def test_those_that_are_deleted_together_leave_one_event_each(ada: Caller) -> None:
+    superseded(ada, 2)
+    before = count_events(ada.project)
+    Decision.objects.in_project(ada.project).all().delete()
+    assert count_events(ada.project) == before + 3
+    assert set(Event.objects.in_project(ada.project).order_by("-pk").values_list("verb", flat=True)[:3]) == {
+        "deleted"
+    }
+
+
+def test_deleting_asks_as_often_however_many_were_superseded(ada: Caller) -> None:
+    asked = []
+    for count in (2, 20):
+        superseded(ada, count)
+        with CaptureQueriesContext(connection) as queries:
+            delete_decision(caller=ada, key="heir")
+        asked.append(len(queries))
+    assert asked[0] == asked[1]

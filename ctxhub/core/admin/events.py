@@ -24,7 +24,14 @@ from ctxhub.core.templatetags.moments import moment
 
 EVENTS_LOOKED_AT = 2_000
 
-VERB_COLOURS = {"created": "success", "updated": "info", "deprecated": "warning", "deleted": "danger"}
+VERB_COLOURS = {
+    "created": "success",
+    "updated": "info",
+    "deprecated": "warning",
+    "deleted": "danger",
+    "activated": "success",
+    "deactivated": "warning",
+}
 
 
 class RecentWordFilter(DropdownFilter):

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from ctxhub.core.admin.access import access_of, shown_project_ids
 from ctxhub.core.admin.looks import DropdownFilter, TextFilter
-from ctxhub.core.models import Agent, Layer, Scope, Tag
+from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
 from ctxhub.core.models.base import NamedRow
 
 NAMES_OFFERED = 200
@@ -71,6 +71,11 @@ class TagFilter(NameFilter):
 class ScopeFilter(NameFilter):
     title = parameter_name = "scope"
     model, lookup = Scope, "scopes"
+
+
+class CategoryFilter(NameFilter):
+    title = parameter_name = "category"
+    model, lookup = Category, "category"
 
 
 class AgentFilter(NameFilter):

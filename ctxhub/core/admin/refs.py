@@ -5,7 +5,7 @@ from collections.abc import Callable
 # kind -> (project id, name) -> the address of the page, or None where there is no such thing any more.
 pages: dict[str, Callable[[int, str], str | None]] = {}
 
-# The lists that can be narrowed to what carries a word: `?tag=api`, `?scope=...`, `?layer=...`.
+# The lists that can be narrowed to what carries a word: `?tag=api`, `?layer=data`, as their filters say.
 carriers: list[str] = []
 
 

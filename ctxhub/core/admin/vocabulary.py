@@ -1,4 +1,4 @@
-"""Layers, tags and scopes: the words a project sorts its knowledge by."""
+"""Layers, tags, scopes and categories: the words a project sorts its knowledge by."""
 
 from copy import copy
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
@@ -23,7 +23,7 @@ from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.caller import ADMIN
 from ctxhub.core.inputs import WORD_LENGTH
-from ctxhub.core.models import Layer, Scope, Tag
+from ctxhub.core.models import Category, Layer, Scope, Tag
 from ctxhub.core.models.base import NamedRow
 from ctxhub.core.selectors.people import find_person
 from ctxhub.core.selectors.word_uses import count_uses, with_uses
@@ -61,10 +61,14 @@ class WordAdmin(ProjectAdmin):
         """How many carry it, with the way to them."""
         if not word.uses:
             return "nothing yet"
-        query = urlencode({"project": word.project.slug, str(self.opts.model_name): word.name})
-        return format_html(
-            '<a class="ctx-link" href="{}?{}">{}</a>', reverse(refs.carriers[0]), query, word.uses
-        )
+        kind = str(self.opts.model_name)
+        query = urlencode({"project": word.project.slug, kind: word.name})
+        link = '<a class="ctx-link" href="{}?{}">{}</a>'
+        lists = lists_of(kind)
+        if len(lists) == 1:
+            return format_html(link, lists[0][0], query, word.uses)
+        links = format_html_join(", ", link, ((url, query, title) for url, title in lists))
+        return format_html("{} among {}", word.uses, links)
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
@@ -99,6 +103,17 @@ class WordAdmin(ProjectAdmin):
         )
 
 
+def lists_of(kind: str) -> list[tuple[str, str]]:
+    """The lists that can be narrowed to what carries a word of this kind: address and title of each."""
+    found = []
+    for model, model_admin in admin.site._registry.items():
+        name = f"admin:{model._meta.label_lower.replace('.', '_')}_changelist"
+        has_filter = any(getattr(spec, "parameter_name", "") == kind for spec in model_admin.list_filter)
+        if name in refs.carriers and has_filter:
+            found.append((reverse(name), str(model._meta.verbose_name_plural)))
+    return found
+
+
 @admin.register(Tag)
 class TagAdmin(WordAdmin):
     menu = Menu("Vocabulary", "sell")
@@ -107,6 +122,11 @@ class TagAdmin(WordAdmin):
 @admin.register(Scope)
 class ScopeAdmin(WordAdmin):
     menu = Menu("Vocabulary", "account_tree")
+
+
+@admin.register(Category)
+class CategoryAdmin(WordAdmin):
+    menu = Menu("Vocabulary", "category")
 
 
 @admin.register(Layer)
@@ -155,7 +175,7 @@ class LayerAdmin(WordAdmin):
         move_layer(caller=caller, layer=layer, position=layer.position)
 
 
-for _kind, _model in (("tag", Tag), ("scope", Scope), ("layer", Layer)):
+for _kind, _model in (("tag", Tag), ("scope", Scope), ("category", Category), ("layer", Layer)):
 
     def _page(project_id: int, name: str, kind: str = _kind, model: type[NamedRow] = _model) -> str | None:
         word = model.objects.in_project(project_id).filter(folded=name.casefold()).first()

@@ -1,4 +1,4 @@
-"""People add, rename, move and delete tags, scopes and layers; agents bring tags and scopes by use."""
+"""People add, rename, move and delete tags, scopes, categories and layers; agents bring words by use."""
 
 from typing import TypeVar
 
@@ -17,7 +17,7 @@ WordT = TypeVar("WordT", bound=NamedRow)
 
 
 def add_word(*, caller: Caller, model: type[WordT], name: str) -> WordT:
-    """A new tag or scope. Raises Conflict where the project has it, whatever its case."""
+    """A new tag, scope or category. Raises Conflict where the project has it, whatever its case."""
     name = _clean(caller, name)
     with writing(caller.project_id):
         _refuse_taken(caller, model, name)
@@ -27,7 +27,7 @@ def add_word(*, caller: Caller, model: type[WordT], name: str) -> WordT:
 
 
 def rename_word(*, caller: Caller, word: WordT, name: str) -> WordT:
-    """Give a tag, scope or layer another name, wherever it stands. Raises Conflict if the name is taken."""
+    """Give a word another name, wherever it stands. Raises Conflict if the name is taken."""
     name, was = _clean(caller, name), word.name
     if name == was:
         return word

@@ -71,6 +71,10 @@ def _list(value: Any) -> Any:
     return [value] if isinstance(value, (str, int, dict)) and not isinstance(value, bool) else value
 
 
+def _json(value: Any) -> Any:
+    return _parsed("[")(_parsed("{")(value))
+
+
 def _items(value: Any) -> Any:
     value = _parsed("[")(value)
     return [value] if isinstance(value, dict) else value
@@ -86,25 +90,47 @@ Items = Annotated[
 ]
 Anything = Annotated[list[Any], BeforeValidator(_list), WithJsonSchema({"type": "array", "items": {}})]
 Object = Annotated[dict[str, Any], BeforeValidator(_parsed("{"))]
+Ids = Annotated[list[Number], BeforeValidator(_list)]
+Json = Annotated[
+    Any,
+    BeforeValidator(_json),
+    WithJsonSchema({"type": ["object", "array", "string", "number", "boolean"]}),
+]
 
 # -- Names of the sources, for "did you mean" ------------------------------------------------------
 
 OTHER_NAMES = {
+    "active_only": "status",
     "agent_name": "agent",
     "agents_names": "agents",
     "agent_names": "agents",
     "alternatives_considered": "alternatives",
+    "change_type": "change",
+    "changed_by": "by",
+    "constraint_id": "id",
+    "constraint_text": "text",
     "context_key": "key",
+    "created_by": "agent",
     "decided_by": "by",
     "decision_key": "key",
     "decisions": "items",
+    "file_changes": "items",
+    "file_path": "path",
     "from_agent": "agent",
     "key_name": "key",
+    "key_pattern": "pattern",
+    "lock_duration": "within_seconds",
     "match_mode": "match",
     "message": "text",
+    "message_id": "id",
+    "message_ids": "ids",
+    "messages": "items",
     "msg_type": "type",
+    "msg_type_filter": "type",
     "name": "key",
     "offset": "cursor",
+    "priority_filter": "priority",
+    "required_fields": "require",
     "scope": "scopes",
     "scopes": "scope",
     "search_text": "text",
@@ -116,9 +142,14 @@ OTHER_NAMES = {
     "tag_match": "match",
     "tags_all": "tags",
     "tags_any": "tags",
+    "template": "name",
+    "template_name": "name",
+    "time_series": "bucket",
     "to_agent": "to",
+    "unread_only": "unread",
     "updated_after": "since",
     "updated_before": "until",
+    "validation_rules": "patterns",
 }
 
 # -- A signature -----------------------------------------------------------------------------------
@@ -157,12 +188,15 @@ class Argument:
 
 
 class Arguments:
-    """What an action takes, and the one place where a call's arguments are checked against it."""
+    """What an action takes, and the one place where a call's arguments are checked against it.
+
+    `**rest: Unpack[Shape]` takes the optional arguments of a TypedDict, which several actions may share.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         hints = get_type_hints(function, include_extras=True)
         parameters = inspect.signature(function).parameters.values()
-        self.all = [_argument(p, hints[p.name]) for p in parameters if p.name != "caller"]
+        self.all = [a for p in parameters if p.name != "caller" for a in _arguments(p, hints[p.name])]
         self.names = [argument.name for argument in self.all]
         self._nullable = {argument.name for argument in self.all if argument.nullable}
 
@@ -214,10 +248,17 @@ class Arguments:
         return " ".join(argument.signature for argument in self.all)
 
 
-def _argument(parameter: inspect.Parameter, hint: Any) -> Argument:
+def _arguments(parameter: inspect.Parameter, hint: Any) -> list[Argument]:
+    if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+        [shape] = get_args(hint)
+        shared = get_type_hints(shape, include_extras=True)
+        return [_argument(name, inner, UNSET) for name, inner in shared.items()]
+    return [_argument(parameter.name, hint, parameter.default)]
+
+
+def _argument(name: str, hint: Any, default: Any) -> Argument:
     annotation, nullable = _without_unset_and_null(hint)
-    empty = inspect.Parameter.empty
-    return Argument(parameter.name, annotation, parameter.default is empty, nullable, parameter.default)
+    return Argument(name, annotation, default is inspect.Parameter.empty, nullable, default)
 
 
 def _without_unset_and_null(hint: Any) -> tuple[Any, bool]:

@@ -30,6 +30,7 @@ class Action:
     answers_list: bool
     arguments: Arguments
     doc: str
+    takes_all_of: str = ""
 
     def scope_of(self, arguments: Mapping[str, Any]) -> str:
         """What a call of it needs: one that only tries may need less."""
@@ -56,7 +57,12 @@ class Action:
 
     @property
     def signature(self) -> str:
-        return f"{self.name} {self.arguments}".strip()
+        """What a tool's description says of it; what another action takes too is said there."""
+        if not self.takes_all_of:
+            return f"{self.name} {self.arguments}".strip()
+        shared = _tools[self.tool].actions[self.takes_all_of].arguments.names
+        own = [argument.signature for argument in self.arguments.all if argument.name not in shared]
+        return f"{self.name} {' '.join(own)} + what {self.takes_all_of} takes"
 
 
 @dataclass(frozen=True)
@@ -124,10 +130,14 @@ def action(
     destroys: bool = False,
     idempotent: bool = False,
     dry_scope: str = "",
+    takes_all_of: str = "",
     example: Mapping[str, Any] | None = None,
     also_known_as: Sequence[str] = (),
 ) -> Callable[[FunctionT], FunctionT]:
-    """Register a typed function `(caller, ...)` as an operation of a declared tool."""
+    """Register a typed function `(caller, ...)` as an operation of a declared tool.
+
+    `takes_all_of`: another action of the tool whose arguments this one takes beside its own.
+    """
 
     def register(function: FunctionT) -> FunctionT:
         _tools[tool_name].actions[name] = Action(
@@ -144,6 +154,7 @@ def action(
             answers_list=function.__annotations__.get("return") in (Listing, "Listing"),
             arguments=Arguments(function),
             doc=cleandoc(function.__doc__ or ""),
+            takes_all_of=takes_all_of,
         )
         return function
 

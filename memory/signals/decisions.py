@@ -1,6 +1,8 @@
 """History and log of decisions, for whoever writes through the ORM: an admin page, an import, a shell."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import QuerySet
@@ -17,7 +19,7 @@ from memory.services.decision_log import DecisionChange, record_decisions
 from memory.services.decision_rules import bump
 from memory.sql.decision_lists import SCOPE_LINKS, TAG_LINKS
 from memory.sql.decision_rows import DecisionRow, read_decisions
-from memory.sql.decision_writes import touch_links
+from memory.sql.decision_writes import touch_links, upsert_decisions
 
 # What a save may change; tags and scopes are changed beside it.
 SAVED = (
@@ -80,12 +82,13 @@ def record_words(instance: Any, action: str, pk_set: set[int] | None, **_: Any) 
 def keep_what_goes(instance: Decision, origin: Any = None, **_: Any) -> None:
     if _is_meant(origin):
         _remember(instance)
+        _remember_superseded(instance)
 
 
 @receiver(post_delete, sender=Decision)
 def record_delete(instance: Decision, origin: Any = None, **_: Any) -> None:
     if _is_meant(origin) and (old := _remembered(instance)):
-        _write_record(instance, DecisionChange(old, None))
+        _write_record(instance.project_id, [DecisionChange(old, None), *_release_superseded(instance)])
 
 
 def _is_meant(origin: Any) -> bool:
@@ -141,12 +144,40 @@ def _record(decision: Decision) -> None:
         touch_links(TAG_LINKS, [new.id], new.updated_at)
         touch_links(SCOPE_LINKS, [new.id], new.updated_at)
     if change.old is None or change.changed:
-        _write_record(decision, change)
+        _write_record(decision.project_id, [change])
 
 
-def _write_record(decision: Decision, change: DecisionChange) -> None:
+def _write_record(project_id: int, changes: Sequence[DecisionChange]) -> None:
     at = clock.now()
     caller = current()
-    with writing(decision.project_id):
+    with writing(project_id):
         agent_id = register_agent(caller, at) if caller else None
-        record_decisions(project_id=decision.project_id, agent_id=agent_id, changes=[change], at=at)
+        record_decisions(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
+
+
+# -- What the deleted one stood in the place of ----------------------------------------------------
+
+
+def _remember_superseded(decision: Decision) -> None:
+    rows = Decision.objects.in_project(decision.project_id).filter(superseded_by_id=decision.pk)
+    keys = list(rows.order_by("pk").values_list("key", flat=True))
+    found = read_decisions(decision.project_id, keys) if keys else {}
+    decision._ctxhub_superseded = found  # type: ignore[attr-defined]
+
+
+def _release_superseded(decision: Decision) -> list[DecisionChange]:
+    """Those that it superseded are changed too: the database has cleared what led to it."""
+    were: dict[str, DecisionRow] = decision._ctxhub_superseded  # type: ignore[attr-defined]
+    rows = read_decisions(decision.project_id, list(were)) if were else {}  # Some may have gone with it.
+    if not rows:
+        return []
+    at, caller = clock.now(), current()
+    agent_id = register_agent(caller, at) if caller else None
+    changed = [
+        replace(row, agent_id=agent_id or row.agent_id, updated_at=at + timedelta(microseconds=place))
+        for place, row in enumerate(rows.values(), start=1)
+    ]
+    upsert_decisions(decision.project_id, changed)
+    for links in (TAG_LINKS, SCOPE_LINKS):
+        touch_links(links, [row.id for row in changed])
+    return [DecisionChange(were[row.key], row) for row in changed]

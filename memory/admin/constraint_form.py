@@ -1,0 +1,49 @@
+"""The form of a new constraint: what a person typed, as arguments of `add_constraint`."""
+
+from typing import Any
+
+from django import forms
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from ctxhub.core.admin.fields import LinesField, ProseField, WordsField
+from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.core.inputs import WORD_LENGTH
+from ctxhub.core.models import Category, Layer
+from ctxhub.core.models.priority import Priority
+
+CATEGORIES_OFFERED = 200
+
+
+class ConstraintForm(ServiceForm):
+    category = forms.CharField(
+        max_length=WORD_LENGTH,
+        widget=UnfoldAdminTextInputWidget(attrs={"list": "categories", "autocomplete": "off"}),
+        help_text="A new name makes a new category.",
+    )
+    text = ProseField(rows=4, help_text="What must hold, as one would check it.")
+    priority = forms.ChoiceField(
+        choices=[(label, label) for label in reversed(Priority.labels)],
+        initial=Priority.MEDIUM.label,
+        widget=UnfoldAdminSelectWidget,
+    )
+    reason = ProseField(rows=3, help_text="Why it must hold.")
+    layer = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
+    tags = WordsField(help_text="Between commas. A new name makes a new tag.")
+    scopes = WordsField(help_text="Between commas. A new name makes a new scope.")
+    paths = LinesField(help_text="Globs of the files it bears on, one on each line: src/api/**")
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        layers = Layer.objects.in_project(self.project).values_list("name", flat=True) if self.project else ()
+        self.fields["layer"].choices = [("", "none"), *((name, name) for name in layers)]  # type: ignore[attr-defined]
+
+    def categories(self) -> list[str]:
+        """The names that are offered."""
+        if self.project is None:
+            return []
+        known = Category.objects.in_project(self.project).order_by("folded")
+        return list(known.values_list("name", flat=True)[:CATEGORIES_OFFERED])
+
+    def arguments(self) -> dict[str, Any]:
+        """What `add_constraint` is to be told: nothing of what was left empty."""
+        return {name: said for name, said in self.cleaned_data.items() if said}

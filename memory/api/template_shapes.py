@@ -1,0 +1,49 @@
+"""What is said about templates over REST, and answered: names and types, for checks and for the schema."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from ctxhub.core.api.bodies import JsonObject, ProjectBody, Texts
+from memory.api.decision_shapes import RESULTS, SetDecision
+from memory.selectors.builtin_templates import BUILT_IN, OWN
+
+
+class ChangeTemplate(ProjectBody):
+    """Left out: unchanged; null clears."""
+
+    example = {"require": ["rationale", "severity"]}
+    defaults = JsonObject(
+        required=False, allow_null=True, help_text="Arguments of a decision, beside key and value."
+    )
+    require = Texts(
+        required=False, allow_null=True, help_text="What has to be said: arguments, or names in metadata."
+    )
+    patterns = JsonObject(
+        required=False, allow_null=True, help_text="{field: regular expression (RE2)}, found anywhere in it."
+    )
+
+
+class ReplaceTemplate(ChangeTemplate):
+    """Left out: nothing."""
+
+    example = {"defaults": {"tags": ["incident"]}, "require": ["rationale"], "patterns": {}}
+
+
+class SetFromTemplate(SetDecision):
+    """A decision as it is set; what the template gives can be left out."""
+
+    example = {"key": "perf/cache", "value": "Cache for 60 s.", "rationale": "Reads outnumber writes."}
+
+
+class Template(serializers.Serializer[Mapping[str, Any]]):
+    name = serializers.CharField()
+    defaults = JsonObject()
+    require = serializers.ListField(child=serializers.CharField())
+    patterns = serializers.DictField(child=serializers.CharField())
+    origin = serializers.ChoiceField([OWN, BUILT_IN])
+
+
+class TemplateAnswer(Template):
+    result = serializers.ChoiceField(RESULTS)

@@ -1,0 +1,94 @@
+"""What a caller may say about a constraint, made clean before any lock is taken."""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.inputs import (
+    WORD_LENGTH,
+    clean_choice,
+    clean_name,
+    clean_paths,
+    clean_text,
+    clean_words,
+    refuse_secret,
+)
+from ctxhub.core.models.priority import Priority
+from ctxhub.core.unset import UNSET, Unset
+
+
+class ConstraintArguments(TypedDict, total=False):
+    """What `add` takes beside category and text. UNSET, None or left out: nothing said."""
+
+    priority: str | int | None | Unset
+    layer: str | None | Unset
+    tags: Sequence[str] | None | Unset
+    scopes: Sequence[str] | None | Unset
+    paths: Sequence[str] | None | Unset
+    reason: str | None | Unset
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintFields:
+    """Clean fields; UNSET where the caller said nothing."""
+
+    category: str
+    text: str
+    priority: Priority | Unset = UNSET
+    layer: str | Unset = UNSET
+    tags: Sequence[str] | Unset = UNSET
+    scopes: Sequence[str] | Unset = UNSET
+    paths: Sequence[str] | Unset = UNSET
+    reason: str | Unset = UNSET
+
+
+def clean_constraint(
+    caller: Caller, *, category: str, text: str, **rest: Unpack[ConstraintArguments]
+) -> ConstraintFields:
+    """Check everything that needs no database; raises InvalidInput."""
+    given = {name: said for name, said in rest.items() if said is not None and said is not UNSET}
+    return ConstraintFields(
+        category=_clean_category(category, caller),
+        text=_clean_wording(text, caller),
+        **{name: _CLEANERS[name](said, caller) for name, said in given.items()},
+    )
+
+
+def _clean_category(category: str, caller: Caller) -> str:
+    cleaned = clean_name(category, "category", at_most=WORD_LENGTH)
+    refuse_secret(cleaned, "category", caller)
+    return cleaned
+
+
+def _clean_wording(text: str, caller: Caller) -> str:
+    """Stripped and NFC, so that the same words are the same constraint."""
+    wording = unicodedata.normalize("NFC", clean_text(text, "text", caller)).strip()
+    if not wording:
+        raise InvalidInput("text must not be blank.")
+    return wording
+
+
+def _clean_layer(layer: str, caller: Caller) -> str | Unset:
+    return clean_name(layer, "layer", at_most=WORD_LENGTH) if layer else UNSET
+
+
+def _clean_list(clean: Callable[[Iterable[str], str], list[str]], name: str) -> Callable[[Any, Caller], Any]:
+    def cleaner(said: Sequence[str], caller: Caller) -> list[str]:
+        cleaned = clean(said, name)
+        refuse_secret("\n".join(cleaned), name, caller)
+        return cleaned
+
+    return cleaner
+
+
+_CLEANERS: dict[str, Callable[[Any, Caller], Any]] = {
+    "priority": lambda said, caller: clean_choice(said, Priority, "priority"),
+    "layer": _clean_layer,
+    "tags": _clean_list(clean_words, "tags"),
+    "scopes": _clean_list(clean_words, "scopes"),
+    "paths": _clean_list(clean_paths, "paths"),
+    "reason": lambda said, caller: clean_text(said, "reason", caller),
+}

@@ -1,0 +1,118 @@
+"""Templates are set, deleted and used here, and nowhere else."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, Unpack
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core.caller import Caller, acting
+from ctxhub.core.errors import NotAllowed
+from ctxhub.core.selectors.words import Words, find_words
+from ctxhub.core.unset import UNSET, Unset, given
+from ctxhub.core.writing import writing
+from memory.models import DecisionTemplate
+from memory.selectors.builtin_templates import BUILT_IN, TEMPLATES, Template
+from memory.selectors.templates import get_template
+from memory.services.decision_fields import DecisionArguments, clean_fields
+from memory.services.decisions import SetAnswer, store_decision
+from memory.services.template_fields import (
+    TemplateArguments,
+    TemplateFields,
+    clean_defaults,
+    clean_template,
+)
+from memory.services.template_rules import check_demands, with_defaults
+
+
+class TemplateAnswer(TypedDict):
+    name: str
+    result: Literal["created", "updated", "unchanged"]
+
+
+class DeleteAnswer(TypedDict):
+    name: str
+    result: Literal["deleted"]
+
+
+def set_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArguments]) -> TemplateAnswer:
+    """Make a template or change it; what is left out stays as it is.
+
+    One of a built-in's name begins as that does, and takes its place in this project.
+    """
+    fields = clean_template(caller, name=name, **rest)
+    with writing(caller.project_id):
+        return _store(caller, fields)
+
+
+def change_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArguments]) -> TemplateAnswer:
+    """Change a template that there is, built-in or own, else raise NotFound."""
+    fields = clean_template(caller, name=name, **rest)
+    with writing(caller.project_id):
+        get_template(caller.project_id, fields.name)
+        return _store(caller, fields)
+
+
+def replace_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArguments]) -> TemplateAnswer:
+    """Make a template what the arguments say and nothing else."""
+    whole: TemplateArguments = {"defaults": None, "require": None, "patterns": None, **rest}
+    return set_template(caller=caller, name=name, **whole)
+
+
+def delete_template(*, caller: Caller, name: str) -> DeleteAnswer:
+    """Remove a project's own template; one built in comes to light again. Decisions keep what they have."""
+    with writing(caller.project_id), acting(caller):
+        template = get_template(caller.project_id, name)
+        if template.origin == BUILT_IN:
+            raise NotAllowed(f"{template.name!r} is built in.", hint="Set one of its name to replace it.")
+        DecisionTemplate.objects.in_project(caller.project).get(folded=template.name.casefold()).delete()
+    return {"name": template.name, "result": "deleted"}
+
+
+def set_from_template(
+    *, caller: Caller, name: str, key: str, value: str | int | float, **rest: Unpack[DecisionArguments]
+) -> SetAnswer:
+    """Set a decision with a template's defaults, if it says what the template demands.
+
+    What the caller says stands before the defaults; its tags are added to them.
+    Raises NotFound for an unknown template, InvalidInput with `missing` for what is not said.
+    """
+    template = get_template(caller.project_id, name)
+    arguments = with_defaults(_usable(caller, template, rest.get("layer", UNSET)), rest)
+    fields = clean_fields(caller, key=key, value=value, **arguments)
+    check_demands(template, {**arguments, "key": key, "value": value})
+    return store_decision(caller, fields)
+
+
+def _usable(caller: Caller, template: Template, layer: str | None | Unset) -> Template:
+    """The template with clean defaults; a built-in one without a layer that the project does not have."""
+    defaults = clean_defaults(template.defaults, caller)
+    if template.origin == BUILT_IN and layer is UNSET:
+        defaults = _without_unknown_layer(defaults, find_words(caller.project_id, layers=True))
+    return replace(template, defaults=defaults)
+
+
+def _store(caller: Caller, fields: TemplateFields) -> TemplateAnswer:
+    """Write a template; the signals of its row leave the event."""
+    row = DecisionTemplate.objects.in_project(caller.project).filter(folded=fields.name.casefold()).first()
+    base = row or TEMPLATES.get(fields.name.casefold()) or Template(fields.name)
+    layers = find_words(caller.project_id, layers=True)
+    if isinstance(fields.defaults, Unset):
+        defaults = dict(base.defaults) if row else _without_unknown_layer(base.defaults, layers)
+    else:
+        defaults = dict(fields.defaults)
+        if layer := defaults.get("layer"):
+            defaults["layer"] = layers.layer(layer)[1]
+    require, patterns = list(given(fields.require, base.require)), dict(given(fields.patterns, base.patterns))
+    if row and (row.defaults, row.require, row.patterns) == (defaults, require, patterns):
+        return {"name": row.name, "result": "unchanged"}
+    made = row or DecisionTemplate(project=caller.project, name=fields.name)
+    made.defaults, made.require, made.patterns = defaults, require, patterns
+    with acting(caller):
+        made.save()
+    return {"name": made.name, "result": "updated" if row else "created"}
+
+
+def _without_unknown_layer(defaults: Mapping[str, Any], layers: Words) -> dict[str, Any]:
+    return {n: said for n, said in defaults.items() if n != "layer" or said.casefold() in layers.layers}

@@ -1,0 +1,272 @@
+"""Constraints over the MCP wire."""
+
+from typing import Any
+
+import pytest
+
+from ctxhub.core.models import Project
+from ctxhub.core.services.access_tokens import create_token
+from memory.models import Constraint
+from tests.hub import LiveHub, McpClient
+from tests.tables import dump_project
+
+TEXT = "Every address of the API asks for a token."
+SAID: dict[str, Any] = {
+    "category": "security",
+    "text": TEXT,
+    "priority": "critical",
+    "layer": "business",
+    "tags": ["api"],
+    "scopes": ["api/auth"],
+    "paths": ["src/api/**"],
+    "reason": "It is public.",
+}
+
+
+def add(client: McpClient, **rest: Any) -> int:
+    return int(client.call("constraint", "add", **{"category": "security", "text": TEXT, **rest})["id"])
+
+
+def texts(client: McpClient, **query: Any) -> list[str]:
+    return [row["text"] for row in client.rows("constraint", "list", **query)]
+
+
+def test_one_agent_states_it_and_another_reads_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    row_id = add(ada_mcp, **SAID)
+    [row] = ben_mcp.rows("constraint", "list")
+    paths = SAID["paths"]
+    shown = {name: value for name, value in SAID.items() if name != "paths"}
+    assert row == {**shown, "id": row_id, "status": "active", "agent": "ada", "at": row["at"]}
+    [whole] = ben_mcp.call("get", refs=[f"constraint:{row_id}"])["items"]
+    assert whole == {**row, "ref": f"constraint:{row_id}", "paths": paths}
+
+
+def test_a_constraint_lives_from_its_statement_to_its_end(ada_mcp: McpClient) -> None:
+    row_id = add(ada_mcp)
+    assert ada_mcp.call("constraint", "add", category="Security", text=TEXT) == {
+        "id": row_id,
+        "result": "exists",
+    }
+    ended = ada_mcp.call("constraint", "deactivate", id=row_id, reason="It is not public any more.")
+    assert ended == {"id": row_id, "status": "inactive", "result": "updated"}
+    assert ada_mcp.call("constraint", "deactivate", id=row_id)["result"] == "unchanged"
+    assert texts(ada_mcp) == []
+    revived = ada_mcp.call("constraint", "activate", id=row_id)
+    assert revived == {"id": row_id, "status": "active", "result": "updated"}
+    assert texts(ada_mcp) == [TEXT]
+
+
+@pytest.mark.parametrize("form", ["{}", "constraint:{}", " {} "])
+def test_an_id_may_come_as_text_or_as_a_ref(ada_mcp: McpClient, form: str) -> None:
+    row_id = add(ada_mcp)
+    assert ada_mcp.call("constraint", "deactivate", id=form.format(row_id))["id"] == row_id
+
+
+def test_a_call_without_action_is_understood(ada_mcp: McpClient) -> None:
+    assert ada_mcp.call("constraint", category="security", text=TEXT)["result"] == "created"
+    assert ada_mcp.call("constraint")["count"] == 1
+    assert ada_mcp.call("constraint", text=TEXT)["missing"] == ["category"]
+
+
+def test_lists_may_come_as_json_or_as_one_word(ada_mcp: McpClient) -> None:
+    add(ada_mcp, tags='["api", "db"]', scopes="src")
+    assert texts(ada_mcp, tags="api") == texts(ada_mcp, tags='["db"]', scope="src") == [TEXT]
+
+
+def test_texts_are_never_parsed(ada_mcp: McpClient) -> None:
+    add(ada_mcp, text='["a"]', reason='{"b": 1}')
+    [row] = ada_mcp.rows("constraint", "list")
+    assert (row["text"], row["reason"]) == ('["a"]', '{"b": 1}')
+
+
+# -- Lists -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def filled(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    """Four that differ in everything one can filter by."""
+    add(ada_mcp, text="one", priority="critical", layer="data", tags=["api", "db"], scopes=["api/users"])
+    add(ben_mcp, text="two", priority="low", tags=["api"], scopes=["api/orders"])
+    add(ada_mcp, text="three", category="Cost", tags=["db"], scopes=["db"], reason="y" * 300)
+    gone = add(ben_mcp, text="four", category="performance", priority="high", layer="business")
+    ben_mcp.call("constraint", "deactivate", id=gone)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, ["one", "three", "two"]),
+        ({"category": "cost"}, ["three"]),
+        ({"category": "nothing"}, []),
+        ({"layer": "DATA"}, ["one"]),
+        ({"priority": "low"}, ["two"]),
+        ({"priority": 4}, ["one"]),
+        ({"tags": ["db"]}, ["one", "three"]),
+        ({"tags": ["api", "db"], "match": "all"}, ["one"]),
+        ({"tags": ["api", "db"], "match": "OR"}, ["one", "three", "two"]),
+        ({"scope": "api/users"}, ["one"]),
+        ({"scope": "api/*"}, ["one", "two"]),
+        ({"by": "BEN"}, ["two"]),
+        ({"by": "nobody"}, []),
+        ({"status": "inactive"}, ["four"]),
+        ({"status": "any", "by": "ben"}, ["four", "two"]),
+        ({"limit": 1}, ["one"]),
+        ({"tags": ["api"], "layer": "data", "by": "ada", "scope": "api/*", "priority": "critical"}, ["one"]),
+    ],
+    ids=str,
+)
+def test_each_filter_finds_what_it_names(
+    filled: None, ada_mcp: McpClient, query: dict[str, Any], expected: list[str]
+) -> None:
+    assert texts(ada_mcp, **query) == expected
+
+
+def test_a_list_is_paged_by_its_cursor(ada_mcp: McpClient) -> None:
+    for n in range(5):
+        add(ada_mcp, text=str(n), priority=("low", "high")[n % 2])
+    found: list[str] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = ada_mcp.call("constraint", "list", limit=2, **cursor)
+        found += [row[2] for row in page["rows"]]
+        assert page["total"] == 5
+        if "next" not in page:
+            break
+        cursor = {"cursor": page["next"]}
+    assert found == ["3", "1", "4", "2", "0"]
+
+
+def test_a_list_may_be_objects_and_keep_to_a_budget(filled: None, ada_mcp: McpClient) -> None:
+    items = ada_mcp.call("constraint", "list", format="objects")["items"]
+    assert [item["text"] for item in items] == ["one", "three", "two"]
+    short = ada_mcp.call("constraint", "list", max_tokens=170)
+    assert 0 < short["count"] < 3
+    assert short["omitted"] == 3 - short["count"]
+    rest = ada_mcp.call("constraint", "list", cursor=short["next"])
+    assert short["count"] + rest["count"] == 3
+
+
+def test_texts_are_cut_unless_full(filled: None, ada_mcp: McpClient) -> None:
+    [cut] = ada_mcp.rows("constraint", "list", category="cost")
+    [full] = ada_mcp.rows("constraint", "list", category="cost", full=True)
+    assert (cut["reason"], full["reason"]) == ("y" * 200 + "…", "y" * 300)
+
+
+# -- Bad input -------------------------------------------------------------------------------------
+
+BAD: list[tuple[str, dict[str, Any], str]] = [
+    ("add", {"category": "security"}, "text"),
+    ("add", {"text": "x"}, "category"),
+    ("add", {"category": 5, "text": "x"}, "category"),
+    ("add", {"category": "security", "text": 5}, "text"),
+    ("add", {"category": "security", "text": " "}, "text"),
+    ("add", {"category": "security", "text": "x", "priority": "urgent"}, "priority"),
+    ("add", {"category": "security", "text": "x", "priority": True}, "priority"),
+    ("add", {"category": "security", "text": "x", "layer": "nowhere"}, "layer"),
+    ("add", {"category": "security", "text": "x", "tags": {"a": 1}}, "tags"),
+    ("add", {"category": "security", "text": "x", "paths": ["../x"]}, "paths"),
+    ("add", {"category": "security", "text": "x", "reason": 5}, "reason"),
+    ("add", {"category": "security", "constraint_text": "x"}, "constraint_text"),
+    ("list", {"status": "odd"}, "status"),
+    ("list", {"priority": "odd"}, "priority"),
+    ("list", {"layer": "odd"}, "layer"),
+    ("list", {"match": "odd"}, "match"),
+    ("list", {"limit": 0}, "limit"),
+    ("list", {"limit": True}, "limit"),
+    ("list", {"limit": 10**30}, "limit"),
+    ("list", {"cursor": "zzz"}, "cursor"),
+    ("list", {"full": "perhaps"}, "full"),
+    ("list", {"since": "1h"}, "since"),
+    ("deactivate", {}, "id"),
+    ("deactivate", {"id": "x"}, "id"),
+    ("deactivate", {"id": "decision:4"}, "id"),
+    ("deactivate", {"id": 1.5}, "id"),
+    ("deactivate", {"id": True}, "id"),
+    ("deactivate", {"id": [1]}, "id"),
+    ("deactivate", {"id": 1, "reason": 5}, "reason"),
+    ("activate", {"id": "constraint:"}, "id"),
+    ("activate", {"id": 1, "reason": "x"}, "reason"),
+]
+
+
+@pytest.mark.parametrize(("action", "arguments", "named"), BAD, ids=str)
+def test_bad_input_is_named_and_nothing_is_written(
+    ada_mcp: McpClient, apollo: Project, action: str, arguments: dict[str, Any], named: str
+) -> None:
+    before = dump_project(apollo)["memory_constraint"]
+    answer = ada_mcp.call("constraint", action, **arguments)
+    assert answer["error"] == "invalid"
+    assert named in answer["message"]
+    assert dump_project(apollo)["memory_constraint"] == before
+
+
+@pytest.mark.parametrize("unknown", [0, -1, 999, 2**63, "constraint:999"])
+def test_an_unknown_id_is_not_found(ada_mcp: McpClient, unknown: Any) -> None:
+    for action in ("deactivate", "activate"):
+        answer = ada_mcp.call("constraint", action, id=unknown)
+        assert answer["error"] == "not_found"
+        assert answer["hint"]
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("add_constraint", "add"), ("get_constraints", "list"), ("deactivate_constraint", "deactivate")],
+)
+def test_the_words_of_the_source_are_understood(ada_mcp: McpClient, said: str, meant: str) -> None:
+    assert ada_mcp.call("constraint", said)["did_you_mean"] == meant
+
+
+@pytest.mark.parametrize(
+    ("action", "said", "meant"),
+    [
+        ("add", "constraint_text", "text"),
+        ("add", "created_by", "agent"),
+        ("deactivate", "constraint_id", "id"),
+        ("list", "active_only", "status"),
+    ],
+)
+def test_the_arguments_of_the_source_are_understood(
+    ada_mcp: McpClient, action: str, said: str, meant: str
+) -> None:
+    assert ada_mcp.call("constraint", action, **{said: "x"})["did_you_mean"] == meant
+
+
+# -- Who asks --------------------------------------------------------------------------------------
+
+
+def test_another_projects_constraint_does_not_exist(
+    ada_mcp: McpClient, cy_mcp: McpClient, apollo: Project
+) -> None:
+    row_id = add(ada_mcp, tags=["moon"])
+    assert cy_mcp.call("constraint", "deactivate", id=row_id)["error"] == "not_found"
+    assert cy_mcp.call("constraint", "list", tags=["moon"])["count"] == 0
+    assert cy_mcp.call("get", refs=[f"constraint:{row_id}"])["items"] == []
+    assert Constraint.objects.in_project(apollo).get().status == Constraint.Status.ACTIVE
+
+
+def test_the_agent_that_is_named_states_it(hub: LiveHub, apollo: Project) -> None:
+    client = hub.mcp(create_token(project=apollo, name="ci").secret)
+    add(client, agent="zoe")
+    assert [row["agent"] for row in client.rows("constraint", "list")] == ["zoe"]
+    assert texts(client, by="zoe") == [TEXT]
+
+
+def test_filtering_for_an_agent_does_not_register_it(ada_mcp: McpClient) -> None:
+    texts(ada_mcp, by="nobody")
+    assert [row["name"] for row in ada_mcp.rows("hub", "agents")] == ["ada"]
+
+
+def test_who_may_only_read_cannot_state_anything(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
+    row_id = add(ada_mcp)
+    reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
+    assert reader.call("constraint", "add", category="security", text="x")["error"] == "not_allowed"
+    assert reader.call("constraint", "deactivate", id=row_id)["error"] == "not_allowed"
+    assert texts(reader) == [TEXT]
+
+
+def test_a_repeated_request_is_written_once(ada_mcp: McpClient) -> None:
+    meta = {"ctxhub/request_id": "r-1"}
+    said = {"action": "add", "category": "security", "text": TEXT}
+    first, again = (ada_mcp.result("constraint", said, meta)["content"] for _ in range(2))
+    assert first == again
+    assert ada_mcp.call("hub", "stats")["constraints"] == [1, 1]

@@ -1,0 +1,150 @@
+"""Lists of constraints walk an index in their own order: a page costs the same however many there are."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.clock import now
+from ctxhub.core.models import Category, Layer, Scope, Tag
+from ctxhub.core.services.words import register_agent
+from ctxhub.core.toolbox.dispatch import call
+from memory.models import Constraint, ConstraintScope, ConstraintTag
+from memory.models.constraint import digest_of, rank_of
+from tests.core.test_query_plans import explained, sorts_inside
+
+WALKS: list[tuple[dict[str, Any], str]] = [
+    ({"status": "any"}, "memory_constraint_by_rank"),
+    ({}, "memory_constraint_by_(status|rank)"),
+    ({"status": "inactive"}, "memory_constraint_by_status"),
+    ({"priority": "high"}, "memory_constraint_by_(status|rank)"),
+    ({"category": "security"}, "memory_constraint_by_(status|rank)"),
+    ({"category": "security", "priority": "low"}, "memory_constraint_by_(status|rank)"),
+    ({"layer": "data"}, "memory_constraint_by_layer"),
+    ({"layer": "data", "category": "security"}, "memory_constraint_by_layer"),
+    ({"by": "ada"}, "memory_constraint_by_agent"),
+    ({"tags": ["t1"]}, "memory_constrainttag_by_rank"),
+    ({"tags": ["t1", "t2"]}, "memory_constrainttag_by_rank"),
+    ({"tags": ["t1", "all"], "match": "all"}, "memory_constrainttag_by_rank"),
+    ({"tags": ["t1"], "priority": "high"}, "memory_constrainttag_by_rank"),
+    ({"tags": ["t1"], "category": "security", "layer": "data"}, "memory_constrainttag_by_rank"),
+    ({"scope": "s/1"}, "memory_constraintscope_by_rank"),
+    ({"scope": "s/1*"}, "memory_constraintscope_by_rank"),
+    ({"scope": "*"}, "memory_constraint_by_(status|rank)"),
+]
+
+
+@pytest.fixture
+def many(ada: Caller, ben: Caller) -> Caller:
+    fill(ada, 400)
+    fill(ben, 800, start=400)
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute("SET LOCAL enable_bitmapscan = off")
+    return ada
+
+
+def fill(caller: Caller, end: int, start: int = 0) -> None:
+    """Many at once, as an import writes them."""
+    project, agent_id = caller.project, register_agent(caller, now())
+    categories = list(Category.objects.in_project(project).order_by("pk"))
+    layers = list(Layer.objects.in_project(project).filter(name__in=("data", "business")))
+    rows = []
+    for n in range(start, end):
+        category, priority = categories[n % 3], n % 4 + 1
+        rows.append(
+            Constraint(
+                project=project,
+                category=category,
+                text=f"text {n}",
+                digest=digest_of(f"text {n}"),
+                rank=rank_of(priority, category.name),
+                priority=priority,
+                layer=layers[n // 4 % 2],
+                agent_id=agent_id,
+                status=2 if n % 9 == 0 else 1,
+            )
+        )
+    made = Constraint.unscoped.bulk_create(rows)
+    numbered = list(enumerate(made, start))
+    link(caller, Tag, ConstraintTag, [(row, [f"t{n % 7}", "all"]) for n, row in numbered])
+    link(caller, Scope, ConstraintScope, [(row, [f"s/{n % 15}", f"u/{n}"]) for n, row in numbered])
+
+
+def link(caller: Caller, model: Any, links: Any, named: list[tuple[Constraint, list[str]]]) -> None:
+    names = {name for _, some in named for name in some}
+    model.unscoped.bulk_create(
+        [model(project=caller.project, name=name, folded=name) for name in sorted(names)],
+        ignore_conflicts=True,
+    )
+    ids = dict(model.objects.in_project(caller.project).values_list("name", "pk"))
+    links.unscoped.bulk_create(
+        links(
+            project=caller.project,
+            constraint=row,
+            rank=row.rank,
+            created_at=row.created_at,
+            **{f"{model._meta.model_name}_id": ids[name]},
+        )
+        for row, some in named
+        for name in some
+    )
+
+
+@pytest.mark.parametrize("page", ["first", "next"])
+def test_a_list_walks_an_index_in_its_own_order(many: Caller, page: str) -> None:
+    for query, index in WALKS:
+        plan = explained(statement(many, query, page))
+        assert re.search(rf"\b{index}\b", plan), (query, plan)
+        assert not sorts_inside(plan), (query, plan)
+
+
+def statement(caller: Caller, query: dict[str, Any], page: str) -> str:
+    """What the database was really asked for the page's rows."""
+    given = {"action": "list", "limit": 5, **query}
+    if page == "next":
+        given["cursor"] = call(caller, "constraint", given)["next"]
+    with CaptureQueriesContext(connection) as captured:
+        assert call(caller, "constraint", given)["count"] == 5
+    [found] = [query["sql"] for query in captured.captured_queries if "JOIN core_layer" in query["sql"]]
+    return str(found)
+
+
+@pytest.mark.parametrize("query", [query for query, _ in WALKS], ids=str)
+def test_every_page_of_a_walk_goes_on_where_the_last_one_ended(many: Caller, query: dict[str, Any]) -> None:
+    whole = ids(many, {**query, "limit": 200})
+    assert ids(many, {**query, "limit": 37}) == whole
+    assert len(whole) == len(set(whole)) == call(many, "constraint", {"action": "list", **query})["total"]
+
+
+def ids(caller: Caller, query: dict[str, Any]) -> list[int]:
+    found: list[int] = []
+    given = {"action": "list", **query}
+    while True:
+        page = call(caller, "constraint", given)
+        found += [row[0] for row in page["rows"]]
+        if "next" not in page:
+            return found
+        given["cursor"] = page["next"]
+
+
+def test_a_list_is_quick_with_statistics_of_empty_tables(ada: Caller) -> None:
+    """So it is in a young hub that takes an import: PostgreSQL then expects one row of each."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    fill(ada, 1_200)
+    give_up_after("2s")
+    for query, _ in WALKS:
+        assert call(ada, "constraint", {"action": "list", "limit": 20, **query})["count"] == 20
+    give_up_after("60s")
+
+
+def give_up_after(time: str) -> None:
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = '{time}'")

@@ -1,0 +1,91 @@
+"""Many agents state the same at once: it is there once, counted once, told once."""
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from typing import Any
+
+import pytest
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Category, Event, Project, Tag
+from ctxhub.core.selectors.figures import Figures
+from ctxhub.core.services.access_tokens import create_token
+from memory.models import Constraint, ConstraintStatus
+from memory.services.constraints import add_constraint
+from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
+from tests.hub import LiveHub
+
+AGENTS = 16
+ROUNDS = 6
+
+
+@pytest.fixture(scope="module")
+def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
+    with django_db_blocker.unblock(), processes(AGENTS) as running:
+        yield running
+
+
+@pytest.fixture(params=["over HTTP", "in processes"])
+def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
+    if request.param == "in processes":
+        return in_processes(executor, apollo)
+    return over_http(hub, create_token(project=apollo, name="crowd").secret)
+
+
+def state(text: str, category: str, **rest: Any) -> ToolCall:
+    return ToolCall("constraint", {"action": "add", "category": category, "text": text, **rest})
+
+
+def test_what_all_state_at_once_is_there_once(crowd: Crowd, apollo: Project) -> None:
+    calls = [
+        [state(f"text {n}", ("New", "NEW")[agent % 2], tags=[f"tag {n}"]) for n in range(ROUNDS)]
+        for agent in range(AGENTS)
+    ]
+    for answers in zip(*crowd(calls), strict=True):
+        results = Counter(answer["result"] for answer in answers)
+        assert results == {"created": 1, "exists": AGENTS - 1}
+        assert len({answer["id"] for answer in answers}) == 1
+    assert Constraint.objects.in_project(apollo).count() == ROUNDS
+    assert Category.objects.in_project(apollo).filter(folded="new").count() == 1
+    assert Tag.objects.in_project(apollo).filter(name__startswith="tag ").count() == ROUNDS
+    assert Event.objects.in_project(apollo).filter(noun="constraint").count() == ROUNDS
+    assert Figures(apollo.pk).of("constraint") == ROUNDS
+
+
+def test_of_all_who_end_it_at_once_one_has_ended_it(crowd: Crowd, ada: Caller) -> None:
+    ids = [
+        add_constraint(caller=ada, category="security", text=str(n), layer="data")["id"]
+        for n in range(ROUNDS)
+    ]
+    calls = [
+        [ToolCall("constraint", {"action": "deactivate", "id": row_id}) for row_id in ids]
+        for _ in range(AGENTS)
+    ]
+    for answers in zip(*crowd(calls), strict=True):
+        assert Counter(answer["result"] for answer in answers) == {"updated": 1, "unchanged": AGENTS - 1}
+    assert Event.objects.in_project(ada.project).filter(verb="deactivated").count() == ROUNDS
+    figures = Figures(ada.project_id)
+    assert figures.of("constraint", status=ConstraintStatus.INACTIVE) == figures.of("constraint") == ROUNDS
+
+
+def test_figures_and_log_keep_up_with_whatever_happens_at_once(crowd: Crowd, ada: Caller) -> None:
+    """Half end what the other half state again: each change has its event, and the figures are right."""
+    ids = [add_constraint(caller=ada, category="security", text=str(n))["id"] for n in range(ROUNDS)]
+    calls = [
+        [
+            state(str(n), "security")
+            if agent % 2
+            else ToolCall("constraint", {"action": "deactivate", "id": row_id})
+            for n, row_id in enumerate(ids)
+        ]
+        for agent in range(AGENTS)
+    ]
+    answers = [answer for own in crowd(calls) for answer in own]
+    assert [answer for answer in answers if "error" in answer] == []
+    rows = Constraint.objects.in_project(ada.project)
+    active = rows.filter(status=ConstraintStatus.ACTIVE).count()
+    assert Figures(ada.project_id).of("constraint", status=ConstraintStatus.ACTIVE) == active
+    verbs = Counter(Event.objects.in_project(ada.project).values_list("verb", flat=True))
+    assert verbs["deactivated"] == sum(answer.get("result") == "updated" for answer in answers)
+    assert verbs["deactivated"] - verbs["activated"] == ROUNDS - active

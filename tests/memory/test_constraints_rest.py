@@ -1,0 +1,328 @@
+"""Constraints over REST."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Membership, Project
+from ctxhub.core.services.access_tokens import create_token
+from memory.models import Constraint
+from memory.services.constraints import add_constraint, deactivate_constraint
+from tests.hub import LiveHub, Reply, RestClient
+from tests.signed_in import sign_in
+from tests.tables import dump_project
+
+TEXT = "Every address of the API asks for a token."
+SAID: dict[str, Any] = {
+    "category": "security",
+    "text": TEXT,
+    "priority": "critical",
+    "layer": "business",
+    "tags": ["api"],
+    "scopes": ["api/auth"],
+    "paths": ["src/api/**"],
+    "reason": "It is public.",
+}
+
+
+def add(client: RestClient, **rest: Any) -> Reply:
+    return client.post("constraints/", {"category": "security", "text": TEXT, **rest})
+
+
+def texts(client: RestClient, **query: Any) -> list[str]:
+    reply = client.get("constraints/", **query)
+    assert reply.status == 200, reply
+    return [item["text"] for item in reply.body["items"]]
+
+
+# -- One -------------------------------------------------------------------------------------------
+
+
+def test_a_new_constraint_answers_201_and_comes_back_whole(ada_rest: RestClient) -> None:
+    made = add(ada_rest, **SAID)
+    assert made.status == 201
+    one = ada_rest.get(f"constraints/{made.body['id']}/")
+    assert made.body == {**one.body, "result": "created"}
+    assert {name: one.body[name] for name in SAID} == SAID
+    assert (one.body["status"], one.body["agent"]) == ("active", "ada")
+
+
+def test_the_same_words_again_answer_200(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    first = add(ada_rest, priority="high")
+    again = add(ben_rest, priority="low")
+    assert (again.status, again.body["result"], again.body["id"]) == (200, "exists", first.body["id"])
+    assert "priority" in again.body["hint"]
+    assert again.body["priority"] == "high"
+
+
+def test_null_says_nothing(ada_rest: RestClient) -> None:
+    empty = dict.fromkeys(("layer", "tags", "scopes", "paths", "reason"))
+    made = add(ada_rest, **empty)
+    assert made.status == 201
+    assert [made.body[name] for name in empty] == [None, [], [], [], ""]
+
+
+def test_a_patch_of_the_status_takes_it_out_of_force_and_back(ada_rest: RestClient) -> None:
+    path = f"constraints/{add(ada_rest).body['id']}/"
+    for status, shown in (("inactive", "inactive"), ("ACTIVE", "active"), (2, "inactive")):
+        changed = ada_rest.patch(path, {"status": status, "reason": "So it was decided."})
+        assert (changed.status, changed.body["status"], changed.body["result"]) == (200, shown, "updated")
+        assert ada_rest.patch(path, {"status": status}).body["result"] == "unchanged"
+    notes = [item["note"] for item in ada_rest.get("activity/").body["items"]]
+    assert notes == ["So it was decided."] * 3 + ["security, medium"]
+
+
+def test_it_has_addresses_of_its_own_for_both(ada_rest: RestClient) -> None:
+    path = f"constraints/{add(ada_rest).body['id']}/"
+    ended = ada_rest.post(f"{path}deactivate/", {"reason": "It is not public any more."})
+    assert (ended.status, ended.body["status"], ended.body["result"]) == (200, "inactive", "updated")
+    assert ada_rest.post(f"{path}deactivate/").body["result"] == "unchanged"
+    assert ada_rest.post(f"{path}activate/").body["status"] == "active"
+
+
+def test_a_call_runs_what_the_tool_runs(ada_rest: RestClient) -> None:
+    made = ada_rest.post("call/constraint/add/", {"category": "security", "text": TEXT})
+    assert made.body == {"id": made.body["id"], "result": "created"}
+    ended = ada_rest.post("call/constraint/deactivate/", {"id": f"constraint:{made.body['id']}"})
+    assert ended.body["status"] == "inactive"
+    assert ada_rest.post("call/constraint/list/", {"status": "any"}).body["count"] == 1
+
+
+# -- Lists -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def filled(hub: LiveHub, ada: Caller, ben: Caller) -> None:
+    """Four that differ in everything one can filter by."""
+    for caller, text, rest in (
+        (ada, "one", {"priority": 4, "layer": "data", "tags": ["api", "db"], "scopes": ["api/users"]}),
+        (ben, "two", {"priority": "low", "tags": ["api"], "scopes": ["api/orders"]}),
+        (ada, "three", {"category": "Cost", "tags": ["db"], "scopes": ["db"], "reason": "y" * 300}),
+        (ben, "four", {"category": "performance", "priority": "high", "layer": "business"}),
+    ):
+        made = add_constraint(caller=caller, **{"category": "security", "text": text, **rest})  # type: ignore[arg-type]
+    deactivate_constraint(caller=ben, constraint_id=made["id"])
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, ["one", "three", "two"]),
+        ({"category": "cost"}, ["three"]),
+        ({"category": ""}, ["one", "three", "two"]),
+        ({"category": "nothing"}, []),
+        ({"layer": "Data"}, ["one"]),
+        ({"priority": "low"}, ["two"]),
+        ({"priority": "4"}, ["one"]),
+        ({"tags": "db"}, ["one", "three"]),
+        ({"tags": "api,db"}, ["one", "three", "two"]),
+        ({"tags": ["api", "db"], "match": "all"}, ["one"]),
+        ({"tags": "nothing"}, []),
+        ({"scope": "api/users"}, ["one"]),
+        ({"scope": "api/*"}, ["one", "two"]),
+        ({"by": "ben"}, ["two"]),
+        ({"by": "nobody"}, []),
+        ({"status": "inactive"}, ["four"]),
+        ({"status": "2"}, ["four"]),
+        ({"status": "any", "by": "ben"}, ["four", "two"]),
+        ({"limit": 1}, ["one"]),
+        ({"tags": "api", "layer": "data", "by": "ada", "scope": "api/*", "category": "security"}, ["one"]),
+    ],
+    ids=str,
+)
+def test_each_filter_finds_what_it_names(
+    filled: None, ada_rest: RestClient, query: dict[str, Any], expected: list[str]
+) -> None:
+    assert texts(ada_rest, **query) == expected
+
+
+def test_a_list_comes_in_pages(filled: None, ada_rest: RestClient) -> None:
+    found, cursor = [], ""
+    while cursor is not None:
+        page = ada_rest.get("constraints/", limit=2, status="any", **({"cursor": cursor} if cursor else {}))
+        found += [item["text"] for item in page.body["items"]]
+        assert (page.body["total"], "link" in page.headers) == (4, bool(page.body["next"]))
+        cursor = page.body["next"]
+    assert found == ["one", "four", "three", "two"]
+
+
+def test_texts_are_cut_unless_full(filled: None, ada_rest: RestClient) -> None:
+    [cut] = ada_rest.get("constraints/", category="cost").body["items"]
+    [full] = ada_rest.get("constraints/", category="cost", full="true").body["items"]
+    assert (cut["reason"], full["reason"]) == ("y" * 200 + "…", "y" * 300)
+
+
+def test_a_page_keeps_to_a_budget(filled: None, ada_rest: RestClient) -> None:
+    page = ada_rest.get("constraints/", max_tokens=200).body
+    assert 0 < page["count"] < 3
+    assert page["count"] + ada_rest.get("constraints/", cursor=page["next"]).body["count"] == 3
+
+
+def test_categories_come_most_used_first(filled: None, ada_rest: RestClient) -> None:
+    items = ada_rest.get("categories/").body["items"]
+    assert [(item["name"], item["uses"]) for item in items] == [
+        ("security", 2),
+        ("performance", 1),
+        ("Cost", 1),
+        ("architecture", 0),
+    ]
+
+
+# -- Bad input -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"text": None},
+        {"text": 5},
+        {"text": " "},
+        {"text": "a\x00"},
+        {"text": "x" * 65_537},
+        {"category": ""},
+        {"category": ["security"]},
+        {"category": "x" * 101},
+        {"priority": "urgent"},
+        {"priority": 9},
+        {"priority": 1.5},
+        {"priority": True},
+        {"priority": None},
+        {"layer": "nowhere"},
+        {"tags": "api"},
+        {"tags": [1]},
+        {"scopes": [" "]},
+        {"paths": ["/etc/passwd"]},
+        {"reason": ["x"]},
+        {"status": "inactive"},
+        {"agent": 5},
+    ],
+    ids=lambda body: str(body)[:60],
+)
+def test_a_bad_body_is_invalid(ada_rest: RestClient, apollo: Project, body: dict[str, Any]) -> None:
+    sent = {"category": "security", "text": TEXT, **body} if body else {}
+    reply = ada_rest.post("constraints/", sent)
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+    assert dump_project(apollo)["memory_constraint"] == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"status": "odd"},
+        {"priority": "odd"},
+        {"layer": "odd"},
+        {"match": "odd"},
+        {"limit": 0},
+        {"limit": "many"},
+        {"cursor": "zzz"},
+        {"full": "perhaps"},
+        {"since": "1h"},
+        {"category": "x" * 101},
+    ],
+    ids=str,
+)
+def test_a_bad_query_is_invalid(ada_rest: RestClient, query: dict[str, Any]) -> None:
+    reply = ada_rest.get("constraints/", **query)
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+
+
+@pytest.mark.parametrize("body", [{}, {"status": "odd"}, {"status": None}, {"priority": "low"}], ids=str)
+def test_a_bad_change_is_invalid(ada_rest: RestClient, body: dict[str, Any]) -> None:
+    path = f"constraints/{add(ada_rest).body['id']}/"
+    reply = ada_rest.patch(path, body)
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+    assert ada_rest.get(path).body["status"] == "active"
+
+
+@pytest.mark.parametrize("unknown", ["0", "999", str(2**63), "9" * 40])
+def test_an_unknown_id_answers_404(ada_rest: RestClient, unknown: str) -> None:
+    path = f"constraints/{unknown}/"
+    replies = [
+        ada_rest.get(path),
+        ada_rest.patch(path, {"status": "inactive"}),
+        ada_rest.post(f"{path}deactivate/"),
+        ada_rest.post(f"{path}activate/"),
+    ]
+    assert [(reply.status, reply.body["error"]) for reply in replies] == [(404, "not_found")] * 4
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE"])
+def test_a_constraint_is_neither_replaced_nor_deleted_here(ada_rest: RestClient, method: str) -> None:
+    path = ada_rest._url(f"constraints/{add(ada_rest).body['id']}/")
+    assert ada_rest.send(method, path).status == 405
+
+
+# -- Who asks --------------------------------------------------------------------------------------
+
+
+def test_another_projects_constraint_answers_404(
+    ada_rest: RestClient, cy_rest: RestClient, apollo: Project
+) -> None:
+    path = f"constraints/{add(ada_rest).body['id']}/"
+    before = dump_project(apollo)
+    assert cy_rest.get(path).status == 404
+    assert cy_rest.patch(path, {"status": "inactive"}).status == 404
+    assert cy_rest.post(f"{path}deactivate/").status == 404
+    assert texts(cy_rest) == []
+    assert dump_project(apollo) == before
+
+
+def test_a_stranger_is_sent_away(hub: LiveHub, apollo: Project) -> None:
+    nobody = hub.rest(None)
+    assert nobody.get("constraints/").status == 401
+    assert add(nobody).status == 401
+    assert not Constraint.objects.in_project(apollo).exists()
+
+
+def test_a_token_that_may_only_write_learns_no_more_than_what_it_did(hub: LiveHub, apollo: Project) -> None:
+    writer = hub.rest(create_token(project=apollo, agent="ci", scopes=["write"]).secret)
+    made = add(writer)
+    assert made.body == {"id": made.body["id"], "result": "created"}
+    ended = writer.post(f"constraints/{made.body['id']}/deactivate/")
+    assert ended.body == {"id": made.body["id"], "status": "inactive", "result": "updated"}
+    assert writer.get("constraints/").status == 403
+
+
+@pytest.mark.parametrize(
+    ("role", "status"), [(Membership.Role.VIEWER, 403), (Membership.Role.MEMBER, 201)], ids=str
+)
+def test_a_person_writes_by_their_role(
+    hub: LiveHub, apollo: Project, role: Membership.Role, status: int
+) -> None:
+    assert add(sign_in(hub, "vi", apollo, role)).status == status
+
+
+def test_an_idempotency_key_writes_once(ada_rest: RestClient) -> None:
+    headers = {"Idempotency-Key": "k-1"}
+    body = {"category": "security", "text": TEXT}
+    first, again = (ada_rest.post("constraints/", body, headers) for _ in range(2))
+    assert first.body == again.body
+    assert ada_rest.get("stats/").body["constraints"] == [1, 1]
+
+
+def test_a_condition_that_nothing_heeds_is_refused(ada_rest: RestClient) -> None:
+    path = f"constraints/{add(ada_rest).body['id']}/"
+    assert ada_rest.patch(path, {"status": "inactive"}, {"If-Match": '"1"'}).status == 400
+
+
+def test_a_list_asks_as_often_for_many_as_for_few(ada: Caller) -> None:
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {create_token(project=ada.project, agent='ada').secret}")
+
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get("/api/v1/projects/apollo/constraints/?limit=200").status_code == 200
+        return len(queries)
+
+    count()
+    for n in range(3):
+        add_constraint(caller=ada, category=f"c{n}", text="x", tags=[f"t{n}"], scopes=["s"])
+    few = count()
+    for n in range(3, 40):
+        add_constraint(caller=ada, category=f"c{n}", text="x", tags=[f"t{n}"], scopes=["s"])
+    assert count() == few

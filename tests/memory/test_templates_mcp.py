@@ -1,0 +1,220 @@
+"""Templates and analytics over the MCP wire."""
+
+from typing import Any
+
+import pytest
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Event, Project
+from ctxhub.core.services.access_tokens import create_token
+from ctxhub.core.toolbox.registry import all_tools
+from ctxhub.core.toolbox.surface import list_tools
+from memory.models import Decision, DecisionTemplate
+from tests.crowd import ToolCall, over_http
+from tests.hub import LiveHub, McpClient
+
+INCIDENT: dict[str, Any] = {
+    "defaults": {"layer": "infrastructure", "tags": ["incident"]},
+    "require": ["rationale", "severity"],
+    "patterns": {"severity": "^(low|high)$"},
+}
+SAID: dict[str, Any] = {"name": "incident", "key": "k", "value": "x"}
+REASONS: dict[str, Any] = {"rationale": "So.", "metadata": {"severity": "low"}}
+
+
+@pytest.fixture
+def incident(ada_mcp: McpClient) -> McpClient:
+    answer = ada_mcp.call("decision", "template_set", name="incident", **INCIDENT)
+    assert answer == {"name": "incident", "result": "created"}
+    return ada_mcp
+
+
+def shown(client: McpClient, key: str = "k") -> dict[str, Any]:
+    decision: dict[str, Any] = client.call("decision", "get", key=key, include=["rationale"])["decision"]
+    return decision
+
+
+# -- Templates -------------------------------------------------------------------------------------
+
+
+def test_a_template_of_one_agent_serves_another(incident: McpClient, ben_mcp: McpClient) -> None:
+    answer = ben_mcp.call("decision", "from_template", **SAID, **REASONS)
+    assert answer == {"key": "k", "id": answer["id"], "version": "1.0.0", "result": "created"}
+    decision = shown(incident)
+    assert (decision["layer"], decision["tags"], decision["agent"]) == ("infrastructure", ["incident"], "ben")
+
+
+def test_a_refused_decision_is_repaired_from_the_error(incident: McpClient) -> None:
+    error = incident.call("decision", "from_template", **SAID)
+    assert (error["error"], error["missing"]) == ("invalid", ["rationale", "severity"])
+    assert error["hint"] == "In metadata: 'severity'."
+    error = incident.call("decision", "from_template", **SAID, rationale="So.", metadata={"severity": "bad"})
+    assert "severity 'bad' has to match ^(low|high)$" in error["message"]
+    assert incident.call("decision", "from_template", **SAID, **REASONS)["result"] == "created"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"layer": "data"},
+        {"scopes": ["api"]},
+        {"paths": ["src/**"]},
+        {"status": "draft"},
+        {"version": "2.5"},
+        {"rationale": "Other."},
+        {"alternatives": ["none"]},
+        {"tradeoffs": {"pros": ["a"]}},
+        {"metadata": {"severity": "high", "ticket": 5}},
+    ],
+    ids=lambda said: next(iter(said)),
+)
+def test_from_template_takes_every_argument_of_set(incident: McpClient, said: dict[str, Any]) -> None:
+    incident.call("decision", "from_template", **{**SAID, **REASONS, **said})
+    [(name, value)] = said.items()
+    assert shown(incident)[name] == value
+
+
+def test_tags_are_added_and_versions_are_expected(incident: McpClient) -> None:
+    incident.call("decision", "from_template", **SAID, **REASONS, tags='["b"]', expected_version=None)
+    assert shown(incident)["tags"] == ["b", "incident"]
+    late = incident.call("decision", "from_template", **SAID, **REASONS, expected_version="0.9")
+    assert (late["error"], late["current"]["version"]) == ("conflict", "1.0.0")
+
+
+def test_templates_are_listed_in_pages(incident: McpClient, cy_mcp: McpClient) -> None:
+    rows = incident.rows("decision", "templates")
+    assert [row["name"] for row in rows][3] == "incident"
+    assert {name: rows[3][name] for name in INCIDENT} == INCIDENT
+    assert {row["origin"] for row in rows} == {"own", "built-in"}
+    first = incident.call("decision", "templates", limit=4, format="objects")
+    rest = incident.call("decision", "templates", cursor=first["next"], format="objects")
+    assert [item["name"] for item in first["items"] + rest["items"]] == [row["name"] for row in rows]
+    assert "incident" not in str(cy_mcp.call("decision", "templates"))
+
+
+def test_a_template_is_opened_by_its_ref(incident: McpClient, cy_mcp: McpClient) -> None:
+    refs = ["template:Incident", "template:deprecation", "template:nothing"]
+    answer = incident.call("get", refs=refs)
+    assert [(item["name"], item["origin"]) for item in answer["items"]] == [
+        ("incident", "own"),
+        ("deprecation", "built-in"),
+    ]
+    assert answer["missing"] == ["template:nothing"]
+    [digest] = incident.call("get", refs="template:incident", detail="digest")["items"]
+    assert digest == {"ref": "template:incident", "require": ["rationale", "severity"]}
+    assert cy_mcp.call("get", refs="template:incident")["missing"] == ["template:incident"]
+
+
+def test_others_hear_of_a_template(incident: McpClient, ben_mcp: McpClient) -> None:
+    assert ben_mcp.call("hub", "updates")["templates"] == 1
+    [row] = ben_mcp.rows("hub", "activity", verbs=["created"])
+    assert (row["agent"], row["ref"]) == ("ada", "template:incident")
+
+
+def test_another_projects_template_does_not_exist(incident: McpClient, cy_mcp: McpClient) -> None:
+    error = cy_mcp.call("decision", "from_template", **SAID, **REASONS)
+    assert (error["error"], "incident" in error["allowed"]) == ("not_found", False)
+
+
+BAD: list[tuple[str, dict[str, Any]]] = [
+    ("template_set", {}),
+    ("template_set", {"name": 5}),
+    ("template_set", {"name": "t", "defaults": "x"}),
+    ("template_set", {"name": "t", "defaults": []}),
+    ("template_set", {"name": "t", "require": [5]}),
+    ("template_set", {"name": "t", "patterns": {"a": "("}}),
+    ("templates", {"limit": 0}),
+    ("templates", {"cursor": "x"}),
+    ("from_template", {"key": "k", "value": "x"}),
+    ("from_template", {"name": "deprecation", "value": "x"}),
+    ("from_template", {"name": "deprecation", "key": "k"}),
+    ("from_template", {"name": "deprecation", "key": "k", "value": True}),
+    ("from_template", {"name": "deprecation", "key": "k", "value": 1, "layer": "nowhere"}),
+    ("from_template", {"name": "deprecation", "key": "k", "value": 1, "cve_id": "x"}),
+    ("from_template", {"name": "deprecation", "key": "k", "value": 1, "metadata": {"a": "x" * 70_000}}),
+    ("analytics", {}),
+    ("analytics", {"pattern": 5}),
+    ("analytics", {"pattern": "*", "bucket": "year"}),
+    ("analytics", {"pattern": "*", "since": "x"}),
+]
+
+
+@pytest.mark.parametrize(("action", "said"), BAD)
+def test_bad_input_is_invalid_and_writes_nothing(
+    ada_mcp: McpClient, apollo: Project, action: str, said: dict[str, Any]
+) -> None:
+    result = ada_mcp.result("decision", {"action": action, **said})
+    assert result["isError"] is True
+    assert '"error":"invalid"' in result["content"][0]["text"]
+    assert not DecisionTemplate.objects.in_project(apollo).exists()
+    assert not Decision.objects.in_project(apollo).exists()
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ({"action": "create_template"}, "template_set"),
+        ({"action": "list_policies"}, "templates"),
+        ({"action": "set_from_policy"}, "from_template"),
+        ({"action": "template_set", "name": "t", "required_fields": []}, "require"),
+        ({"action": "template_set", "name": "t", "validation_rules": {}}, "patterns"),
+        ({"action": "from_template", "template": "t", "key": "k", "value": 1}, "name"),
+        ({"action": "analytics", "key_pattern": "*"}, "pattern"),
+    ],
+)
+def test_names_of_the_sources_are_known(ada_mcp: McpClient, said: dict[str, Any], meant: str) -> None:
+    assert ada_mcp.call("decision", **said)["did_you_mean"] == meant
+
+
+def test_a_reader_sees_and_does_not_set(hub: LiveHub, apollo: Project) -> None:
+    reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
+    assert reader.call("decision", "template_set", name="t")["error"] == "not_allowed"
+    assert reader.call("decision", "from_template", **SAID)["error"] == "not_allowed"
+    assert reader.call("decision", "templates")["count"] == 5
+    assert reader.call("decision", "analytics", pattern="*") == {"count": 0}
+
+
+def test_a_shared_signature_is_said_once(ada: Caller) -> None:
+    [decision] = list_tools(ada, only=["decision"])
+    assert "\nfrom_template name! + what set takes" in decision["description"]
+    set_, from_template = (all_tools()["decision"].actions[name] for name in ("set", "from_template"))
+    assert from_template.arguments.names == ["name", *set_.arguments.names]
+    [flat] = [tool for tool in list_tools(ada, surface="flat") if tool["name"] == "decision_from_template"]
+    assert set(flat["inputSchema"]["properties"]) == {"name", "agent", *set_.arguments.names}
+    assert flat["inputSchema"]["required"] == ["name", "key", "value"]
+
+
+def test_agents_that_make_one_template_at_once_make_one(hub: LiveHub, apollo: Project) -> None:
+    crowd = over_http(hub, create_token(project=apollo, name="crowd").secret)
+    call = ToolCall("decision", {"action": "template_set", "name": "t", "require": ["rationale"]})
+    answers = [answer["result"] for [answer] in crowd([[call]] * 8)]
+    assert sorted(answers) == ["created", *["unchanged"] * 7]
+    assert Event.objects.in_project(apollo).filter(noun="template").count() == 1
+
+
+# -- Analytics -------------------------------------------------------------------------------------
+
+
+def test_figures_are_told_over_all_that_was_measured(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    for value in (120, 80, 100):
+        ada_mcp.call("decision", "set", key="perf/api/p95_ms", value=value, layer="presentation")
+    ada_mcp.call("decision", "set", key="perf/db/p95_ms", value=5.5, layer="data")
+    figures = ben_mcp.call("decision", "analytics", pattern="perf/*", bucket="day", since="1h")
+    assert figures.pop("rows")[0][1:] == [4, 76.375]
+    assert figures == {
+        "count": 4,
+        "min": 5.5,
+        "max": 120,
+        "mean": 76.375,
+        "p50": 90,
+        "p95": 117,
+        "last": 5.5,
+        "columns": ["at", "count", "mean"],
+    }
+    assert ben_mcp.call("decision", "analytics", pattern="perf/*", layer="data")["count"] == 1
+    assert ben_mcp.call("decision", "analytics", pattern="perf/*", until="1h")["count"] == 0
+
+
+def test_another_projects_figures_do_not_exist(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
+    ada_mcp.call("decision", "set", key="perf/x", value=5)
+    assert cy_mcp.call("decision", "analytics", pattern="*") == {"count": 0}

@@ -1,0 +1,222 @@
+"""Templates and analytics over REST."""
+
+from typing import Any
+
+import pytest
+
+from ctxhub.core.models import Event, Project
+from ctxhub.core.services.access_tokens import create_token
+from memory.models import Decision, DecisionTemplate
+from tests.hub import LiveHub, Reply, RestClient
+
+INCIDENT: dict[str, Any] = {
+    "defaults": {"layer": "infrastructure", "tags": ["incident"]},
+    "require": ["rationale", "severity"],
+    "patterns": {"severity": "^(low|high)$"},
+}
+SAID: dict[str, Any] = {"key": "k", "value": "x", "rationale": "So.", "metadata": {"severity": "low"}}
+
+
+@pytest.fixture
+def incident(ada_rest: RestClient) -> RestClient:
+    assert ada_rest.put("templates/incident/", INCIDENT).status == 201
+    return ada_rest
+
+
+def is_error(reply: Reply, status: int, code: str) -> bool:
+    return (reply.status, reply.body["error"]) == (status, code)
+
+
+# -- Templates -------------------------------------------------------------------------------------
+
+
+def test_a_template_comes_back_as_it_was_put(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    made = ada_rest.put("templates/incident/", INCIDENT)
+    whole = {"name": "incident", **INCIDENT, "origin": "own"}
+    assert (made.status, made.body) == (201, {**whole, "result": "created"})
+    assert ben_rest.get("templates/Incident/").body == whole
+    assert ada_rest.put("templates/incident/", INCIDENT).body["result"] == "unchanged"
+
+
+def test_a_put_leaves_nothing_of_what_was(incident: RestClient) -> None:
+    body = incident.put("templates/incident/", {"require": ["cause"]}).body
+    assert (body["defaults"], body["require"], body["patterns"]) == ({}, ["cause"], {})
+
+
+def test_a_patch_leaves_alone_what_it_does_not_name(incident: RestClient, ben_rest: RestClient) -> None:
+    changed = ben_rest.patch("templates/incident/", {"require": None})
+    assert (changed.status, changed.body["result"]) == (200, "updated")
+    assert (changed.body["require"], changed.body["patterns"]) == ([], INCIDENT["patterns"])
+    assert ben_rest.patch("templates/incident/", {}).body["result"] == "unchanged"
+
+
+def test_a_patch_makes_a_built_in_one_the_projects_own(ada_rest: RestClient, cy_rest: RestClient) -> None:
+    changed = ada_rest.patch("templates/breaking_change/", {"require": ["rationale"]})
+    assert (changed.status, changed.body["origin"]) == (201, "own")
+    assert changed.body["defaults"]["tags"] == ["breaking"]
+    assert cy_rest.get("templates/breaking_change/").body["origin"] == "built-in"
+
+
+def test_a_deleted_template_is_gone_and_a_built_in_one_stays(incident: RestClient) -> None:
+    for _ in range(2):  # Sent again under the same key, it answers as before.
+        assert incident.delete("templates/incident/", {"Idempotency-Key": "r-1"}).status == 204
+    assert is_error(incident.get("templates/incident/"), 404, "not_found")
+    assert is_error(incident.delete("templates/incident/"), 404, "not_found")
+    assert is_error(incident.delete("templates/deprecation/"), 403, "not_allowed")
+
+
+def test_deleting_is_an_administrators(incident: RestClient, ben_rest: RestClient) -> None:
+    assert is_error(ben_rest.delete("templates/incident/"), 403, "not_allowed")
+
+
+def test_templates_are_listed_in_pages(incident: RestClient) -> None:
+    whole = incident.get("templates/").body
+    assert (whole["count"], whole["next"]) == (6, None)
+    names: list[str] = []
+    cursor: dict[str, str] = {}
+    for _ in range(3):
+        page = incident.get("templates/", limit=2, **cursor).body
+        names += [item["name"] for item in page["items"]]
+        cursor = {"cursor": page["next"]}
+    assert names == [item["name"] for item in whole["items"]]
+
+
+def test_an_unknown_template_is_404_and_the_known_are_named(incident: RestClient) -> None:
+    reply = incident.get("templates/incidents/")
+    assert is_error(reply, 404, "not_found")
+    assert reply.body["did_you_mean"] == "incident"
+    assert is_error(incident.patch("templates/nothing/", {}), 404, "not_found")
+
+
+@pytest.mark.parametrize("name", ["with blanks", "a%2Fb", "%E6%95%B0"])
+def test_a_name_is_reached_at_its_address(ada_rest: RestClient, name: str) -> None:
+    address = f"templates/{name.replace(' ', '%20')}/"
+    assert ada_rest.put(address, {}).status == 201
+    assert ada_rest.get(address).status == 200
+    assert ada_rest.post(f"{address}decisions/", {"key": "k", "value": 1}).status == 201
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"defaults": []},
+        {"defaults": {"key": "k"}},
+        {"defaults": {"layer": "nowhere"}},
+        {"require": "rationale"},
+        {"require": [5]},
+        {"patterns": {"a": "("}},
+        {"patterns": ["a"]},
+        {"name": "other"},
+        {"agent": 5},
+    ],
+    ids=str,
+)
+def test_bad_input_is_invalid_and_writes_nothing(ada_rest: RestClient, apollo: Project, bad: Any) -> None:
+    assert is_error(ada_rest.put("templates/t/", bad), 400, "invalid")
+    assert is_error(ada_rest.patch("templates/deprecation/", bad), 400, "invalid")
+    assert not DecisionTemplate.objects.in_project(apollo).exists()
+
+
+def test_a_condition_on_a_template_is_refused(incident: RestClient) -> None:
+    assert is_error(incident.patch("templates/incident/", {}, {"If-Match": '"1"'}), 400, "invalid")
+
+
+def test_a_repeated_write_answers_as_before(ada_rest: RestClient, apollo: Project) -> None:
+    key = {"Idempotency-Key": "r-1"}
+    first = ada_rest.put("templates/t/", INCIDENT, key)
+    again = ada_rest.put("templates/t/", INCIDENT, key)
+    assert first.body == again.body
+    assert Event.objects.in_project(apollo).count() == 1
+
+
+# -- From one --------------------------------------------------------------------------------------
+
+
+def test_a_decision_is_made_from_a_template(incident: RestClient, ben_rest: RestClient) -> None:
+    made = ben_rest.post("templates/incident/decisions/", {**SAID, "tags": ["api"]})
+    assert (made.status, made.body["result"], made.headers["etag"]) == (201, "created", '"1.0.0"')
+    assert (made.body["layer"], made.body["tags"]) == ("infrastructure", ["api", "incident"])
+    assert made.body["agent"] == "ben"
+    again = ben_rest.post("templates/incident/decisions/", {**SAID, "value": "y"}, {"If-Match": '"1.0.0"'})
+    assert (again.status, again.body["version"]) == (200, "1.0.1")
+    late = ben_rest.post("templates/incident/decisions/", SAID, {"If-Match": '"1.0.0"'})
+    assert is_error(late, 412, "conflict")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"rationale": ""},
+        {"metadata": {}},
+        {"metadata": {"severity": "bad"}},
+        {"value": None},
+        {"layer": "nowhere"},
+        {"severity": "low"},
+        {"tags": "api"},
+    ],
+    ids=str,
+)
+def test_what_a_template_refuses_is_not_written(incident: RestClient, apollo: Project, bad: Any) -> None:
+    assert is_error(incident.post("templates/incident/decisions/", {**SAID, **bad}), 400, "invalid")
+    assert not Decision.objects.in_project(apollo).exists()
+
+
+def test_what_is_missing_is_named(incident: RestClient) -> None:
+    reply = incident.post("templates/incident/decisions/", {"key": "k", "value": "x"})
+    assert reply.body["missing"] == ["rationale", "severity"]
+
+
+def test_a_token_that_may_only_write_learns_no_more(hub: LiveHub, apollo: Project) -> None:
+    writer = hub.rest(create_token(project=apollo, agent="eve", scopes=["write"]).secret)
+    assert writer.put("templates/t/", INCIDENT).body == {"name": "t", "result": "created"}
+    made = writer.post("templates/deprecation/decisions/", {"key": "k", "value": 1})
+    assert set(made.body) == {"key", "id", "version", "result"}
+    assert is_error(writer.get("templates/"), 403, "not_allowed")
+
+
+def test_another_projects_template_does_not_exist(incident: RestClient, cy_rest: RestClient) -> None:
+    assert is_error(cy_rest.get("templates/incident/"), 404, "not_found")
+    assert is_error(cy_rest.delete("templates/incident/"), 404, "not_found")
+    assert is_error(cy_rest.post("templates/incident/decisions/", SAID), 404, "not_found")
+    assert "incident" not in str(cy_rest.get("templates/").body)
+    address = "/api/v1/projects/apollo/templates/incident/"
+    assert is_error(cy_rest.get(address), 404, "not_found")
+
+
+# -- Analytics -------------------------------------------------------------------------------------
+
+
+def test_figures_are_told_as_agents_are_told_them(ada_rest: RestClient) -> None:
+    for value in (10, 20):
+        ada_rest.post("decisions/", {"key": "perf/a", "value": value, "layer": "data"})
+    said = {"pattern": "perf/*", "bucket": "day", "since": "1h", "layer": "data"}
+    body = ada_rest.get("decisions/analytics/", **said).body
+    assert body == ada_rest.post("call/decision/analytics/", said).body
+    assert (body["count"], body["mean"], body["rows"][0][1:]) == (2, 15, [2, 15])
+    assert ada_rest.get("decisions/analytics/", pattern="perf/*", until="1h").body["count"] == 0
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"pattern": ""},
+        {"pattern": "*", "bucket": "year"},
+        {"pattern": "*", "since": "x"},
+        {"pattern": "*", "layer": "nowhere"},
+        {"pattern": "*", "limit": 5},
+    ],
+)
+def test_a_bad_question_is_invalid(ada_rest: RestClient, query: dict[str, Any]) -> None:
+    assert is_error(ada_rest.get("decisions/analytics/", **query), 400, "invalid")
+
+
+def test_a_decision_with_the_name_of_the_address_is_reached_by_query(ada_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "analytics", "value": 1})
+    assert ada_rest.get("decisions/", key="analytics").body["items"][0]["value"] == 1
+    assert ada_rest.get("decisions/x/analytics/").status == 404
+
+
+def test_another_projects_figures_do_not_exist(ada_rest: RestClient, cy_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "perf/a", "value": 1})
+    assert cy_rest.get("decisions/analytics/", pattern="*").body == {"count": 0}

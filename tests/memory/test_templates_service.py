@@ -1,0 +1,475 @@
+"""Templates: set, listed, and decisions made from them."""
+
+import re
+import time
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from ctxhub.core.models import Event, Layer
+from memory.models import Decision, DecisionTemplate
+from memory.selectors.builtin_templates import TEMPLATES
+from memory.selectors.decisions import find_decision
+from memory.selectors.templates import find_templates, get_template, list_templates
+from memory.services.decisions import deprecate_decision, set_decision
+from memory.services.template_patterns import PROGRAM_SIZE
+from memory.services.templates import (
+    change_template,
+    delete_template,
+    replace_template,
+    set_from_template,
+    set_template,
+)
+from memory.sql.decision_rows import DecisionRow
+
+INCIDENT: dict[str, Any] = {
+    "defaults": {"layer": "infrastructure", "tags": ["incident"], "status": "draft"},
+    "require": ["rationale", "severity"],
+    "patterns": {"severity": "^(low|high)$"},
+}
+SAID: dict[str, Any] = {"key": "k", "value": "x", "rationale": "So.", "metadata": {"severity": "low"}}
+
+
+@pytest.fixture
+def incident(ada: Caller) -> Caller:
+    set_template(caller=ada, name="Incident", **INCIDENT)
+    return ada
+
+
+def names(caller: Caller, **query: Any) -> list[str]:
+    return [row[0] for row in list_templates(caller.project_id, **query).rows]
+
+
+def row_of(caller: Caller, key: str = "k") -> DecisionRow:
+    row = find_decision(caller.project_id, key)
+    assert row
+    return row
+
+
+def refused(caller: Caller, **said: Any) -> InvalidInput:
+    before = Decision.objects.in_project(caller.project).count()
+    with pytest.raises(InvalidInput) as raised:
+        set_from_template(caller=caller, **said)
+    assert Decision.objects.in_project(caller.project).count() == before
+    return raised.value
+
+
+# -- Set -------------------------------------------------------------------------------------------
+
+
+def test_a_template_is_kept_as_it_was_set(incident: Caller) -> None:
+    template = get_template(incident.project_id, "incident")
+    assert (template.name, template.origin) == ("Incident", "own")
+    assert (template.defaults, template.require, template.patterns) == (
+        INCIDENT["defaults"],
+        INCIDENT["require"],
+        INCIDENT["patterns"],
+    )
+
+
+def test_what_is_left_out_stays_and_null_clears(incident: Caller) -> None:
+    assert set_template(caller=incident, name="INCIDENT", require=["rationale"]) == {
+        "name": "Incident",
+        "result": "updated",
+    }
+    template = get_template(incident.project_id, "Incident")
+    assert (template.defaults, template.require) == (INCIDENT["defaults"], ["rationale"])
+    set_template(caller=incident, name="incident", defaults=None, require=[], patterns={})
+    template = get_template(incident.project_id, "Incident")
+    assert (template.defaults, template.require, template.patterns) == ({}, [], {})
+
+
+def test_setting_what_is_there_changes_nothing(incident: Caller) -> None:
+    assert set_template(caller=incident, name="incident", **INCIDENT)["result"] == "unchanged"
+    assert set_template(caller=incident, name="incident")["result"] == "unchanged"
+    assert Event.objects.in_project(incident.project).filter(noun="template").count() == 1
+
+
+def test_every_change_leaves_an_event(incident: Caller, ben: Caller) -> None:
+    set_template(caller=ben, name="incident", require=[])
+    delete_template(caller=ben, name="incident")
+    told = Event.objects.in_project(ben.project).order_by("pk").values_list("verb", "ref", "agent__name")
+    assert list(told) == [
+        ("created", "template:Incident", "ada"),
+        ("updated", "template:Incident", "ben"),
+        ("deleted", "template:Incident", "ben"),
+    ]
+    assert Event.objects.in_project(ben.project).get(verb="updated").data == {"changed": ["require"]}
+
+
+def test_one_of_a_built_in_name_begins_as_that_does_and_takes_its_place(ada: Caller) -> None:
+    assert set_template(caller=ada, name="breaking_change", require=["rationale"])["result"] == "created"
+    template = get_template(ada.project_id, "breaking_change")
+    built_in = TEMPLATES["breaking_change"]
+    assert (template.require, template.origin) == (["rationale"], "own")
+    assert (template.defaults, template.patterns) == (built_in.defaults, built_in.patterns)
+    assert names(ada).count("breaking_change") == 1
+    delete_template(caller=ada, name="breaking_change")
+    assert get_template(ada.project_id, "breaking_change") == built_in
+
+
+def test_replacing_leaves_nothing_of_what_was(incident: Caller) -> None:
+    replace_template(caller=incident, name="incident", require=["cause"])
+    template = get_template(incident.project_id, "incident")
+    assert (template.defaults, template.require, template.patterns) == ({}, ["cause"], {})
+
+
+def test_only_a_template_that_there_is_can_be_changed(incident: Caller) -> None:
+    assert change_template(caller=incident, name="incident", require=[])["result"] == "updated"
+    assert change_template(caller=incident, name="deprecation", require=["cause"])["result"] == "created"
+    with pytest.raises(NotFound):
+        change_template(caller=incident, name="nothing", require=[])
+
+
+def test_a_built_in_one_cannot_be_deleted(ada: Caller) -> None:
+    with pytest.raises(NotAllowed):
+        delete_template(caller=ada, name="deprecation")
+    with pytest.raises(NotFound):
+        delete_template(caller=ada, name="nothing")
+
+
+DEFAULTS = [
+    ({"tags": "one", "version": 2}, {"tags": ["one"], "version": "2"}),
+    ({"alternatives": "sessions"}, {"alternatives": ["sessions"]}),
+    ({"status": 3, "layer": "DATA"}, {"status": "draft", "layer": "data"}),
+    ({"tags": ["A", "a"], "scopes": [], "rationale": "", "layer": None}, {"tags": ["A"]}),
+    (
+        {"metadata": {"a": 1, "b": None}, "tradeoffs": {"pros": ["x"]}},
+        {"metadata": {"a": 1}, "tradeoffs": {"pros": ["x"]}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("said", "kept"), DEFAULTS)
+def test_defaults_are_kept_clean(ada: Caller, said: dict[str, Any], kept: dict[str, Any]) -> None:
+    set_template(caller=ada, name="t", defaults=said)
+    assert get_template(ada.project_id, "t").defaults == kept
+
+
+BAD: list[dict[str, Any]] = [
+    {"name": " "},
+    {"name": "x" * 201},
+    {"name": "AKIAIOSFODNN7EXAMPLE"},
+    {"defaults": {"key": "k"}},
+    {"defaults": {"value": 1}},
+    {"defaults": {"expected_version": "1.0.0"}},
+    {"defaults": {"rational": "x"}},
+    {"defaults": {"layer": "nowhere"}},
+    {"defaults": {"layer": ["data"]}},
+    {"defaults": {"tags": [1]}},
+    {"defaults": {"tags": {"a": 1}}},
+    {"defaults": {"tags": [str(n) for n in range(51)]}},
+    {"defaults": {"status": "gone"}},
+    {"defaults": {"status": True}},
+    {"defaults": {"paths": ["/etc"]}},
+    {"defaults": {"alternatives": [5]}},
+    {"defaults": {"tradeoffs": {"pro": []}}},
+    {"defaults": {"metadata": "x"}},
+    {"defaults": {"rationale": "x" * 70_000}},
+    {"defaults": {"rationale": "AKIAIOSFODNN7EXAMPLE"}},
+    {"require": ["x" * 101]},
+    {"require": [str(n) for n in range(51)]},
+    {"patterns": {"a": "("}},
+    {"patterns": {"a": r"(?=x)"}},
+    {"patterns": {"a": r"(x)\1"}},
+    {"patterns": {"a": "(((a{1,100}){1,100}){1,100})"}},
+    {"patterns": {"a": "[^x]{1,1000}"}},
+    {"patterns": {"a": "x" * 1_001}},
+    {"patterns": {"a": 5}},
+    {"patterns": {" ": "x"}},
+    {"patterns": {str(n): "x" for n in range(51)}},
+]
+
+
+@pytest.mark.parametrize("bad", BAD, ids=lambda bad: str(bad)[:40])
+def test_bad_input_is_refused_and_writes_nothing(ada: Caller, bad: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        set_template(caller=ada, **{"name": "t", **bad})
+    assert not DecisionTemplate.objects.in_project(ada.project).exists()
+    assert not Event.objects.in_project(ada.project).exists()
+
+
+def test_a_refusal_says_what_would_have_been_right(ada: Caller) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        set_template(caller=ada, name="t", defaults={"rational": "x"})
+    assert raised.value.details["did_you_mean"] == "rationale"
+    with pytest.raises(InvalidInput, match=r"patterns: that of 'cve' is no regular expression: missing \)"):
+        set_template(caller=ada, name="t", patterns={"cve": "("})
+
+
+def test_an_administrator_may_keep_what_looks_like_a_credential(ada: Caller) -> None:
+    admin = Caller(project=ada.project, agent="ada", keeps_secrets=True)
+    set_template(caller=admin, name="t", defaults={"rationale": "AKIAIOSFODNN7EXAMPLE"})
+    assert "credential" in refused(ada, name="t", key="k", value="x").message
+
+
+# -- List ------------------------------------------------------------------------------------------
+
+
+def test_own_and_built_in_ones_are_listed_by_name(incident: Caller) -> None:
+    set_template(caller=incident, name="Zeta")
+    set_template(caller=incident, name="adr")
+    assert names(incident) == [
+        *("adr", "architecture_decision", "breaking_change", "deprecation", "Incident"),
+        *("performance_optimization", "security_vulnerability", "Zeta"),
+    ]
+    rows = {row[0]: row for row in list_templates(incident.project_id).rows}
+    assert rows["Incident"][1:] == [*INCIDENT.values(), "own"]
+    assert rows["deprecation"][1]["tags"] == ["deprecation"]
+    assert rows["deprecation"][4] == "built-in"
+
+
+def test_pages_hold_each_template_once(incident: Caller) -> None:
+    for name in ("deprecation", "a", "z", "Ä", "数据"):
+        set_template(caller=incident, name=name)
+    found, cursor = [], None
+    for _ in range(10):
+        page = list_templates(incident.project_id, limit=1, cursor=cursor)
+        found += [row[0] for row in page.rows]
+        cursor = page.next
+    assert cursor is None
+    assert found == names(incident)
+    assert len(found) == len(set(found)) == 10
+
+
+@pytest.mark.parametrize("query", [{"limit": 0}, {"limit": 201}, {"cursor": "x"}, {"cursor": "WzFd"}])
+def test_a_list_refuses_what_it_cannot_read(ada: Caller, query: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        list_templates(ada.project_id, **query)
+
+
+def test_a_template_is_known_in_its_project_alone(incident: Caller, cy: Caller) -> None:
+    assert "Incident" not in names(cy)
+    with pytest.raises(NotFound) as raised:
+        get_template(cy.project_id, "Incident")
+    assert raised.value.details["allowed"] == list(TEMPLATES)
+
+
+# -- From one --------------------------------------------------------------------------------------
+
+
+def test_a_decision_begins_with_the_defaults(incident: Caller) -> None:
+    answer = set_from_template(caller=incident, name="incident", **SAID)
+    row = row_of(incident)
+    assert answer == {"key": "k", "id": row.id, "version": "1.0.0", "result": "created"}
+    assert (row.layer, row.tags, row.spoken_status) == ("infrastructure", ["incident"], "draft")
+    assert (row.rationale, row.metadata, row.agent) == ("So.", {"severity": "low"}, "ada")
+
+
+def test_what_the_caller_says_stands_before_the_defaults(incident: Caller) -> None:
+    said = {**SAID, "layer": "data", "tags": ["api", "INCIDENT"], "status": "active"}
+    set_from_template(caller=incident, name="incident", **said)
+    row = row_of(incident)
+    assert (row.layer, row.spoken_status, row.tags) == ("data", "active", ["api", "incident"])
+
+
+def test_metadata_of_both_comes_together(incident: Caller) -> None:
+    set_template(caller=incident, name="incident", defaults={"metadata": {"team": "x", "severity": "high"}})
+    set_from_template(caller=incident, name="incident", **SAID)
+    assert row_of(incident).metadata == {"team": "x", "severity": "low"}
+    set_from_template(caller=incident, name="incident", key="j", value=1, rationale="So.")
+    assert row_of(incident, "j").metadata == {"team": "x", "severity": "high"}
+
+
+def test_a_default_can_be_cleared(incident: Caller) -> None:
+    set_from_template(caller=incident, name="incident", **SAID, layer=None)
+    assert row_of(incident).layer is None
+
+
+def test_a_decision_that_is_there_is_set_as_the_call_would_have_set_it(incident: Caller) -> None:
+    set_decision(caller=incident, key="k", value="old", paths=["src/**"], metadata={"ticket": 1})
+    answer = set_from_template(caller=incident, name="incident", **SAID, expected_version="1.0.0")
+    assert (answer["version"], answer["result"]) == ("1.0.1", "updated")
+    row = row_of(incident)
+    assert (row.paths, row.metadata) == (["src/**"], {"ticket": 1, "severity": "low"})
+    with pytest.raises(Conflict):
+        set_from_template(caller=incident, name="incident", **SAID, expected_version="1.0.0")
+
+
+def test_what_is_required_is_named_where_it_is_missing(incident: Caller) -> None:
+    error = refused(incident, name="incident", key="k", value="x", rationale="  ", metadata={"severity": ""})
+    assert error.details["missing"] == ["rationale", "severity"]
+    assert error.hint == "In metadata: 'severity'."
+
+
+@pytest.mark.parametrize("severity", ["medium", "LOW", "lowest", 5, ["low"], True])
+def test_what_does_not_match_is_refused(incident: Caller, severity: Any) -> None:
+    said = {**SAID, "metadata": {"severity": severity}}
+    error = refused(incident, name="incident", **said)
+    assert "severity" in error.message
+    assert "^(low|high)$" in error.message
+
+
+@pytest.mark.parametrize(
+    ("pattern", "value", "fits"),
+    [
+        (r"\d", "p95 is 5", True),
+        (r"^\d+$", "p95 is 5", False),
+        (r"^\d+$", 5, True),
+        (r"^5\.5$", 5.5, True),
+        (r"^true$", True, True),
+        (r'"b"', ["a", "b"], True),
+        (r'^\{"a":1\}$', {"a": 1}, True),
+        (r"^é+$", "éé", True),
+        (r"^a$", "a\n", False),
+        (r"x", "", True),
+        (r"x", None, True),
+    ],
+)
+def test_a_pattern_is_found_anywhere_in_what_is_said(
+    ada: Caller, pattern: str, value: Any, fits: bool
+) -> None:
+    set_template(caller=ada, name="t", patterns={"field": pattern})
+    said: dict[str, Any] = {"name": "t", "key": "k", "value": "v", "metadata": {"field": value}}
+    if fits:
+        assert set_from_template(caller=ada, **said)["result"] == "created"
+    else:
+        refused(ada, **said)
+
+
+@pytest.mark.parametrize("field", ["key", "value", "rationale", "layer", "version", "status"])
+def test_arguments_have_patterns_too(ada: Caller, field: str) -> None:
+    set_template(caller=ada, name="t", patterns={field: "^never$"}, require=[field])
+    said = {"key": "k", "value": "v", "rationale": "r", "layer": "data", "version": "1", "status": "draft"}
+    assert f"{field} '{said[field]}' has to match" in refused(ada, name="t", **said).message
+
+
+def test_an_unknown_template_is_not_found_and_the_known_are_named(incident: Caller) -> None:
+    with pytest.raises(NotFound) as raised:
+        set_from_template(caller=incident, name="incidents", **SAID)
+    assert raised.value.details["did_you_mean"] == "Incident"
+    assert set(raised.value.details["allowed"]) == {*TEMPLATES, "Incident"}
+
+
+def test_a_layer_that_has_gone_is_dropped_from_a_built_in_one_only(incident: Caller) -> None:
+    Layer.objects.in_project(incident.project).filter(name="infrastructure").delete()
+    said: dict[str, Any] = {"alternatives": ["none"], "tradeoffs": {"pros": ["x"]}, "rationale": "So."}
+    set_from_template(caller=incident, name="architecture_decision", key="k", value="x", **said)
+    assert row_of(incident).layer is None
+    set_template(caller=incident, name="architecture_decision", require=[])
+    assert "layer" not in get_template(incident.project_id, "architecture_decision").defaults
+    assert "layer: 'infrastructure' is not known" in refused(incident, name="incident", **SAID).message
+
+
+def test_what_the_orm_let_in_is_refused_where_it_is_used(ada: Caller) -> None:
+    DecisionTemplate.objects.create(project=ada.project, name="a", patterns={"key": "("})
+    DecisionTemplate.objects.create(project=ada.project, name="b", defaults={"nonsense": 1})
+    assert "is no regular expression" in refused(ada, name="a", key="k", value="x").message
+    assert "defaults" in refused(ada, name="b", key="k", value="x").message
+
+
+# -- Built in --------------------------------------------------------------------------------------
+
+REASONS: dict[str, Any] = {"rationale": "Upgrade.", "alternatives": ["none"], "tradeoffs": {"pros": ["x"]}}
+CVE = {"cve_id": "CVE-2026-12345", "severity": "High"}
+BUILT_IN: list[tuple[str, dict[str, Any], list[str], str]] = [
+    ("breaking_change", REASONS, ["breaking"], "business"),
+    ("security_vulnerability", {"metadata": CVE}, ["security", "vulnerability"], "infrastructure"),
+    ("performance_optimization", {}, ["performance"], "business"),
+    ("deprecation", {}, ["deprecation"], "business"),
+    ("architecture_decision", REASONS, ["adr", "architecture"], "infrastructure"),
+]
+
+
+@pytest.mark.parametrize(("name", "said", "tags", "layer"), BUILT_IN)
+def test_each_built_in_one_can_be_used(
+    ada: Caller, name: str, said: dict[str, Any], tags: list[str], layer: str
+) -> None:
+    set_from_template(caller=ada, name=name, key="k", value="x", **said)
+    assert (row_of(ada).tags, row_of(ada).layer) == (tags, layer)
+
+
+REFUSED: list[tuple[str, dict[str, Any]]] = [
+    ("breaking_change", {}),
+    ("breaking_change", {**REASONS, "rationale": "It was time."}),
+    ("breaking_change", {**REASONS, "alternatives": []}),
+    ("security_vulnerability", {"metadata": {"severity": "high"}}),
+    ("security_vulnerability", {"metadata": {**CVE, "cve_id": "CVE-26-1"}}),
+    ("security_vulnerability", {"metadata": {**CVE, "severity": "bad"}}),
+    ("architecture_decision", {**REASONS, "tradeoffs": {}}),
+]
+
+
+@pytest.mark.parametrize(("name", "said"), REFUSED)
+def test_each_built_in_one_demands_what_it_should(ada: Caller, name: str, said: dict[str, Any]) -> None:
+    refused(ada, name=name, key="k", value="x", **said)
+
+
+def test_a_breaking_change_may_tell_of_the_migration_in_its_value(ada: Caller) -> None:
+    said = {**REASONS, "rationale": "It was time.", "value": "v2; migrate with tools/v2.py"}
+    assert set_from_template(caller=ada, name="breaking_change", key="k", **said)["result"] == "created"
+
+
+# -- Costs -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pattern", [r"(x+x+)+y", r"(a*)*b", r"(\w+\s?)+$9", r"(.*a){12}q", r"(a?){200}b"])
+def test_no_pattern_takes_long(ada: Caller, pattern: str) -> None:
+    set_template(caller=ada, name="t", patterns={"value": pattern})
+    started = time.perf_counter()
+    for letter in "ax":
+        refused(ada, name="t", key="k", value=letter * 65_000)
+    assert time.perf_counter() - started < 2
+
+
+def test_the_largest_program_is_told(ada: Caller) -> None:
+    with pytest.raises(InvalidInput, match=f"the limit is {PROGRAM_SIZE:,}"):
+        set_template(caller=ada, name="t", patterns={"value": ".{1000}"})
+
+
+def test_queries_do_not_grow_with_templates(ada: Caller) -> None:
+    def count() -> list[int]:
+        counted = []
+        for asked in (
+            lambda: list_templates(ada.project_id, limit=5),
+            lambda: set_template(caller=ada, name="t0", require=[str(time.perf_counter())]),
+            lambda: set_from_template(caller=ada, name="deprecation", key="k", value=time.perf_counter()),
+            lambda: find_templates(ada.project_id, [f"t{n}" for n in range(60)]),
+        ):
+            with CaptureQueriesContext(connection) as queries:
+                asked()
+            counted.append(len(queries))
+        return counted
+
+    for n in range(3):
+        set_template(caller=ada, name=f"t{n}")
+    count()
+    few = count()
+    for n in range(3, 60):
+        set_template(caller=ada, name=f"t{n}")
+    assert count() == few
+
+
+@pytest.mark.parametrize("cursor", [False, True])
+def test_a_page_walks_the_names(ada: Caller, cursor: bool) -> None:
+    DecisionTemplate.objects.in_project(ada.project).bulk_create(
+        DecisionTemplate(project=ada.project, name=f"t{n}", folded=f"t{n}") for n in range(500)
+    )
+    after = list_templates(ada.project_id, limit=5).next if cursor else None
+    with CaptureQueriesContext(connection) as queries:
+        assert len(list_templates(ada.project_id, limit=5, cursor=after).rows) == 5
+    [query] = queries.captured_queries
+    with connection.cursor() as database:
+        if connection.vendor == "postgresql":
+            database.execute("ANALYZE")
+            database.execute("SET LOCAL enable_seqscan = off")
+        how = "EXPLAIN " if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN "
+        database.execute(how + query["sql"])
+        plan = "\n".join(str(row) for row in database.fetchall())
+    index = "memory_one_template_per_name|sqlite_autoindex_memory_decisiontemplate_1"
+    assert len(re.findall(index, plan)) == 2, plan
+
+
+# -- Deprecated ones -------------------------------------------------------------------------------
+
+
+def test_a_template_does_not_revive_what_was_deprecated(ada: Caller) -> None:
+    set_decision(caller=ada, key="k", value="x")
+    deprecate_decision(caller=ada, key="k", reason="Old.")
+    answer = set_from_template(caller=ada, name="deprecation", key="k", value="y")
+    assert "revives" in answer["hint"]
+    assert row_of(ada).spoken_status == "deprecated"
