@@ -1,0 +1,196 @@
+"""Globs: which paths they match, and whether two have a path in common."""
+
+import itertools
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxhub.core.globs import as_regex, head, is_glob, literal_start, matches, overlap
+
+MATCHED = [
+    ("src/app.py", "src/app.py"),
+    ("src/*.py", "src/app.py"),
+    ("src/*", "src/app.py"),
+    ("src/**", "src/app.py"),
+    ("src/**", "src/api/v1/app.py"),
+    ("src/**", "src"),
+    ("src/", "src/api/app.py"),
+    ("./src//*.py", "src/app.py"),
+    ("**", "src/api/app.py"),
+    ("**/app.py", "app.py"),
+    ("**/app.py", "src/api/app.py"),
+    ("src/**/app.py", "src/app.py"),
+    ("src/**/v?/**/*.py", "src/api/v1/more/app.py"),
+    ("[a-c]x", "bx"),
+    ("[!a-c]x", "dx"),
+    ("[]]x", "]x"),
+    ("a[", "a["),
+    ("*a*b*a", "xaybza"),
+    ("app/[id]/page.tsx", "app/[id]/page.tsx"),
+    ("app/[id]/*", "app/[id]/page.tsx"),
+    ("app/[...slug]*", "app/[...slug]"),
+    ("a**b", "axxb"),
+]
+NOT_MATCHED = [
+    ("src/app.py", "src/App.py"),
+    ("src", "src/app.py"),
+    ("src/*", "src/api/app.py"),
+    ("src/*.py", "src/app.pyc"),
+    ("*.py", "src/app.py"),
+    ("**/app.py", "src/myapp.py"),
+    ("?", "ab"),
+    ("[a-c]x", "dx"),
+    ("[!a-c]x", "ax"),
+    ("a[!b]c", "a/c"),
+    ("a[+-9]c", "a/c"),
+    ("a?c", "a/c"),
+    ("a**b", "a/x/b"),
+    ("*a*b*a", "xaybz"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "path"), MATCHED)
+def test_it_matches(pattern: str, path: str) -> None:
+    assert matches(pattern, path)
+    assert overlap(pattern, path)
+
+
+@pytest.mark.parametrize(("pattern", "path"), NOT_MATCHED)
+def test_it_does_not_match(pattern: str, path: str) -> None:
+    assert not matches(pattern, path)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "has_common"),
+    [
+        ("src/**", "src/api/*.py", True),
+        ("src/**", "**/test_*.py", True),
+        ("src/*.py", "src/*.ts", False),
+        ("src/a*", "src/*b", True),
+        ("src/**/a", "src/**/b", False),
+        ("src/", "src/x/y", True),
+        ("src/", "source/", False),
+        ("src", "src/x", False),
+        ("*a*a*", "b?a?b", True),
+        ("*a*a*", "b?b", False),
+        ("*a*a*", "a?a", True),
+        ("[a-m]*", "[n-z]*", False),
+        ("[a-m]*", "[m-z]*", True),
+        ("[!a]", "a", False),
+        ("[!a]", "[!b]", True),
+        ("[!a-z]", "[b-d]", False),
+        ("app/[id]/page", "app/[id]/*", True),
+        ("app/**", "app/[id]/page", True),
+        ("*/b/**", "a/**/c", True),
+        ("**/a/**", "b/*", True),
+        ("a/*/c", "a/**/b", False),
+    ],
+)
+def test_two_globs_overlap_or_not(first: str, second: str, has_common: bool) -> None:
+    assert overlap(first, second) is overlap(second, first) is has_common
+
+
+segments = st.text(alphabet="ab?*[]!-", min_size=1, max_size=4)
+patterns = st.lists(st.one_of(segments, st.just("**")), min_size=1, max_size=3).map("/".join)
+paths = st.lists(st.text(alphabet="ab[]", min_size=1, max_size=2), min_size=1, max_size=3).map("/".join)
+
+
+def slowly_matches(pattern: str, path: str) -> bool:
+    """What a glob means, said in the plainest way."""
+
+    def walk(wanted: list[str], found: list[str]) -> bool:
+        if not wanted:
+            return not found
+        if wanted[0] == "**":
+            return any(walk(wanted[1:], found[n:]) for n in range(len(found) + 1))
+        return bool(found) and one(wanted[0], found[0]) and walk(wanted[1:], found[1:])
+
+    def one(glob: str, name: str) -> bool:
+        text = re.sub(r"\[([!^]?)(\]?[^\]]*)\]|([*?])|(.)", _said, glob)
+        spelt = "".join(_said(m) for m in re.finditer(r"()()([*?])|(.)", glob))
+        return any(re.fullmatch(said, name) for said in (text, spelt))
+
+    return walk(pattern.split("/"), path.split("/"))
+
+
+def _said(found: re.Match[str]) -> str:
+    negated, body, wild, plain = found.groups()
+    if wild:
+        return {"*": ".*", "?": "."}[wild]
+    if plain:
+        return re.escape(plain)
+    inside = {chr(c) for c in _characters(body)}
+    said = "".join(map(re.escape, sorted(inside)))
+    return f"[{'^' if negated else ''}{said}]"
+
+
+def _characters(body: str) -> list[int]:
+    found: list[int] = []
+    place = 0
+    while place < len(body):
+        if body[place + 1 : place + 2] == "-" and place + 2 < len(body):
+            low, high = sorted((ord(body[place]), ord(body[place + 2])))
+            found += range(low, high + 1)
+            place += 3
+        else:
+            found.append(ord(body[place]))
+            place += 1
+    return found
+
+
+def closed(pattern: str) -> bool:
+    """Without a class that holds nothing, which the plain reading above cannot say."""
+    return not re.search(r"\[[!^]?\]", pattern)
+
+
+@settings(max_examples=400, deadline=None)
+@given(patterns.filter(closed), paths)
+def test_matching_is_what_the_plain_reading_says(pattern: str, path: str) -> None:
+    assert matches(pattern, path) is slowly_matches(pattern, path)
+    assert bool(re.match(as_regex(pattern, atomic="(?:"), f"{path}/")) is matches(pattern, path)
+
+
+# Two patterns of three short segments that overlap do so on one of these.
+UNIVERSE = [
+    "/".join(names)
+    for length in range(1, 5)
+    for names in itertools.product(["a", "b", "aa", "ab", "ba", "bb"], repeat=length)
+]
+short = st.lists(st.text(alphabet="ab*?", min_size=1, max_size=2), min_size=1, max_size=3).map("/".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(short, short)
+def test_two_globs_overlap_where_a_path_matches_both(first: str, second: str) -> None:
+    has_common = any(matches(first, path) and matches(second, path) for path in UNIVERSE)
+    assert overlap(first, second) is overlap(second, first) is has_common
+
+
+@settings(max_examples=200, deadline=None)
+@given(patterns, paths)
+def test_what_matches_overlaps_and_begins_alike(pattern: str, path: str) -> None:
+    if matches(pattern, path):
+        assert path.startswith(literal_start(pattern))
+        assert head(pattern) in ("", path.split("/")[0])
+        if not is_glob(path):
+            assert overlap(pattern, path) is overlap(path, pattern) is True
+
+
+SLOW: list[Callable[[], bool]] = [
+    lambda: matches("*a" * 400 + "b", "a" * 900),
+    lambda: matches("**/a/" * 190 + "b", "a/" * 490 + "a"),
+    lambda: matches("[[]*" * 200 + "/x", "[" * 900),
+    lambda: overlap("*a" * 400 + "c", "a" * 300 + "*" + "a" * 500 + "b"),
+    lambda: overlap("**/a*/" * 160 + "b", "*a/" * 300 + "c"),
+]
+
+
+@pytest.mark.parametrize("ask", SLOW)
+def test_no_pattern_is_slow(ask: Callable[[], bool]) -> None:
+    began = time.perf_counter()
+    assert ask() is False
+    assert time.perf_counter() - began < 1

@@ -1,0 +1,156 @@
+"""The tool `file` over the wire: changes recorded, read back, filtered, and locks."""
+
+from typing import Any
+
+import pytest
+
+from ctxhub.core.models import Event, Project
+from tests.hub import McpClient
+
+
+def test_a_change_is_recorded_and_read_back(ada_mcp: McpClient) -> None:
+    made = ada_mcp.call(
+        "file", "record", path="./src/app.py", change="modified", layer="data", description="Why."
+    )
+    assert made["path"] == "src/app.py"
+    [row] = ada_mcp.rows("file", "changes")
+    assert row.pop("at")[-1] == "Z"
+    assert row == {**made, "change": "modified", "by": "ada", "layer": "data", "description": "Why."}
+
+
+def test_empty_columns_are_left_out(ada_mcp: McpClient) -> None:
+    ada_mcp.call("file", "record", path="a", change="created")
+    assert ada_mcp.call("file", "changes")["columns"] == ["id", "path", "change", "by", "at"]
+
+
+def test_a_call_without_action_is_taken_for_what_it_is(ada_mcp: McpClient) -> None:
+    assert "id" in ada_mcp.call("file", path="a", change="created")
+    assert "fence" in ada_mcp.call("file", paths=["a"])
+    assert ada_mcp.call("file")["count"] == 1
+    assert ada_mcp.call("file", path="a")["count"] == 1
+    assert ada_mcp.call("file", lease_id=1)["error"] == "invalid"
+
+
+@pytest.fixture
+def history(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    ada_mcp.call("file", "record", path="src/api/auth.py", change="created", layer="business")
+    ben_mcp.call("file", "record", path="src/app.py", change=2, layer="data")
+    ada_mcp.call("file", "record", path="docs/x.md", change="DELETED", layer="data")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, ["docs/x.md", "src/app.py", "src/api/auth.py"]),
+        ({"path": "src/app.py"}, ["src/app.py"]),
+        ({"path": "src/**"}, ["src/app.py", "src/api/auth.py"]),
+        ({"by": "BEN"}, ["src/app.py"]),
+        ({"by": "nobody"}, []),
+        ({"layer": "data"}, ["docs/x.md", "src/app.py"]),
+        ({"change": "created"}, ["src/api/auth.py"]),
+        ({"change": 3}, ["docs/x.md"]),
+        ({"since": "e1"}, ["docs/x.md", "src/app.py"]),
+        ({"since": "2099-01-01"}, []),
+        ({"limit": 2}, ["docs/x.md", "src/app.py"]),
+    ],
+    ids=str,
+)
+def test_changes_by_each_filter(
+    history: None, ada_mcp: McpClient, apollo: Project, query: dict[str, Any], expected: list[str]
+) -> None:
+    if query.get("since") == "e1":
+        first = Event.objects.in_project(apollo).order_by("pk")[0]
+        query = {"since": f"e{first.pk}"}
+    assert [row["path"] for row in ada_mcp.rows("file", "changes", **query)] == expected
+
+
+def test_changes_come_in_pages_and_within_a_budget(ada_mcp: McpClient) -> None:
+    items = [{"path": f"f{n:02}", "change": "modified"} for n in range(30)]
+    assert ada_mcp.call("file", "record_batch", items=items)["done"] == 30
+    paths: list[str] = []
+    cursor = None
+    while True:
+        page = ada_mcp.call("file", "changes", limit=12, max_tokens=400, cursor=cursor)
+        paths += [row[page["columns"].index("path")] for row in page["rows"]]
+        if not (cursor := page.get("next")):
+            break
+    assert paths == [item["path"] for item in reversed(items)]
+
+
+def test_a_batch_over_the_wire(ada_mcp: McpClient) -> None:
+    items: list[Any] = [
+        {"path": "a", "change": "created"},
+        {"path": "..", "change": "created"},
+        "x",
+        {"path": "b"},
+    ]
+    assert ada_mcp.call("file", "record_batch", items=items)["index"] == 1
+    told = ada_mcp.call("file", "record_batch", items=items, atomic=False)
+    assert (told["done"], told["failed"]) == (1, 3)
+    assert told["results"][3]["missing"] == ["change"]
+    assert ada_mcp.call("file", "record_batch", items='[{"path":"c","change":"created"}]')["done"] == 1
+
+
+def test_a_lock_over_the_wire(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    ada_mcp.call("file", "record", path="a", change="deleted")
+    told = ben_mcp.call("file", "check_lock", path="a", within_seconds=60)
+    assert (told["locked"], told["by"], told["change"]) == (True, "ada", "deleted")
+    assert ada_mcp.call("file", "check_lock", path="a") == {"locked": False}
+    assert ben_mcp.call("file", "check_lock", path="a", agent="Ada")["error"] == "not_allowed"
+
+
+@pytest.mark.parametrize(
+    ("action", "arguments", "told"),
+    [
+        ("record", {"path": "a"}, {"missing": ["change"]}),
+        ("record", {"path": "a", "change": "move"}, {"allowed": ["created", "modified", "deleted"]}),
+        ("record", {"path": "../a", "change": "created"}, {}),
+        ("record", {"path": ["a"], "change": "created"}, {}),
+        ("record", {"file_path": "a", "change": "created"}, {"did_you_mean": "path"}),
+        ("record", {"path": "a", "change_type": "created"}, {"did_you_mean": "change"}),
+        ("record", {"path": "a", "change": "created", "layer": "cellar"}, {}),
+        ("record_batch", {"file_changes": []}, {"did_you_mean": "items"}),
+        ("changes", {"changed_by": "ada"}, {"did_you_mean": "by"}),
+        ("changes", {"limit": 201}, {}),
+        ("changes", {"since": "soon"}, {}),
+        ("changes", {"cursor": "x"}, {}),
+        ("check_lock", {"path": "a", "lock_duration": 5}, {"did_you_mean": "within_seconds"}),
+        ("check_lock", {"path": "a", "within_seconds": 0}, {}),
+        ("check_lock", {}, {"missing": ["path"]}),
+        ("get_file_changes", {}, {"did_you_mean": "changes"}),
+        ("record_file_change", {}, {"did_you_mean": "record"}),
+        ("check_file_lock", {}, {"did_you_mean": "check_lock"}),
+        ("get", {}, {"did_you_mean": "changes"}),
+    ],
+    ids=str,
+)
+def test_a_wrong_call_says_what_would_be_right(
+    ada_mcp: McpClient, apollo: Project, action: str, arguments: dict[str, Any], told: dict[str, Any]
+) -> None:
+    answer = ada_mcp.call("file", action, **arguments)
+    assert answer["error"] == "invalid", answer
+    assert told.items() <= answer.items()
+    assert not Event.objects.in_project(apollo).exists()
+
+
+def test_what_happened_to_files_is_in_the_log(history: None, ben_mcp: McpClient) -> None:
+    rows = ben_mcp.rows("hub", "activity")
+    assert [(row["agent"], row["verb"], row["ref"]) for row in rows] == [
+        ("ada", "deleted", "resource:docs/x.md"),
+        ("ben", "modified", "resource:src/app.py"),
+        ("ada", "created", "resource:src/api/auth.py"),
+    ]
+    assert ben_mcp.call("hub", "updates", since="e0")["changes"] == 2
+    assert ben_mcp.call("hub", "activity", verbs=["record"])["count"] == 3
+    assert ben_mcp.call("hub", "activity", verbs=["lease", "release"])["count"] == 0
+
+
+def test_recent_changes_are_a_view(history: None, ada_mcp: McpClient) -> None:
+    rows = ada_mcp.rows("hub", "view", name="recent_file_changes", limit=2)
+    assert [row["path"] for row in rows] == ["docs/x.md", "src/app.py"]
+
+
+def test_another_project_sees_none_of_it(history: None, cy_mcp: McpClient) -> None:
+    for query in ({}, {"path": "src/app.py"}, {"path": "**"}, {"by": "ada"}, {"since": "e0"}):
+        assert cy_mcp.call("file", "changes", **query)["count"] == 0
+    assert cy_mcp.call("file", "check_lock", path="src/app.py") == {"locked": False}

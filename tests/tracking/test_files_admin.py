@@ -1,0 +1,197 @@
+"""Files, their changes and leases in the admin: found by people, read, and released by administrators."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from ctxhub.core import clock
+from ctxhub.core.admin import refs
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Event, Membership, Project
+from tests.people import ADMIN, MEMBER, VIEWER, member, superuser
+from tracking.models import FileChange, Lease, Resource
+from tracking.services.changes import record_change, record_change_batch
+from tracking.services.leases import acquire_lease, release_leases
+
+CHANGES = reverse("admin:tracking_filechange_changelist")
+LEASES = reverse("admin:tracking_lease_changelist")
+FILES = reverse("admin:tracking_resource_changelist")
+
+
+@pytest.fixture
+def history(ada: Caller, ben: Caller) -> Project:
+    record_change(caller=ada, path="src/app.py", change="created", layer="data", description="Why <b>.")
+    record_change(caller=ben, path="docs/x.md", change="deleted", layer="business")
+    return ada.project
+
+
+@pytest.fixture
+def lease(ada: Caller) -> Lease:
+    made = acquire_lease(caller=ada, paths=["src/**", "docs/x.md"], reason="Rework.")
+    return Lease.objects.in_project(ada.project).get(pk=made["lease_id"])
+
+
+def text(client: Client, address: str) -> str:
+    page = client.get(address)
+    assert page.status_code == 200, page
+    return page.content.decode()
+
+
+# -- Changes and files -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("", {"app.py", "x.md"}),
+        ("?q=app", {"app.py"}),
+        ("?q=resource:docs/x.md", {"x.md"}),
+        ("?agent=ben", {"x.md"}),
+        ("?layer=data", {"app.py"}),
+        ("?change__exact=3", {"x.md"}),
+    ],
+)
+def test_changes_are_found(history: Project, query: str, shown: set[str]) -> None:
+    page = text(member(history), CHANGES + query)
+    rows = page[page.index("result_list") :]
+    assert {name for name in ("app.py", "x.md") if name in rows} == shown
+
+
+def test_a_change_is_read_and_never_written(history: Project) -> None:
+    change = FileChange.objects.in_project(history).get(resource__path="src/app.py")
+    client = member(history, ADMIN)
+    page = text(client, reverse("admin:tracking_filechange_change", args=[change.pk]))
+    assert "Why &lt;b&gt;." in page
+    assert client.get(reverse("admin:tracking_filechange_add")).status_code == 403
+    assert client.get(reverse("admin:tracking_filechange_delete", args=[change.pk])).status_code == 403
+    assert client.post(reverse("admin:tracking_filechange_change", args=[change.pk]), {}).status_code == 403
+
+
+def test_a_file_tells_its_last_change_and_who_holds_it(history: Project, lease: Lease) -> None:
+    file = Resource.objects.in_project(history).get(path="src/app.py")
+    client = member(history)
+    assert "app.py" in text(client, FILES)
+    page = text(client, reverse("admin:tracking_resource_change", args=[file.pk]))
+    assert "ada" in page
+    assert f"{CHANGES}?project=apollo&amp;q=src%2Fapp.py" in page
+
+
+def test_refs_of_the_log_lead_to_their_pages(history: Project, lease: Lease) -> None:
+    change = FileChange.objects.in_project(history)[0]
+    client = member(history)
+    for ref in ("resource:src/app.py", f"change:{change.pk}", f"lease:{lease.pk}"):
+        url = refs.page_of(history.pk, ref)
+        assert url
+        assert client.get(url).status_code == 200
+    for ref in ("resource:none", "change:x", "lease:0", f"lease:{10**30}"):
+        assert refs.page_of(history.pk, ref) is None
+
+
+# -- Leases ----------------------------------------------------------------------------------------
+
+
+def test_leases_tell_who_holds_what_for_how_long(lease: Lease, apollo: Project) -> None:
+    page = text(member(apollo), LEASES)
+    assert all(said in page for said in ("<wbr>**", "ada", "live", "exclusive", "in 14 minutes", "Rework."))
+
+
+def test_leases_are_found_by_state_holder_and_path(lease: Lease, ben: Caller, apollo: Project) -> None:
+    ended = acquire_lease(caller=ben, paths=["lib/old"])["lease_id"]
+    release_leases(caller=ben, lease_id=ended)
+    client = member(apollo)
+
+    def found(query: str) -> set[str]:
+        page = text(client, f"{LEASES}?{query}")
+        rows = page[page.index("result_list") :] if "result_list" in page else ""
+        return {name for name in ("Rework.", "<wbr>old") if name in rows}
+
+    assert found("") == {"Rework.", "<wbr>old"}
+    assert found("state=live") == found("agent=ada") == found("q=docs/x") == {"Rework."}
+    assert found("state=released") == found("agent=ben") == {"<wbr>old"}
+    assert found("state=expired") == set()
+
+
+def release(client: Client, *leases: Lease, confirmed: bool = True) -> str:
+    said = {"action": "force_release_selected", "_selected_action": [lease.pk for lease in leases]}
+    page = client.post(LEASES, {**said, **({"confirmed": "yes"} if confirmed else {})}, follow=True)
+    return page.content.decode()
+
+
+def test_an_administrator_releases_by_force_and_the_log_tells_it(lease: Lease, apollo: Project) -> None:
+    client = member(apollo, ADMIN, "vera")
+    assert "still be writing" in release(client, lease, confirmed=False)
+    lease.refresh_from_db()
+    assert lease.released_at is None
+    assert "Released: 1." in release(client, lease)
+    lease.refresh_from_db()
+    assert str(lease.released_by) == "vera"
+    event = Event.objects.in_project(apollo).order_by("-pk")[0]
+    assert (event.verb, str(event.agent), event.data["holder"]) == ("force_released", "vera", "ada")
+
+
+def test_a_lease_has_a_button_of_its_own(lease: Lease, apollo: Project) -> None:
+    client = member(apollo, ADMIN, "vera")
+    page = text(client, reverse("admin:tracking_lease_change", args=[lease.pk]))
+    assert "Release by force" in page
+    address = reverse("admin:tracking_lease_force_release", args=[lease.pk])
+    assert "still be writing" in text(client, address)
+    assert "Released: 1." in client.post(address, {"confirmed": "yes"}, follow=True).content.decode()
+    assert "Release by force" not in text(client, reverse("admin:tracking_lease_change", args=[lease.pk]))
+
+
+def test_a_lease_that_has_ended_is_not_released_again(lease: Lease, apollo: Project) -> None:
+    Lease.objects.in_project(apollo).update(expires_at=clock.now() - timedelta(minutes=1))
+    before = Event.objects.in_project(apollo).count()
+    assert "nothing to release" in release(member(apollo, ADMIN), lease)
+    assert Event.objects.in_project(apollo).count() == before
+
+
+@pytest.mark.parametrize("role", [VIEWER, MEMBER])
+def test_nobody_else_releases_by_force(lease: Lease, apollo: Project, role: Membership.Role) -> None:
+    release(member(apollo, role), lease)
+    lease.refresh_from_db()
+    assert lease.released_at is None
+
+
+def test_an_administrator_elsewhere_releases_nothing_here(
+    lease: Lease, hermes: Project, apollo: Project
+) -> None:
+    client = member(hermes, ADMIN, "vera")
+    release(client, lease)
+    assert client.get(reverse("admin:tracking_lease_change", args=[lease.pk])).status_code == 302
+    assert "Rework." not in text(client, LEASES)
+    lease.refresh_from_db()
+    assert lease.released_at is None
+
+
+# -- All of it -------------------------------------------------------------------------------------
+
+
+def test_the_index_counts_changes_and_live_leases(history: Project, lease: Lease) -> None:
+    page = text(superuser(), reverse("admin:index"))
+    assert all(title in page for title in ("File changes in the last hour", "Live leases"))
+
+
+@pytest.mark.parametrize("address", [CHANGES, FILES, LEASES])
+def test_a_list_asks_as_often_for_few_rows_as_for_many(ada: Caller, address: str) -> None:
+    client = superuser()
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            text(client, address)
+        return len(captured)
+
+    def add(start: int, count: int) -> None:
+        for n in range(start, start + count):
+            record_change_batch(caller=ada, items=[{"path": f"f{n}", "change": "created", "layer": "data"}])
+            acquire_lease(caller=ada, paths=[f"f{n}"])
+
+    add(0, 2)
+    queries()
+    few = queries()
+    add(2, 15)
+    assert queries() == few

@@ -1,0 +1,183 @@
+"""Lists of changes, leases and files walk an index in their own order."""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core import clock, sql
+from ctxhub.core.caller import Caller
+from ctxhub.core.listing import Listing
+from ctxhub.core.models import Agent
+from ctxhub.core.services import retention
+from tests.core.test_query_plans import explained, sorts_inside
+from tracking.models import FileChange
+from tracking.selectors.changes import count_in_last_hour, list_changes
+from tracking.selectors.leases import count_by_agent, count_live, list_leases
+from tracking.selectors.locks import check_lock
+from tracking.selectors.resources import list_resources
+from tracking.services.changes import record_change_batch
+from tracking.services.leases import acquire_lease, forget_leases
+
+NEWEST = "tracking_change_newest"
+CHANGES: list[tuple[dict[str, Any], str]] = [
+    ({}, NEWEST),
+    ({"since": "1d"}, NEWEST),
+    ({"path": "src/0.py"}, "tracking_change_by_resource"),
+    ({"path": "src/0.py", "change": "created"}, "tracking_change_by_resource"),
+    ({"path": "src/0.*"}, "tracking_change_by_resource"),
+    ({"path": "src/[0-2].py"}, "tracking_change_by_resource"),
+    ({"path": "src/**"}, NEWEST),
+    ({"by": "ada"}, "tracking_change_by_agent"),
+    ({"layer": "data"}, "tracking_change_by_layer"),
+    ({"change": "modified"}, "tracking_change_by_kind"),
+    ({"by": "ada", "layer": "data"}, "tracking_change_by_(agent|layer)"),
+]
+
+
+@pytest.fixture
+def many(ada: Caller, ben: Caller) -> Caller:
+    """Two agents' changes of 50 files, and leases most of which have ended."""
+    for caller in (ada, ben):
+        for _ in range(12):
+            record_change_batch(
+                caller=caller,
+                items=[
+                    {
+                        "path": f"src/{n}.py",
+                        "change": ("created", "modified")[n % 2],
+                        "layer": ("data", "business")[n % 3 % 2],
+                    }
+                    for n in range(50)
+                ],
+            )
+    for n in range(40):
+        acquire_lease(caller=ada, paths=[f"lib{n}/**"])
+    add_leases(ada, 1_000, ends=timedelta(days=-1))
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute("SET LOCAL enable_bitmapscan = off")
+    return ada
+
+
+def add_leases(caller: Caller, count: int, *, ends: timedelta) -> None:
+    agent_id, now = Agent.objects.in_project(caller.project).get(name=caller.agent).pk, clock.now()
+    columns = ("project_id", "agent_id", "exclusive", "reason", "created_at", "expires_at")
+    row = (caller.project_id, agent_id, True, "", sql.stored_time(now), sql.stored_time(now + ends))
+    sql.insert("tracking_lease", columns, [row] * count)
+
+
+def plans(ask: Callable[[], Any], about: str) -> Iterator[str]:
+    """How the database does what it is asked for, of the statements that hold this text."""
+    with CaptureQueriesContext(connection) as captured:
+        ask()
+    found = [query["sql"] for query in captured.captured_queries if about in query["sql"]]
+    assert len(found) == 1, captured.captured_queries
+    for statement in found:
+        yield explained(statement)
+
+
+def page(
+    select: Callable[..., Listing], project_id: int, query: dict[str, Any], *, second: bool
+) -> Callable[[], Any]:
+    cursor = select(project_id, limit=5, **query).next if second else None
+
+    def ask() -> None:
+        assert len(select(project_id, limit=5, cursor=cursor, **query).rows) == 5
+
+    return ask
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_changes_walk_an_index_in_their_order(many: Caller, second: bool) -> None:
+    for query, index in CHANGES:
+        for plan in plans(page(list_changes, many.project_id, query, second=second), "WITH page"):
+            assert re.search(rf"\b{index}\b", plan), (query, plan)
+            # The few files of a glob are merged: each arm is cut before that.
+            assert "*" in str(query) or "[" in str(query) or not sorts_inside(plan), (query, plan)
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_leases_walk_the_live_ones(many: Caller, second: bool) -> None:
+    for query in ({}, {"by": "ada"}):
+        for plan in plans(page(list_leases, many.project_id, query, second=second), "WITH page"):
+            assert "tracking_lease_live" in plan, plan
+            assert not sorts_inside(plan), plan
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_files_walk_their_paths(many: Caller, second: bool) -> None:
+    index = "tracking_one_resource_per_path|sqlite_autoindex_tracking_resource_1"
+    for query in ({}, {"path": "src/**"}):
+        for plan in plans(page(list_resources, many.project_id, query, second=second), "WITH page"):
+            assert re.search(index, plan), plan
+            assert not sorts_inside(plan), plan
+            assert "tracking_change_by_resource" in plan, plan
+
+
+def test_what_each_write_asks_is_answered_by_an_index(many: Caller, ben: Caller) -> None:
+    project_id = many.project_id
+    asked: list[tuple[Callable[[], Any], str, str]] = [
+        (
+            lambda: acquire_lease(caller=ben, paths=["docs/**"]),
+            "CROSS JOIN tracking_leasepath",
+            "tracking_lease_live",
+        ),
+        (lambda: check_lock(ben, path="src/0.py"), "a.folded IS NULL", "tracking_change_by_resource"),
+        (lambda: count_live(project_id), "SELECT count(*)", "tracking_lease_live"),
+        (lambda: count_by_agent(project_id, ["ada"]), "GROUP BY", "tracking_lease_live"),
+        (
+            lambda: forget_leases(project_id, clock.now()),
+            "SELECT id",
+            "tracking_lease_live",
+        ),
+    ]
+    for ask, about, index in asked:
+        for plan in plans(ask, about):
+            assert re.search(rf"\b{index}\b", plan), plan
+
+
+def test_the_oldest_changes_are_found_by_an_index(many: Caller) -> None:
+    newest = FileChange.objects.in_project(many.project)[0].at
+    with CaptureQueriesContext(connection) as captured:
+        for kind in retention.ageing:
+            if kind.plural == "changes":
+                assert kind.remove(many.project_id, newest, sparing=True, at_most=3) == 3
+    [statement] = [query["sql"] for query in captured.captured_queries if "DELETE" in query["sql"]]
+    assert NEWEST in explained(statement)
+
+
+def test_layers_are_counted_by_an_index(many: Caller) -> None:
+    for plan in plans(lambda: count_in_last_hour(many.project_id), "core_layer"):
+        assert "tracking_change_by_layer" in plan, plan
+
+
+def test_lists_are_quick_with_statistics_of_empty_tables(ada: Caller) -> None:
+    """So it is in a young hub that takes an import: PostgreSQL then expects one row of each."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL statement_timeout = '2s'")
+    for start in range(0, 1_500, 50):
+        items = [
+            {"path": f"src/{n}.py", "change": "modified", "layer": "data"} for n in range(start, start + 50)
+        ]
+        record_change_batch(caller=ada, items=items)
+    add_leases(ada, 1_000, ends=timedelta(hours=1))
+    for query in (
+        {},
+        {"path": "src/**"},
+        {"by": "ada"},
+        {"layer": "data"},
+        {"path": "src/7*"},
+        {"since": "1d"},
+    ):
+        assert len(list_changes(ada.project_id, limit=20, **query).rows) == 20
+    assert len(list_resources(ada.project_id, path="src/**").rows) == 20
+    assert len(list_leases(ada.project_id).rows) == 20

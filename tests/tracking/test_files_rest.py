@@ -1,0 +1,312 @@
+"""Files and leases over REST: written, read back, filtered, paged, refused."""
+
+from typing import Any
+
+import pytest
+
+from ctxhub.core.models import Event, Project
+from ctxhub.core.services.access_tokens import create_token
+from tests.hub import LiveHub, RestClient
+from tests.tables import dump_project
+
+
+def recorded(client: RestClient, path: str, change: str = "modified", **rest: Any) -> dict[str, Any]:
+    reply = client.post("changes/", {"path": path, "change": change, **rest})
+    assert reply.status == 201, reply
+    body: dict[str, Any] = reply.body
+    return body
+
+
+def leased(client: RestClient, *paths: str, **rest: Any) -> dict[str, Any]:
+    reply = client.post("leases/", {"paths": list(paths), **rest})
+    assert reply.status == 201, reply
+    body: dict[str, Any] = reply.body
+    return body
+
+
+# -- Changes ---------------------------------------------------------------------------------------
+
+
+def test_a_change_is_recorded_and_read_back(ada_rest: RestClient) -> None:
+    made = recorded(ada_rest, "./src/app.py", "Created", layer="data", description="x" * 300)
+    assert made["at"][-1] == "Z"
+    told = {"path": "src/app.py", "change": "created", "by": "ada", "layer": "data"}
+    assert told.items() <= made.items()
+    assert ada_rest.get(f"changes/{made['id']}/").body == made
+    [item] = ada_rest.get("changes/").body["items"]
+    assert item == {**made, "description": "x" * 200 + "…"}
+
+
+@pytest.fixture
+def history(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    recorded(ada_rest, "src/api/auth.py", "created", layer="business")
+    recorded(ben_rest, "src/app.py", layer="data")
+    recorded(ada_rest, "docs/x.md", "deleted", layer="data")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, ["docs/x.md", "src/app.py", "src/api/auth.py"]),
+        ({"path": "src/app.py"}, ["src/app.py"]),
+        ({"path": "src/**"}, ["src/app.py", "src/api/auth.py"]),
+        ({"path": "src/*"}, ["src/app.py"]),
+        ({"by": "Ada"}, ["docs/x.md", "src/api/auth.py"]),
+        ({"layer": "data"}, ["docs/x.md", "src/app.py"]),
+        ({"change": "deleted"}, ["docs/x.md"]),
+        ({"since": "1h", "by": "ben"}, ["src/app.py"]),
+        ({"since": "2099-01-01"}, []),
+        ({"limit": 1}, ["docs/x.md"]),
+    ],
+    ids=str,
+)
+def test_changes_by_each_filter(
+    history: None, ada_rest: RestClient, query: dict[str, Any], expected: list[str]
+) -> None:
+    assert [item["path"] for item in ada_rest.get("changes/", **query).body["items"]] == expected
+
+
+def test_changes_come_in_pages(history: None, ada_rest: RestClient) -> None:
+    first = ada_rest.get("changes/", limit=2).body
+    second = ada_rest.get("changes/", limit=2, cursor=first["next"]).body
+    assert [item["path"] for item in second["items"]] == ["src/api/auth.py"]
+    assert second["next"] is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"path": "a"},
+        {"change": "created"},
+        {"path": "../a", "change": "created"},
+        {"path": 5, "change": "created"},
+        {"path": "a", "change": "moved"},
+        {"path": "a", "change": True},
+        {"path": "a", "change": 9},
+        {"path": "a", "change": "created", "layer": "cellar"},
+        {"path": "a", "change": "created", "layer": 3},
+        {"path": "a", "change": "created", "by": "ben"},
+        {"file_path": "a", "change": "created"},
+        {"path": "a", "change": "created", "description": ["x"]},
+    ],
+    ids=str,
+)
+def test_a_wrong_change_is_refused(ada_rest: RestClient, apollo: Project, body: dict[str, Any]) -> None:
+    reply = ada_rest.post("changes/", body)
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+    assert not Event.objects.in_project(apollo).exists()
+
+
+def test_names_of_the_source_are_understood(ada_rest: RestClient) -> None:
+    for said, meant in (("file_path", "path"), ("change_type", "change")):
+        assert ada_rest.post("changes/", {said: "x"}).body["did_you_mean"] == meant
+
+
+def test_a_batch_over_rest(ada_rest: RestClient) -> None:
+    items: list[Any] = [
+        {"path": "a", "change": "created"},
+        {"path": "..", "change": "created"},
+        7,
+        {"path": "b"},
+    ]
+    whole = ada_rest.post("changes/batch/", {"items": items})
+    assert (whole.status, whole.body["index"]) == (400, 1)
+    told = ada_rest.post("changes/batch/", {"items": items, "atomic": False}).body
+    assert (told["done"], told["failed"]) == (1, 3)
+    assert [result.get("error") for result in told["results"]] == [None, "invalid", "invalid", "invalid"]
+    assert ada_rest.get("changes/").body["count"] == 1
+
+
+def test_a_retry_writes_nothing(ada_rest: RestClient) -> None:
+    body, key = {"path": "a", "change": "created"}, {"Idempotency-Key": "once"}
+    assert ada_rest.post("changes/", body, key).body == ada_rest.post("changes/", body, key).body
+    assert ada_rest.get("changes/").body["count"] == 1
+    lease = {"paths": ["a"]}
+    key = {"Idempotency-Key": "twice"}
+    assert ada_rest.post("leases/", lease, key).body == ada_rest.post("leases/", lease, key).body
+    assert ada_rest.get("leases/").body["count"] == 1
+
+
+def test_a_lock_over_rest(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    recorded(ada_rest, "a")
+    told = ben_rest.get("changes/lock/", path="./a", within_seconds=60).body
+    assert (told["locked"], told["by"], told["change"]) == (True, "ada", "modified")
+    assert ada_rest.get("changes/lock/", path="a").body == {"locked": False}
+
+
+# -- Leases ----------------------------------------------------------------------------------------
+
+
+def test_a_lease_is_taken_renewed_and_released(ada_rest: RestClient) -> None:
+    made = leased(ada_rest, "src/**", minutes=5, reason="Rework.")
+    assert (made["by"], made["paths"], made["state"], made["fence"]) == (
+        "ada",
+        ["src/**"],
+        "live",
+        made["lease_id"],
+    )
+    address = f"leases/{made['lease_id']}/"
+    renewed = ada_rest.patch(address, {"minutes": 60})
+    assert renewed.status == 200
+    assert renewed.body["expires"] > made["expires"]
+    assert ada_rest.patch(address, {}).status == 200
+    assert ada_rest.delete(address).status == 204
+    assert ada_rest.delete(address).status == 204
+    assert ada_rest.get(address).body["state"] == "released"
+    refused = ada_rest.patch(address, {"minutes": 5})
+    assert (refused.status, refused.body["hint"]) == (409, "Lease it again.")
+
+
+def test_a_conflict_names_the_holder(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    made = leased(ada_rest, "src/**")
+    reply = ben_rest.post("leases/", {"paths": ["src/a.py"], "exclusive": False})
+    assert (reply.status, reply.body["error"]) == (409, "conflict")
+    assert reply.body["current"]["lease_id"] == made["lease_id"]
+    assert reply.body["current"]["by"] == "ada"
+
+
+def test_another_agents_lease_takes_force_and_an_administrator(
+    ada_rest: RestClient, ben_rest: RestClient, apollo: Project
+) -> None:
+    made, own = leased(ben_rest, "a")["lease_id"], leased(ada_rest, "b")["lease_id"]
+    assert ada_rest.patch(f"leases/{made}/", {"minutes": 5}).status == 403
+    assert ada_rest.delete(f"leases/{made}/").status == 403
+    assert ben_rest.delete(f"leases/{own}/?force=true").status == 403
+    assert ada_rest.delete(f"leases/{made}/?force=true").status == 204
+    assert Event.objects.in_project(apollo).order_by("-pk")[0].verb == "force_released"
+
+
+def test_all_of_ones_own_are_released(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    for path in ("a", "b"):
+        leased(ada_rest, path)
+    other = leased(ben_rest, "c")["lease_id"]
+    assert ada_rest.post("leases/release/", {"all": True}).body == {"released": 2}
+    assert [item["lease_id"] for item in ada_rest.get("leases/").body["items"]] == [other]
+    assert ada_rest.post("leases/release/", {"lease_id": other}).status == 403
+    assert ada_rest.post("leases/release/", {"lease_id": other, "force": True}).body == {"released": 1}
+
+
+def test_leases_by_filter_and_in_pages(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    for client, path, minutes in ((ada_rest, "src/**", 30), (ben_rest, "docs/", 20), (ben_rest, "lib", 10)):
+        leased(client, path, minutes=minutes)
+
+    def paths(**query: Any) -> list[str]:
+        return [path for item in ada_rest.get("leases/", **query).body["items"] for path in item["paths"]]
+
+    assert paths() == ["lib", "docs/", "src/**"]
+    assert paths(path="src/a.py") == paths(path="src/") == ["src/**"]
+    assert paths(by="ben") == ["lib", "docs/"]
+    first = ada_rest.get("leases/", limit=2).body
+    assert paths(cursor=first["next"]) == ["src/**"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"paths": []},
+        {"paths": "src"},
+        {"paths": [".."]},
+        {"paths": [1]},
+        {"paths": ["a"], "minutes": 0},
+        {"paths": ["a"], "minutes": "5"},
+        {"paths": ["a"], "minutes": True},
+        {"paths": ["a"], "exclusive": "yes"},
+        {"paths": ["a"], "path": "b"},
+    ],
+    ids=str,
+)
+def test_a_wrong_lease_is_refused(ada_rest: RestClient, apollo: Project, body: dict[str, Any]) -> None:
+    reply = ada_rest.post("leases/", body)
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+    assert not Event.objects.in_project(apollo).exists()
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"all": False}, {"all": True, "lease_id": 1}, {"lease_id": "1"}], ids=str
+)
+def test_a_wrong_release_is_refused(ada_rest: RestClient, body: dict[str, Any]) -> None:
+    assert ada_rest.post("leases/release/", body).status == 400
+
+
+# -- Files, bad queries, rights --------------------------------------------------------------------
+
+
+def test_files_over_rest(history: None, ada_rest: RestClient) -> None:
+    first = ada_rest.get("resources/", limit=2).body
+    assert [item["path"] for item in first["items"]] == ["docs/x.md", "src/api/auth.py"]
+    [last] = ada_rest.get("resources/", cursor=first["next"]).body["items"]
+    assert {"path": "src/app.py", "change": "modified", "by": "ben"}.items() <= last.items()
+    assert ada_rest.get("resources/", path="docs/*").body["count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("changes/", {"change": "moved"}),
+        ("changes/", {"layer": "cellar"}),
+        ("changes/", {"since": "soon"}),
+        ("changes/", {"path": "/x"}),
+        ("changes/", {"limit": 0}),
+        ("changes/", {"cursor": "x"}),
+        ("changes/", {"changed_by": "ada"}),
+        ("changes/lock/", {}),
+        ("changes/lock/", {"path": "../a"}),
+        ("changes/lock/", {"path": "a", "within_seconds": 0}),
+        ("changes/lock/", {"path": "a", "within_seconds": 86_401}),
+        ("leases/", {"cursor": "x"}),
+        ("leases/", {"path": ".."}),
+        ("leases/", {"limit": "many"}),
+        ("resources/", {"cursor": "x"}),
+        ("resources/", {"path": ".."}),
+    ],
+    ids=str,
+)
+def test_a_bad_query_is_invalid(ada_rest: RestClient, path: str, query: dict[str, Any]) -> None:
+    reply = ada_rest.get(path, **query)
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+
+
+@pytest.mark.parametrize("path", ["changes/99/", "leases/99/", f"changes/{10**30}/", f"leases/{10**30}/"])
+def test_what_is_not_there_is_not_found(ada_rest: RestClient, path: str) -> None:
+    assert ada_rest.get(path).status == 404
+
+
+def test_another_project_sees_none_of_it(
+    history: None, ada_rest: RestClient, cy_rest: RestClient, apollo: Project
+) -> None:
+    lease = leased(ada_rest, "src/**")["lease_id"]
+    change = ada_rest.get("changes/").body["items"][0]["id"]
+    before = dump_project(apollo)
+    for path in ("changes/", "leases/", "resources/"):
+        assert cy_rest.get(path).body["items"] == []
+    for path in (f"changes/{change}/", f"leases/{lease}/"):
+        assert cy_rest.get(path).status == 404
+    assert cy_rest.patch(f"leases/{lease}/", {"minutes": 5}).status == 404
+    assert cy_rest.delete(f"leases/{lease}/?force=true").status == 404
+    assert cy_rest.get("changes/lock/", path="src/app.py").body == {"locked": False}
+    assert dump_project(apollo) == before
+
+
+def test_a_token_that_only_writes_learns_what_it_wrote(hub: LiveHub, apollo: Project) -> None:
+    writer = hub.rest(create_token(project=apollo, agent="w", scopes=["write"]).secret, project="apollo")
+    assert set(recorded(writer, "a")) == {"id", "path"}
+    made = leased(writer, "a")
+    assert set(made) == {"lease_id", "fence", "expires"}
+    assert writer.delete(f"leases/{made['lease_id']}/").status == 204
+    assert writer.get("changes/").status == 403
+
+
+def test_a_reader_writes_nothing(hub: LiveHub, apollo: Project, ada_rest: RestClient) -> None:
+    reader = hub.rest(create_token(project=apollo, agent="r", scopes=["read"]).secret, project="apollo")
+    lease = leased(ada_rest, "a")["lease_id"]
+    for reply in (
+        reader.post("changes/", {"path": "a", "change": "created"}),
+        reader.post("changes/batch/", {"items": []}),
+        reader.post("leases/", {"paths": ["b"]}),
+        reader.post("leases/release/", {"all": True}),
+        reader.patch(f"leases/{lease}/", {"minutes": 5}),
+        reader.delete(f"leases/{lease}/"),
+    ):
+        assert (reply.status, reply.body["error"]) == (403, "not_allowed")

@@ -1,0 +1,131 @@
+"""The tool `file` over the wire: leases taken, seen, renewed and released."""
+
+import json
+from typing import Any
+
+import pytest
+
+from ctxhub.core.models import Event, Project
+from ctxhub.core.services.access_tokens import create_token
+from tests.hub import LiveHub, McpClient
+
+
+def test_a_lease_is_taken_seen_renewed_and_released(ada_mcp: McpClient) -> None:
+    made = ada_mcp.call("file", "lease", paths=["src/api/**", "docs/x.md"], minutes=5, reason="Rework.")
+    [row] = ada_mcp.rows("file", "leases")
+    assert row == {
+        **made,
+        "paths": ["docs/x.md", "src/api/**"],
+        "by": "ada",
+        "exclusive": True,
+        "reason": "Rework.",
+    }
+    renewed = ada_mcp.call("file", "renew", lease_id=made["lease_id"], minutes=60)
+    assert (renewed["fence"], renewed["expires"] > made["expires"]) == (made["fence"], True)
+    assert ada_mcp.call("file", "release", lease_id=made["lease_id"]) == {"released": 1}
+    assert ada_mcp.call("file", "release", lease_id=made["lease_id"]) == {"released": 0}
+    assert ada_mcp.call("file", "leases")["count"] == 0
+    assert ada_mcp.call("file", "renew", lease_id=made["lease_id"])["error"] == "conflict"
+
+
+def test_a_conflict_says_all_that_is_needed_to_go_on(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    made = ada_mcp.call("file", "lease", paths="src/**", reason="Rework.")
+    told = ben_mcp.call("file", "lease", paths=["src/app.py"], exclusive=False)
+    assert told["error"] == "conflict"
+    assert made["expires"] in told["message"]
+    assert told["current"] == {
+        "lease_id": made["lease_id"],
+        "by": "ada",
+        "paths": ["src/**"],
+        "exclusive": True,
+        "expires": made["expires"],
+        "reason": "Rework.",
+    }
+    assert ben_mcp.call("file", "check_lock", path="src/app.py")["expires"] == made["expires"]
+
+
+def test_shared_leases_overlap(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    for client in (ada_mcp, ben_mcp):
+        assert "fence" in client.call("file", "lease", paths='["src/**"]', exclusive=False)
+    assert ada_mcp.call("file", "lease", paths=["src/a"])["error"] == "conflict"
+
+
+def test_leases_by_filter_and_in_pages(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    for client, path, minutes in ((ada_mcp, "src/**", 30), (ben_mcp, "docs/", 20), (ben_mcp, "lib", 10)):
+        client.call("file", "lease", paths=[path], minutes=minutes)
+
+    def paths(**query: Any) -> list[str]:
+        return [path for row in ada_mcp.rows("file", "leases", **query) for path in row["paths"]]
+
+    assert paths() == ["lib", "docs/", "src/**"]
+    assert paths(path="src/a.py") == ["src/**"]
+    assert paths(by="ben") == ["lib", "docs/"]
+    assert paths(limit=1) == ["lib"]
+    first = ada_mcp.call("file", "leases", limit=2)
+    assert paths(cursor=first["next"]) == ["src/**"]
+
+
+def test_another_agents_lease_is_its_own(ada_mcp: McpClient, ben_mcp: McpClient, apollo: Project) -> None:
+    made = ben_mcp.call("file", "lease", paths=["a"])["lease_id"]
+    own = ada_mcp.call("file", "lease", paths=["b"])["lease_id"]
+    for action in ("renew", "release"):
+        told = ada_mcp.call("file", action, lease_id=made)
+        assert (told["error"], "'ben'" in told["message"]) == ("not_allowed", True)
+    assert ben_mcp.call("file", "release", lease_id=own, force=True)["error"] == "not_allowed"
+    assert ada_mcp.call("file", "release", lease_id=made, force=True) == {"released": 1}
+    assert ben_mcp.call("file", "release", all=True) == {"released": 0}
+    assert ada_mcp.rows("hub", "activity", limit=1)[0]["note"] == "held by ben: a"
+
+
+@pytest.mark.parametrize(
+    ("action", "arguments", "error", "about"),
+    [
+        ("lease", {}, "invalid", "paths"),
+        ("lease", {"paths": []}, "invalid", "paths"),
+        ("lease", {"paths": ["/a"]}, "invalid", "relative"),
+        ("lease", {"paths": ["a"], "minutes": 0}, "invalid", "1440"),
+        ("lease", {"paths": ["a"], "minutes": 1.5}, "invalid", "minutes"),
+        ("lease", {"paths": ["a"], "exclusive": "perhaps"}, "invalid", "exclusive"),
+        ("renew", {}, "invalid", "lease_id"),
+        ("renew", {"lease_id": 99}, "not_found", "99"),
+        ("renew", {"lease_id": True}, "invalid", "number"),
+        ("release", {}, "invalid", "all:true"),
+        ("release", {"lease_id": 1, "all": True}, "invalid", "both"),
+        ("release", {"lease_id": 10**30}, "not_found", "lease"),
+        ("leases", {"cursor": "x"}, "invalid", "cursor"),
+        ("leases", {"path": ".."}, "invalid", "path"),
+        ("leases", {"limit": 0}, "invalid", "limit"),
+    ],
+    ids=str,
+)
+def test_a_wrong_call_says_what_would_be_right(
+    ada_mcp: McpClient, apollo: Project, action: str, arguments: dict[str, Any], error: str, about: str
+) -> None:
+    told = ada_mcp.call("file", action, **arguments)
+    assert (told["error"], about in str(told)) == (error, True), told
+    assert not Event.objects.in_project(apollo).exists()
+
+
+def test_a_reader_is_offered_no_leasing(hub: LiveHub, apollo: Project) -> None:
+    reader = hub.mcp(create_token(project=apollo, agent="r", scopes=["read"]).secret)
+    [tool] = [tool for tool in reader.tools() if tool["name"] == "file"]
+    lines = [line.partition(" ")[0] for line in tool["description"].splitlines()[1:]]
+    assert lines == ["changes", "check_lock", "leases"]
+    assert tool["annotations"]["readOnlyHint"]
+    assert reader.call("file", "lease", paths=["a"])["error"] == "not_allowed"
+
+
+def test_a_retry_leases_once(ada_mcp: McpClient) -> None:
+    said = {"action": "lease", "paths": ["a"]}
+    results = [ada_mcp.result("file", said, {"ctxhub/request_id": "r"}) for _ in range(2)]
+    first, second = (json.loads(result["content"][0]["text"]) for result in results)
+    assert first == second
+    assert ada_mcp.call("file", "leases")["count"] == 1
+
+
+def test_another_projects_leases_do_not_exist(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
+    made = ada_mcp.call("file", "lease", paths=["src/**"])["lease_id"]
+    assert cy_mcp.call("file", "leases")["count"] == 0
+    assert cy_mcp.call("file", "renew", lease_id=made)["error"] == "not_found"
+    assert cy_mcp.call("file", "release", lease_id=made, force=True)["error"] == "not_found"
+    assert "fence" in cy_mcp.call("file", "lease", paths=["src/**"])

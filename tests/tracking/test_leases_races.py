@@ -1,0 +1,102 @@
+"""Many agents lease and record at once: no two hold the same path alone, nothing is lost or doubled."""
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from typing import Any
+
+import pytest
+
+from ctxhub.core.globs import overlap
+from ctxhub.core.models import Event, Project, Tally
+from ctxhub.core.services.access_tokens import create_token
+from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
+from tests.hub import LiveHub
+from tracking.models import FileChange, Lease, LeasePath, Resource
+
+AGENTS = 12
+ROUNDS = 6
+PATTERNS = ("src/**", "src/api/*", "src/api/auth.py", "**/*.py", "docs/", "docs/*.md", "[a-d]*/x", "lib/a")
+
+
+@pytest.fixture(scope="module")
+def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
+    with django_db_blocker.unblock(), processes(AGENTS) as running:
+        yield running
+
+
+@pytest.fixture(params=["over HTTP", "in processes"])
+def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
+    if request.param == "in processes":
+        return in_processes(executor, apollo)
+    return over_http(hub, create_token(project=apollo, name="crowd").secret)
+
+
+def file(action: str, **arguments: Any) -> ToolCall:
+    return ToolCall("file", {"action": action, **arguments})
+
+
+def test_two_exclusive_leases_on_overlapping_globs_never_both_succeed(crowd: Crowd, apollo: Project) -> None:
+    calls = [
+        [
+            file("lease", paths=[PATTERNS[(agent + n) % len(PATTERNS)]], exclusive=agent % 4 > 0)
+            for n in range(ROUNDS)
+        ]
+        for agent in range(AGENTS)
+    ]
+    answers = [answer for own in crowd(calls) for answer in own]
+    assert {answer.get("error") for answer in answers} <= {None, "conflict"}
+
+    held = list(LeasePath.objects.in_project(apollo).select_related("lease"))
+    granted = [answer["lease_id"] for answer in answers if "lease_id" in answer]
+    assert sorted(granted) == sorted({path.lease_id for path in held})
+    for one in held:
+        for other in held:
+            if one.lease.agent_id != other.lease.agent_id and overlap(one.pattern, other.pattern):
+                assert not one.lease.exclusive
+                assert not other.lease.exclusive
+
+
+def test_a_path_that_all_want_at_once_is_had_by_one(crowd: Crowd, apollo: Project) -> None:
+    names = ("x", "**", "[x-z]", "?")
+    calls = [
+        [file("lease", paths=[f"f{n}/{names[agent % len(names)]}"]) for n in range(ROUNDS)]
+        for agent in range(AGENTS)
+    ]
+    for answers in zip(*crowd(calls), strict=True):
+        won = [answer for answer in answers if "lease_id" in answer]
+        assert len(won) == 1
+        assert all(
+            answer["current"]["lease_id"] == won[0]["lease_id"] for answer in answers if answer not in won
+        )
+
+
+def test_every_change_is_kept_once_and_a_new_file_is_made_once(crowd: Crowd, apollo: Project) -> None:
+    calls = [
+        [
+            call
+            for n in range(ROUNDS)
+            for call in (
+                file("record", path=f"shared/{n}", change="modified", layer="data"),
+                file("record_batch", items=[{"path": f"own/{agent}/{n}", "change": "created"}] * 2),
+            )
+        ]
+        for agent in range(AGENTS)
+    ]
+    answers = [answer for own in crowd(calls) for answer in own]
+    assert [answer for answer in answers if "error" in answer or answer.get("failed")] == []
+
+    changes, files = AGENTS * ROUNDS * 3, ROUNDS + AGENTS * ROUNDS
+    assert FileChange.objects.in_project(apollo).count() == changes
+    assert Resource.objects.in_project(apollo).count() == files
+    assert Event.objects.in_project(apollo).filter(noun="change").count() == changes
+    tallies = Tally.objects.in_project(apollo).values_list("noun", "count")
+    told = {noun: sum(count for kind, count in tallies if kind == noun) for noun in ("change", "resource")}
+    assert told == {"change": changes, "resource": files}
+
+
+def test_a_lease_is_released_once_however_many_try(crowd: Crowd, apollo: Project) -> None:
+    [made] = crowd([[file("lease", paths=["a"], agent="holder")]])[0]
+    calls = [[file("release", lease_id=made["lease_id"], agent="holder")] for _ in range(AGENTS)]
+    assert sorted(answer["released"] for [answer] in crowd(calls)) == [0] * (AGENTS - 1) + [1]
+    assert Lease.objects.in_project(apollo).get().released_at
+    assert Event.objects.in_project(apollo).filter(verb="released").count() == 1

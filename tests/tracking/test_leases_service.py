@@ -1,0 +1,408 @@
+"""Leases: who may have what at the same time, for how long, and who may end them."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core import sql
+from ctxhub.core.caller import READ, WRITE, Caller
+from ctxhub.core.errors import Conflict, CtxhubError, InvalidInput, NotAllowed, NotFound
+from ctxhub.core.models import Agent, Event, Project
+from ctxhub.core.selectors.hub import count_all, list_agents
+from ctxhub.core.services import retention
+from ctxhub.core.toolbox.dispatch import call
+from tests.tables import dump_project
+from tracking.models import Lease, LeasePath
+from tracking.selectors.leases import list_leases
+from tracking.services.leases import acquire_lease, release_leases, renew_lease
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def lease(caller: Caller, *paths: str, **rest: Any) -> int:
+    return acquire_lease(caller=caller, paths=paths, **rest)["lease_id"]
+
+
+def listed(project: Project, **query: Any) -> list[int]:
+    return [row[0] for row in list_leases(project.pk, **query).rows]
+
+
+# -- Taking ----------------------------------------------------------------------------------------
+
+
+def test_a_lease_tells_its_fence_and_its_end(ada: Caller) -> None:
+    with time_machine.travel(NOON, tick=False):
+        answer = acquire_lease(caller=ada, paths=["src/api/**", "./docs//x.md"], minutes=30, reason="Rework.")
+        [row] = list_leases(ada.project_id).objects()
+    lease_id = answer["lease_id"]
+    assert answer == {"lease_id": lease_id, "fence": lease_id, "expires": "2026-11-21T12:30:00Z"}
+    assert row == {
+        **answer,
+        "paths": ["docs/x.md", "src/api/**"],
+        "by": "ada",
+        "exclusive": True,
+        "reason": "Rework.",
+    }
+
+
+def test_a_lease_lasts_a_quarter_of_an_hour_unless_told_otherwise(ada: Caller) -> None:
+    with time_machine.travel(NOON, tick=False):
+        assert acquire_lease(caller=ada, paths=["a"])["expires"] == "2026-11-21T12:15:00Z"
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted", "is_refused"),
+    [
+        ("src/api/**", "src/api/auth.py", True),
+        ("src/api/", "src/api/v1/*", True),
+        ("src/api/auth.py", "src/api/*.py", True),
+        ("**/test_*.py", "tests/**", True),
+        ("app/[id]/page.tsx", "app/[id]/page.tsx", True),
+        ("src/api", "src/api", True),
+        ("src/api", "src/api/auth.py", False),
+        ("src/*.py", "src/*.ts", False),
+        ("src/a.py", "src/A.py", False),
+        ("src/**", "docs/**", False),
+    ],
+)
+def test_an_exclusive_lease_refuses_another_where_they_overlap(
+    ada: Caller, ben: Caller, held: str, wanted: str, is_refused: bool
+) -> None:
+    lease(ada, held)
+    if is_refused:
+        with pytest.raises(Conflict):
+            lease(ben, wanted)
+    else:
+        lease(ben, wanted)
+
+
+@pytest.mark.parametrize(("first", "second"), [(True, False), (False, True), (True, True)])
+def test_an_exclusive_lease_stands_alone(ada: Caller, ben: Caller, first: bool, second: bool) -> None:
+    lease(ada, "src/**", exclusive=first)
+    with pytest.raises(Conflict):
+        lease(ben, "src/a.py", exclusive=second)
+
+
+def test_shared_leases_overlap(ada: Caller, ben: Caller) -> None:
+    assert lease(ada, "src/**", exclusive=False) < lease(ben, "src/**", exclusive=False)
+
+
+def test_ones_own_leases_never_conflict(ada: Caller) -> None:
+    same = Caller(project=ada.project, agent="ADA")
+    assert lease(ada, "src/**") < lease(same, "src/a.py") < lease(ada, "src/**", exclusive=False)
+
+
+def test_a_conflict_tells_who_holds_what_until_when(ada: Caller, ben: Caller, apollo: Project) -> None:
+    with time_machine.travel(NOON, tick=False):
+        held = lease(ada, "src/**", "docs/x", minutes=20, reason="Rework.")
+        lease(ada, "src/a.py", minutes=5)
+        before = dump_project(apollo)
+        with pytest.raises(Conflict) as refused:
+            lease(ben, "src/a.py")
+    told = refused.value.body()
+    assert "docs/x, src/** are leased by 'ada' until 2026-11-21T12:20:00Z" in told["message"]
+    assert told["current"] == {
+        "lease_id": held,
+        "by": "ada",
+        "paths": ["docs/x", "src/**"],
+        "exclusive": True,
+        "expires": "2026-11-21T12:20:00Z",
+        "reason": "Rework.",
+    }
+    assert dump_project(apollo) == before
+
+
+def test_a_stale_lease_frees_itself(ada: Caller, ben: Caller) -> None:
+    with time_machine.travel(NOON, tick=False) as now:
+        lease(ada, "src/**", minutes=1)
+        now.shift(timedelta(seconds=59))
+        with pytest.raises(Conflict):
+            lease(ben, "src/**")
+        now.shift(timedelta(seconds=1))
+        assert lease(ben, "src/**")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "about"),
+    [
+        ({"paths": []}, "paths"),
+        ({"paths": ["a"] * 51}, "50"),
+        ({"paths": ["/a"]}, "relative"),
+        ({"paths": ["a", "../b"]}, "paths[1]"),
+        ({"paths": ["./"]}, "paths[0]"),
+        ({"paths": ["ghp_" + "a1B2" * 9]}, "credential"),
+        ({"minutes": 0}, "1440"),
+        ({"minutes": 1_441}, "1440"),
+        ({"reason": "AKIA" + "A1B2C3D4E5F6G7H8"}, "credential"),
+        ({"reason": "x" * 65_537}, "65,536"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_refused_and_nothing_written(
+    ada: Caller, apollo: Project, arguments: dict[str, Any], about: str
+) -> None:
+    before = dump_project(apollo)
+    with pytest.raises(InvalidInput) as refused:
+        acquire_lease(caller=ada, **{"paths": ["a"], **arguments})
+    assert about in str(refused.value.body())
+    assert dump_project(apollo) == before
+
+
+def test_a_lease_leaves_an_event(ada: Caller, apollo: Project) -> None:
+    made = lease(ada, "src/**", "docs/", reason="Rework.")
+    event = Event.objects.in_project(apollo).get()
+    assert (event.noun, event.verb, event.ref) == ("lease", "leased", f"lease:{made}")
+    assert event.data == {"paths": ["src/**", "docs/"], "note": "src/**, docs/: Rework."}
+
+
+# -- Renewing --------------------------------------------------------------------------------------
+
+
+def test_a_renewed_lease_lasts_from_now_and_keeps_its_fence(ada: Caller, apollo: Project) -> None:
+    with time_machine.travel(NOON, tick=False) as now:
+        made = lease(ada, "a", minutes=10)
+        now.shift(timedelta(minutes=9))
+        answer = renew_lease(caller=ada, lease_id=made)
+        assert answer == {"lease_id": made, "fence": made, "expires": "2026-11-21T12:24:00Z"}
+        assert renew_lease(caller=ada, lease_id=made, minutes=60)["expires"] == "2026-11-21T13:09:00Z"
+    verbs = Event.objects.in_project(apollo).order_by("pk").values_list("verb", flat=True)
+    assert list(verbs) == ["leased", "renewed", "renewed"]
+
+
+@pytest.mark.parametrize("end", ["expired", "released"])
+def test_a_lease_that_has_ended_is_not_renewed(ada: Caller, end: str) -> None:
+    with time_machine.travel(NOON, tick=False) as now:
+        made = lease(ada, "a")
+        if end == "released":
+            release_leases(caller=ada, lease_id=made)
+        else:
+            now.shift(timedelta(minutes=15))
+        with pytest.raises(Conflict, match=end) as refused:
+            renew_lease(caller=ada, lease_id=made)
+    assert refused.value.hint == "Lease it again."
+
+
+def test_another_agents_lease_is_not_renewed(ada: Caller, ben: Caller) -> None:
+    made = lease(ada, "a")
+    with pytest.raises(NotAllowed, match="held by 'ada'"):
+        renew_lease(caller=ben, lease_id=made)
+
+
+@pytest.mark.parametrize("minutes", [0, 1_441])
+def test_a_lease_is_renewed_for_a_day_at_most(ada: Caller, minutes: int) -> None:
+    with pytest.raises(InvalidInput, match="minutes"):
+        renew_lease(caller=ada, lease_id=lease(ada, "a"), minutes=minutes)
+
+
+# -- Releasing -------------------------------------------------------------------------------------
+
+
+def test_a_released_lease_frees_its_paths(ada: Caller, ben: Caller, apollo: Project) -> None:
+    made = lease(ada, "src/**")
+    assert release_leases(caller=ada, lease_id=made) == {"released": 1}
+    assert listed(apollo) == []
+    assert lease(ben, "src/**") > made
+
+
+def test_a_lease_that_has_ended_is_released_without_an_error(ada: Caller, apollo: Project) -> None:
+    with time_machine.travel(NOON, tick=False) as now:
+        made, other = lease(ada, "a"), lease(ada, "b")
+        release_leases(caller=ada, lease_id=made)
+        before = dump_project(apollo)
+        assert release_leases(caller=ada, lease_id=made) == {"released": 0}
+        now.shift(timedelta(minutes=15))
+        assert release_leases(caller=ada, lease_id=other) == {"released": 0}
+        assert release_leases(caller=ada, all=True) == {"released": 0}
+    assert dump_project(apollo) == before
+
+
+def test_all_means_all_of_ones_own(ada: Caller, ben: Caller, apollo: Project) -> None:
+    lease(ada, "a")
+    lease(ada, "b")
+    other = lease(ben, "c")
+    assert release_leases(caller=ada, all=True) == {"released": 2}
+    assert listed(apollo) == [other]
+
+
+def test_another_agents_lease_is_released_by_force_alone(ada: Caller, ben: Caller, apollo: Project) -> None:
+    made = lease(ada, "src/**")
+    with pytest.raises(NotAllowed, match="held by 'ada'"):
+        release_leases(caller=ben, lease_id=made)
+    without = Caller(project=apollo, agent="ben", scopes=frozenset({READ, WRITE}))
+    with pytest.raises(NotAllowed, match="admin"):
+        release_leases(caller=without, lease_id=made, force=True)
+    assert release_leases(caller=ben, lease_id=made, force=True) == {"released": 1}
+    event = Event.objects.in_project(apollo).order_by("-pk")[0]
+    assert (event.verb, str(event.agent)) == ("force_released", "ben")
+    assert event.data == {"holder": "ada", "paths": ["src/**"], "note": "held by ada: src/**"}
+    assert Lease.objects.in_project(apollo).get().released_by == event.agent
+
+
+def test_force_on_ones_own_is_an_ordinary_release(ada: Caller, apollo: Project) -> None:
+    release_leases(caller=ada, lease_id=lease(ada, "a"), force=True)
+    assert Event.objects.in_project(apollo).order_by("-pk")[0].verb == "released"
+
+
+@pytest.mark.parametrize("said", [{}, {"force": True}, {"lease_id": 1, "all": True}])
+def test_a_release_names_one_lease_or_all(ada: Caller, said: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=r"lease_id.*all"):
+        release_leases(caller=ada, **said)
+
+
+@pytest.mark.parametrize("lease_id", [0, -1, 999_999, 2**63, 10**30])
+def test_a_lease_that_is_not_there_is_not_found(ada: Caller, lease_id: int) -> None:
+    for ask in (renew_lease, release_leases):
+        with pytest.raises(NotFound):
+            ask(caller=ada, lease_id=lease_id)
+
+
+# -- Lists -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def leases(ada: Caller, ben: Caller) -> dict[str, int]:
+    return {
+        "late": lease(ada, "src/api/**", minutes=60),
+        "soon": lease(ben, "docs/*.md", "src/app.py", minutes=5),
+        "shared": lease(ben, "lib/**", exclusive=False, minutes=30),
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, ["soon", "shared", "late"]),
+        ({"path": "src/api/auth.py"}, ["late"]),
+        ({"path": "src/**"}, ["soon", "late"]),
+        ({"path": "*/*.md"}, ["soon", "shared"]),
+        ({"path": "**/*.md"}, ["soon", "shared", "late"]),
+        ({"path": "other/x"}, []),
+        ({"by": "Ben"}, ["soon", "shared"]),
+        ({"by": "nobody"}, []),
+        ({"by": "ben", "path": "src/"}, ["soon"]),
+        ({"limit": 1}, ["soon"]),
+    ],
+    ids=str,
+)
+def test_leases_by_each_filter(
+    leases: dict[str, int], apollo: Project, query: dict[str, Any], expected: list[str]
+) -> None:
+    assert listed(apollo, **query) == [leases[name] for name in expected]
+
+
+@pytest.mark.parametrize("query", [{"path": ".."}, {"limit": 0}, {"cursor": "x"}, {"by": " "}], ids=str)
+def test_a_filter_that_makes_no_sense_is_invalid(apollo: Project, query: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        list_leases(apollo.pk, **query)
+
+
+@pytest.mark.parametrize("query", [{}, {"path": "f**/"}, {"by": "ada"}], ids=str)
+def test_leases_are_paged_without_gap_or_repeat(ada: Caller, apollo: Project, query: dict[str, Any]) -> None:
+    with time_machine.travel(NOON, tick=False):
+        made = [lease(ada, f"f{n}/x", minutes=5 + n // 4) for n in range(11)]
+        found: list[int] = []
+        cursor = None
+        while True:
+            page = list_leases(apollo.pk, limit=3, cursor=cursor, **query)
+            found += [row[0] for row in page.rows]
+            if not (cursor := page.next):
+                break
+    assert found == made
+
+
+def test_agents_and_figures_tell_the_live_leases(ada: Caller, ben: Caller, apollo: Project) -> None:
+    lease(ada, "a")
+    lease(ada, "b")
+    release_leases(caller=ben, lease_id=lease(ben, "c"))
+    assert count_all(apollo.pk)["leases"] == 2
+    assert {row["name"]: row["leases"] for row in list_agents(apollo.pk).objects()} == {"ada": 2, "ben": None}
+
+
+def test_a_lease_is_opened_by_its_ref_even_when_it_has_ended(ada: Caller, apollo: Project) -> None:
+    with time_machine.travel(NOON, tick=False):
+        made = lease(ada, "src/**", reason="Rework.")
+        [item] = call(ada, "get", {"refs": [f"lease:{made}"]})["items"]
+        assert item == {
+            "ref": f"lease:{made}",
+            "paths": ["src/**"],
+            "by": "ada",
+            "exclusive": True,
+            "reason": "Rework.",
+            "state": "live",
+            "created": "2026-11-21T12:00:00Z",
+            "expires": "2026-11-21T12:15:00Z",
+            "fence": made,
+        }
+        release_leases(caller=ada, all=True)
+        assert call(ada, "get", {"refs": [f"lease:{made}"]})["items"][0]["state"] == "released"
+    assert call(ada, "get", {"refs": ["lease:x", "lease:99", f"lease:{10**30}"]})["items"] == []
+
+
+# -- At scale and over time ------------------------------------------------------------------------
+
+
+def test_leasing_asks_as_often_for_1_path_as_for_50(ada: Caller, ben: Caller) -> None:
+    for n in range(20):
+        lease(ben, f"other{n}/**")
+
+    def queries(count: int, name: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            lease(ada, *[f"{name}{n}/**" for n in range(count)])
+        return len(captured)
+
+    lease(ada, "first")
+    assert queries(1, "a") == queries(50, "b") <= 10
+
+
+def test_old_leases_are_forgotten_and_their_events_are_not(ada: Caller, apollo: Project) -> None:
+    with time_machine.travel(NOON, tick=False) as now:
+        lease(ada, "old", "older")
+        release_leases(caller=ada, lease_id=lease(ada, "released"))
+        now.shift(timedelta(days=29))
+        kept = lease(ada, "kept")
+        now.shift(timedelta(days=1, minutes=16))
+        retention.cleanup(apollo.pk)
+    assert [row.pk for row in Lease.objects.in_project(apollo)] == [kept]
+    assert [row.pattern for row in LeasePath.objects.in_project(apollo)] == ["kept"]
+    assert Event.objects.in_project(apollo).filter(verb="leased").count() == 3
+
+
+def test_another_projects_leases_do_not_exist(leases: dict[str, int], cy: Caller, apollo: Project) -> None:
+    before = dump_project(apollo)
+    for ask in (
+        lambda: renew_lease(caller=cy, lease_id=leases["late"]),
+        lambda: release_leases(caller=cy, lease_id=leases["late"]),
+        lambda: release_leases(caller=cy, lease_id=leases["late"], force=True),
+    ):
+        with pytest.raises(NotFound):
+            ask()
+    assert lease(cy, "src/**")
+    assert len(listed(cy.project)) == 1
+    assert call(cy, "get", {"refs": [f"lease:{leases['late']}"]})["items"] == []
+    assert dump_project(apollo) == before
+
+
+def test_a_refused_lease_registers_nobody(ada: Caller, ben: Caller, apollo: Project) -> None:
+    lease(ada, "a")
+    with pytest.raises(CtxhubError):
+        lease(ben, "a")
+    assert list(Agent.objects.in_project(apollo).values_list("name", flat=True)) == ["ada"]
+
+
+def test_conflicts_are_found_among_many_that_have_ended(ada: Caller, ben: Caller, apollo: Project) -> None:
+    with time_machine.travel(NOON, tick=False):
+        agent_id = lease(ada, "src/live.py") and Agent.objects.in_project(apollo).get().pk
+        ended, moment = sql.stored_time(NOON - timedelta(days=1)), sql.stored_time(NOON - timedelta(days=2))
+        records = [(apollo.pk, agent_id, True, "", moment, ended) for _ in range(200)]
+        columns = ("project_id", "agent_id", "exclusive", "reason", "created_at", "expires_at")
+        ids = sql.insert("tracking_lease", columns, records, "RETURNING id")
+        paths = [(apollo.pk, row_id, "src/**", "src") for (row_id,) in ids]
+        sql.insert("tracking_leasepath", ("project_id", "lease_id", "pattern", "head"), paths)
+        assert lease(ben, "src/other.py")
+        with pytest.raises(Conflict):
+            lease(ben, "src/live.py")
+        assert len(listed(apollo)) == 2

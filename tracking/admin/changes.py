@@ -1,0 +1,87 @@
+"""Changes of files, to be found and read."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.db.models.functions import Left
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+from unfold.decorators import display
+
+from ctxhub.core.admin import refs
+from ctxhub.core.admin.base import Menu, ProjectAdmin
+from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, mono, name, preview, time_in_full
+from ctxhub.core.admin.dates import DatedList
+from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter
+from ctxhub.core.templatetags.moments import moment
+from tracking.models import FileChange
+from tracking.selectors.changes import whole_numbers
+
+CHANGE_COLOURS = {"created": "success", "modified": "info", "deleted": "danger"}
+
+
+@admin.register(FileChange)
+class FileChangeAdmin(ProjectAdmin):
+    menu = Menu("Activity", "edit_document")
+    add_scope = change_scope = delete_scope = None
+
+    list_display = ("when", "who", "what", "file", "layer", "begins")
+    list_display_links = ("when",)
+    list_filter = (ProjectFilter, AgentFilter, LayerFilter, ("change", ChoicesDropdownFilter))
+    list_select_related = ("project", "resource", "agent", "layer")
+    search_fields = ("resource__path",)
+    search_help_text = "Path"
+    date_hierarchy = "at"
+    ordering = ("-at", "-pk")
+    fields = ("project", "file", "what", "layer", "who", "happened", "description")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[FileChange]:
+        """Without the long texts: a list shows how one begins, a page reads the whole row by itself."""
+        rows: QuerySet[FileChange] = super().get_queryset(request)
+        begins = Left("description", 2 * PREVIEW_CHARACTERS)
+        return rows.defer("description").annotate(beginning=begins)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """A ref, pasted as it stands in the log, is the path it names."""
+        found: tuple[QuerySet[Any], bool] = super().get_search_results(
+            request, queryset, search_term.strip().removeprefix("resource:")
+        )
+        return found
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[DatedList]:
+        return DatedList
+
+    @display(description="When", ordering="at")
+    def when(self, change: FileChange) -> SafeString | str:
+        return moment(change.at)
+
+    @display(description="Agent", ordering="agent__name")
+    def who(self, change: FileChange) -> SafeString:
+        return name(change.agent.name if change.agent else "system")
+
+    @display(description="Change", ordering="change", label=CHANGE_COLOURS)
+    def what(self, change: FileChange) -> str:
+        return change.get_change_display()
+
+    @display(description="File", ordering="resource__path")
+    def file(self, change: FileChange) -> SafeString:
+        return mono(change.resource.path)
+
+    @display(description="Description")
+    def begins(self, change: Any) -> SafeString | str:
+        return preview(change.beginning)
+
+    happened = time_in_full("at", "When")
+
+
+def page_of_change(project_id: int, name: str) -> str | None:
+    found = FileChange.objects.in_project(project_id).filter(pk__in=whole_numbers([name])).first()
+    return admin.site._registry[FileChange].url("change", found.pk) if found else None  # type: ignore[attr-defined]
+
+
+refs.pages["change"] = page_of_change
+refs.carriers.append("admin:tracking_filechange_changelist")

@@ -1,0 +1,186 @@
+"""Leases: who holds what and until when; administrators may end one."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from unfold.contrib.filters.admin import BooleanRadioFilter
+from unfold.decorators import display
+from unfold.enums import ActionVariant
+
+from ctxhub.core import clock
+from ctxhub.core.admin import refs
+from ctxhub.core.admin.base import Menu, ProjectAdmin, person
+from ctxhub.core.admin.cells import mono, name, preview, time_in_full
+from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
+from ctxhub.core.admin.looks import DropdownFilter, action
+from ctxhub.core.caller import ADMIN
+from ctxhub.core.templatetags.moments import ago, moment
+from tracking.models import Lease
+from tracking.selectors.changes import whole_numbers
+from tracking.services.leases import release_leases
+
+STATE_COLOURS = {"live": "success", "expired": "warning", "released": "info"}
+
+
+class StateFilter(DropdownFilter):
+    title = parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(state, state) for state in STATE_COLOURS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        now = clock.now()
+        states = {
+            "live": Q(released_at=None, expires_at__gt=now),
+            "expired": Q(released_at=None, expires_at__lte=now),
+            "released": Q(released_at__isnull=False),
+        }
+        return queryset.filter(states.get(str(self.value()), Q()))
+
+
+@admin.register(Lease)
+class LeaseAdmin(ProjectAdmin):
+    menu = Menu("Activity", "lock_clock")
+    add_scope = change_scope = delete_scope = None
+
+    list_display = ("reserves", "holder", "mode", "state", "left", "why", "taken")
+    list_display_links = ("reserves",)
+    list_filter = (ProjectFilter, StateFilter, AgentFilter, ("exclusive", BooleanRadioFilter))
+    list_select_related = ("project", "agent", "released_by")
+    search_fields = ("paths__pattern", "reason")
+    search_help_text = "Path or reason"
+    ordering = ("-pk",)
+    actions = ("force_release_selected",)
+    actions_detail = ("force_release",)
+    fields = (
+        "project",
+        "fence",
+        "reserves",
+        "holder",
+        "mode",
+        "state",
+        "reason",
+        "taken_at",
+        "ends",
+        "ended",
+        "by",
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Lease]:
+        rows: QuerySet[Lease] = super().get_queryset(request)
+        return rows.prefetch_related("paths")
+
+    # -- Cells -------------------------------------------------------------------------------------
+
+    @display(description="Reserves")
+    def reserves(self, lease: Lease) -> SafeString:
+        paths = sorted(path.pattern for path in lease.paths.all())
+        return format_html_join(mark_safe("<br>"), "{}", ((mono(path),) for path in paths))
+
+    @display(description="Held by", ordering="agent__name")
+    def holder(self, lease: Lease) -> SafeString:
+        return name(lease.agent.name)
+
+    @display(description="Mode", ordering="exclusive")
+    def mode(self, lease: Lease) -> str:
+        return "exclusive" if lease.exclusive else "shared"
+
+    @display(description="State", label=STATE_COLOURS)
+    def state(self, lease: Lease) -> str:
+        return lease.state(clock.now())
+
+    @display(description="Ends", ordering="expires_at")
+    def left(self, lease: Lease) -> SafeString | str:
+        """How long it still lasts."""
+        return ago(lease.expires_at) if lease.state(clock.now()) == "live" else moment(_ended(lease))
+
+    @display(description="Reason")
+    def why(self, lease: Lease) -> SafeString | str:
+        return preview(lease.reason)
+
+    @display(description="Taken", ordering="created_at")
+    def taken(self, lease: Lease) -> SafeString | str:
+        return moment(lease.created_at)
+
+    @display(description="Fence")
+    def fence(self, lease: Lease) -> int:
+        return lease.pk
+
+    @display(description="Released by")
+    def by(self, lease: Lease) -> SafeString | str:
+        return name(lease.released_by.name) if lease.released_by else "nobody"
+
+    taken_at = time_in_full("created_at", "Taken")
+    ends = time_in_full("expires_at", "Expires")
+    ended = time_in_full("released_at", "Released")
+
+    # -- Released by force -------------------------------------------------------------------------
+
+    def has_release_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        if object_id is None:
+            return self._may(request, ADMIN, None)
+        lease = self.get_object(request, object_id)
+        is_live = lease is not None and lease.state(clock.now()) == "live"
+        return is_live and self._may(request, ADMIN, lease)
+
+    @action(
+        description="Release by force",
+        icon="lock_open",
+        permissions=["release"],
+        variant=ActionVariant.DANGER,
+    )
+    def force_release(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        leases = self.get_queryset(request).filter(pk=object_id)
+        return self._release(request, leases, self.url("change", object_id))
+
+    @admin.action(description="Release the selected leases by force", permissions=["release"])
+    def force_release_selected(self, request: HttpRequest, queryset: QuerySet[Lease]) -> HttpResponse:
+        return self._release(request, queryset, self.url("changelist"))
+
+    def _release(self, request: HttpRequest, leases: QuerySet[Lease], back: str) -> HttpResponse:
+        """Ask, then end them: all or none of each project."""
+        now = clock.now()
+        chosen: Sequence[Lease] = [lease for lease in leases if lease.state(now) == "live"]
+        if not chosen or not all(self._may(request, ADMIN, lease) for lease in chosen):
+            messages.error(request, _why_not(chosen))
+            return HttpResponseRedirect(back)
+        if "confirmed" not in request.POST:
+            return self.page(
+                request,
+                "ctxhub/release_leases.html",
+                "Release",
+                leases=chosen,
+                back=back,
+                action_name=request.POST.get("action", ""),
+            )
+        released = 0
+        for project, rows in self.by_project(chosen):
+            with self.acting_in(request, project):
+                for lease in rows:
+                    answer = release_leases(caller=person(), lease_id=lease.pk, force=True)
+                    released += answer["released"]
+        messages.success(request, f"Released: {released}. The log tells that it was you.")
+        return HttpResponseRedirect(back)
+
+
+def _why_not(chosen: Sequence[Lease]) -> str:
+    if not chosen:
+        return "None of them is live: there is nothing to release."
+    return "Only an administrator of the project may end a lease that another holds."
+
+
+def _ended(lease: Lease) -> Any:
+    return lease.released_at or lease.expires_at
+
+
+def page_of_lease(project_id: int, name: str) -> str | None:
+    found = Lease.objects.in_project(project_id).filter(pk__in=whole_numbers([name])).first()
+    return admin.site._registry[Lease].url("change", found.pk) if found else None  # type: ignore[attr-defined]
+
+
+refs.pages["lease"] = page_of_lease

@@ -1,0 +1,78 @@
+"""Changes of files over REST: lists, one by its id, many at once, and who is at a file."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.problems import refusal_of
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import READ
+from ctxhub.core.errors import CtxhubError, InvalidInput
+from tracking.api import shapes
+from tracking.selectors import changes as selectors
+from tracking.selectors.locks import check_lock
+from tracking.services import changes as services
+
+
+class ChangeViewSet(ProjectViewSet):
+    queries = {"list": shapes.ChangeQuery}
+    bodies = {"create": shapes.RecordChange}
+
+    @extend_schema(responses=shapes.Change)
+    def list(self, request: Request, slug: str) -> Response:
+        """Changes that pass every filter, newest first; without a filter those of the last hour."""
+        return self.listed(Page.of(selectors.list_changes(self.project_id, **self.query)))
+
+    @extend_schema(responses={201: shapes.Change})
+    def create(self, request: Request, slug: str) -> Response:
+        """Tell the others that a file was changed."""
+        answer = self.once(lambda: self._answer(services.record_change(caller=self.caller, **self.body)))
+        return Response(answer, status=201)
+
+    @extend_schema(responses=shapes.Change)
+    def retrieve(self, request: Request, slug: str, change_id: int) -> Response:
+        """One change, its description whole."""
+        return Response(selectors.change_item(selectors.get_change(self.project_id, change_id)))
+
+    def _answer(self, answer: services.RecordAnswer) -> dict[str, Any]:
+        # A token that may only write learns what the write did, and no more.
+        row = selectors.get_change(self.project_id, answer["id"]) if self.caller.may(READ) else None
+        return {**answer, **(selectors.change_item(row) if row else {})}
+
+
+class ChangeBatchViewSet(ProjectViewSet):
+    bodies = {"create": shapes.RecordChanges}
+
+    @extend_schema(responses={200: shapes.ChangesAnswer})
+    def create(self, request: Request, slug: str) -> Response:
+        """Record up to 50 changes at once: all or nothing, unless `atomic` is false."""
+        arguments = {**self.body, "items": [_checked(item) for item in self.body["items"]]}
+        return Response(self.once(lambda: services.record_change_batch(caller=self.caller, **arguments)))
+
+
+class LockViewSet(ProjectViewSet):
+    queries = {"retrieve": shapes.LockQuery}
+
+    @extend_schema(responses=shapes.Lock, filters=True)
+    def retrieve(self, request: Request, slug: str) -> Response:
+        """Whether somebody else is at a file: changed it a moment ago, or holds a lease on it."""
+        if "path" not in self.query:
+            raise InvalidInput("path must be given.", missing=["path"])
+        return Response(check_lock(self.caller, **self.query))
+
+
+def _checked(item: Any) -> Mapping[str, Any] | CtxhubError:
+    serializer = shapes.ChangeFields(data=item)
+    try:
+        serializer.is_valid(raise_exception=True)
+    except ValidationError as error:
+        return refusal_of(error.detail)
+    except CtxhubError as error:
+        return error
+    validated: Mapping[str, Any] = serializer.validated_data
+    return validated

@@ -1,0 +1,63 @@
+"""Leases over REST: those that are live, one by its id, taken, renewed and released."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import READ, WRITE
+from tracking.api import shapes
+from tracking.selectors import leases as selectors
+from tracking.services import leases as services
+
+
+class LeaseViewSet(ProjectViewSet):
+    queries = {"list": shapes.LeaseQuery, "destroy": shapes.ReleaseQuery}
+    bodies = {"create": shapes.AcquireLease, "partial_update": shapes.RenewLease}
+    scopes = {"destroy": WRITE}
+
+    @extend_schema(responses=shapes.ListedLease)
+    def list(self, request: Request, slug: str) -> Response:
+        """Live leases, soonest to expire first."""
+        return self.listed(Page.of(selectors.list_leases(self.project_id, **self.query)))
+
+    @extend_schema(responses={201: shapes.Lease})
+    def create(self, request: Request, slug: str) -> Response:
+        """Reserve paths; 409 names who holds what until when."""
+        answer = self.once(lambda: self._answer(services.acquire_lease(caller=self.caller, **self.body)))
+        return Response(answer, status=201)
+
+    @extend_schema(responses=shapes.Lease)
+    def retrieve(self, request: Request, slug: str, lease_id: int) -> Response:
+        """One lease, also one that has ended."""
+        return Response(selectors.lease_item(selectors.get_lease(self.project_id, lease_id)))
+
+    @extend_schema(responses=shapes.Lease)
+    def partial_update(self, request: Request, slug: str, lease_id: int) -> Response:
+        """Renew your live lease: it lasts that long from now."""
+        renewed = {"lease_id": lease_id, **self.body}
+        return Response(self.once(lambda: self._answer(services.renew_lease(caller=self.caller, **renewed))))
+
+    @extend_schema(responses={204: None}, filters=True)
+    def destroy(self, request: Request, slug: str, lease_id: int) -> Response:
+        """Release your lease; with `force` another agent's."""
+        told = {"lease_id": lease_id, **self.query}
+        self.once(lambda: services.release_leases(caller=self.caller, **told))
+        return Response(status=204)
+
+    def _answer(self, answer: services.LeaseAnswer) -> dict[str, Any]:
+        # A token that may only write learns what the write did, and no more.
+        lease = selectors.get_lease(self.project_id, answer["lease_id"]) if self.caller.may(READ) else None
+        return {**answer, **(selectors.lease_item(lease) if lease else {})}
+
+
+class ReleaseViewSet(ProjectViewSet):
+    bodies = {"create": shapes.ReleaseLeases}
+
+    @extend_schema(responses={200: shapes.Released})
+    def create(self, request: Request, slug: str) -> Response:
+        """Release all your leases, or one."""
+        return Response(self.once(lambda: services.release_leases(caller=self.caller, **self.body)))

@@ -1,0 +1,19 @@
+"""The files that agents have touched, over REST."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.views import ProjectViewSet
+from tracking.api import shapes
+from tracking.selectors.resources import list_resources
+
+
+class ResourceViewSet(ProjectViewSet):
+    queries = {"list": shapes.ResourceQuery}
+
+    @extend_schema(responses=shapes.Resource)
+    def list(self, request: Request, slug: str) -> Response:
+        """Files by path, each with its last change."""
+        return self.listed(Page.of(list_resources(self.project_id, **self.query)))

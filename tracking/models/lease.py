@@ -1,0 +1,69 @@
+"""A lease: paths that an agent has reserved for a while."""
+
+from datetime import datetime
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from ctxhub.core.inputs import PATH_LENGTH
+from ctxhub.core.models import Agent
+from ctxhub.core.models.base import ProjectRow
+from tracking.models.resource import PathField
+
+
+class Lease(ProjectRow):
+    """Live until it is released or expires. Its id is its fence: later ones are higher."""
+
+    agent = models.ForeignKey(Agent, on_delete=models.RESTRICT, related_name="leases", db_index=False)
+    exclusive = models.BooleanField(default=True)
+    reason = models.TextField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    released_at = models.DateTimeField(null=True, blank=True)
+    released_by = models.ForeignKey(
+        Agent, null=True, blank=True, on_delete=models.RESTRICT, related_name="+", db_index=False
+    )
+
+    class Meta(ProjectRow.Meta):
+        ordering = ("-id",)
+        indexes = (
+            # Those that are not released, soonest to expire first: behind now, the live ones.
+            models.Index(
+                fields=("project", "expires_at", "id"),
+                name="tracking_lease_live",
+                condition=Q(released_at__isnull=True),
+            ),
+            models.Index(
+                fields=("project", "released_at"),
+                name="tracking_lease_released",
+                condition=Q(released_at__isnull=False),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"lease {self.pk}"
+
+    @property
+    def ref(self) -> str:
+        return f"lease:{self.pk}"
+
+    def state(self, now: datetime) -> str:
+        if self.released_at:
+            return "released"
+        return "live" if self.expires_at > now else "expired"
+
+
+class LeasePath(ProjectRow):
+    """A path or glob of a lease. `head` is the segment that all its paths begin with; empty: they differ."""
+
+    lease = models.ForeignKey(Lease, on_delete=models.CASCADE, related_name="paths", db_index=False)
+    pattern = PathField(max_length=PATH_LENGTH)
+    head = PathField(max_length=PATH_LENGTH, blank=True, editable=False)
+
+    class Meta(ProjectRow.Meta):
+        ordering = ("id",)
+        indexes = (models.Index(fields=("lease", "id"), name="tracking_leasepath_of_lease"),)
+
+    def __str__(self) -> str:
+        return self.pattern

@@ -1,0 +1,24 @@
+"""The nouns this app gives to the hub."""
+
+from ctxhub.core.nouns import Noun, register
+from tracking.models import FileChange, Lease, Resource
+from tracking.selectors.changes import count_in_last_hour, open_changes
+from tracking.selectors.leases import count_live, open_leases
+from tracking.selectors.resources import open_resources
+
+register(
+    Noun(
+        "change",
+        "changes",
+        FileChange,
+        count=lambda figures: figures.of("change"),
+        open=open_changes,
+        by_layer=lambda figures: count_in_last_hour(figures.project_id),
+    )
+)
+register(
+    Noun("resource", "files", Resource, count=lambda figures: figures.of("resource"), open=open_resources)
+)
+register(
+    Noun("lease", "leases", Lease, count=lambda figures: count_live(figures.project_id), open=open_leases)
+)

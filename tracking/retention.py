@@ -1,0 +1,16 @@
+"""What this app does not keep for ever: changes, and leases that ended long ago."""
+
+from datetime import datetime
+
+from ctxhub.core.services.retention import Ageing, ageing, chores
+from tracking.services.changes import remove_changes
+from tracking.services.leases import forget_leases
+from tracking.sql.changes import count_before
+
+
+def count_changes(project_id: int, before: datetime, *, sparing: bool) -> int:
+    return count_before(project_id, before)
+
+
+ageing.append(Ageing("changes", lambda config: config.changes_last, count_changes, remove_changes))
+chores.append(forget_leases)

@@ -1,0 +1,152 @@
+"""Changes of files: lists with every filter, and one by its id."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from ctxhub.core import clock, sql
+from ctxhub.core.clock import spoken
+from ctxhub.core.errors import NotFound, shown
+from ctxhub.core.globs import is_glob
+from ctxhub.core.inputs import clean_choice, clean_limit, clean_moment, clean_name
+from ctxhub.core.listing import PREVIEW_CHARACTERS, Listing, make_cursor, preview, read_cursor
+from ctxhub.core.named_views import register_view
+from ctxhub.core.selectors.events import moment_of
+from ctxhub.core.selectors.words import find_words
+from tracking.models import ChangeKind
+from tracking.selectors.paths import clean_file, clean_pattern
+from tracking.sql import changes as rows
+from tracking.sql.changes import ChangeRow, Walk
+from tracking.sql.resources import Condition, find_resources, matching, resources_within
+
+COLUMNS = ("id", "path", "change", "by", "layer", "description", "at")
+RECENT = timedelta(hours=1)
+ARMS = 20  # More files than this are not walked one by one.
+
+
+def list_changes(
+    project_id: int,
+    *,
+    path: str | None = None,
+    by: str | None = None,
+    layer: str | None = None,
+    change: str | int | None = None,
+    since: str | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> Listing:
+    """Changes that pass every filter, newest first; without a filter those of the last hour.
+
+    `path` is one path or a glob. Rows id, path, change, by, layer, description, at.
+    """
+    limit = clean_limit(limit)
+    after, began = _place(cursor) if cursor else (None, None)
+    moment: datetime | None = None
+    if not (path or by or layer or change or since):
+        # The pages that follow keep the hour of the first one.
+        moment = began = began or clock.now() - RECENT
+    else:
+        began, moment = None, moment_of(project_id, clean_moment(since, "since"))
+    walk = _walk(project_id, moment, path=path, by=by, layer=layer, change=change)
+    found = rows.list_changes(walk, limit + 1, after, PREVIEW_CHARACTERS + 1) if walk else []
+
+    def cursor_after(count: int) -> str:
+        last = found[count - 1]
+        return make_cursor(last.at.isoformat(), last.id, began.isoformat() if began else "")
+
+    return Listing(
+        columns=COLUMNS,
+        rows=[list(change_item(row, full=False).values()) for row in found[:limit]],
+        next=cursor_after(limit) if len(found) > limit else None,
+        cursor_after=cursor_after,
+    )
+
+
+@register_view("recent_file_changes", "Files changed in the last hour, newest first.")
+def recent_changes(project_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:
+    return list_changes(project_id, limit=limit, cursor=cursor)
+
+
+def get_change(project_id: int, change_id: int) -> ChangeRow:
+    if found := rows.read_changes(project_id, whole_numbers([str(change_id)])):
+        return found[0]
+    raise NotFound(f"There is no change {shown(change_id)}.", hint="It may have aged away: see change_days.")
+
+
+def change_item(row: ChangeRow, *, full: bool = True) -> dict[str, Any]:
+    """A change as the contract shows it; in lists the description is cut."""
+    return {
+        "id": row.id,
+        "path": row.path,
+        "change": row.spoken_change,
+        "by": row.by,
+        "layer": row.layer,
+        "description": preview(row.description, full=full),
+        "at": spoken(row.at),
+    }
+
+
+def open_changes(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
+    """The items behind refs (`change:12`)."""
+    found = {row.id: row for row in rows.read_changes(project_id, whole_numbers(names))}
+    items = {name: found.get(number) for name in names for number in whole_numbers([name])}
+    return {name: _said(change_item(row, full=full)) for name, row in items.items() if row}
+
+
+def whole_numbers(names: Sequence[str]) -> list[int]:
+    """Those of the names that may be ids."""
+    return [int(name) for name in names if name.isascii() and name.isdecimal() and len(name) < 19]
+
+
+def count_in_last_hour(project_id: int) -> dict[int, int]:
+    return rows.count_by_layer(project_id, clock.now() - RECENT)
+
+
+def _said(item: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in item.items() if name != "id" and value not in (None, "")}
+
+
+def _place(cursor: str) -> tuple[tuple[datetime, int], datetime | None]:
+    at, row_id, began = read_cursor(cursor, datetime, int, str)
+    return (at, row_id), read_cursor(make_cursor(began), datetime)[0] if began else None
+
+
+def _walk(
+    project_id: int,
+    since: datetime | None,
+    *,
+    path: str | None,
+    by: str | None,
+    layer: str | None,
+    change: str | int | None,
+) -> Walk | None:
+    """The filters as conditions; None where they name what does not exist, so that nothing can match."""
+    conditions: list[Condition] = []
+    if change:
+        conditions.append(("c.change = %s", [clean_choice(change, ChangeKind, "change").value]))
+    by = clean_name(by, "by") if by else ""
+    layer = clean_name(layer, "layer") if layer else ""
+    pattern = clean_pattern(path) if path else ""
+    if by or layer:
+        words = find_words(project_id, agent=by, layers=bool(layer))
+        if layer:
+            conditions.append(("c.layer_id = %s", [words.layer(layer)[0]]))
+        if by and words.agent_id is None:
+            return None
+        if by:
+            conditions.append(("c.agent_id = %s", [words.agent_id]))
+    if since is not None:
+        conditions.append(("c.at >= %s", [sql.stored_time(since)]))
+    if not pattern:
+        return Walk(project_id, conditions)
+    if not is_glob(pattern):
+        ids = list(find_resources(project_id, [clean_file(pattern)]).values())
+    else:
+        ids = resources_within(project_id, pattern, ARMS + 1)
+    if len(ids) > ARMS:
+        # As one value, so that neither engine begins with the files and sorts what it finds. As a number,
+        # since PostgreSQL takes a match for rarer than it is, and then compiles the query first: 150 ms.
+        file = "(SELECT r.path FROM tracking_resource r WHERE r.id = c.resource_id)"
+        matched, values = matching(pattern, file)
+        return Walk(project_id, [*conditions, (f"CASE WHEN {matched} THEN 1 ELSE 0 END > 0", values)])
+    return Walk(project_id, conditions, ids) if ids else None

@@ -1,0 +1,112 @@
+"""Leases: those that are live, and one by its id."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import clock, sql
+from ctxhub.core.clock import spoken
+from ctxhub.core.errors import NotFound, shown
+from ctxhub.core.globs import overlap
+from ctxhub.core.inputs import clean_limit, clean_name
+from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.selectors import hub
+from tracking.selectors.changes import whole_numbers
+from tracking.selectors.paths import clean_pattern
+from tracking.sql import leases as rows
+from tracking.sql.leases import Held, LeaseRow
+from tracking.sql.resources import Condition
+
+COLUMNS = ("lease_id", "paths", "by", "exclusive", "reason", "expires", "fence")
+
+
+def list_leases(
+    project_id: int,
+    *,
+    path: str | None = None,
+    by: str | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> Listing:
+    """Live leases, soonest to expire first: rows lease_id, paths, by, exclusive, reason, expires, fence.
+
+    `path`, a path or a glob: those that have a path in common with it.
+    """
+    limit, now = clean_limit(limit), clock.now()
+    after = _place(cursor) if cursor else None
+    conditions: list[Condition] = []
+    if by:
+        agent = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
+        conditions.append((f"l.agent_id = ({agent})", [project_id, clean_name(by, "by").casefold()]))
+    if path:
+        pattern = clean_pattern(path)
+        ids = {held.lease_id for held in find_overlapping(project_id, [pattern], now)}
+        conditions.append(sql.among("l.id", sorted(ids)) if ids else ("1 = 0", []))
+    found = rows.list_leases(project_id, now, conditions, limit + 1, after)
+
+    def cursor_after(count: int) -> str:
+        return make_cursor(found[count - 1].expires_at.isoformat(), found[count - 1].id)
+
+    return Listing(
+        columns=COLUMNS,
+        rows=[[lease_item(row, full=False)[column] for column in COLUMNS] for row in found[:limit]],
+        next=cursor_after(limit) if len(found) > limit else None,
+        cursor_after=cursor_after,
+    )
+
+
+def get_lease(project_id: int, lease_id: int) -> LeaseRow:
+    """One lease of the project, also one that has ended; raises NotFound."""
+    if found := rows.read_leases(project_id, whole_numbers([str(lease_id)])):
+        return found[0]
+    raise NotFound(f"There is no lease {shown(lease_id)}.", hint="file leases shows those that are live.")
+
+
+def find_overlapping(
+    project_id: int, patterns: Sequence[str], now: datetime, but: str = ""
+) -> Iterable[Held]:
+    """What live leases hold that has a path in common with one of these; `but`: not this agent's."""
+    held = rows.held_paths(project_id, patterns, now, but)
+    return [each for each in held if any(overlap(each.pattern, pattern) for pattern in patterns)]
+
+
+def lease_item(row: LeaseRow, *, full: bool = True) -> dict[str, Any]:
+    """A lease as the contract shows it. Its id is its fence: ids of a project grow for ever."""
+    return {
+        "lease_id": row.id,
+        "paths": list(row.paths),
+        "by": row.by,
+        "exclusive": row.exclusive,
+        "reason": preview(row.reason, full=full),
+        "state": row.state(clock.now()),
+        "created": spoken(row.created_at),
+        "expires": spoken(row.expires_at),
+        "fence": row.id,
+    }
+
+
+def open_leases(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
+    """The items behind refs (`lease:5`), those that have ended too."""
+    found = {row.id: row for row in rows.read_leases(project_id, whole_numbers(names))}
+    items = {name: found.get(number) for name in names for number in whole_numbers([name])}
+    return {name: _said(lease_item(row, full=full)) for name, row in items.items() if row}
+
+
+def count_live(project_id: int) -> int:
+    return rows.count_live(project_id, clock.now())
+
+
+def count_by_agent(project_id: int, folded: Sequence[str]) -> Mapping[str, int]:
+    return rows.count_live_by_agent(project_id, folded, clock.now())
+
+
+hub.agent_facts["leases"] = count_by_agent
+
+
+def _said(item: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in item.items() if name != "lease_id" and value != ""}
+
+
+def _place(cursor: str) -> tuple[datetime, int]:
+    expires_at, row_id = read_cursor(cursor, datetime, int)
+    return expires_at, row_id

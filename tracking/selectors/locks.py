@@ -1,0 +1,47 @@
+"""Whether somebody else is at a file: a change of a moment ago, or a lease."""
+
+from datetime import timedelta
+from typing import Literal, NotRequired
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.clock import spoken
+from ctxhub.core.globs import matches
+from ctxhub.core.inputs import clean_from_to
+from tracking.selectors.paths import clean_file
+from tracking.sql.changes import last_by_another
+from tracking.sql.leases import held_paths, read_leases
+
+LONGEST = 24 * 60 * 60
+
+
+class Lock(TypedDict):
+    locked: bool
+    by: NotRequired[str]
+    at: NotRequired[str]
+    change: NotRequired[Literal["created", "modified", "deleted"]]
+    expires: NotRequired[str]
+
+
+def check_lock(caller: Caller, *, path: str, within_seconds: int = 300) -> Lock:
+    """Who else holds a lease on the file or has changed it in that time (1..86400 seconds), if anybody.
+
+    A lease, the clearer word, goes before a change: then `at` is when it was taken and `expires` when it
+    ends. `change` stands beside it where the holder made one.
+    """
+    file = clean_file(path)
+    within = timedelta(seconds=clean_from_to(within_seconds, "within_seconds", 1, LONGEST))
+    now, own = clock.now(), caller.agent.casefold()
+    changed = last_by_another(caller.project_id, file, own, now - within)
+    held = [h for h in held_paths(caller.project_id, [file], now, but=own) if matches(h.pattern, file)]
+    lock = Lock(locked=bool(changed or held))
+    if held:
+        # The last to expire: until then the file is not free.
+        [lease] = read_leases(caller.project_id, [held[-1].lease_id])
+        lock |= {"by": lease.by, "at": spoken(lease.created_at), "expires": spoken(lease.expires_at)}
+    if changed and changed.by == lock.get("by", changed.by):
+        lock |= {"by": changed.by, "at": spoken(changed.at), "change": changed.spoken_change}  # type: ignore[typeddict-item]
+    return lock

@@ -1,0 +1,191 @@
+"""Changes of files are recorded here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import CtxhubError, InvalidInput
+from ctxhub.core.inputs import LIST_LENGTH, WORD_LENGTH, clean_choice, clean_name, clean_text, refuse_secret
+from ctxhub.core.selectors.words import Words, find_words
+from ctxhub.core.services.words import register_words
+from ctxhub.core.writing import writing
+from tracking.models import ChangeKind
+from tracking.selectors.paths import clean_file
+from tracking.services.change_log import Recorded, count_gone, record_changes
+from tracking.sql.changes import NewChange, delete_changes, insert_changes
+from tracking.sql.resources import find_resources, make_resources
+
+
+class RecordAnswer(TypedDict):
+    id: int
+    path: str
+
+
+class BatchAnswer(TypedDict):
+    done: int
+    failed: int
+    results: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Clean fields of a change; `layer_id` once the layer is found."""
+
+    path: str
+    change: ChangeKind
+    layer: str | None
+    description: str
+
+
+# -- Services --------------------------------------------------------------------------------------
+
+
+def record_change(
+    *,
+    caller: Caller,
+    path: str,
+    change: str | int,
+    layer: str | None = None,
+    description: str | None = None,
+) -> RecordAnswer:
+    """Note that a file was created, modified or deleted by the caller's agent, now."""
+    fields = _clean(caller, path=path, change=change, layer=layer, description=description)
+    with writing(caller.project_id):
+        [outcome] = _write(caller, [fields])
+    if isinstance(outcome, CtxhubError):
+        raise outcome
+    return outcome
+
+
+def record_change_batch(
+    *, caller: Caller, items: Sequence[Mapping[str, Any] | CtxhubError], atomic: bool = True
+) -> BatchAnswer:
+    """Record up to 50 changes in a number of statements that does not grow with them.
+
+    An item is the arguments of `record_change`, or the error with which a face has refused it already.
+    `atomic`: all or nothing, the error naming the `index`; otherwise what can be done is done, and each
+    result says how it went.
+    """
+    if len(items) > LIST_LENGTH:
+        raise InvalidInput(f"items has {len(items)} entries; the limit is {LIST_LENGTH}.")
+    cleaned = [_clean_item(caller, item) for item in items]
+    if atomic:
+        _refuse_any(cleaned)
+    with writing(caller.project_id):
+        written = iter(_write(caller, [item for item in cleaned if isinstance(item, Fields)]))
+        outcomes = [item if isinstance(item, CtxhubError) else next(written) for item in cleaned]
+        if atomic:
+            _refuse_any(outcomes)
+    failed = sum(isinstance(outcome, CtxhubError) for outcome in outcomes)
+    return {"done": len(outcomes) - failed, "failed": failed, "results": _results(outcomes)}
+
+
+def remove_changes(project_id: int, before: datetime, *, sparing: bool, at_most: int) -> int:
+    """Remove the oldest changes from before a moment, and their figures; the files stay."""
+    layers = delete_changes(project_id, before, at_most)
+    count_gone(project_id, layers)
+    return len(layers)
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _clean(
+    caller: Caller,
+    *,
+    path: str,
+    change: str | int,
+    layer: str | None = None,
+    description: str | None = None,
+) -> Fields:
+    file = clean_file(path)
+    refuse_secret(file, "path", caller)
+    return Fields(
+        path=file,
+        change=clean_choice(change, ChangeKind, "change"),
+        layer=clean_name(layer, "layer", at_most=WORD_LENGTH) if layer else None,
+        description=clean_text(description, "description", caller),
+    )
+
+
+def _clean_item(caller: Caller, item: Mapping[str, Any] | CtxhubError) -> Fields | CtxhubError:
+    if isinstance(item, CtxhubError):
+        return item
+    try:
+        return _clean(caller, **item)
+    except CtxhubError as error:
+        return error
+
+
+def _write(caller: Caller, items: Sequence[Fields]) -> list[RecordAnswer | CtxhubError]:
+    """Write the items, each a microsecond after the other: who reads on from one's event gets the next."""
+    at = clock.now()
+    words = find_words(caller.project_id, agent=caller.agent, layers=any(item.layer for item in items))
+    placed = [_layer_id(words, item) for item in items]
+    good = [
+        (item, layer) for item, layer in zip(items, placed, strict=True) if not isinstance(layer, CtxhubError)
+    ]
+    answers = iter(_store(caller, good, words, at) if good else ())
+    return [layer if isinstance(layer, CtxhubError) else next(answers) for layer in placed]
+
+
+def _layer_id(words: Words, item: Fields) -> int | None | CtxhubError:
+    try:
+        return words.layer(item.layer)[0] if item.layer else None
+    except CtxhubError as error:
+        return error
+
+
+def _store(
+    caller: Caller, items: Sequence[tuple[Fields, int | None]], words: Words, at: datetime
+) -> list[RecordAnswer]:
+    register_words(words, caller=caller, at=at)
+    paths = list(dict.fromkeys(item.path for item, _ in items))
+    files = find_resources(caller.project_id, paths)
+    missing = [path for path in paths if path not in files]
+    if missing:
+        files |= make_resources(caller.project_id, missing, at)
+    moments = [at + timedelta(microseconds=n) for n in range(len(items))]
+    new = [
+        NewChange(files[item.path], item.change, layer_id, item.description, moment)
+        for (item, layer_id), moment in zip(items, moments, strict=True)
+    ]
+    ids = insert_changes(caller.project_id, words.agent_id, new)
+    record_changes(
+        project_id=caller.project_id,
+        agent_id=words.agent_id,
+        changes=[
+            Recorded(row_id, item.path, item.change.label, layer_id, item.description, moment)
+            for row_id, (item, layer_id), moment in zip(ids, items, moments, strict=True)
+        ],
+        at=at,
+        new_files=len(missing),
+    )
+    return [{"id": row_id, "path": item.path} for row_id, (item, _) in zip(ids, items, strict=True)]
+
+
+def _refuse_any(outcomes: Sequence[object]) -> None:
+    for index, outcome in enumerate(outcomes):
+        if isinstance(outcome, CtxhubError):
+            raise type(outcome)(outcome.message, hint=outcome.hint, **{**outcome.details, "index": index})
+
+
+def _results(outcomes: Sequence[RecordAnswer | CtxhubError]) -> list[dict[str, Any]]:
+    """How each item went. What would have been right is told once, not with each item that got it wrong."""
+    results: list[dict[str, Any]] = []
+    told: list[Any] = []
+    for index, outcome in enumerate(outcomes):
+        if isinstance(outcome, CtxhubError):
+            body = outcome.body()
+            repeated = [name for name in ("allowed", "hint") if body.get(name) in told]
+            told += [body[name] for name in ("allowed", "hint") if name in body]
+            results.append({"index": index, **{n: said for n, said in body.items() if n not in repeated}})
+        else:
+            results.append({**outcome})
+    return results

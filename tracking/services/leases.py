@@ -1,0 +1,183 @@
+"""Leases are taken, renewed and released here."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core import clock
+from ctxhub.core.caller import ADMIN, Caller
+from ctxhub.core.clock import spoken
+from ctxhub.core.errors import Conflict, InvalidInput, NotAllowed
+from ctxhub.core.inputs import clean_from_to, clean_text, refuse_secret
+from ctxhub.core.services.words import register_agent
+from ctxhub.core.writing import writing
+from tracking.selectors.leases import find_overlapping, get_lease
+from tracking.selectors.paths import clean_patterns
+from tracking.services.lease_log import record_leases
+from tracking.sql import leases as rows
+from tracking.sql.leases import LeaseRow, live_leases_of, read_leases
+
+MINUTES = 15
+MOST_MINUTES = 24 * 60
+KEPT = timedelta(days=30)
+REMOVED_AT_ONCE = 500
+
+
+class LeaseAnswer(TypedDict):
+    lease_id: int
+    fence: int
+    expires: str
+
+
+class ReleaseAnswer(TypedDict):
+    released: int
+
+
+# -- Services --------------------------------------------------------------------------------------
+
+
+def acquire_lease(
+    *,
+    caller: Caller,
+    paths: Sequence[str],
+    minutes: int = MINUTES,
+    exclusive: bool = True,
+    reason: str | None = None,
+) -> LeaseAnswer:
+    """Reserve paths or globs ("src/api/**") for the caller's agent, for 1 to 1440 minutes.
+
+    Shared leases may overlap; an exclusive one stands alone. `fence` grows with every lease of a project.
+    Raises Conflict, naming holder, paths and expiry, if another agent's live lease is in the way.
+    """
+    patterns = clean_patterns(paths)
+    refuse_secret("\n".join(patterns), "paths", caller)
+    lasts = _lasts(minutes)
+    reason = clean_text(reason, "reason", caller)
+    with writing(caller.project_id):
+        at = clock.now()
+        _refuse_conflict(caller, patterns, exclusive, at)
+        agent_id = register_agent(caller, at)
+        lease_id = rows.insert_lease(
+            caller.project_id,
+            agent_id,
+            patterns,
+            exclusive=exclusive,
+            reason=reason,
+            at=at,
+            expires_at=at + lasts,
+        )
+        own = caller.agent.casefold()
+        lease = LeaseRow(lease_id, caller.agent, own, exclusive, reason, at, at + lasts, None, patterns)
+        record_leases(project_id=caller.project_id, agent_id=agent_id, verb="leased", leases=[lease], at=at)
+    return _answer(lease_id, at + lasts)
+
+
+def renew_lease(*, caller: Caller, lease_id: int, minutes: int = MINUTES) -> LeaseAnswer:
+    """Let a live lease of the caller's agent last that long from now; it keeps its fence.
+
+    Raises NotAllowed for another's, Conflict for one that has expired or was released.
+    """
+    lasts = _lasts(minutes)
+    with writing(caller.project_id):
+        at = clock.now()
+        lease = _own_lease(caller, lease_id, "renew")
+        if (state := lease.state(at)) != "live":
+            raise Conflict(f"Lease {lease.id} is {state}.", hint="Lease it again.")
+        rows.extend_lease(lease.id, at + lasts)
+        agent_id = register_agent(caller, at)
+        record_leases(project_id=caller.project_id, agent_id=agent_id, verb="renewed", leases=[lease], at=at)
+    return _answer(lease.id, at + lasts)
+
+
+def release_leases(
+    *, caller: Caller, lease_id: int | None = None, all: bool = False, force: bool = False
+) -> ReleaseAnswer:
+    """End one lease, or all of the caller's agent; one that has ended already counts for none.
+
+    Another agent's is released by `force` alone, which takes the scope admin and is told in the log.
+    """
+    if (lease_id is None) != all:
+        raise _unclear("both lease_id and all" if all else "neither lease_id nor all")
+    if force:
+        caller.require(ADMIN, "Releasing by force")
+    with writing(caller.project_id):
+        at = clock.now()
+        if lease_id is None:
+            leases = live_leases_of(caller.project_id, caller.agent.casefold(), at)
+        else:
+            lease = _own_lease(caller, lease_id, "release", unless=force)
+            leases = [lease] if lease.state(at) == "live" else []
+        if leases:
+            _end(caller, leases, at)
+    return {"released": len(leases)}
+
+
+def forget_leases(project_id: int, now: datetime) -> None:
+    """Remove some of those that ended more than 30 days ago."""
+    rows.delete_leases(project_id, now - KEPT, REMOVED_AT_ONCE)
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _refuse_conflict(caller: Caller, patterns: Sequence[str], exclusive: bool, at: datetime) -> None:
+    own = caller.agent.casefold()
+    held = find_overlapping(caller.project_id, patterns, at, but=own)
+    blocking = list(dict.fromkeys(h.lease_id for h in held if exclusive or h.exclusive))
+    if not blocking:
+        return
+    # The last to expire: until then they are not free.
+    [lease] = read_leases(caller.project_id, blocking[-1:])
+    more = f", and {len(blocking) - 1} more leases are in the way" if len(blocking) > 1 else ""
+    raise Conflict(
+        f"{', '.join(lease.paths)} {'is' if len(lease.paths) == 1 else 'are'} leased by {lease.by!r}"
+        f" until {spoken(lease.expires_at)}{more}.",
+        hint="Wait until then, ask the holder to release it, or work elsewhere meanwhile.",
+        current={
+            "lease_id": lease.id,
+            "by": lease.by,
+            "paths": list(lease.paths),
+            "exclusive": lease.exclusive,
+            "expires": spoken(lease.expires_at),
+            **({"reason": lease.reason} if lease.reason else {}),
+        },
+    )
+
+
+def _lasts(minutes: int) -> timedelta:
+    return timedelta(minutes=clean_from_to(minutes, "minutes", 1, MOST_MINUTES))
+
+
+def _own_lease(caller: Caller, lease_id: int, doing: str, *, unless: bool = False) -> LeaseRow:
+    lease = get_lease(caller.project_id, lease_id)
+    if lease.folded != caller.agent.casefold() and not unless:
+        raise NotAllowed(
+            f"Lease {lease.id} is held by {lease.by!r}; you are {caller.agent!r} and cannot {doing} it.",
+            hint="Ask the holder, or wait until it expires.",
+        )
+    return lease
+
+
+def _end(caller: Caller, leases: Sequence[LeaseRow], at: datetime) -> None:
+    is_own = leases[0].folded == caller.agent.casefold()
+    agent_id = register_agent(caller, at)
+    rows.end_leases([lease.id for lease in leases], agent_id, at)
+    record_leases(
+        project_id=caller.project_id,
+        agent_id=agent_id,
+        verb="released" if is_own else "force_released",
+        leases=leases,
+        at=at,
+    )
+
+
+def _answer(lease_id: int, expires_at: datetime) -> LeaseAnswer:
+    return {"lease_id": lease_id, "fence": lease_id, "expires": spoken(expires_at)}
+
+
+def _unclear(said: str) -> InvalidInput:
+    return InvalidInput(
+        f"release was told {said}.", hint="Name one lease by lease_id, or say all:true for all of yours."
+    )

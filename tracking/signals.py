@@ -1,0 +1,152 @@
+"""Figures and events of files and leases, for whoever writes through the ORM: an admin page, a shell."""
+
+from typing import Any
+
+from django.db.models import Model, QuerySet
+from django.db.models.signals import post_delete, post_save, pre_delete, pre_save
+from django.dispatch import receiver
+
+from ctxhub.core import clock
+from ctxhub.core.caller import current
+from ctxhub.core.globs import head
+from ctxhub.core.services.words import register_agent
+from ctxhub.core.writing import join_queue, writing
+from tracking.models import FileChange, Lease, LeasePath, Resource
+from tracking.services.change_log import Recorded, count_files, record_changes, record_correction
+from tracking.services.lease_log import Verb, record_leases
+from tracking.sql.leases import LeaseRow, read_leases
+
+# -- Files and their changes -----------------------------------------------------------------------
+
+
+@receiver(post_save, sender=Resource)
+def count_file(instance: Resource, created: bool, raw: bool = False, **_: Any) -> None:
+    if created and not raw:
+        with writing(instance.project_id):
+            count_files(instance.project_id, 1)
+
+
+@receiver(post_delete, sender=Resource)
+def count_file_that_went(instance: Resource, origin: Any = None, **_: Any) -> None:
+    if _is_meant(origin, Resource):
+        with writing(instance.project_id):
+            count_files(instance.project_id, -1)
+
+
+@receiver(pre_save, sender=FileChange)
+def keep_what_was(instance: FileChange, raw: bool = False, **_: Any) -> None:
+    """Remember the stored row; who acts is the author of a new one, unless the writer names another."""
+    if raw:
+        return
+    join_queue(instance.project_id)
+    stored = FileChange.unscoped.filter(pk=instance.pk).select_related("resource").first()
+    instance._ctxhub_was = _recorded(stored) if stored else None  # type: ignore[attr-defined]
+    if stored is None and instance.agent_id is None and (caller := current()):
+        instance.agent_id = register_agent(caller, clock.now())
+
+
+@receiver(post_save, sender=FileChange)
+def record_save(instance: FileChange, raw: bool = False, **_: Any) -> None:
+    if raw:
+        return
+    was, now, at = getattr(instance, "_ctxhub_was", None), _recorded(instance), clock.now()
+    with writing(instance.project_id):
+        if was is None:
+            record_changes(project_id=instance.project_id, agent_id=instance.agent_id, changes=[now], at=at)
+        elif was != now:
+            record_correction(
+                project_id=instance.project_id,
+                agent_id=_acting_agent(instance.project_id),
+                verb="updated",
+                was=was,
+                now=now,
+                at=at,
+            )
+
+
+@receiver(post_delete, sender=FileChange)
+def record_delete(instance: FileChange, origin: Any = None, **_: Any) -> None:
+    if not _is_meant(origin, FileChange):
+        return
+    with writing(instance.project_id):
+        record_correction(
+            project_id=instance.project_id,
+            agent_id=_acting_agent(instance.project_id),
+            verb="deleted",
+            was=_recorded(instance),
+            now=None,
+            at=clock.now(),
+        )
+
+
+def _recorded(change: FileChange) -> Recorded:
+    word = change.get_change_display()
+    return Recorded(change.pk, change.resource.path, word, change.layer_id, change.description, change.at)
+
+
+# -- Leases ----------------------------------------------------------------------------------------
+
+
+@receiver(pre_save, sender=LeasePath)
+def note_head(instance: LeasePath, **_: Any) -> None:
+    instance.head = head(instance.pattern)
+
+
+@receiver([pre_save, pre_delete], sender=Lease)
+def keep_what_lease_was(instance: Lease, raw: bool = False, **_: Any) -> None:
+    if not raw:
+        join_queue(instance.project_id)
+        instance._ctxhub_was = _lease_row(instance)  # type: ignore[attr-defined]
+
+
+@receiver(post_save, sender=Lease)
+def record_lease_save(instance: Lease, raw: bool = False, **_: Any) -> None:
+    if raw:
+        return
+    was, now = getattr(instance, "_ctxhub_was", None), _lease_row(instance)
+    assert now is not None
+    if verb := _what_happened(instance, was, now):
+        _record_lease(instance, verb, now)
+
+
+@receiver(post_delete, sender=Lease)
+def record_lease_delete(instance: Lease, origin: Any = None, **_: Any) -> None:
+    if _is_meant(origin, Lease) and (was := getattr(instance, "_ctxhub_was", None)):
+        _record_lease(instance, "deleted", was)
+
+
+def _what_happened(lease: Lease, was: LeaseRow | None, now: LeaseRow) -> Verb | None:
+    if was is None:
+        return "leased"
+    if now.released_at and not was.released_at:
+        return "released" if lease.released_by_id in (None, lease.agent_id) else "force_released"
+    return "renewed" if now.expires_at != was.expires_at else None
+
+
+def _record_lease(lease: Lease, verb: Verb, row: LeaseRow) -> None:
+    with writing(lease.project_id):
+        record_leases(
+            project_id=lease.project_id,
+            agent_id=_acting_agent(lease.project_id) or lease.agent_id,
+            verb=verb,
+            leases=[row],
+            at=clock.now(),
+        )
+
+
+def _lease_row(lease: Lease) -> LeaseRow | None:
+    found = read_leases(lease.project_id, [lease.pk]) if lease.pk else []
+    return found[0] if found else None
+
+
+# -- Both ------------------------------------------------------------------------------------------
+
+
+def _acting_agent(project_id: int) -> int | None:
+    caller = current()
+    return register_agent(caller, clock.now()) if caller and caller.project_id == project_id else None
+
+
+def _is_meant(origin: Any, model: type[Model]) -> bool:
+    """What goes with its whole project leaves no event: the log goes too."""
+    return isinstance(origin, model) or (isinstance(origin, QuerySet) and origin.model is model)

@@ -1,0 +1,170 @@
+"""Changes of files: written many at once, and read in pages that walk an index, newest first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import sql
+from tracking.models import ChangeKind
+from tracking.sql.resources import Condition
+
+WHOLE = 2**20
+COLUMNS = ("project_id", "resource_id", "agent_id", "change", "layer_id", "description", "at")
+
+
+@dataclass(frozen=True, slots=True)
+class NewChange:
+    resource_id: int
+    change: int
+    layer_id: int | None
+    description: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """A change with the names of what it points to."""
+
+    id: int
+    path: str
+    change: int
+    by: str
+    layer: str | None
+    description: str
+    at: datetime
+
+    @property
+    def spoken_change(self) -> str:
+        return str(ChangeKind(self.change).label)
+
+
+# -- Writing ---------------------------------------------------------------------------------------
+
+
+def insert_changes(project_id: int, agent_id: int | None, changes: Sequence[NewChange]) -> list[int]:
+    """Write all of them, each with a moment of its own; their ids, in the same order."""
+    records = [
+        (project_id, c.resource_id, agent_id, c.change, c.layer_id, c.description, sql.stored_time(c.at))
+        for c in changes
+    ]
+    made = sql.insert("tracking_filechange", COLUMNS, records, "RETURNING at, id")
+    ids = {sql.read_time(at): row_id for at, row_id in made}
+    return [ids[change.at] for change in changes]
+
+
+def delete_changes(project_id: int, before: datetime, at_most: int) -> list[int | None]:
+    """Remove the oldest from before a moment; the layers they were in."""
+    statement = """
+        DELETE FROM tracking_filechange WHERE id IN (
+            SELECT id FROM tracking_filechange WHERE project_id = %s AND at < %s ORDER BY at, id LIMIT %s)
+        RETURNING layer_id"""
+    gone = sql.rows(statement, [project_id, sql.stored_time(before), at_most])
+    return [layer_id for (layer_id,) in gone]
+
+
+# -- Reading ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How a list is found: of these files each by its own index, or along all changes of the project."""
+
+    project_id: int
+    conditions: Sequence[Condition]
+    resource_ids: Sequence[int] | None = None
+
+
+def list_changes(
+    walk: Walk, limit: int, after: tuple[datetime, int] | None, description: int = WHOLE
+) -> list[ChangeRow]:
+    """One page, newest first, behind `after` (at, id); `description` characters of each."""
+    found, values = _page(walk, limit, after)
+    return _read(
+        f"WITH page AS MATERIALIZED ({found})",
+        "page CROSS JOIN",
+        "c.id = page.id",
+        values,
+        limit,
+        description,
+    )
+
+
+def read_changes(project_id: int, ids: Sequence[int]) -> list[ChangeRow]:
+    if not ids:
+        return []
+    among, values = sql.among("c.id", ids)
+    return _read("", "", f"c.project_id = %s AND {among}", [project_id, *values], len(ids))
+
+
+def last_changes(resource_ids: Sequence[int], of_each: int) -> list[ChangeRow]:
+    """The newest few of each of these files."""
+    walk = Walk(0, [], resource_ids)
+    found, values = _page(walk, of_each, None)
+    limit = of_each * len(resource_ids)
+    return _read(
+        f"WITH page AS MATERIALIZED ({found})", "page CROSS JOIN", "c.id = page.id", values, limit, 200
+    )
+
+
+def last_by_another(project_id: int, path: str, folded: str, since: datetime) -> ChangeRow | None:
+    """The newest change of a file since then that this agent did not make."""
+    condition = """
+        c.resource_id = (SELECT id FROM tracking_resource WHERE project_id = %s AND path = %s)
+        AND c.at > %s AND (a.folded IS NULL OR a.folded <> %s)"""
+    found = _read("", "", condition, [project_id, path, sql.stored_time(since), folded], 1, 0)
+    return found[0] if found else None
+
+
+def count_before(project_id: int, before: datetime) -> int:
+    [(count,)] = sql.rows(
+        "SELECT count(*) FROM tracking_filechange WHERE project_id = %s AND at < %s",
+        [project_id, sql.stored_time(before)],
+    )
+    return int(count)
+
+
+def count_by_layer(project_id: int, since: datetime) -> dict[int, int]:
+    """How many changes each layer has seen since then."""
+    statement = """
+        SELECT l.id, (SELECT count(*) FROM tracking_filechange c
+            WHERE c.project_id = l.project_id AND c.layer_id = l.id AND c.at > %s)
+        FROM core_layer l WHERE l.project_id = %s"""
+    return dict(sql.rows(statement, [sql.stored_time(since), project_id]))
+
+
+def _page(walk: Walk, limit: int, after: tuple[datetime, int] | None) -> tuple[str, list[Any]]:
+    conditions = list(walk.conditions)
+    if after:
+        conditions.append(("(c.at, c.id) < (%s, %s)", [sql.stored_time(after[0]), after[1]]))
+    if walk.resource_ids is None:
+        return _arm([("c.project_id = %s", [walk.project_id]), *conditions], limit)
+    # Not the project too: a file belongs to one, and SQLite would walk the project's index instead.
+    arms = [_arm([("c.resource_id = %s", [each]), *conditions], limit) for each in walk.resource_ids]
+    if len(arms) == 1:
+        return arms[0]
+    texts = [f"SELECT id FROM ({text}) arm{n}" for n, (text, _) in enumerate(arms)]  # noqa: S608
+    return " UNION ALL ".join(texts), [value for _, values in arms for value in values]
+
+
+def _arm(conditions: Sequence[Condition], limit: int) -> tuple[str, list[Any]]:
+    where = " AND ".join(text for text, _ in conditions)
+    values = [value for _, values in conditions for value in values]
+    statement = f"SELECT c.id FROM tracking_filechange c WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT %s"  # noqa: S608
+    return statement, [*values, limit]
+
+
+def _read(
+    before: str, source: str, where: str, values: Sequence[Any], limit: int, description: int = WHOLE
+) -> list[ChangeRow]:
+    statement = f"""
+        {before}
+        SELECT c.id, r.path, c.change, coalesce(a.name, 'system'), l.name,
+            substr(c.description, 1, {description}), c.at
+        FROM {source} tracking_filechange c JOIN tracking_resource r ON r.id = c.resource_id
+        LEFT JOIN core_agent a ON a.id = c.agent_id LEFT JOIN core_layer l ON l.id = c.layer_id
+        WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT %s"""  # noqa: S608
+    return [
+        ChangeRow(row_id, path, change, by, layer, text, sql.read_time(at))
+        for row_id, path, change, by, layer, text, at in sql.rows(statement, [*values, limit])
+    ]

@@ -1,0 +1,212 @@
+"""Leases: the live ones found by an index that ends in their order, and what they reserve."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import sql
+from ctxhub.core.globs import head
+from tracking.sql.resources import Condition
+
+LIVE = "l.project_id = %s AND l.released_at IS NULL AND l.expires_at > %s"
+MOST_COUNTED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseRow:
+    """A lease with the names of who holds it and of what it reserves."""
+
+    id: int
+    by: str
+    folded: str
+    exclusive: bool
+    reason: str
+    created_at: datetime
+    expires_at: datetime
+    released_at: datetime | None
+    paths: Sequence[str]
+
+    def state(self, now: datetime) -> str:
+        if self.released_at:
+            return "released"
+        return "live" if self.expires_at > now else "expired"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A path or glob of a live lease, and whose it is."""
+
+    lease_id: int
+    pattern: str
+    folded: str
+    exclusive: bool
+
+
+# -- Reading ---------------------------------------------------------------------------------------
+
+
+def held_paths(project_id: int, patterns: Collection[str], now: datetime, but: str = "") -> list[Held]:
+    """What live leases hold that may have to do with these patterns, soonest to expire first.
+
+    `but`: not of this agent, by its case-folded name.
+    """
+    conditions: list[Condition] = [("p.lease_id = l.id AND a.id = l.agent_id", [])]
+    heads = {head(pattern) for pattern in patterns}
+    if "" not in heads:
+        among, values = sql.among("p.head", sorted(heads))
+        conditions.append((f"(p.head = '' OR {among})", values))
+    if but:
+        conditions.append(("a.folded <> %s", [but]))
+    # The live ones first, and CROSS JOIN: there are few of them, however many have ended.
+    statement = f"""
+        WITH live AS MATERIALIZED (
+            SELECT l.id, l.agent_id, l.exclusive, l.expires_at FROM tracking_lease l WHERE {LIVE}
+            ORDER BY l.expires_at, l.id)
+        SELECT l.id, p.pattern, a.folded, l.exclusive
+        FROM live l CROSS JOIN tracking_leasepath p CROSS JOIN core_agent a
+        WHERE {_where(conditions)} ORDER BY l.expires_at, l.id, p.id"""  # noqa: S608
+    found = sql.rows(statement, [project_id, sql.stored_time(now), *_values(conditions)])
+    return [
+        Held(lease_id, pattern, folded, bool(exclusive)) for lease_id, pattern, folded, exclusive in found
+    ]
+
+
+def list_leases(
+    project_id: int,
+    now: datetime,
+    conditions: Sequence[Condition],
+    limit: int,
+    after: tuple[datetime, int] | None = None,
+) -> list[LeaseRow]:
+    """One page of the live ones, soonest to expire first, behind `after` (expires_at, id)."""
+    asked: list[Condition] = [(LIVE, [project_id, sql.stored_time(now)]), *conditions]
+    if after:
+        asked.append(("(l.expires_at, l.id) > (%s, %s)", [sql.stored_time(after[0]), after[1]]))
+    page = f"""
+        WITH page AS MATERIALIZED (
+            SELECT l.id FROM tracking_lease l WHERE {_where(asked)} ORDER BY l.expires_at, l.id LIMIT %s)"""  # noqa: S608
+    return _read(page, "page CROSS JOIN", "l.id = page.id", [*_values(asked), limit])
+
+
+def read_leases(project_id: int, ids: Sequence[int]) -> list[LeaseRow]:
+    if not ids:
+        return []
+    among, values = sql.among("l.id", ids)
+    return _read("", "", f"l.project_id = %s AND {among}", [project_id, *values])
+
+
+def live_leases_of(project_id: int, folded: str, now: datetime) -> list[LeaseRow]:
+    return _read("", "", f"{LIVE} AND a.folded = %s", [project_id, sql.stored_time(now), folded])
+
+
+def count_live(project_id: int, now: datetime) -> int:
+    """How many leases are live, counted to 10,000."""
+    live = f"SELECT 1 FROM tracking_lease l WHERE {LIVE} LIMIT {MOST_COUNTED}"  # noqa: S608
+    [(count,)] = sql.rows(f"SELECT count(*) FROM ({live}) c", [project_id, sql.stored_time(now)])  # noqa: S608
+    return int(count)
+
+
+def count_live_by_agent(project_id: int, folded: Sequence[str], now: datetime) -> dict[str, int]:
+    among, values = sql.among("a.folded", folded)
+    statement = f"""
+        SELECT a.folded, count(*) FROM tracking_lease l JOIN core_agent a ON a.id = l.agent_id
+        WHERE {LIVE} AND {among} GROUP BY a.folded"""  # noqa: S608
+    return dict(sql.rows(statement, [project_id, sql.stored_time(now), *values]))
+
+
+# -- Writing ---------------------------------------------------------------------------------------
+
+
+def insert_lease(
+    project_id: int,
+    agent_id: int,
+    paths: Sequence[str],
+    *,
+    exclusive: bool,
+    reason: str,
+    at: datetime,
+    expires_at: datetime,
+) -> int:
+    [(lease_id,)] = sql.insert(
+        "tracking_lease",
+        ("project_id", "agent_id", "exclusive", "reason", "created_at", "expires_at"),
+        [(project_id, agent_id, exclusive, reason, sql.stored_time(at), sql.stored_time(expires_at))],
+        "RETURNING id",
+    )
+    sql.insert(
+        "tracking_leasepath",
+        ("project_id", "lease_id", "pattern", "head"),
+        [(project_id, lease_id, path, head(path)) for path in paths],
+    )
+    return int(lease_id)
+
+
+def extend_lease(lease_id: int, expires_at: datetime) -> None:
+    sql.execute(
+        "UPDATE tracking_lease SET expires_at = %s WHERE id = %s", [sql.stored_time(expires_at), lease_id]
+    )
+
+
+def end_leases(ids: Sequence[int], agent_id: int, at: datetime) -> None:
+    among, values = sql.among("id", ids)
+    sql.execute(
+        f"UPDATE tracking_lease SET released_at = %s, released_by_id = %s WHERE {among}",  # noqa: S608
+        [sql.stored_time(at), agent_id, *values],
+    )
+
+
+def delete_leases(project_id: int, before: datetime, at_most: int) -> int:
+    """Remove those that expired or were released before a moment; how many went."""
+    moment = sql.stored_time(before)
+    ended = (
+        "released_at IS NULL AND expires_at < %s ORDER BY expires_at",
+        "released_at IS NOT NULL AND released_at < %s ORDER BY released_at",
+    )
+    arms = [
+        f"SELECT id FROM (SELECT id FROM tracking_lease WHERE project_id = %s AND {each} LIMIT %s) arm{n}"  # noqa: S608
+        for n, each in enumerate(ended)
+    ]
+    found = sql.rows(" UNION ALL ".join(arms), [project_id, moment, at_most] * len(arms))
+    if ids := [row_id for (row_id,) in found]:
+        for table, column in (("tracking_leasepath", "lease_id"), ("tracking_lease", "id")):
+            among, values = sql.among(column, ids)
+            sql.execute(f"DELETE FROM {table} WHERE {among}", values)  # noqa: S608
+    return len(ids)
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _where(conditions: Sequence[Condition]) -> str:
+    return " AND ".join(text for text, _ in conditions)
+
+
+def _values(conditions: Sequence[Condition]) -> list[Any]:
+    return [value for _, values in conditions for value in values]
+
+
+def _read(before: str, source: str, where: str, values: Sequence[Any]) -> list[LeaseRow]:
+    paths = f"SELECT {sql.json_list('p.pattern')} FROM tracking_leasepath p WHERE p.lease_id = l.id"  # noqa: S608
+    statement = f"""
+        {before}
+        SELECT l.id, a.name, a.folded, l.exclusive, l.reason,
+            l.created_at, l.expires_at, l.released_at, ({paths})
+        FROM {source} tracking_lease l JOIN core_agent a ON a.id = l.agent_id
+        WHERE {where} ORDER BY l.expires_at, l.id"""  # noqa: S608
+    return [_row(values) for values in sql.rows(statement, values)]
+
+
+def _row(values: Sequence[Any]) -> LeaseRow:
+    lease_id, by, folded, exclusive, reason, created_at, expires_at, released_at, paths = values
+    return LeaseRow(
+        id=lease_id,
+        by=by,
+        folded=folded,
+        exclusive=bool(exclusive),
+        reason=reason,
+        created_at=sql.read_time(created_at),
+        expires_at=sql.read_time(expires_at),
+        released_at=released_at and sql.read_time(released_at),
+        paths=sorted(sql.read_json(paths) or ()),
+    )

@@ -1,0 +1,84 @@
+"""Files by their paths: found, made, and looked through by globs."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from ctxhub.core import sql
+from ctxhub.core.globs import LAST_CHARACTER, as_regex, literal_start
+
+Condition = tuple[str, list[Any]]
+
+
+def find_resources(project_id: int, paths: Sequence[str]) -> dict[str, int]:
+    """The ids of those of these paths that are known."""
+    among, values = sql.among("path", paths)
+    return dict(
+        sql.rows(
+            f"SELECT path, id FROM tracking_resource WHERE project_id = %s AND {among}",  # noqa: S608
+            [project_id, *values],
+        )
+    )
+
+
+def make_resources(project_id: int, paths: Sequence[str], at: datetime) -> dict[str, int]:
+    moment = sql.stored_time(at)
+    records = [(project_id, path, moment) for path in paths]
+    return dict(
+        sql.insert("tracking_resource", ("project_id", "path", "created_at"), records, "RETURNING path, id")
+    )
+
+
+def matching(glob: str, path: str) -> Condition:
+    """That the expression `path` matches a glob, whatever engine looks."""
+    if connection.vendor == "sqlite":
+        return f"{path} || '/' REGEXP %s", [as_regex(glob)]
+    return f"{path} || '/' ~ %s", [as_regex(glob, atomic="(?:")]
+
+
+def within(glob: str, column: str) -> Condition:
+    """The same of a column with an index, of which it reads no more than what begins as the glob does."""
+    matched, values = matching(glob, column)
+    if start := literal_start(glob):
+        bounds = [start, start + chr(LAST_CHARACTER)]
+        return f"{column} >= %s AND {column} < %s AND {matched}", [*bounds, *values]
+    return matched, values
+
+
+def resources_within(project_id: int, glob: str, at_most: int) -> list[int]:
+    """The ids of the first few files that a glob matches."""
+    condition, values = within(glob, "path")
+    found = sql.rows(
+        f"SELECT id FROM tracking_resource WHERE project_id = %s AND {condition} LIMIT %s",  # noqa: S608
+        [project_id, *values, at_most],
+    )
+    return [row_id for (row_id,) in found]
+
+
+def list_resources(
+    project_id: int, glob: str | None, limit: int, after: str | None
+) -> list[tuple[str, int | None, str | None, datetime | None]]:
+    """One page by path: each path with its last change, by whom and when."""
+    conditions, values = ["r.project_id = %s"], [project_id]
+    if glob:
+        condition, asked = within(glob, "r.path")
+        conditions.append(condition)
+        values += asked
+    if after is not None:
+        conditions.append("r.path > %s")
+        values.append(after)  # type: ignore[arg-type]
+    statement = f"""
+        WITH page AS MATERIALIZED (
+            SELECT r.id, r.path FROM tracking_resource r WHERE {" AND ".join(conditions)}
+            ORDER BY r.path LIMIT %s)
+        SELECT page.path, c.change, CASE WHEN c.id IS NULL THEN NULL ELSE coalesce(a.name, 'system') END, c.at
+        FROM page
+        LEFT JOIN tracking_filechange c ON c.id = (
+            SELECT x.id FROM tracking_filechange x WHERE x.resource_id = page.id
+            ORDER BY x.at DESC, x.id DESC LIMIT 1)
+        LEFT JOIN core_agent a ON a.id = c.agent_id
+        ORDER BY page.path"""  # noqa: S608
+    found = sql.rows(statement, [*values, limit])
+    return [(path, change, by, at and sql.read_time(at)) for path, change, by, at in found]

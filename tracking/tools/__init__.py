@@ -1,0 +1,3 @@
+from tracking.tools import changes, leases
+
+__all__ = ["changes", "leases"]
