@@ -47,9 +47,15 @@ def fit_first(count: int, max_tokens: int, first: Callable[[int], dict[str, Any]
     fitting = bisect_right(range(1, count), max_tokens, key=lambda n: size(first(n)))
     if fitting:
         return first(fitting)
-    one = fit(first(1), max_tokens)
+    one = _omitting(fit(first(1), max_tokens), count - 1)
     has_one = one.get("rows") or one.get("items")
     return one if has_one and size(one) <= max_tokens else first(0)
+
+
+def _omitting(answer: dict[str, Any], count: int) -> dict[str, Any]:
+    """`omitted` counts whole things here: that the one which is shown was cut, `truncated` says."""
+    kept = {name: value for name, value in answer.items() if name != "omitted"}
+    return {**kept, "omitted": count} if count else kept
 
 
 def size(answer: Any) -> int:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from django.db import connection
 
-from ctxhub.core.selectors.events import read_new_events
+from ctxhub.core.selectors.events import NewEvent, read_new_events
 from ctxhub.core.services.events import CHANNEL
-from ctxhub.core.waiting import NewEvent, Wanted
+from ctxhub.core.waiting import Wanted
 
 LOOK_EVERY_SECONDS = 0.05
 SECONDS_AFTER_FAILURE = 1.0
@@ -90,8 +90,9 @@ class Watch:
     def _pause(self, source: "_Postgres | _Sqlite") -> bool:
         """Until there may be news; whether somebody has come to wait, who may have missed some."""
         pause = source.pause if self._waiting() else None
-        ready, _, _ = select.select([self._door, *source.files], [], [], pause)
-        return self._door in ready and bool(self._door.recv(4_096))
+        door = self._door.fileno()
+        ready, _, _ = select.select([door, *source.files], [], [], pause)
+        return door in ready and bool(self._door.recv(4_096))
 
     def _waiting(self) -> list[_Waiter]:
         with self._lock:

@@ -1,19 +1,18 @@
 """Decisions over REST: lists, one by its key, its versions, figures, and many at once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.bodies import checked_items
 from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.problems import refusal_of
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.caller import READ
-from ctxhub.core.errors import CtxhubError, InvalidInput
+from ctxhub.core.errors import InvalidInput
 from ctxhub.core.listing import preview
 from memory.api.decision_shapes import (
     Analytics,
@@ -142,22 +141,10 @@ class BatchViewSet(ProjectViewSet):
     @extend_schema(responses={200: BatchAnswer})
     def create(self, request: Request, slug: str) -> Response:
         """Set up to 50 decisions at once: all or nothing, unless `atomic` is false."""
-        arguments = {**self.body, "items": [_checked(item) for item in self.body["items"]]}
+        arguments = {**self.body, "items": checked_items(self.body["items"], DecisionItem)}
         return Response(self.once(lambda: services.set_decision_batch(caller=self.caller, **arguments)))
 
 
 def _listed(row: DecisionRow, full: bool) -> dict[str, Any]:
     item = selectors.decision_item(row)
     return {**item, "value": preview(item["value"], full=full)}
-
-
-def _checked(item: Any) -> Mapping[str, Any] | CtxhubError:
-    serializer = DecisionItem(data=item)
-    try:
-        serializer.is_valid(raise_exception=True)
-    except ValidationError as error:
-        return refusal_of(error.detail)
-    except CtxhubError as error:
-        return error
-    validated: Mapping[str, Any] = serializer.validated_data
-    return validated

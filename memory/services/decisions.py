@@ -1,17 +1,18 @@
 """Decisions are set, deprecated and deleted here, and nowhere else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, NotRequired, Unpack
+from typing import Literal, NotRequired, Unpack
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller, acting
-from ctxhub.core.errors import Conflict, CtxhubError, InvalidInput, NotFound
-from ctxhub.core.inputs import LIST_LENGTH, clean_text
+from ctxhub.core.errors import Conflict, CtxhubError, NotFound
+from ctxhub.core.inputs import clean_text
 from ctxhub.core.selectors.words import find_words
+from ctxhub.core.services.batches import BatchAnswer, Items, write_batch
 from ctxhub.core.unset import UNSET, Unset, given
 from ctxhub.core.writing import writing
 from memory.models import Decision, DecisionStatus
@@ -41,12 +42,6 @@ class SetAnswer(TypedDict):
 
 class QuickSetAnswer(SetAnswer):
     inferred: Inferred
-
-
-class BatchAnswer(TypedDict):
-    done: int
-    failed: int
-    results: list[dict[str, Any]]
 
 
 class DeprecateAnswer(TypedDict):
@@ -109,29 +104,21 @@ def replace_decision(
         return _answer(_or_raise(outcome))
 
 
-def set_decision_batch(
-    *, caller: Caller, items: Sequence[Mapping[str, Any] | CtxhubError], atomic: bool = True
-) -> BatchAnswer:
+def set_decision_batch(*, caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
     """Set up to 50 decisions in a number of statements that does not grow with them.
 
     An item is the arguments of `set_decision`, or the error with which a face has refused it already.
     `atomic`: all or nothing, the error naming the `index`; otherwise what can be done is done, and each
     result says how it went.
     """
-    if len(items) > LIST_LENGTH:
-        raise InvalidInput(f"items has {len(items)} entries; the limit is {LIST_LENGTH}.")
-    cleaned = [_clean_item(caller, item) for item in items]
-    if atomic:
-        _refuse_any(cleaned)
-    with writing(caller.project_id):
-        written = iter(
-            write_decisions(caller, [item for item in cleaned if isinstance(item, DecisionFields)])
-        )
-        outcomes = [item if isinstance(item, CtxhubError) else next(written) for item in cleaned]
-        if atomic:
-            _refuse_any(outcomes)
-    failed = sum(isinstance(outcome, CtxhubError) for outcome in outcomes)
-    return {"done": len(outcomes) - failed, "failed": failed, "results": _results(outcomes)}
+    return write_batch(
+        caller,
+        items,
+        clean=clean_fields,
+        write=write_decisions,
+        answer=_answer,
+        atomic=atomic,
+    )
 
 
 def quick_set_decision(*, caller: Caller, key: str, value: str | int | float) -> QuickSetAnswer:
@@ -230,21 +217,6 @@ def _known_layer(caller: Caller, inferred: Inferred) -> Inferred:
     return inferred if inferred["layer"] in layers else {**inferred, "layer": None}
 
 
-def _clean_item(caller: Caller, item: Mapping[str, Any] | CtxhubError) -> DecisionFields | CtxhubError:
-    if isinstance(item, CtxhubError):
-        return item
-    try:
-        return clean_fields(caller, **item)
-    except CtxhubError as error:
-        return error
-
-
-def _refuse_any(outcomes: Sequence[object]) -> None:
-    for index, outcome in enumerate(outcomes):
-        if isinstance(outcome, CtxhubError):
-            raise type(outcome)(outcome.message, hint=outcome.hint, **{**outcome.details, "index": index})
-
-
 def _or_raise(outcome: DecisionChange | CtxhubError) -> DecisionChange:
     if isinstance(outcome, CtxhubError):
         raise outcome
@@ -262,18 +234,3 @@ def _answer(change: DecisionChange) -> SetAnswer:
         heir = f", superseded by {row.superseded_by!r}" if row.superseded_by else ""
         answer["hint"] = f"This decision is deprecated{heir}; status active revives it."
     return answer
-
-
-def _results(outcomes: Sequence[DecisionChange | CtxhubError]) -> list[dict[str, Any]]:
-    """How each item went. What would have been right is told once, not with each item that got it wrong."""
-    results: list[dict[str, Any]] = []
-    told: list[Any] = []
-    for index, outcome in enumerate(outcomes):
-        if isinstance(outcome, CtxhubError):
-            body = outcome.body()
-            repeated = [name for name in ("allowed", "hint") if body.get(name) in told]
-            told += [body[name] for name in ("allowed", "hint") if name in body]
-            results.append({"index": index, **{n: said for n, said in body.items() if n not in repeated}})
-        else:
-            results.append({**_answer(outcome)})
-    return results

@@ -1,17 +1,17 @@
 """The tool `decision`: versioned decisions and why they were taken."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired, Unpack
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.inputs import MAX_LIMIT
 from ctxhub.core.listing import Listing
+from ctxhub.core.services.batches import BatchAnswer
 from ctxhub.core.toolbox.arguments import Anything, Items, Number, Object, Says, Value, Word, Words
-from ctxhub.core.toolbox.registry import action, all_tools, tool
+from ctxhub.core.toolbox.batches import checked_items
+from ctxhub.core.toolbox.registry import action, tool
 from ctxhub.core.unset import UNSET, Unset
 from memory.selectors import decisions as selectors
 from memory.selectors.decision_analytics import Analytics, analyse_decisions
@@ -80,12 +80,14 @@ def set_(caller: Caller, key: str, value: Value, **rest: Unpack[SetArguments]) -
     writes=True,
     example={"items": [{"key": "db/engine", "value": "PostgreSQL"}, {"key": "perf/p95_ms", "value": 50}]},
 )
-def set_batch(caller: Caller, items: Items, atomic: bool = True) -> services.BatchAnswer:
+def set_batch(caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
     """Set up to 50 decisions; each item takes what `set` takes.
 
     atomic: all or nothing, the error names the `index`. Otherwise each result tells how its item went.
     """
-    return services.set_decision_batch(caller=caller, items=[_checked(item) for item in items], atomic=atomic)
+    return services.set_decision_batch(
+        caller=caller, items=checked_items(items, "decision", "set"), atomic=atomic
+    )
 
 
 @action("decision", "quick_set", writes=True, example={"key": "api/rate-limit", "value": 100})
@@ -219,16 +221,3 @@ def analytics(
     numbers were read.
     """
     return analyse_decisions(caller.project_id, pattern, since=since, until=until, bucket=bucket, layer=layer)
-
-
-def _checked(item: Any) -> Mapping[str, Any] | CtxhubError:
-    if not isinstance(item, Mapping):
-        return InvalidInput(
-            f"An item is an object, not {shown(item)}.", hint='Each takes what `set` takes: {"key", "value"}.'
-        )
-    # Some models write an item as they would write the call.
-    said = {name: value for name, value in item.items() if (name, value) != ("action", "set")}
-    try:
-        return all_tools()["decision"].actions["set"].arguments.check(said, "decision.set")
-    except CtxhubError as error:
-        return error

@@ -40,6 +40,11 @@ def test_objects_are_asked_for() -> None:
     }
 
 
+def test_what_is_cut_within_the_one_row_shown_is_no_row_left_out() -> None:
+    answer = Listing(("a", "b"), [("x " * 30, ["y " * 30])]).answer(max_tokens=70)
+    assert (answer["count"], answer["truncated"], "omitted" in answer) == (1, True, False)
+
+
 @given(
     rows=st.lists(st.tuples(cells, cells), max_size=20), budget=st.integers(1, 400), as_objects=st.booleans()
 )

@@ -1,18 +1,16 @@
 """Changes of files over REST: lists, one by its id, many at once, and who is at a file."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.bodies import checked_items
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.problems import refusal_of
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.caller import READ
-from ctxhub.core.errors import CtxhubError, InvalidInput
+from ctxhub.core.errors import InvalidInput
 from tracking.api import shapes
 from tracking.selectors import changes as selectors
 from tracking.selectors.locks import check_lock
@@ -51,7 +49,7 @@ class ChangeBatchViewSet(ProjectViewSet):
     @extend_schema(responses={200: shapes.ChangesAnswer})
     def create(self, request: Request, slug: str) -> Response:
         """Record up to 50 changes at once: all or nothing, unless `atomic` is false."""
-        arguments = {**self.body, "items": [_checked(item) for item in self.body["items"]]}
+        arguments = {**self.body, "items": checked_items(self.body["items"], shapes.ChangeFields)}
         return Response(self.once(lambda: services.record_change_batch(caller=self.caller, **arguments)))
 
 
@@ -64,15 +62,3 @@ class LockViewSet(ProjectViewSet):
         if "path" not in self.query:
             raise InvalidInput("path must be given.", missing=["path"])
         return Response(check_lock(self.caller, **self.query))
-
-
-def _checked(item: Any) -> Mapping[str, Any] | CtxhubError:
-    serializer = shapes.ChangeFields(data=item)
-    try:
-        serializer.is_valid(raise_exception=True)
-    except ValidationError as error:
-        return refusal_of(error.detail)
-    except CtxhubError as error:
-        return error
-    validated: Mapping[str, Any] = serializer.validated_data
-    return validated

@@ -10,9 +10,10 @@ from typing_extensions import TypedDict
 
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError, InvalidInput
-from ctxhub.core.inputs import LIST_LENGTH, WORD_LENGTH, clean_choice, clean_name, clean_text, refuse_secret
+from ctxhub.core.errors import CtxhubError
+from ctxhub.core.inputs import WORD_LENGTH, clean_choice, clean_name, clean_text, refuse_secret
 from ctxhub.core.selectors.words import Words, find_words
+from ctxhub.core.services.batches import BatchAnswer, Items, write_batch
 from ctxhub.core.services.words import register_words
 from ctxhub.core.writing import writing
 from tracking.models import ChangeKind
@@ -25,12 +26,6 @@ from tracking.sql.resources import find_resources, make_resources
 class RecordAnswer(TypedDict):
     id: int
     path: str
-
-
-class BatchAnswer(TypedDict):
-    done: int
-    failed: int
-    results: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,27 +58,14 @@ def record_change(
     return outcome
 
 
-def record_change_batch(
-    *, caller: Caller, items: Sequence[Mapping[str, Any] | CtxhubError], atomic: bool = True
-) -> BatchAnswer:
+def record_change_batch(*, caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
     """Record up to 50 changes in a number of statements that does not grow with them.
 
     An item is the arguments of `record_change`, or the error with which a face has refused it already.
     `atomic`: all or nothing, the error naming the `index`; otherwise what can be done is done, and each
     result says how it went.
     """
-    if len(items) > LIST_LENGTH:
-        raise InvalidInput(f"items has {len(items)} entries; the limit is {LIST_LENGTH}.")
-    cleaned = [_clean_item(caller, item) for item in items]
-    if atomic:
-        _refuse_any(cleaned)
-    with writing(caller.project_id):
-        written = iter(_write(caller, [item for item in cleaned if isinstance(item, Fields)]))
-        outcomes = [item if isinstance(item, CtxhubError) else next(written) for item in cleaned]
-        if atomic:
-            _refuse_any(outcomes)
-    failed = sum(isinstance(outcome, CtxhubError) for outcome in outcomes)
-    return {"done": len(outcomes) - failed, "failed": failed, "results": _results(outcomes)}
+    return write_batch(caller, items, clean=_clean, write=_write, answer=_as_it_is, atomic=atomic)
 
 
 def remove_changes(project_id: int, before: datetime, *, sparing: bool, at_most: int) -> int:
@@ -112,15 +94,6 @@ def _clean(
         layer=clean_name(layer, "layer", at_most=WORD_LENGTH) if layer else None,
         description=clean_text(description, "description", caller),
     )
-
-
-def _clean_item(caller: Caller, item: Mapping[str, Any] | CtxhubError) -> Fields | CtxhubError:
-    if isinstance(item, CtxhubError):
-        return item
-    try:
-        return _clean(caller, **item)
-    except CtxhubError as error:
-        return error
 
 
 def _write(caller: Caller, items: Sequence[Fields]) -> list[RecordAnswer | CtxhubError]:
@@ -170,22 +143,5 @@ def _store(
     return [{"id": row_id, "path": item.path} for row_id, (item, _) in zip(ids, items, strict=True)]
 
 
-def _refuse_any(outcomes: Sequence[object]) -> None:
-    for index, outcome in enumerate(outcomes):
-        if isinstance(outcome, CtxhubError):
-            raise type(outcome)(outcome.message, hint=outcome.hint, **{**outcome.details, "index": index})
-
-
-def _results(outcomes: Sequence[RecordAnswer | CtxhubError]) -> list[dict[str, Any]]:
-    """How each item went. What would have been right is told once, not with each item that got it wrong."""
-    results: list[dict[str, Any]] = []
-    told: list[Any] = []
-    for index, outcome in enumerate(outcomes):
-        if isinstance(outcome, CtxhubError):
-            body = outcome.body()
-            repeated = [name for name in ("allowed", "hint") if body.get(name) in told]
-            told += [body[name] for name in ("allowed", "hint") if name in body]
-            results.append({"index": index, **{n: said for n, said in body.items() if n not in repeated}})
-        else:
-            results.append({**outcome})
-    return results
+def _as_it_is(answer: RecordAnswer) -> Mapping[str, Any]:
+    return {**answer}

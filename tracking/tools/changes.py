@@ -1,13 +1,13 @@
 """The tool `file`, one half of it: who changed what."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.listing import Listing
+from ctxhub.core.services.batches import BatchAnswer
 from ctxhub.core.toolbox.arguments import Items, Number, Says, Word
-from ctxhub.core.toolbox.registry import action, all_tools, tool
+from ctxhub.core.toolbox.batches import checked_items
+from ctxhub.core.toolbox.registry import action, tool
 from tracking.selectors import locks
 from tracking.selectors.changes import list_changes
 from tracking.services import changes as services
@@ -52,13 +52,13 @@ def record(
         "items": [{"path": "src/a.py", "change": "created"}, {"path": "src/old.py", "change": "deleted"}]
     },
 )
-def record_batch(caller: Caller, items: Items, atomic: bool = True) -> services.BatchAnswer:
+def record_batch(caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
     """Record up to 50 changes; each item takes what `record` takes.
 
     atomic: all or nothing, the error names the `index`. Otherwise each result tells how its item went.
     """
     return services.record_change_batch(
-        caller=caller, items=[_checked(item) for item in items], atomic=atomic
+        caller=caller, items=checked_items(items, "file", "record"), atomic=atomic
     )
 
 
@@ -107,17 +107,3 @@ def check_lock(caller: Caller, path: str, within_seconds: Number = 300) -> locks
     What you changed or leased yourself never locks you. With a lease `expires` says until when.
     """
     return locks.check_lock(caller, path=path, within_seconds=within_seconds)
-
-
-def _checked(item: Any) -> Mapping[str, Any] | CtxhubError:
-    if not isinstance(item, Mapping):
-        return InvalidInput(
-            f"An item is an object, not {shown(item)}.",
-            hint='Each takes what `record` takes: {"path", "change"}.',
-        )
-    # Some models write an item as they would write the call.
-    said = {name: value for name, value in item.items() if (name, value) != ("action", "record")}
-    try:
-        return all_tools()["file"].actions["record"].arguments.check(said, "file.record")
-    except CtxhubError as error:
-        return error

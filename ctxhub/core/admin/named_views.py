@@ -53,7 +53,7 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
     except InvalidInput as refusal:
         messages.warning(request, refusal.message)
         return HttpResponseRedirect(_url(name, project))
-    request.current_app = admin.site.name  # type: ignore[attr-defined]
+    request.current_app = admin.site.name
     return TemplateResponse(
         request,
         "ctxhub/named_view.html",

@@ -1,12 +1,15 @@
 """Bodies of requests: types and names are checked here, limits and rules by the services."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 
-from ctxhub.core.api.problems import refuse_unknown
+from ctxhub.core.api.problems import refusal_of, refuse_unknown
+from ctxhub.core.errors import CtxhubError, InvalidInput, shown
+from ctxhub.core.services.batches import Items
 
 
 class Body(serializers.Serializer[Any]):
@@ -93,3 +96,22 @@ class Anything(serializers.ListField):
 
 class JsonObject(serializers.DictField):
     """An object whose contents the service checks."""
+
+
+def checked_items(items: Sequence[Any], body: type[Body]) -> Items:
+    """What the service takes; an item that is wrong is its error, which need not stop the others."""
+    return [_checked(item, body) for item in items]
+
+
+def _checked(item: Any, body: type[Body]) -> Mapping[str, Any] | CtxhubError:
+    if not isinstance(item, Mapping):
+        return InvalidInput(f"An item is an object, not {shown(item)}.")
+    serializer = body(data=item)
+    try:
+        serializer.is_valid(raise_exception=True)
+    except ValidationError as error:
+        return refusal_of(error.detail)
+    except CtxhubError as error:
+        return error
+    validated: Mapping[str, Any] = serializer.validated_data
+    return validated

@@ -32,4 +32,11 @@ def _relations(model: type[Model]) -> list[tuple[type[Model], str]]:
 
 def _count_of(model: type[Model], field: str) -> Coalesce:
     linked = model._base_manager.filter(**{field: OuterRef("pk")}).order_by().values(field)
+    if _has_index_by_project(model, field):
+        linked = linked.filter(project=OuterRef("project"))
     return Coalesce(Subquery(linked.annotate(count=Count("pk")).values("count")), 0)
+
+
+def _has_index_by_project(model: type[Model], field: str) -> bool:
+    """Rows that carry a word themselves are indexed so; links to it, by the word alone."""
+    return any(index.fields[:2] == ["project", field] for index in model._meta.indexes)

@@ -94,7 +94,7 @@ Ids = Annotated[list[Number], BeforeValidator(_list)]
 Json = Annotated[
     Any,
     BeforeValidator(_json),
-    WithJsonSchema({"type": ["object", "array", "string", "number", "boolean"]}),
+    WithJsonSchema({"type": ["object", "array", "string", "number", "boolean"], "items": {}}),
 ]
 
 # -- Names of the sources, for "did you mean" ------------------------------------------------------
