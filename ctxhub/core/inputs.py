@@ -130,7 +130,7 @@ def clean_choice(value: Any, choices: type[ChoiceT], name: str) -> ChoiceT:
     said = str(value).strip().lower()
     if said not in words and said not in numbers:
         raise unknown_word(name, value, list(words))
-    return words.get(said) or numbers[said]
+    return words[said] if said in words else numbers[said]
 
 
 def clean_one_of(value: str, known: Sequence[str], name: str) -> str:

@@ -44,6 +44,15 @@ def join_queue(project_id: int) -> None:
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK_CLASS, project_id % 2**31])
 
 
+def takes_turn(project_id: int) -> bool:
+    """In a transaction: whether the project's turn was free, and is now this one's. SQLite has but one."""
+    if connection.vendor != "postgresql":
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK_CLASS, project_id % 2**31])
+        return bool(cursor.fetchone()[0])
+
+
 _LOCK_CLASS = 0x63_74_78  # "ctx": our advisory locks keep apart from anybody else's in the database.
 
 

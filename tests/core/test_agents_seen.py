@@ -6,6 +6,7 @@ import pytest
 from django.db import DatabaseError
 
 from ctxhub.core.caller import Caller
+from ctxhub.core.models import Agent
 from ctxhub.core.services import agents
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.writing import writing
@@ -37,3 +38,5 @@ def test_reading_waits_for_nobody_who_writes(ada: Caller) -> None:
         read.start()
         read.join(timeout=5)
         assert not read.is_alive()
+    call(ada, "hub", {"action": "stats"})
+    assert Agent.objects.in_project(ada.project).filter(folded="ada").exists()

@@ -12,8 +12,10 @@ from django.db import connection
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
+from ctxhub.core.services.access_tokens import create_token
 from ctxhub.mcp.watch import watch
 from memory.services.decisions import set_decision
+from messaging.services.messages import send_message
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.stdio import stdio_hub
 
@@ -174,3 +176,79 @@ def test_another_process_is_woken_and_answers_other_calls_meanwhile(
         assert answer["id"] == "w"
         assert '"decisions":1' in answer["result"]["content"][0]["text"]
         assert time.monotonic() - written < SOON
+
+
+# -- An inbox --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["mcp", "rest", "call"])
+def inbox(request: pytest.FixtureRequest, hub: LiveHub, ada_token: str) -> Callable[..., Any]:
+    """How many messages ada's inbox holds, on each face."""
+
+    def over_mcp(**arguments: Any) -> Any:
+        return hub.mcp(ada_token).call("message", "inbox", **arguments)["count"]
+
+    def over_rest(**query: Any) -> Any:
+        return hub.rest(ada_token).get("messages/", **query).body["count"]
+
+    def over_call(**arguments: Any) -> Any:
+        return hub.rest(ada_token).post("call/message/inbox/", arguments).body["count"]
+
+    return {"mcp": over_mcp, "rest": over_rest, "call": over_call}[request.param]
+
+
+@pytest.mark.parametrize("to", [["ada"], ["ADA", "eve"], None])
+def test_a_waiting_inbox_answers_when_a_message_arrives(
+    inbox: Callable[..., Any], ben: Caller, to: list[str] | None
+) -> None:
+    answering = in_background(lambda: inbox(wait_seconds=20))
+    waiting()
+    send_message(caller=ben, text="Hello.", to=to)
+    sent = time.monotonic()
+    count, answered = answering.result(timeout=20)
+    assert count == 1
+    assert answered - sent < SOON
+
+
+def test_what_is_not_for_the_inbox_leaves_it_waiting(inbox: Callable[..., Any], ben: Caller) -> None:
+    answering = in_background(lambda: inbox(wait_seconds=2, priority="high"))
+    waiting()
+    send_message(caller=ben, text="For another.", to=["eve"], priority="high")
+    send_message(caller=ben, text="Not urgent.", to=["ada"])
+    set_decision(caller=ben, key="k", value="x")
+    time.sleep(0.5)
+    assert not answering.done()
+    send_message(caller=ben, text="Urgent.", to=["ada"], priority="high")
+    assert answering.result(timeout=20)[0] == 1
+
+
+def test_mail_that_is_there_is_answered_at_once(inbox: Callable[..., Any], ben: Caller) -> None:
+    send_message(caller=ben, text="Hello.", to=["ada"])
+    started = time.monotonic()
+    assert inbox(wait_seconds=20) == 1
+    assert time.monotonic() - started < SOON
+
+
+def test_an_inbox_that_nothing_comes_to_answers_in_time(inbox: Callable[..., Any]) -> None:
+    started = time.monotonic()
+    assert inbox(wait_seconds=1) == 0
+    assert 0.9 < time.monotonic() - started < 3
+
+
+def test_64_wait_for_mail_and_each_gets_its_own(
+    hub: LiveHub, ada_token: str, ben: Caller, apollo: Project
+) -> None:
+    token = create_token(project=apollo, name="crowd").secret
+
+    def wait(agent: int) -> Any:
+        return hub.mcp(token).call("message", "inbox", agent=f"a{agent}", wait_seconds=30)
+
+    with ThreadPoolExecutor(CROWD) as threads:
+        answers = threads.map(wait, range(CROWD))
+        waiting(CROWD)
+        started = time.monotonic()
+        send_message(caller=ben, text="For one.", to=["a7"])
+        send_message(caller=ben, text="For all.")
+        found = [answer["rows"] for answer in answers]
+        assert time.monotonic() - started < 5
+    assert [len(rows) for n, rows in enumerate(found) if n != 7] == [1] * (CROWD - 1)

@@ -109,16 +109,18 @@ def wrong_calls(action: Action) -> Iterator[tuple[str, dict[str, Any]]]:
     for argument in action.arguments.all:
         kinds = argument.schema["type"]
         for value in [value for kind in WRONG if kind in kinds for value in WRONG[kind]]:
-            if "array" in kinds and (argument.schema["items"] == {} or is_list_after_all(argument.schema, value)):
+            if "array" in kinds and is_list_after_all(argument.schema["items"], value):
                 continue
             if kinds == ["string", "number"] and not isinstance(value, bool | list | dict):
                 continue
             yield f"{action.call} {argument.name}={value!r}", {**action.example, argument.name: value}
 
 
-def is_list_after_all(schema: Mapping[str, Any], value: Any) -> bool:
+def is_list_after_all(items: Mapping[str, Any], value: Any) -> bool:
     """A text that is no JSON array is taken as a list of one text, a number as a list of one number."""
-    kind = schema["items"].get("type")
+    if items == {}:
+        return True
+    kind = items.get("type")
     is_text = kind == "string" and isinstance(value, str) and value != "[1]"
     return is_text or (kind == "integer" and (value == "[1]" or type(value) is int))
 

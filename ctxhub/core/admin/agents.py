@@ -1,11 +1,12 @@
 """Agents, to be seen: they register themselves, and their names stay what the log calls them."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
@@ -18,6 +19,9 @@ from ctxhub.core.models import Agent
 from ctxhub.core.templatetags.moments import moment
 
 ACTIVE_FOR = timedelta(hours=1)
+
+# Where else there is something to see of an agent; each app adds what it has.
+links_of_agents: list[Callable[[Agent], SafeString]] = []
 
 
 @admin.register(Agent)
@@ -54,6 +58,9 @@ class AgentAdmin(ProjectAdmin):
     @display(description="Log")
     def log(self, agent: Agent) -> SafeString:
         query = urlencode({"project": agent.project.slug, "agent": agent.name})
-        return format_html(
+        log = format_html(
             '<a class="ctx-link" href="{}?{}">What it did</a>', reverse("admin:core_event_changelist"), query
+        )
+        return format_html_join(
+            ", ", "{}", ((link,) for link in (log, *(of(agent) for of in links_of_agents)))
         )

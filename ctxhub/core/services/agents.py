@@ -10,7 +10,7 @@ from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Agent
 from ctxhub.core.services.words import register_agent
-from ctxhub.core.writing import touching
+from ctxhub.core.writing import takes_turn, touching
 
 SEEN_EVERY_SECONDS = 60.0
 
@@ -29,7 +29,12 @@ def touch_agent(caller: Caller) -> None:
         _touched[agent] = now
     try:
         with touching():
-            register_agent(caller, clock.now())
+            # A new agent is told what was said to everyone, and so must not come between those who say it:
+            # while somebody writes, its next call makes it known.
+            if find_agent(*agent) or takes_turn(caller.project_id):
+                register_agent(caller, clock.now())
+            else:
+                _touched.pop(agent, None)
     except DatabaseError:  # What the agent came for is done, and must not be reported as failed.
         logger.warning("agent %r was not noted", caller.agent, exc_info=True)
 

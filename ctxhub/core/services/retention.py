@@ -3,6 +3,7 @@
 Cleaning runs with the first write of a minute, and by `manage.py cleanup`.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,6 +22,7 @@ from ctxhub.core.writing import writing
 
 REMOVED_AT_ONCE = 2_000
 EVERY = timedelta(minutes=1)
+REST = 500
 
 
 class Count(Protocol):
@@ -68,6 +70,7 @@ def clear(*, caller: Caller, older_than: Mapping[str, str | None], dry_run: bool
             else 0
             for kind in ageing
         }
+    _cleaned[caller.project_id] = (clock.now(), EVERY)
     gone = dict.fromkeys((kind.plural for kind in ageing), 0)
     while counted := _remove(caller.project_id, cutoffs, caller, sparing=not exact):
         gone = {plural: gone[plural] + counted.get(plural, 0) for plural in gone}
@@ -83,16 +86,22 @@ def cleanup(project_id: int) -> dict[str, int]:
 
 
 def cleanup_sometimes(project_id: int, now: datetime) -> None:
-    """A part of it, with the first write of a minute; as long as there is more, with every write."""
-    last = _cleaned.get(project_id)
-    if last and last <= now < last + EVERY:
+    """A part of it, with the first write of a minute; as long as there is more, with every write.
+
+    Where a look takes long, since much is old and has to be spared, the next one waits in proportion.
+    """
+    last, rest = _cleaned.get(project_id, (now, timedelta()))
+    if last <= now < last + rest:
         return
-    _cleaned[project_id] = now
-    if sum(_tidy(project_id, now).values()) >= REMOVED_AT_ONCE:
-        del _cleaned[project_id]
+    started = time.perf_counter()
+    gone = _tidy(project_id, now)
+    took = timedelta(seconds=time.perf_counter() - started)
+    has_more = sum(gone.values()) >= REMOVED_AT_ONCE
+    _cleaned[project_id] = (now, timedelta() if has_more else max(EVERY, REST * took))
 
 
 def _tidy(project_id: int, now: datetime) -> dict[str, int]:
+    _cleaned[project_id] = (now, EVERY)  # What it tells the log is no reason to begin again.
     with writing(project_id):
         for chore in chores:
             chore(project_id, now)
@@ -119,14 +128,22 @@ def _remove(
         gone = {plural: count for plural, count in removed.items() if count}
         if gone:
             at = clock.now()
-            note = ", ".join(f"{count:,} {plural}" for plural, count in gone.items())
             record(
                 project_id=project_id,
                 agent_id=register_agent(caller, at) if caller else None,
-                changes=[Change("hub", "cleaned", "hub:cleanup", {**gone, "note": note})],
+                changes=[Change("hub", "cleaned", "hub:cleanup", {**gone, "note": in_words(gone)})],
                 at=at,
             )
     return gone
+
+
+def in_words(gone: Mapping[str, int]) -> str:
+    """`3 messages, 1 change`."""
+    return ", ".join(
+        f"{count:,} {plural.removesuffix('s') if count == 1 else plural}"
+        for plural, count in gone.items()
+        if count
+    )
 
 
 def _moment(caller: Caller, plural: str, said: str) -> datetime:
@@ -134,5 +151,5 @@ def _moment(caller: Caller, plural: str, said: str) -> datetime:
     return moment or datetime.min.replace(tzinfo=clock.now().tzinfo)
 
 
-# When each project was last cleaned by this process; a throttle and nothing else.
-_cleaned: dict[int, datetime] = {}
+# When each project was last cleaned by this process, and how long that is enough; a throttle, nothing else.
+_cleaned: dict[int, tuple[datetime, timedelta]] = {}

@@ -1,0 +1,14 @@
+"""The colours of labels, by their words; what is not here is plain."""
+
+from collections.abc import Mapping
+
+TYPE_COLOURS = {"decision": "info", "warning": "warning", "request": "primary"}
+PRIORITY_COLOURS = {"high": "warning", "critical": "danger"}
+STATE_COLOURS = {"open": "warning", "claimed": "info", "done": "success"}
+
+# As templates know them.
+COLOURS: Mapping[str, Mapping[str, str]] = {
+    "type_colours": TYPE_COLOURS,
+    "priority_colours": PRIORITY_COLOURS,
+    "state_colours": STATE_COLOURS,
+}

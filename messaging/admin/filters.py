@@ -1,0 +1,75 @@
+"""What a list of messages can be narrowed to."""
+
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import HttpRequest
+
+from ctxhub.core import clock
+from ctxhub.core.admin.filters import NameFilter
+from ctxhub.core.admin.looks import DropdownFilter, TextFilter
+from ctxhub.core.models import Agent
+from messaging.models import Delivery, RequestState
+from messaging.models.delivery import URGENT
+from messaging.selectors.states import STATES
+
+UNREAD = Exists(Delivery.unscoped.filter(message=OuterRef("pk"), read_at=None))
+UNACKED = Exists(Delivery.unscoped.filter(message=OuterRef("pk"), acked_at=None))
+
+
+def is_open() -> Q:
+    """Requests that nobody holds; a claim past its time holds nothing."""
+    expired = Q(state=RequestState.CLAIMED, claimed_until__lte=clock.now())
+    return Q(state=RequestState.OPEN) | expired
+
+
+class SenderFilter(NameFilter):
+    title = parameter_name = "from"
+    model, lookup = Agent, "sender"
+
+
+class RecipientFilter(TextFilter):
+    title = parameter_name = "to"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        name = (self.value() or "").strip().casefold()
+        if not name:
+            return queryset
+        return queryset.filter(pk__in=Delivery.unscoped.filter(folded=name).values("message"))
+
+
+class StateFilter(DropdownFilter):
+    title = parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(state, state) for state in STATES]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        states = {
+            "open": is_open(),
+            "claimed": Q(state=RequestState.CLAIMED, claimed_until__gt=clock.now()),
+            "done": Q(state=RequestState.DONE),
+        }
+        return queryset.filter(states.get(str(self.value()), Q()))
+
+
+class WaitingFilter(DropdownFilter):
+    """What still has to happen to a message."""
+
+    title = "waits for"
+    parameter_name = "waits"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [
+            ("urgent", "an urgent one to be read"),
+            ("ack", "an acknowledgement"),
+            ("late", "a late acknowledgement"),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        conditions = {
+            "urgent": Q(priority__gte=URGENT) & Q(UNREAD),
+            "ack": Q(ack=True) & Q(UNACKED),
+            "late": Q(ack_overdue=True) & Q(UNACKED),
+        }
+        return queryset.filter(conditions.get(str(self.value()), Q()))

@@ -1,0 +1,43 @@
+"""The page that shows an agent's inbox as the agent would see it, and marks nothing."""
+
+from datetime import datetime
+
+from django.http import HttpRequest, HttpResponse
+
+from ctxhub.core import clock
+from ctxhub.core.admin.base import ProjectAdmin
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.listing import make_cursor, read_cursor
+from ctxhub.core.models import Agent
+from messaging.admin.colours import COLOURS
+from messaging.sql.inbox import InboxWalk, Place, read_inbox
+
+SHOWN = 50
+
+
+def inbox_page(model_admin: ProjectAdmin, request: HttpRequest, agent: Agent) -> HttpResponse:
+    is_whole = request.GET.get("show") == "all"
+    walk = InboxWalk(agent.project_id, agent.folded, clock.now(), unread=not is_whole)
+    found = read_inbox(walk, SHOWN + 1, _place(request.GET.get("cursor", "")))
+    rows = found[:SHOWN]
+    last = rows[-1][0] if len(found) > SHOWN else None
+    return model_admin.page(
+        request,
+        "ctxhub/inbox.html",
+        f"Inbox of {agent}",
+        agent=agent,
+        project=agent.project,
+        rows=[(message, to_ack, message.spoken_state(walk.now)) for message, to_ack in rows],
+        is_whole=is_whole,
+        next=make_cursor(last.priority, last.at.isoformat(), last.id) if last else None,
+        **COLOURS,
+    )
+
+
+def _place(cursor: str) -> Place | None:
+    """Where a page begins; what is no cursor is the beginning."""
+    try:
+        priority, at, row_id = read_cursor(cursor, int, datetime, int)
+    except InvalidInput:
+        return None
+    return priority, at, row_id

@@ -1,0 +1,67 @@
+"""What people type to agents: a new message, and a reply in a thread."""
+
+from typing import Any
+
+from django import forms
+from django.db.models import F
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanSwitchWidget,
+)
+
+from ctxhub.core.admin.fields import ProseField, WordsField
+from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.core.models import Agent, Project
+from ctxhub.core.models.priority import Priority
+from messaging.models import MessageType
+
+AGENTS_NAMED = 30
+
+
+def _choice(labels: list[str], initial: str) -> forms.ChoiceField:
+    return forms.ChoiceField(
+        choices=[(label, label) for label in labels], initial=initial, widget=UnfoldAdminSelectWidget
+    )
+
+
+class MessageForm(ServiceForm):
+    text = ProseField(rows=6)
+    to = WordsField(help_text="Agents, between commas. Left empty: everyone in the project.")
+    type = _choice(list(map(str, MessageType.labels)), str(MessageType.INFO.label))
+    priority = _choice(list(map(str, reversed(Priority.labels))), str(Priority.MEDIUM.label))
+    ack = forms.BooleanField(
+        required=False,
+        label="Ask for an acknowledgement",
+        widget=UnfoldBooleanSwitchWidget,
+        help_text="From each recipient.",
+    )
+    ack_within = forms.CharField(
+        required=False,
+        label="Acknowledge within",
+        widget=UnfoldAdminTextInputWidget,
+        help_text="30m, 2h or 3d. What is late then stands on the overview.",
+    )
+
+    def agents(self) -> list[str]:
+        """Whom one can write to, last seen first."""
+        return known_agents(self.project) if self.project else []
+
+    def arguments(self) -> dict[str, Any]:
+        """What `send_message` is to be told: nothing of what was left empty."""
+        return {name: said for name, said in self.cleaned_data.items() if said}
+
+
+class ReplyForm(forms.Form):
+    text = ProseField(rows=4, label="Reply")
+    to = WordsField(
+        help_text="Agents, between commas. Left empty: who wrote last; if that was you, those you wrote to."
+    )
+
+    def arguments(self) -> dict[str, Any]:
+        return {name: said for name, said in self.cleaned_data.items() if name == "text" or said}
+
+
+def known_agents(project: Project) -> list[str]:
+    agents = Agent.objects.in_project(project).order_by(F("last_seen_at").desc(nulls_last=True), "folded")
+    return list(agents.values_list("name", flat=True)[:AGENTS_NAMED])

@@ -1,0 +1,209 @@
+"""Messages: to be found, read as conversations, and answered by people."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib import messages as notices
+from django.db.models import BooleanField, ExpressionWrapper, Prefetch, Q, QuerySet
+from django.db.models.functions import Left
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+from unfold.decorators import display
+
+from ctxhub.core import clock
+from ctxhub.core.admin import refs
+from ctxhub.core.admin.agents import links_of_agents
+from ctxhub.core.admin.base import Menu, ProjectAdmin, person
+from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, chips, name, preview
+from ctxhub.core.admin.dates import DatedList
+from ctxhub.core.admin.filters import ProjectFilter
+from ctxhub.core.models import Agent
+from ctxhub.core.templatetags.moments import moment
+from messaging.admin.colours import PRIORITY_COLOURS, STATE_COLOURS, TYPE_COLOURS
+from messaging.admin.filters import UNACKED, RecipientFilter, SenderFilter, StateFilter, WaitingFilter
+from messaging.admin.inbox_page import inbox_page
+from messaging.admin.message_form import MessageForm
+from messaging.admin.thread_page import tell_unknown, thread_page
+from messaging.models import Delivery, Message, RequestState
+from messaging.services.messages import send_message
+
+ACK_COLOURS = {"late": "danger", "awaited": "warning", "given": "success"}
+NAMES_SHOWN = 4
+
+
+class ThreadList(DatedList):
+    """Its rows lead to their conversations."""
+
+    def url_for_result(self, result: Any) -> str:
+        return reverse("admin:messaging_message_read", args=[result.pk])
+
+
+@admin.register(Message)
+class MessageAdmin(ProjectAdmin):
+    menu = Menu("Activity", "forum")
+    form = MessageForm
+    change_form_template = "ctxhub/message_form.html"
+    change_scope = None
+
+    list_display = ("said", "who", "to", "kind", "urgency", "progress", "acknowledged", "sent")
+    list_display_links = ("said",)
+    list_filter = (
+        ProjectFilter,
+        SenderFilter,
+        RecipientFilter,
+        ("type", ChoicesDropdownFilter),
+        ("priority", ChoicesDropdownFilter),
+        StateFilter,
+        WaitingFilter,
+    )
+    list_select_related = ("project", "sender")
+    search_fields = ("text",)
+    search_help_text = "Text"
+    date_hierarchy = "created_at"
+    ordering = ("-pk",)
+    fieldsets = (
+        (None, {"fields": ["text", "to"]}),
+        ("How it is sent", {"fields": [("type", "priority"), ("ack", "ack_within")]}),
+    )
+
+    # -- Finding -----------------------------------------------------------------------------------
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
+        """Without the long texts: a list shows how each begins."""
+        rows: QuerySet[Message] = super().get_queryset(request)
+        named = (
+            Delivery.unscoped.filter(message__to_everyone=False).order_by("folded").only("message", "name")
+        )
+        return (
+            rows.defer("text", "payload")
+            .annotate(
+                beginning=Left("text", 2 * PREVIEW_CHARACTERS),
+                is_unacked=ExpressionWrapper(Q(ack=True) & Q(UNACKED), output_field=BooleanField()),
+            )
+            .prefetch_related(Prefetch("deliveries", queryset=named))
+        )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """A ref, pasted as it stands in the log, is the message it names."""
+        kind, _, row_id = search_term.strip().partition(":")
+        if kind == "message" and row_id.isdecimal() and len(row_id) < 19:
+            return queryset.filter(pk=int(row_id)), False
+        found: tuple[QuerySet[Any], bool] = super().get_search_results(request, queryset, search_term)
+        return found
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ThreadList]:
+        return ThreadList
+
+    @display(description="Text")
+    def said(self, message: Any) -> SafeString | str:
+        return preview(message.beginning)
+
+    @display(description="From", ordering="sender__name")
+    def who(self, message: Message) -> SafeString:
+        return name(message.sender.name)
+
+    @display(description="To")
+    def to(self, message: Message) -> SafeString | str:
+        if message.to_everyone:
+            return "everyone"
+        names = [delivery.name for delivery in message.deliveries.all()]
+        more = [f"and {len(names) - NAMES_SHOWN} more"] if len(names) > NAMES_SHOWN else []
+        return chips([*names[:NAMES_SHOWN], *more])
+
+    @display(description="Type", ordering="type", label=TYPE_COLOURS)
+    def kind(self, message: Message) -> str:
+        return message.get_type_display()
+
+    @display(description="Priority", ordering="priority", label=PRIORITY_COLOURS)
+    def urgency(self, message: Message) -> str:
+        return message.get_priority_display()
+
+    @display(description="State", ordering="state", label=STATE_COLOURS)
+    def progress(self, message: Message) -> str:
+        if not message.state:
+            return ""
+        is_expired = message.claimed_until is None or message.claimed_until <= clock.now()
+        is_back = message.state == RequestState.CLAIMED and is_expired
+        return str(RequestState.OPEN.label) if is_back else message.get_state_display()
+
+    @display(description="Acknowledgement", label=ACK_COLOURS)
+    def acknowledged(self, message: Any) -> str:
+        if not message.ack:
+            return ""
+        return "given" if not message.is_unacked else "late" if message.ack_overdue else "awaited"
+
+    @display(description="Sent", ordering="pk")
+    def sent(self, message: Message) -> SafeString | str:
+        return moment(message.created_at)
+
+    # -- Reading -----------------------------------------------------------------------------------
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        return [
+            path("<int:message_id>/", view(self.read_view), name="messaging_message_read"),
+            path("inbox/<int:agent_id>/", view(self.inbox_view), name="messaging_message_inbox"),
+            *super().get_urls(),
+        ]
+
+    def read_view(self, request: HttpRequest, message_id: int) -> HttpResponse:
+        """The conversation that a message belongs to."""
+        message = self.get_object(request, str(message_id))
+        if message is None:
+            notices.warning(request, f"There is no message {message_id} here. It may have been cleaned up.")
+            return HttpResponseRedirect(self.url("changelist"))
+        return thread_page(self, request, message)
+
+    def inbox_view(self, request: HttpRequest, agent_id: int) -> HttpResponse:
+        """What an agent has to read."""
+        agent = Agent.unscoped.filter(pk=agent_id).select_related("project").first()
+        if agent is None or not self._may(request, self.view_scope, agent):
+            notices.warning(request, f"There is no agent {agent_id} here.")
+            return HttpResponseRedirect(self.url("changelist"))
+        return inbox_page(self, request, agent)
+
+    # -- Writing -----------------------------------------------------------------------------------
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """What was said is not changed: its page is the conversation."""
+        place = "read" if object_id.isdecimal() else "changelist"
+        return HttpResponseRedirect(self.url(place, *([int(object_id)] if place == "read" else [])))
+
+    def save_model(self, request: HttpRequest, obj: Message, form: Any, change: bool) -> None:
+        caller = person()
+        answer = send_message(caller=caller, **form.arguments())
+        obj.pk, obj.project = answer["id"], caller.project
+        tell_unknown(request, answer)
+
+    def response_post_save_add(self, request: HttpRequest, obj: Message) -> HttpResponseRedirect:
+        return HttpResponseRedirect(self.url("read", obj.pk))
+
+    def named_with_all_it_takes(self, row: Message) -> str:
+        return f"{row.ref}, for all its recipients. That there was such a message stays in the log."
+
+
+def page_of_message(project_id: int, row_id: str) -> str | None:
+    if not row_id.isdecimal() or len(row_id) > 18:
+        return None
+    is_there = Message.objects.in_project(project_id).filter(pk=int(row_id)).exists()
+    return reverse("admin:messaging_message_read", args=[int(row_id)]) if is_there else None
+
+
+def inbox_of(agent: Agent) -> SafeString:
+    url = reverse("admin:messaging_message_inbox", args=[agent.pk])
+    return format_html('<a class="ctx-link" href="{}">Its inbox</a>', url)
+
+
+refs.pages["message"] = page_of_message
+links_of_agents.append(inbox_of)

@@ -1,0 +1,55 @@
+"""What the index tells of messages: what nobody has read or acknowledged, and what was said last."""
+
+from collections.abc import Sequence
+
+from django.db.models.functions import Left
+
+from ctxhub.core.admin import dashboard
+from ctxhub.core.admin.dashboard import Card, Panel, Place
+from messaging.admin.filters import UNACKED, is_open
+from messaging.models import Delivery, Message
+from messaging.models.delivery import URGENT
+
+NEWEST_SHOWN = 8
+TEXT_SHOWN = 120
+
+
+def message_cards(project_ids: Sequence[int], place: Place) -> list[Card]:
+    rows = Message.unscoped.filter(project__in=project_ids)
+    unread = Delivery.unscoped.filter(project__in=project_ids, read_at=None, priority__gte=URGENT)
+    late = rows.filter(UNACKED, ack=True, ack_overdue=True).count()
+    return [
+        Card(
+            "Unread urgent messages",
+            unread.values("message").distinct().count(),
+            "mark_email_unread",
+            place("messaging_message", waits="urgent"),
+        ),
+        Card(
+            "Open requests",
+            rows.filter(is_open()).count(),
+            "assignment_late",
+            place("messaging_message", state="open"),
+        ),
+        Card(
+            "Overdue acknowledgements",
+            late,
+            "notification_important",
+            place("messaging_message", waits="late"),
+        ),
+    ]
+
+
+def latest_messages(project_ids: Sequence[int], place: Place) -> Panel:
+    rows = Message.unscoped.filter(project__in=project_ids).select_related("project", "sender")
+    latest = rows.defer("text", "payload").annotate(beginning=Left("text", TEXT_SHOWN)).order_by("-pk")
+    return Panel(
+        "Latest messages",
+        "ctxhub/latest_messages.html",
+        list(latest[:NEWEST_SHOWN]),
+        place("messaging_message"),
+    )
+
+
+dashboard.cards.append(message_cards)
+dashboard.panels.append(latest_messages)

@@ -1,0 +1,109 @@
+"""The page of a conversation: people read it, acknowledge what asks for it, and answer."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib import messages as notices
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+from ctxhub.core.admin.access import access_of
+from ctxhub.core.admin.base import ProjectAdmin, person
+from ctxhub.core.admin.service_form import sentence
+from ctxhub.core.caller import WRITE
+from ctxhub.core.errors import CtxhubError
+from ctxhub.core.selectors.people import find_person
+from messaging.admin.colours import COLOURS
+from messaging.admin.message_form import ReplyForm, known_agents
+from messaging.admin.threads import Conversation, conversation
+from messaging.models import Message
+from messaging.services.messages import send_message
+from messaging.services.receipts import acknowledge_messages, read_messages_of
+
+
+def thread_page(model_admin: ProjectAdmin, request: HttpRequest, message: Message) -> HttpResponse:
+    """The conversation of a message. A reply, or an acknowledgement, is posted to it."""
+    may_write = access_of(request).may(WRITE, message.project_id)
+    is_reply = request.method == "POST" and may_write and "acknowledge" not in request.POST
+    form = ReplyForm(request.POST if is_reply else None)
+    if form.is_valid() and (sent := _reply(model_admin, request, message, form)):
+        return HttpResponseRedirect(model_admin.url("read", sent))
+    if may_write and (acked := _number(request.POST.get("acknowledge", ""))):
+        _acknowledge(model_admin, request, message, acked)
+        return HttpResponseRedirect(model_admin.url("read", message.pk))
+    return model_admin.page(
+        request,
+        "ctxhub/thread.html",
+        "Conversation",
+        object=message,
+        project=message.project,
+        thread=_thread(model_admin, request, message),
+        form=form if may_write else None,
+        agents=known_agents(message.project) if may_write else (),
+        may_delete=model_admin.has_delete_permission(request, message),
+        **COLOURS,
+    )
+
+
+def tell_unknown(request: HttpRequest, answer: Mapping[str, Any]) -> None:
+    """Of recipients that nobody has heard of: a slip, perhaps."""
+    if unknown := answer.get("unknown"):
+        names = ", ".join(unknown)
+        notices.warning(request, f"Nobody here has had the name {names}; it waits for who comes with it.")
+
+
+def _thread(model_admin: ProjectAdmin, request: HttpRequest, message: Message) -> Conversation:
+    """A page of it. Whoever it is addressed to has read it now."""
+    own = find_person(request.user, message.project.slug)  # type: ignore[arg-type]
+    thread = conversation(
+        message.project_id,
+        message.pk,
+        own=own.agent if own else "",
+        after=_number(request.GET.get("after", "")),
+    )
+    if unread := [bubble.message.id for bubble in thread.bubbles if bubble.is_to_read]:
+        with model_admin.acting_in(request, message.project):
+            read_messages_of(caller=person(), ids=unread)
+    return thread
+
+
+def _reply(model_admin: ProjectAdmin, request: HttpRequest, message: Message, form: ReplyForm) -> int | None:
+    """Answer the last message of the thread; the id, or None where the service refuses it."""
+    root = message.thread_or_own_id
+    thread = Message.objects.in_project(message.project_id).filter(Q(pk=root) | Q(thread=root))
+    last = thread.order_by("-pk").values_list("pk", flat=True).first()
+
+    def send() -> int:
+        answer = send_message(caller=person(), reply_to=last, **form.arguments())
+        tell_unknown(request, answer)
+        return answer["id"]
+
+    sent: int | None = _written(model_admin, request, message, send, lambda said: form.add_error(None, said))
+    return sent
+
+
+def _acknowledge(model_admin: ProjectAdmin, request: HttpRequest, message: Message, acked: int) -> None:
+    def acknowledge() -> Any:
+        return acknowledge_messages(caller=person(), ids=[acked])
+
+    _written(model_admin, request, message, acknowledge, lambda said: notices.error(request, said))
+
+
+def _written(
+    model_admin: ProjectAdmin,
+    request: HttpRequest,
+    message: Message,
+    write: Callable[[], Any],
+    refuse: Callable[[str], None],
+) -> Any:
+    """What the write gives, as the person in the message's project; what is refused is told."""
+    try:
+        with model_admin.acting_in(request, message.project):
+            return write()
+    except CtxhubError as refusal:
+        refuse(sentence(refusal))
+        return None
+
+
+def _number(said: str) -> int:
+    return int(said) if said.isdecimal() and len(said) < 19 else 0

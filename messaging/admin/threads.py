@@ -1,0 +1,103 @@
+"""What a conversation shows: its messages one below the other, each with who has read it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, QuerySet
+
+from ctxhub.core import clock
+from ctxhub.core.admin.cells import written
+from messaging.models import Delivery
+from messaging.selectors.messages import get_message
+from messaging.sql.message_rows import MessageRow, read_thread
+
+SHOWN = 100
+RECEIPTS_SHOWN = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    name: str
+    read_at: datetime | None
+    acked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bubble:
+    """A message; how many it went to, and how many of them have read and acknowledged it.
+
+    `own_receipt` is that of the person who looks, if it is addressed to them.
+    """
+
+    message: MessageRow
+    receipts: Sequence[Receipt]
+    recipients: int
+    read: int
+    acked: int
+    state: str | None
+    is_own: bool
+    own_receipt: Receipt | None
+
+    @property
+    def is_to_read(self) -> bool:
+        return self.own_receipt is not None and self.own_receipt.read_at is None
+
+    @property
+    def is_to_ack(self) -> bool:
+        return self.message.ack and self.own_receipt is not None and self.own_receipt.acked_at is None
+
+    @property
+    def payload(self) -> str:
+        return "" if self.message.payload is None else written(self.message.payload)
+
+    @property
+    def is_late(self) -> bool:
+        return self.message.ack_overdue and self.acked < self.recipients
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """`after` is where the next page begins, None on the last."""
+
+    root: int
+    bubbles: Sequence[Bubble]
+    after: int | None
+
+
+def conversation(project_id: int, message_id: int, *, own: str, after: int = 0) -> Conversation:
+    """The thread of a message, behind the one with the id `after`; raises NotFound."""
+    root = get_message(project_id, message_id).thread
+    rows = read_thread(project_id, root, after, SHOWN + 1)
+    shown = rows[:SHOWN]
+    deliveries = Delivery.objects.in_project(project_id).filter(message__in=[row.id for row in shown])
+    figures = deliveries.values("message").annotate(
+        all=Count("pk"), read=Count("read_at"), acked=Count("acked_at")
+    )
+    counts = {f["message"]: (f["all"], f["read"], f["acked"]) for f in figures}
+    receipts: dict[int, list[Receipt]] = {}
+    for row_id, receipt in _receipts(deliveries.order_by("message", "folded")[:RECEIPTS_SHOWN]):
+        receipts.setdefault(row_id, []).append(receipt)
+    mine = dict(_receipts(deliveries.filter(folded=own.casefold())))
+    now = clock.now()
+    bubbles = []
+    for row in shown:
+        recipients, read, acked = counts.get(row.id, (0, 0, 0))
+        bubbles.append(
+            Bubble(
+                message=row,
+                receipts=receipts.get(row.id, ()),
+                recipients=recipients,
+                read=read,
+                acked=acked,
+                state=row.spoken_state(now),
+                is_own=row.sender.casefold() == own.casefold(),
+                own_receipt=mine.get(row.id),
+            )
+        )
+    return Conversation(root, bubbles, shown[-1].id if len(rows) > SHOWN else None)
+
+
+def _receipts(deliveries: QuerySet[Delivery]) -> Iterator[tuple[int, Receipt]]:
+    for row_id, name, read_at, acked_at in deliveries.values_list("message", "name", "read_at", "acked_at"):
+        yield row_id, Receipt(name, read_at, acked_at)

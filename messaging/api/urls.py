@@ -1,0 +1,25 @@
+"""Where the messaging app's resources answer."""
+
+from django.urls import path
+
+from messaging.api.messages import (
+    MessageBatchViewSet,
+    MessageViewSet,
+    ReceiptViewSet,
+    RequestViewSet,
+    ThreadViewSet,
+)
+
+in_project = [
+    path("messages/", MessageViewSet.as_view({"get": "list", "post": "create"})),
+    path("messages/batch/", MessageBatchViewSet.as_view({"post": "create"})),
+    path("messages/read/", ReceiptViewSet.as_view({"post": "read_many"})),
+    path("messages/claim/", RequestViewSet.as_view({"post": "claim_next"})),
+    path("messages/<int:message_id>/", MessageViewSet.as_view({"get": "retrieve"})),
+    path("messages/<int:message_id>/status/", ReceiptViewSet.as_view({"get": "list"})),
+    path("messages/<int:message_id>/read/", ReceiptViewSet.as_view({"post": "read"})),
+    path("messages/<int:message_id>/ack/", ReceiptViewSet.as_view({"post": "ack"})),
+    path("messages/<int:message_id>/claim/", RequestViewSet.as_view({"post": "claim"})),
+    path("messages/<int:message_id>/done/", RequestViewSet.as_view({"post": "done"})),
+    path("threads/<int:message_id>/", ThreadViewSet.as_view({"get": "list"})),
+]

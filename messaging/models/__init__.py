@@ -1,0 +1,4 @@
+from messaging.models.delivery import Delivery
+from messaging.models.message import Message, MessageType, RequestState
+
+__all__ = ["Delivery", "Message", "MessageType", "RequestState"]

@@ -1,0 +1,55 @@
+"""A delivery: one message to one recipient, who may have read and acknowledged it."""
+
+from django.db import models
+
+from ctxhub.core.models.base import ProjectRow
+from ctxhub.core.models.priority import Priority
+from messaging.models.message import Message, MessageType, RequestState
+
+URGENT = Priority.HIGH  # And above.
+
+
+class Delivery(ProjectRow):
+    """The recipient stands by name: to be addressed makes no agent. An agent reads what bears its name.
+
+    Type, state, priority and time repeat the message's: an inbox is a walk of one index.
+    """
+
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
+    name = models.CharField(max_length=100)
+    folded = models.CharField(max_length=300, editable=False)
+    type = models.PositiveSmallIntegerField(choices=MessageType)
+    state = models.PositiveSmallIntegerField(choices=RequestState)
+    priority = models.PositiveSmallIntegerField(choices=Priority)
+    at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True, blank=True)
+    acked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta(ProjectRow.Meta):
+        verbose_name_plural = "deliveries"
+        constraints = (
+            models.UniqueConstraint(
+                fields=("message", "folded"),
+                name="messaging_one_delivery_per_recipient",
+                violation_error_message="This message has this recipient already.",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("project", "folded", "type", "state", "-priority", "-at", "-message"),
+                condition=models.Q(read_at__isnull=True),
+                name="messaging_unread",
+            ),
+            models.Index(
+                fields=("project", "folded", "type", "state", "-priority", "-at", "-message"),
+                name="messaging_inbox",
+            ),
+            models.Index(
+                fields=("project", "folded", "priority"),
+                condition=models.Q(read_at__isnull=True, priority__gte=URGENT),
+                name="messaging_urgent",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"message:{self.message_id} to {self.name}"

@@ -1,0 +1,18 @@
+"""What this app gives to the hub: its noun, and who has mail."""
+
+from ctxhub.core import mail
+from ctxhub.core.nouns import Noun, register
+from ctxhub.core.selectors.figures import Figures
+from ctxhub.core.selectors.hub import agent_facts
+from messaging.models import Message
+from messaging.selectors.inbox import count_unread, count_urgent, unread_of
+from messaging.selectors.messages import open_messages
+
+
+def count_messages(figures: Figures) -> int:
+    return figures.of("message")
+
+
+register(Noun("message", "messages", Message, count=count_messages, open=open_messages, unread=count_unread))
+agent_facts["unread"] = unread_of
+mail.urgent.append(count_urgent)

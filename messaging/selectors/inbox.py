@@ -1,0 +1,94 @@
+"""What an agent has to read: its inbox, and how much of it is unread."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import clock, waiting
+from ctxhub.core.caller import Caller
+from ctxhub.core.clock import spoken
+from ctxhub.core.inputs import clean_choice, clean_limit, clean_moment
+from ctxhub.core.listing import COUNTED_TO, Listing, make_cursor, read_cursor
+from ctxhub.core.models.priority import Priority
+from ctxhub.core.selectors.events import latest_cursor, moment_of
+from messaging.models import MessageType
+from messaging.selectors.states import clean_state
+from messaging.sql import inbox as sql
+from messaging.sql.inbox import InboxWalk
+from messaging.sql.message_rows import MessageRow
+
+COLUMNS = ("id", "from", "to", "type", "priority", "text", "payload", "thread", "ack", "at")
+
+
+def list_inbox(
+    caller: Caller,
+    *,
+    unread: bool = True,
+    priority: str | int | None = None,
+    type: str | int | None = None,  # The contract's name.
+    state: str | int | None = None,
+    since: str | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> Listing:
+    """The messages to the caller's agent, urgent first, then newest; texts whole. `ack`: still asked for.
+
+    `since` looks at the time of the message. Whoever has no mailbox yet sees nothing: see open_mailbox.
+    """
+    limit = clean_limit(limit)
+    walk = InboxWalk(
+        caller.project_id,
+        caller.agent.casefold(),
+        clock.now(),
+        unread=unread,
+        type=clean_choice(type, MessageType, "type") if type else None,
+        state=clean_state(state) if state else None,
+        priority=clean_choice(priority, Priority, "priority") if priority else None,
+        since=moment_of(caller.project_id, clean_moment(since, "since")),
+    )
+    after = read_cursor(cursor, int, datetime, int) if cursor else None
+    found = sql.read_inbox(walk, limit + 1, (after[0], after[1], after[2]) if after else None)
+    rows = found[:limit]
+
+    def cursor_after(count: int) -> str:
+        last = rows[count - 1][0]
+        return make_cursor(last.priority, last.at.isoformat(), last.id)
+
+    return Listing(
+        COLUMNS,
+        [_row(message, to_ack) for message, to_ack in rows],
+        next=cursor_after(limit) if len(found) > limit else None,
+        cursor_after=cursor_after,
+    )
+
+
+def wait_for_inbox(caller: Caller, *, wait_seconds: int = 0, **query: Any) -> Listing:
+    """As `list_inbox`; where nothing is there, once something is, for up to 60 seconds."""
+    seconds = waiting.clean_seconds(wait_seconds)
+    after = latest_cursor(caller.project_id).event_id if seconds else 0
+    listing = list_inbox(caller, **query)
+    if seconds and not listing.rows:
+        waiting.wait_for_news(caller, seconds, after=after, nouns=frozenset({"message"}))
+    return listing
+
+
+def count_unread(caller: Caller) -> int:
+    """How many messages the agent has not read, counted to 1,000."""
+    return sql.count_unread(caller.project_id, caller.agent.casefold(), COUNTED_TO)
+
+
+def count_urgent(caller: Caller) -> int:
+    """How many of them are high or critical."""
+    return sql.count_urgent(caller.project_id, caller.agent.casefold(), COUNTED_TO)
+
+
+def unread_of(project_id: int, folded: Sequence[str]) -> dict[str, int]:
+    """The same for many agents, by their case-folded names."""
+    return sql.count_unread_of(project_id, folded, COUNTED_TO)
+
+
+def _row(message: MessageRow, to_ack: bool) -> list[Any]:
+    return [
+        *(message.id, message.sender, message.to, message.spoken_type, message.spoken_priority),
+        *(message.text, message.payload, message.thread, to_ack or None, spoken(message.at)),
+    ]

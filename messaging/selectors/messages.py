@@ -1,0 +1,129 @@
+"""Reading messages: one whole, a thread, and who has read it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import clock
+from ctxhub.core.clock import spoken
+from ctxhub.core.errors import NotFound
+from ctxhub.core.inputs import MAX_LIMIT, clean_limit
+from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor
+from messaging.models import Delivery, RequestState
+from messaging.sql.message_rows import MessageRow, read_messages, read_thread
+
+LARGEST_ID = 2**63 - 1
+THREAD_COLUMNS = (
+    *("id", "from", "to", "type", "priority", "text", "payload", "reply_to", "ack", "state", "by"),
+    *("result_refs", "at"),
+)
+RECEIPT_COLUMNS = ("agent", "read_at", "acked_at")
+
+
+def find_message(project_id: int, message_id: int) -> MessageRow | None:
+    return read_messages(project_id, [message_id]).get(message_id) if 0 < message_id <= LARGEST_ID else None
+
+
+def get_message(project_id: int, message_id: int) -> MessageRow:
+    """The message, or NotFound."""
+    message = find_message(project_id, message_id)
+    if message is None:
+        raise unknown_message(message_id)
+    return message
+
+
+def unknown_message(message_id: int) -> NotFound:
+    return NotFound(f"There is no message {message_id}.", hint="message inbox shows yours, with their ids.")
+
+
+def message_item(message: MessageRow, now: datetime | None = None) -> dict[str, Any]:
+    """A message as it is shown whole; what it does not have is left out."""
+    now = now or clock.now()
+    always = {
+        "id": message.id,
+        "from": message.sender,
+        "to": message.to,
+        "type": message.spoken_type,
+        "priority": message.spoken_priority,
+        "text": message.text,
+        "thread": message.thread,
+        "at": spoken(message.at),
+    }
+    due = message.ack_due_at
+    is_held = message.is_held(now)
+    perhaps = {
+        "payload": message.payload,
+        "reply_to": message.reply_to,
+        "ack": message.ack or None,
+        "ack_due": spoken(due) if due else None,
+        "state": message.spoken_state(now),
+        "by": message.by if is_held or message.state == RequestState.DONE else None,
+        "claimed_until": spoken(message.claimed_until) if is_held and message.claimed_until else None,
+        "result_refs": list(message.result_refs) or None,
+    }
+    return always | {name: value for name, value in perhaps.items() if value is not None}
+
+
+def list_thread(project_id: int, message_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:
+    """The thread of any of its messages, oldest first; NotFound if there is no such message."""
+    limit = clean_limit(limit)
+    after = read_cursor(cursor, int)[0] if cursor else 0
+    root = get_message(project_id, message_id).thread
+    found = read_thread(project_id, root, after, limit + 1)
+    rows, now = found[:limit], clock.now()
+    return Listing(
+        THREAD_COLUMNS,
+        [_thread_row(message, now) for message in rows],
+        next=make_cursor(rows[-1].id) if len(found) > limit else None,
+        cursor_after=lambda count: make_cursor(rows[count - 1].id),
+    )
+
+
+def list_receipts(
+    project_id: int, message_id: int, *, limit: int = MAX_LIMIT, cursor: str | None = None
+) -> Listing:
+    """Who a message went to, and when each has read and acknowledged it; beside it how far a request is."""
+    limit = clean_limit(limit)
+    message = get_message(project_id, message_id)
+    deliveries = Delivery.objects.in_project(project_id).filter(message_id=message_id)
+    if cursor:
+        deliveries = deliveries.filter(folded__gt=read_cursor(cursor, str)[0])
+    found = list(
+        deliveries.order_by("folded").values_list("name", "read_at", "acked_at", "folded")[: limit + 1]
+    )
+    item = message_item(message)
+    return Listing(
+        RECEIPT_COLUMNS,
+        [
+            [name, read_at and spoken(read_at), acked_at and spoken(acked_at)]
+            for name, read_at, acked_at, _ in found[:limit]
+        ],
+        next=make_cursor(found[limit - 1][3]) if len(found) > limit else None,
+        extra={
+            name: item[name]
+            for name in ("ack_due", "state", "by", "claimed_until", "result_refs")
+            if name in item
+        },
+        cursor_after=lambda count: make_cursor(found[count - 1][3]),
+    )
+
+
+def open_messages(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
+    """The items behind refs; a digest has the text cut short."""
+    ids = {name: int(name) for name in names if name.isascii() and name.isdecimal() and len(name) < 19}
+    found = read_messages(project_id, list(ids.values()))
+    now = clock.now()
+    return {
+        name: message_item(found[row_id], now) if full else _digest(found[row_id])
+        for name, row_id in ids.items()
+        if row_id in found
+    }
+
+
+def _digest(message: MessageRow) -> dict[str, Any]:
+    return {"from": message.sender, "type": message.spoken_type, "text": preview(message.text)}
+
+
+def _thread_row(message: MessageRow, now: datetime) -> list[Any]:
+    item = message_item(message, now)
+    return [item.get(name) for name in THREAD_COLUMNS]

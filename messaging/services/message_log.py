@@ -1,0 +1,62 @@
+"""What every change of messages leaves behind, whoever wrote it: figures and events."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import secrets
+from ctxhub.core.models.priority import Priority
+from ctxhub.core.services.events import Change, record
+from ctxhub.core.services.tallies import place, tally
+from messaging.models import MessageType
+
+NOTE_CHARACTERS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message that has just been written. `to`: its recipients, None: everyone."""
+
+    id: int
+    to: Sequence[str] | None
+    type: int
+    priority: int
+    text: str
+    at: datetime
+
+
+def record_sent(*, project_id: int, agent_id: int | None, messages: Sequence[Sent], at: datetime) -> None:
+    """Count new messages and write their events, as the last statements of the transaction."""
+    tally(project_id, Counter({place("message"): len(messages)}))
+    changes = [Change("message", "sent", f"message:{sent.id}", _told(sent), sent.at) for sent in messages]
+    record(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
+
+
+def record_changes(
+    *, project_id: int, agent_id: int | None, changes: Sequence[tuple[int, str, dict[str, Any]]], at: datetime
+) -> None:
+    """Write the events of what happened to messages: id, verb, and what there is to tell.
+
+    `to` in it names whom it concerns; others who wait for news are not disturbed.
+    """
+    record(
+        project_id=project_id,
+        agent_id=agent_id,
+        changes=[Change("message", verb, f"message:{row_id}", data) for row_id, verb, data in changes],
+        at=at,
+    )
+
+
+def record_deleted(*, project_id: int, agent_id: int | None, message_id: int, at: datetime) -> None:
+    tally(project_id, Counter({place("message"): -1}))
+    record_changes(project_id=project_id, agent_id=agent_id, changes=[(message_id, "deleted", {})], at=at)
+
+
+def _told(sent: Sent) -> dict[str, Any]:
+    addressed = {} if sent.to is None else {"to": list(sent.to)}
+    words = {"type": MessageType(sent.type).label, "priority": Priority(sent.priority).label}
+    # The log outlives a message that is deleted for what it holds.
+    is_secret = secrets.find_secret(sent.text) is not None
+    return {**addressed, **words, **({} if is_secret else {"note": sent.text[:NOTE_CHARACTERS]})}

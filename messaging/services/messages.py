@@ -1,0 +1,166 @@
+"""Messages are sent here, and nowhere else."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NotRequired, Unpack
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import CtxhubError
+from ctxhub.core.services.batches import BatchAnswer, Items, write_batch
+from ctxhub.core.services.words import register_agent
+from ctxhub.core.writing import writing
+from messaging.models import MessageType, RequestState
+from messaging.selectors.messages import unknown_message
+from messaging.services.message_fields import MessageArguments, MessageFields, clean_message
+from messaging.services.message_log import Sent, record_sent
+from messaging.sql.deliveries import deliver_to, deliver_to_everyone, known_names
+from messaging.sql.message_rows import MessageRow, read_messages
+from messaging.sql.message_writes import NewMessage, insert_messages
+
+
+class SendAnswer(TypedDict):
+    id: int
+    thread: int
+    to: list[str] | None
+    unknown: NotRequired[list[str]]
+
+
+Outcome = SendAnswer | CtxhubError
+Recipients = Sequence[str] | None
+"""Names; None is everyone."""
+
+# -- Services --------------------------------------------------------------------------------------
+
+
+def send_message(*, caller: Caller, text: str, **rest: Unpack[MessageArguments]) -> SendAnswer:
+    """Say something to some agents, or to everyone in the project.
+
+    A reply (`reply_to`) joins the thread of what it answers; without `to` it goes to who wrote that, or where
+    that is the caller, to whom it went. `ack_within` ("2h") implies `ack`. Raises NotFound for an unknown
+    `reply_to`. `unknown` in the answer: names that no agent of the project has had; they are delivered to.
+    """
+    fields = clean_message(caller, text=text, **rest)
+    with writing(caller.project_id):
+        [outcome] = _send(caller, [fields])
+        if isinstance(outcome, CtxhubError):
+            raise outcome
+        return outcome
+
+
+def send_message_batch(*, caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
+    """Send up to 50 messages in a number of statements that does not grow with them.
+
+    An item is the arguments of `send_message`, or the error with which a face has refused it already.
+    `atomic`: all or nothing, the error naming the `index`; otherwise what can be sent is, and each result
+    says how it went.
+    """
+    return write_batch(caller, items, clean=clean_message, write=_send, answer=_as_it_is, atomic=atomic)
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _send(caller: Caller, items: Sequence[MessageFields]) -> list[Outcome]:
+    at = clock.now()
+    replied = [fields.reply_to for fields in items if fields.reply_to]
+    answered = read_messages(caller.project_id, list(dict.fromkeys(replied)))
+    sendable = [fields for fields in items if fields.reply_to is None or fields.reply_to in answered]
+    written = iter(_write(caller, sendable, answered, at) if sendable else ())
+    return [
+        next(written)
+        if fields.reply_to is None or fields.reply_to in answered
+        else unknown_message(fields.reply_to)
+        for fields in items
+    ]
+
+
+def _write(
+    caller: Caller, items: Sequence[MessageFields], answered: Mapping[int, MessageRow], at: datetime
+) -> list[SendAnswer]:
+    """Each message has a microsecond of its own: an inbox shows them in the order they were said in."""
+    agent_id = register_agent(caller, at)
+    addressed = [_addressed(fields, answered, caller.agent) for fields in items]
+    known = known_names(caller.project_id, [name for names in addressed for name in names or ()])
+    spelled = [_spelled(names, known) for names in addressed]
+    new = [
+        _new_message(fields, answered, agent_id, names is None, at + timedelta(microseconds=n))
+        for n, (fields, names) in enumerate(zip(items, spelled, strict=True))
+    ]
+    ids = insert_messages(caller.project_id, new)
+    _deliver(caller.project_id, ids, new, spelled)
+    sent = [
+        Sent(row_id, names, message.type, message.priority, message.text, message.at)
+        for row_id, names, message in zip(ids, spelled, new, strict=True)
+    ]
+    record_sent(project_id=caller.project_id, agent_id=agent_id, messages=sent, at=at)
+    return [
+        _answer(row_id, message.thread_id, names, known)
+        for row_id, message, names in zip(ids, new, spelled, strict=True)
+    ]
+
+
+def _addressed(fields: MessageFields, answered: Mapping[int, MessageRow], own: str) -> Recipients:
+    """Whom it goes to, as far as that is said or follows from what it answers."""
+    if fields.to is not None or fields.reply_to is None:
+        return fields.to or None
+    earlier = answered[fields.reply_to]
+    return earlier.to if earlier.sender.casefold() == own.casefold() else [earlier.sender]
+
+
+def _spelled(names: Recipients, known: Mapping[str, str]) -> Recipients:
+    return None if names is None else [known.get(name.casefold(), name) for name in names]
+
+
+def _new_message(
+    fields: MessageFields,
+    answered: Mapping[int, MessageRow],
+    sender_id: int,
+    to_everyone: bool,
+    at: datetime,
+) -> NewMessage:
+    is_request = fields.type == MessageType.REQUEST
+    return NewMessage(
+        sender_id=sender_id,
+        type=fields.type.value,
+        state=(RequestState.OPEN if is_request else RequestState.NONE).value,
+        priority=fields.priority.value,
+        text=fields.text,
+        payload=fields.payload,
+        thread_id=answered[fields.reply_to].thread if fields.reply_to else None,
+        reply_to_id=fields.reply_to,
+        to_everyone=to_everyone,
+        ack=fields.ack,
+        ack_due_at=at + fields.ack_within if fields.ack_within else None,
+        at=at,
+    )
+
+
+def _deliver(
+    project_id: int, ids: Sequence[int], new: Sequence[NewMessage], recipients: Sequence[Recipients]
+) -> None:
+    together = list(zip(ids, new, recipients, strict=True))
+    deliver_to(
+        project_id,
+        [
+            (row_id, name, message.type, message.state, message.priority, message.at)
+            for row_id, message, names in together
+            for name in names or ()
+        ],
+    )
+    if everyone := [row_id for row_id, message, _ in together if message.to_everyone]:
+        deliver_to_everyone(everyone)
+
+
+def _answer(row_id: int, thread_id: int | None, names: Recipients, known: Mapping[str, str]) -> SendAnswer:
+    answer = SendAnswer(id=row_id, thread=thread_id or row_id, to=None if names is None else list(names))
+    if unknown := [name for name in names or () if name.casefold() not in known]:
+        answer["unknown"] = unknown
+    return answer
+
+
+def _as_it_is(answer: SendAnswer) -> Mapping[str, Any]:
+    return {**answer}

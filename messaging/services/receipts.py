@@ -1,0 +1,91 @@
+"""Receipts: each agent has read and acknowledged for itself, and hides nothing from another."""
+
+from collections.abc import Sequence
+from typing import NotRequired
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput, NotFound
+from ctxhub.core.services.words import register_agent
+from ctxhub.core.writing import writing
+from messaging.services.message_fields import clean_ids
+from messaging.services.message_log import record_changes
+from messaging.sql.deliveries import addressed_to, mark_acked, mark_read, mark_some_read
+from messaging.sql.message_rows import read_messages
+
+MARKED_AT_ONCE = 2_000
+
+
+class ReadAnswer(TypedDict):
+    marked: int
+
+
+class AckAnswer(TypedDict):
+    acked: int
+    hint: NotRequired[str]
+
+
+def read_messages_of(
+    *, caller: Caller, ids: Sequence[int] | None = None, everything: bool = False
+) -> ReadAnswer:
+    """Mark messages to the caller's agent as read, these or all; how many were unread.
+
+    What is addressed to others is not counted, and not touched.
+    """
+    if everything == (ids is not None):
+        raise InvalidInput("Give ids, or all: true.", missing=[] if everything else ["ids"])
+    wanted = None if ids is None else clean_ids(ids)
+    folded = caller.agent.casefold()
+    marked = 0
+    while True:
+        with writing(caller.project_id):
+            at = clock.now()
+            register_agent(caller, at)
+            if wanted is not None:
+                return {"marked": mark_read(caller.project_id, folded, wanted, at)}
+            some = mark_some_read(caller.project_id, folded, at, MARKED_AT_ONCE)
+        marked += some
+        if some < MARKED_AT_ONCE:
+            return {"marked": marked}
+
+
+def acknowledge_messages(*, caller: Caller, ids: Sequence[int]) -> AckAnswer:
+    """Acknowledge messages to the caller's agent; how many of them it had not acknowledged before.
+
+    It marks them as read. What asks for no acknowledgement is marked as read alone, and named in the hint.
+    Raises NotFound, with nothing written, if one of them is not addressed to the agent.
+    """
+    wanted = clean_ids(ids)
+    folded = caller.agent.casefold()
+    with writing(caller.project_id):
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        addressed = addressed_to(caller.project_id, folded, wanted)
+        if others := [message_id for message_id in wanted if message_id not in addressed]:
+            raise not_addressed(caller, others)
+        found = read_messages(caller.project_id, wanted)
+        unasked = [message_id for message_id in wanted if not found[message_id].ack]
+        if unasked:
+            mark_read(caller.project_id, folded, unasked, at)
+        asked = [message_id for message_id in wanted if found[message_id].ack]
+        acked = mark_acked(caller.project_id, folded, asked, at) if asked else []
+        changes = [(message_id, "acked", {"to": [found[message_id].sender]}) for message_id in acked]
+        record_changes(project_id=caller.project_id, agent_id=agent_id, changes=changes, at=at)
+    answer = AckAnswer(acked=len(acked))
+    if unasked:
+        answer["hint"] = f"{_named(unasked)} asked for no acknowledgement; marked as read."
+    return answer
+
+
+def not_addressed(caller: Caller, ids: Sequence[int]) -> NotFound:
+    return NotFound(
+        f"{_named(ids)}: not addressed to {caller.agent!r}, or not there.",
+        hint="message inbox with unread false shows what is addressed to you.",
+    )
+
+
+def _named(ids: Sequence[int]) -> str:
+    return f"message {', '.join(map(str, ids[:10]))}{' and more' if len(ids) > 10 else ''}"

@@ -1,0 +1,166 @@
+"""Requests: one agent claims each, and says when it is done."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, NotRequired
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core import clock, sql
+from ctxhub.core.caller import Caller
+from ctxhub.core.clock import spoken
+from ctxhub.core.errors import Conflict, InvalidInput
+from ctxhub.core.inputs import LIST_LENGTH, clean_from_to, refuse_secret
+from ctxhub.core.nouns import split_ref
+from ctxhub.core.services.words import register_agent
+from ctxhub.core.writing import writing
+from messaging.models import RequestState
+from messaging.selectors.messages import get_message, message_item
+from messaging.services.message_fields import clean_id
+from messaging.services.message_log import record_changes
+from messaging.services.receipts import not_addressed
+from messaging.sql.deliveries import addressed_to, mark_read
+from messaging.sql.message_rows import MessageRow
+from messaging.sql.message_writes import set_state
+from messaging.sql.requests import next_request
+
+LONGEST_MINUTES = 1_440
+
+
+class ClaimAnswer(TypedDict):
+    claimed: dict[str, Any] | None
+
+
+class DoneAnswer(TypedDict):
+    id: int
+    state: str
+    result_refs: NotRequired[list[str]]
+
+
+def claim_request(
+    *, caller: Caller, message_id: int | None = None, following: bool = False, minutes: int = 30
+) -> ClaimAnswer:
+    """Take a request for some minutes (1 to 1440), so that no other agent works on it; it is read, then.
+
+    By its id, or with `following` the most urgent open one, of those the oldest: `claimed` is null if there
+    is none. Who holds it already extends the claim. Raises Conflict, naming holder and end, if another agent
+    holds it or if it is done; NotFound if it is not addressed to the caller's agent.
+    """
+    if following == (message_id is not None):
+        raise InvalidInput("Give id, or next: true.", missing=[] if following else ["id"])
+    wanted = None if message_id is None else clean_id(message_id, "id")
+    clean_from_to(minutes, "minutes", 1, LONGEST_MINUTES)
+    with writing(caller.project_id):
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        row_id = wanted or next_request(caller.project_id, caller.agent.casefold(), at)
+        if row_id is None:
+            return {"claimed": None}
+        message = _request_for(caller, row_id)
+        if message.state == RequestState.DONE:
+            raise _done_already(message)
+        _refuse_held(message, caller, at)
+        until = at + timedelta(minutes=minutes)
+        claim = {
+            "state": RequestState.CLAIMED.value,
+            "claimed_by_id": agent_id,
+            "claimed_until": sql.stored_time(until),
+        }
+        set_state(row_id, claim)
+        mark_read(caller.project_id, caller.agent.casefold(), [row_id], at)
+        told = {"to": [message.sender], "until": spoken(until)}
+        record_changes(
+            project_id=caller.project_id, agent_id=agent_id, changes=[(row_id, "claimed", told)], at=at
+        )
+        return {"claimed": message_item(get_message(caller.project_id, row_id), at)}
+
+
+def finish_request(
+    *, caller: Caller, message_id: int, result_refs: Sequence[str] | None = None
+) -> DoneAnswer:
+    """Say that a request is done, and which refs (decision:api/auth) came of it.
+
+    Whoever holds it may, or any of its recipients while nobody does. To say it twice changes nothing. Raises
+    Conflict while another agent's claim holds, or if another has done it.
+    """
+    message_id = clean_id(message_id, "id")
+    refs = _clean_refs(caller, result_refs or ())
+    with writing(caller.project_id):
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        message = _request_for(caller, message_id)
+        if message.state == RequestState.DONE:
+            if not _is_own(message, caller):
+                raise _done_already(message)
+            return _done(message_id, message.result_refs)
+        _refuse_held(message, caller, at)
+        moment = sql.stored_time(at)
+        changes = {
+            "state": RequestState.DONE.value,
+            "claimed_by_id": agent_id,
+            "done_at": moment,
+            "result_refs": sql.stored_json(refs),
+        }
+        set_state(message_id, changes)
+        mark_read(caller.project_id, caller.agent.casefold(), [message_id], at)
+        told = {"to": [message.sender], **({"refs": refs, "note": ", ".join(refs)} if refs else {})}
+        record_changes(
+            project_id=caller.project_id, agent_id=agent_id, changes=[(message_id, "done", told)], at=at
+        )
+    return _done(message_id, refs)
+
+
+def _request_for(caller: Caller, message_id: int) -> MessageRow:
+    """The request of this id, addressed to the caller's agent."""
+    message = get_message(caller.project_id, message_id)
+    if message.sender.casefold() == caller.agent.casefold():
+        raise InvalidInput(f"message {message_id} is your own.", hint="A request is for others to claim.")
+    if not addressed_to(caller.project_id, caller.agent.casefold(), [message_id]):
+        raise not_addressed(caller, [message_id])
+    if not message.is_request:
+        raise InvalidInput(
+            f"message {message_id} is no request, but of the type {message.spoken_type}.",
+            hint="message inbox with type request and state open shows what can be claimed.",
+        )
+    return message
+
+
+def _refuse_held(message: MessageRow, caller: Caller, at: datetime) -> None:
+    if message.is_held(at) and not _is_own(message, caller):
+        until = spoken(message.claimed_until) if message.claimed_until else ""
+        raise Conflict(
+            f"message {message.id} is claimed by {message.by!r} until {until}.",
+            hint="Take another with next: true, or wait.",
+            current={"by": message.by, "until": until},
+        )
+
+
+def _done_already(message: MessageRow) -> Conflict:
+    return Conflict(
+        f"message {message.id} is done, by {message.by!r}.",
+        hint="message thread shows what was said about it.",
+        current={"by": message.by, "state": "done"},
+    )
+
+
+def _is_own(message: MessageRow, caller: Caller) -> bool:
+    return message.by is not None and message.by.casefold() == caller.agent.casefold()
+
+
+def _done(message_id: int, refs: Sequence[str]) -> DoneAnswer:
+    answer = DoneAnswer(id=message_id, state="done")
+    if refs:
+        answer["result_refs"] = list(refs)
+    return answer
+
+
+def _clean_refs(caller: Caller, said: Sequence[str]) -> list[str]:
+    if len(said) > LIST_LENGTH:
+        raise InvalidInput(f"result_refs has {len(said)} entries; the limit is {LIST_LENGTH}.")
+    refs = []
+    for ref in said:
+        noun, name = split_ref(ref)
+        refuse_secret(name, "result_refs", caller)
+        refs.append(f"{noun.kind}:{name}")
+    return list(dict.fromkeys(refs))

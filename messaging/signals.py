@@ -1,0 +1,149 @@
+"""What must happen whoever writes: latecomers get what went to everyone, and the log is complete."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.db.models.signals import post_delete, post_save, pre_delete, pre_save
+from django.dispatch import receiver
+
+from ctxhub.core import clock
+from ctxhub.core.caller import current
+from ctxhub.core.models import Agent
+from ctxhub.core.services.words import agent_registered, register_agent
+from ctxhub.core.writing import join_queue, writing
+from messaging.models import Delivery, Message, MessageType, RequestState
+from messaging.services.message_log import Sent, record_changes, record_deleted, record_sent
+from messaging.sql.deliveries import deliver_standing, deliver_to_everyone
+from messaging.sql.message_writes import copy_to_deliveries
+
+# What a save may change.
+SAVED = (
+    *("type", "priority", "text", "payload", "to_everyone", "ack", "ack_due_at", "ack_overdue", "state"),
+    *("claimed_by_id", "claimed_until", "done_at", "result_refs"),
+)
+
+# -- Agents ----------------------------------------------------------------------------------------
+
+
+@receiver(agent_registered)
+def deliver_what_stands(project_id: int, agent_id: int, **_: Any) -> None:
+    deliver_standing(project_id, agent_id)
+
+
+@receiver(post_save, sender=Agent)
+def deliver_to_new_agent(instance: Agent, created: bool, raw: bool = False, **_: Any) -> None:
+    if created and not raw:
+        with writing(instance.project_id):
+            deliver_standing(instance.project_id, instance.pk)
+
+
+# -- Messages --------------------------------------------------------------------------------------
+
+
+@receiver(pre_save, sender=Message)
+def keep_what_was(instance: Message, raw: bool = False, **_: Any) -> None:
+    """Remember the stored row. A request without a state is open."""
+    if raw:
+        return
+    join_queue(instance.project_id)
+    if instance.type == MessageType.REQUEST and instance.state == RequestState.NONE:
+        instance.state = RequestState.OPEN
+    instance._ctxhub_was = _stored(instance)  # type: ignore[attr-defined]
+
+
+@receiver(post_save, sender=Message)
+def record_save(instance: Message, created: bool, raw: bool = False, **_: Any) -> None:
+    """Recipients by name are added after the message, each as a delivery."""
+    if raw:
+        return
+    with writing(instance.project_id):
+        if created:
+            _record_new(instance)
+            return
+        old, new = instance._ctxhub_was, _stored(instance)  # type: ignore[attr-defined]
+        if changed := [name for name in SAVED if old and new and old[name] != new[name]]:
+            copy_to_deliveries(instance.pk)
+            deliver_to_everyone([instance.pk])
+            _record(instance, _verb(instance, changed), {"changed": changed})
+
+
+@receiver(pre_delete, sender=Message)
+def wait_for_turn(instance: Message, origin: Any = None, **_: Any) -> None:
+    if _is_meant(origin):
+        join_queue(instance.project_id)
+
+
+@receiver(post_delete, sender=Message)
+def record_delete(instance: Message, origin: Any = None, **_: Any) -> None:
+    if _is_meant(origin):
+        with writing(instance.project_id):
+            record_deleted(
+                project_id=instance.project_id, agent_id=_actor(), message_id=instance.pk, at=clock.now()
+            )
+
+
+# -- Deliveries ------------------------------------------------------------------------------------
+
+
+@receiver(pre_save, sender=Delivery)
+def repeat_the_message(instance: Delivery, raw: bool = False, **_: Any) -> None:
+    if raw:
+        return
+    message = instance.message
+    instance.folded = instance.name.casefold()
+    instance.type, instance.state = message.type, message.state
+    instance.priority, instance.at = message.priority, message.created_at
+    acked = Delivery.unscoped.filter(pk=instance.pk).values_list("acked_at", flat=True)
+    instance._ctxhub_acked = bool(instance.pk and acked.first())  # type: ignore[attr-defined]
+
+
+@receiver(post_save, sender=Delivery)
+def record_delivery(instance: Delivery, created: bool, raw: bool = False, **_: Any) -> None:
+    if raw:
+        return
+    with writing(instance.project_id):
+        if created:
+            _record(instance.message, "delivered", {"to": [instance.name]})
+        if instance.acked_at and not instance._ctxhub_acked:  # type: ignore[attr-defined]
+            _record(instance.message, "acked", {"to": [instance.message.sender.name]})
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _is_meant(origin: Any) -> bool:
+    """A message that goes with its whole project leaves no event: the log goes too."""
+    return isinstance(origin, Message) or (isinstance(origin, QuerySet) and origin.model is Message)
+
+
+def _stored(message: Message) -> dict[str, Any] | None:
+    return Message.unscoped.filter(pk=message.pk).values(*SAVED).first() if message.pk else None
+
+
+def _record_new(message: Message) -> None:
+    deliver_to_everyone([message.pk])
+    to: list[str] | None = None if message.to_everyone else []
+    sent = Sent(message.pk, to, message.type, message.priority, message.text, message.created_at)
+    record_sent(
+        project_id=message.project_id, agent_id=message.sender_id, messages=[sent], at=message.created_at
+    )
+
+
+def _verb(message: Message, changed: list[str]) -> str:
+    if "state" in changed and message.state in (RequestState.CLAIMED, RequestState.DONE):
+        return str(RequestState(message.state).label)
+    return "overdue" if "ack_overdue" in changed and message.ack_overdue else "updated"
+
+
+def _record(message: Message, verb: str, data: dict[str, Any]) -> None:
+    record_changes(
+        project_id=message.project_id,
+        agent_id=_actor(),
+        changes=[(message.pk, verb, data)],
+        at=clock.now(),
+    )
+
+
+def _actor() -> int | None:
+    caller = current()
+    return register_agent(caller, clock.now()) if caller else None

@@ -1,0 +1,72 @@
+"""Old messages, and acknowledgements that are due."""
+
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import sql
+from messaging.sql.message_writes import delete_messages
+
+_UNREAD = "EXISTS (SELECT 1 FROM messaging_delivery d WHERE d.message_id = m.id AND d.read_at IS NULL)"
+_UNACKED = "EXISTS (SELECT 1 FROM messaging_delivery d WHERE d.message_id = m.id AND d.acked_at IS NULL)"
+
+
+def count_old(project_id: int, before: datetime, unread_until: datetime | None) -> int:
+    condition, values = _old(project_id, before, unread_until)
+    [(count,)] = sql.rows(f"SELECT count(*) FROM messaging_message m WHERE {condition}", values)  # noqa: S608
+    return int(count)
+
+
+def remove_old(project_id: int, before: datetime, unread_until: datetime | None, at_most: int) -> int:
+    """Remove the oldest of them; how many went."""
+    condition, values = _old(project_id, before, unread_until)
+    statement = f"SELECT m.id FROM messaging_message m WHERE {condition} ORDER BY m.created_at, m.id LIMIT %s"  # noqa: S608
+    ids = [row_id for (row_id,) in sql.rows(statement, [*values, at_most])]
+    if ids:
+        delete_messages(ids)
+    return len(ids)
+
+
+def _old(project_id: int, before: datetime, unread_until: datetime | None) -> tuple[str, list[Any]]:
+    """From before a moment. With `unread_until`, without what is still needed: what has still to be
+    acknowledged, and of what is newer than that moment, what a named recipient has not read.
+    """
+    condition = "m.project_id = %s AND m.created_at < %s"
+    values: list[Any] = [project_id, sql.stored_time(before)]
+    if unread_until:
+        condition += f" AND NOT (m.ack AND {_UNACKED})"
+        condition += f" AND NOT (NOT m.to_everyone AND m.created_at >= %s AND {_UNREAD})"
+        values.append(sql.stored_time(unread_until))
+    return condition, values
+
+
+def overdue(project_id: int, now: datetime, at_most: int) -> list[tuple[int, str, bool]]:
+    """Messages whose time to be acknowledged is up: id, sender, and whether anybody has still to do it."""
+    statement = f"""
+        SELECT m.id, s.name, {_UNACKED} FROM messaging_message m JOIN core_agent s ON s.id = m.sender_id
+        WHERE m.project_id = %s AND m.ack_due_at IS NOT NULL AND NOT m.ack_overdue AND m.ack_due_at <= %s
+        ORDER BY m.ack_due_at LIMIT %s"""  # noqa: S608
+    found = sql.rows(statement, [project_id, sql.stored_time(now), at_most])
+    return [(row_id, sender, bool(is_waiting)) for row_id, sender, is_waiting in found]
+
+
+def waiting_for(message_ids: list[int]) -> dict[int, list[str]]:
+    """Who has still to acknowledge each message."""
+    among, values = sql.among("message_id", message_ids)
+    statement = f"""
+        SELECT message_id, name FROM messaging_delivery WHERE acked_at IS NULL AND {among}
+        ORDER BY message_id, folded"""  # noqa: S608
+    names: dict[int, list[str]] = {}
+    for message_id, name in sql.rows(statement, values):
+        names.setdefault(message_id, []).append(name)
+    return names
+
+
+def mark_overdue(message_ids: list[int]) -> None:
+    among, values = sql.among("id", message_ids)
+    sql.execute(f"UPDATE messaging_message SET ack_overdue = true WHERE {among}", values)  # noqa: S608
+
+
+def mark_settled(message_ids: list[int]) -> None:
+    """All have acknowledged: nothing falls due any more."""
+    among, values = sql.among("id", message_ids)
+    sql.execute(f"UPDATE messaging_message SET ack_due_at = NULL WHERE {among}", values)  # noqa: S608

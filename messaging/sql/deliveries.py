@@ -1,0 +1,88 @@
+"""Deliveries written: to named recipients, to everyone, and to who comes later."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import sql
+
+_COLUMNS = ("project_id", "message_id", "name", "folded", "type", "state", "priority", "at")
+
+_TO_EVERYONE = f"""
+    INSERT INTO messaging_delivery ({", ".join(_COLUMNS)})
+    SELECT m.project_id, m.id, a.name, a.folded, m.type, m.state, m.priority, m.created_at
+    FROM messaging_message m JOIN core_agent a ON a.project_id = m.project_id AND a.id <> m.sender_id
+    WHERE m.to_everyone AND {{}} ON CONFLICT (message_id, folded) DO NOTHING"""  # noqa: S608
+
+
+def deliver_to(project_id: int, recipients: Sequence[tuple[int, str, int, int, int, datetime]]) -> None:
+    """Each recipient: message id, name, the message's type, state, priority and time."""
+    if recipients:
+        sql.insert(
+            "messaging_delivery",
+            _COLUMNS,
+            [
+                (project_id, message, name, name.casefold(), kind, state, priority, sql.stored_time(at))
+                for message, name, kind, state, priority, at in recipients
+            ],
+        )
+
+
+def deliver_to_everyone(message_ids: Sequence[int]) -> None:
+    """To every agent that there is, its sender left out."""
+    among, values = sql.among("m.id", message_ids)
+    sql.execute(_TO_EVERYONE.format(among), values)
+
+
+def deliver_standing(project_id: int, agent_id: int) -> None:
+    """What was said to everyone, to an agent that has just come."""
+    sql.execute(_TO_EVERYONE.format("m.project_id = %s AND a.id = %s"), [project_id, agent_id])
+
+
+def known_names(project_id: int, names: Sequence[str]) -> dict[str, str]:
+    """How the agents of these names are spelled, by the folded name; those never seen are left out."""
+    if not names:
+        return {}
+    among, values = sql.among("folded", list({name.casefold() for name in names}))
+    statement = f"SELECT folded, name FROM core_agent WHERE project_id = %s AND {among}"  # noqa: S608
+    return dict(sql.rows(statement, [project_id, *values]))
+
+
+def mark_read(project_id: int, folded: str, message_ids: Sequence[int], at: datetime) -> int:
+    """How many of these messages the agent had not read."""
+    among, values = sql.among("message_id", message_ids)
+    return _mark_read(project_id, folded, among, values, at)
+
+
+def mark_some_read(project_id: int, folded: str, at: datetime, at_most: int) -> int:
+    """Whatever it has not read, at most so many of them."""
+    some = (
+        "id IN (SELECT id FROM messaging_delivery WHERE project_id = %s AND folded = %s AND read_at IS NULL"
+        " ORDER BY type, state LIMIT %s)"
+    )
+    return _mark_read(project_id, folded, some, [project_id, folded, at_most], at)
+
+
+def _mark_read(project_id: int, folded: str, which: str, values: Sequence[Any], at: datetime) -> int:
+    statement = f"""
+        UPDATE messaging_delivery SET read_at = %s
+        WHERE project_id = %s AND folded = %s AND read_at IS NULL AND {which} RETURNING id"""  # noqa: S608
+    return len(sql.rows(statement, [sql.stored_time(at), project_id, folded, *values]))
+
+
+def mark_acked(project_id: int, folded: str, message_ids: Sequence[int], at: datetime) -> list[int]:
+    """The messages that the agent has acknowledged now, and not before; they are read, too."""
+    among, values = sql.among("message_id", message_ids)
+    moment = sql.stored_time(at)
+    statement = f"""
+        UPDATE messaging_delivery SET acked_at = %s, read_at = coalesce(read_at, %s)
+        WHERE project_id = %s AND folded = %s AND acked_at IS NULL AND {among} RETURNING message_id"""  # noqa: S608
+    found = sql.rows(statement, [moment, moment, project_id, folded, *values])
+    return sorted(message_id for (message_id,) in found)
+
+
+def addressed_to(project_id: int, folded: str, message_ids: Sequence[int]) -> set[int]:
+    """Which of these messages are addressed to the agent."""
+    among, values = sql.among("message_id", message_ids)
+    statement = f"SELECT message_id FROM messaging_delivery WHERE project_id = %s AND folded = %s AND {among}"  # noqa: S608
+    return {message_id for (message_id,) in sql.rows(statement, [project_id, folded, *values])}

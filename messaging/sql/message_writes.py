@@ -1,0 +1,71 @@
+"""Messages written, and removed with all that hangs on them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import sql
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    sender_id: int
+    type: int
+    state: int
+    priority: int
+    text: str
+    payload: Any
+    thread_id: int | None
+    reply_to_id: int | None
+    to_everyone: bool
+    ack: bool
+    ack_due_at: datetime | None
+    at: datetime
+
+
+_WRITTEN = (
+    *("project_id", "sender_id", "type", "state", "priority", "text", "payload", "thread_id", "reply_to_id"),
+    *("to_everyone", "ack", "ack_due_at", "ack_overdue", "result_refs", "created_at"),
+)
+
+
+def insert_messages(project_id: int, messages: Sequence[NewMessage]) -> list[int]:
+    """The ids, in the order of the messages: they are given in the order of the rows."""
+    records = [
+        (
+            *(project_id, m.sender_id, m.type, m.state, m.priority, m.text),
+            *(None if m.payload is None else sql.stored_json(m.payload), m.thread_id, m.reply_to_id),
+            *(m.to_everyone, m.ack, m.ack_due_at and sql.stored_time(m.ack_due_at), False),
+            *(sql.stored_json([]), sql.stored_time(m.at)),
+        )
+        for m in messages
+    ]
+    return sorted(row_id for (row_id,) in sql.insert("messaging_message", _WRITTEN, records, "RETURNING id"))
+
+
+def set_state(message_id: int, changes: Mapping[str, Any]) -> None:
+    """Change a request, and what its deliveries repeat of it."""
+    assigned = ", ".join(f"{column} = %s" for column in changes)
+    sql.execute(f"UPDATE messaging_message SET {assigned} WHERE id = %s", [*changes.values(), message_id])  # noqa: S608
+    copy_to_deliveries(message_id)
+
+
+def copy_to_deliveries(message_id: int) -> None:
+    """Type, state, priority and time as the message has them now."""
+    sql.execute(
+        """UPDATE messaging_delivery SET (type, state, priority, at) = (
+            SELECT m.type, m.state, m.priority, m.created_at FROM messaging_message m WHERE m.id = %s)
+        WHERE message_id = %s""",
+        [message_id, message_id],
+    )
+
+
+def delete_messages(message_ids: Sequence[int]) -> None:
+    """Answers to them stay, and their threads; what they answered is forgotten."""
+    deliveries, values = sql.among("message_id", message_ids)
+    sql.execute(f"DELETE FROM messaging_delivery WHERE {deliveries}", values)  # noqa: S608
+    answers, values = sql.among("reply_to_id", message_ids)
+    sql.execute(f"UPDATE messaging_message SET reply_to_id = NULL WHERE {answers}", values)  # noqa: S608
+    messages, values = sql.among("id", message_ids)
+    sql.execute(f"DELETE FROM messaging_message WHERE {messages}", values)  # noqa: S608

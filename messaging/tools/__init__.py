@@ -1,0 +1,3 @@
+from messaging.tools import messages
+
+__all__ = ["messages"]

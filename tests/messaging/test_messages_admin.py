@@ -1,0 +1,319 @@
+"""Messages in the admin: found, read as conversations, answered by people."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core import clock
+from ctxhub.core.admin import refs
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Agent, Project
+from ctxhub.core.services.retention import cleanup
+from messaging.models import Delivery, Message
+from messaging.services.receipts import acknowledge_messages
+from messaging.services.requests import claim_request
+from tests.messaging.mail import known, send, texts, verbs
+from tests.people import ADMIN, VIEWER, member
+
+LIST = "/admin/messaging/message/"
+
+
+@pytest.fixture
+def client(apollo: Project) -> Client:
+    return member(apollo, username="vi")
+
+
+def page(row_id: int) -> str:
+    return f"{LIST}{row_id}/"
+
+
+def shown(client: Client, url: str) -> str:
+    response = client.get(url, follow=True)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def listed(client: Client, **query: Any) -> set[str]:
+    response = client.get(LIST, query)
+    assert response.status_code == 200
+    return {message.beginning for message in response.context["cl"].result_list}
+
+
+# -- Finding ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, {"all", "ask", "info", "late"}),
+        ({"from": "BEN"}, {"info"}),
+        ({"to": "Ben"}, {"all", "ask", "late"}),
+        ({"to": "nobody"}, set()),
+        ({"type__exact": 3}, {"ask"}),
+        ({"priority__exact": 4}, {"ask"}),
+        ({"state": "open"}, {"ask"}),
+        ({"state": "claimed"}, set()),
+        ({"waits": "urgent"}, {"ask"}),
+        ({"waits": "ack"}, {"late", "all"}),
+        ({"waits": "late"}, {"late"}),
+        ({"q": "nf"}, {"info"}),
+        ({"project": "apollo"}, {"all", "ask", "info", "late"}),
+    ],
+)
+def test_the_list_is_narrowed_by_each_filter(
+    client: Client, ada: Caller, ben: Caller, query: dict[str, Any], expected: set[str]
+) -> None:
+    known(ben)
+    send(ada, "all", ack=True)
+    send(ada, "ask", to=["ben"], type="request", priority="critical")
+    send(ben, "info", to=["ada"])
+    send(ada, "late", to=["ben"], ack_within="1m")
+    with time_machine.travel(clock.now() + timedelta(minutes=2)):
+        cleanup(ada.project_id)
+    assert listed(client, **query) == expected
+
+
+def test_a_ref_leads_to_its_message(client: Client, ada: Caller) -> None:
+    row_id = send(ada, "one")
+    send(ada, "two")
+    assert listed(client, q=f"message:{row_id}") == {"one"}
+    assert refs.page_of(ada.project_id, f"message:{row_id}") == page(row_id)
+    for ref in ("message:x", f"message:{9**9}", "message:" + "9" * 30):
+        assert refs.page_of(ada.project_id, ref) is None
+
+
+def test_the_list_tells_the_story_of_each(client: Client, ada: Caller, ben: Caller) -> None:
+    send(ada, "ask", to=["ben", *(f"z{n}" for n in range(6))], type="request", ack=True)
+    text = shown(client, LIST)
+    for said in ("ask", "ada", "ben", "and 3 more", "request", "open", "awaited"):
+        assert said in text
+
+
+def test_the_list_asks_as_often_for_many_as_for_few(client: Client, ada: Caller) -> None:
+    asked = []
+    for count in (3, 30):
+        for n in range(count):
+            send(ada, f"m{n}", to=["ben", f"a{n}"], ack=True)
+        with CaptureQueriesContext(connection) as captured:
+            client.get(LIST)
+        asked.append(len(captured))
+    assert asked[0] == asked[1]
+
+
+# -- Reading ---------------------------------------------------------------------------------------
+
+
+def test_a_conversation_shows_who_said_what_and_who_has_read_it(
+    client: Client, ada: Caller, ben: Caller
+) -> None:
+    first = send(ada, "<b>question</b>", to=["ben", "eve"], type="request", ack=True, payload={"n": 1})
+    send(ben, "answer", reply_to=first)
+    acknowledge_messages(caller=ben, ids=[first])
+    claim_request(caller=ben, message_id=first)
+    text = shown(client, page(first))
+    for said in (
+        "&lt;b&gt;question&lt;/b&gt;",
+        "answer",
+        "Read by 1 of 2, acknowledged by 1",
+        "Claimed by ben",
+    ):
+        assert said in text
+    assert "has not acknowledged it" in text
+    assert Delivery.unscoped.filter(read_at=None).count() == 2
+
+
+def test_a_conversation_asks_as_often_for_many_as_for_few(client: Client, ada: Caller, ben: Caller) -> None:
+    first = send(ada, "first", to=["ben"])
+    asked = []
+    for count in (2, 20):
+        for n in range(count):
+            send(ben, f"m{n}", reply_to=first, to=["ada", f"a{n}"])
+        with CaptureQueriesContext(connection) as captured:
+            client.get(page(first))
+        asked.append(len(captured))
+    assert asked[0] == asked[1]
+
+
+def test_a_long_conversation_comes_in_pages(
+    client: Client, ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("messaging.admin.threads.SHOWN", 3)
+    first = send(ada, "m0")
+    ids = [first, *(send(ada, f"m{n}", reply_to=first) for n in range(1, 5))]
+    assert f"?after={ids[2]}" in shown(client, page(first))
+    assert "m4" in shown(client, f"{page(first)}?after={ids[2]}")
+
+
+def test_an_inbox_shows_what_an_agent_has_to_read_and_marks_nothing(
+    client: Client, ada: Caller, ben: Caller
+) -> None:
+    known(ada, ben)
+    send(ada, "for ben", to=["ben"], priority="high", ack=True)
+    ben_row = Agent.objects.in_project(ada.project).get(name="ben")
+    url = f"{LIST}inbox/{ben_row.pk}/"
+    for query in ("", "?show=all", "?cursor=x"):
+        text = shown(client, url + query)
+        assert "for ben" in text
+        assert "to be acknowledged" in text
+    assert texts(ben) == ["for ben"]
+    assert url in shown(client, "/admin/core/agent/")
+
+
+def test_an_inbox_comes_in_pages(
+    client: Client, ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("messaging.admin.inbox_page.SHOWN", 2)
+    known(ben)
+    for n in range(3):
+        send(ada, f"m{n}", to=["ben"])
+    pk = Agent.objects.in_project(ada.project).get(name="ben").pk
+    first = client.get(f"{LIST}inbox/{pk}/")
+    assert [row[0].text for row in first.context["rows"]] == ["m2", "m1"]
+    second = client.get(f"{LIST}inbox/{pk}/", {"cursor": first.context["next"]})
+    assert [row[0].text for row in second.context["rows"]] == ["m0"]
+
+
+# -- Writing ---------------------------------------------------------------------------------------
+
+
+def test_a_person_answers_as_the_agent_of_their_name(client: Client, ada: Caller, ben: Caller) -> None:
+    first = send(ada, "question", to=["ben"])
+    last = send(ben, "answer", reply_to=first)
+    response = client.post(page(first), {"text": "Stop, please.", "to": ""})
+    message = Message.unscoped.latest("pk")
+    assert (response.status_code, response["Location"]) == (302, page(message.pk))
+    assert (message.sender.name, message.sender.kind, message.reply_to_id) == ("vi", Agent.Kind.HUMAN, last)
+    assert (texts(ben), message.thread_or_own_id) == (["Stop, please.", "question"], first)
+
+
+def test_a_reply_goes_to_whom_it_names(client: Client, ada: Caller, ben: Caller) -> None:
+    known(ben)
+    first = send(ada, "all")
+    client.post(page(first), {"text": "hello", "to": "ada, zoe"})
+    assert list(Delivery.unscoped.filter(message__text="hello").values_list("name", flat=True)) == [
+        "ada",
+        "zoe",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"), [({"text": " "}, "must not be blank"), ({"text": "x", "to": "vi"}, "nobody but you")]
+)
+def test_what_is_refused_stands_on_the_form(
+    client: Client, ada: Caller, said: dict[str, str], why: str
+) -> None:
+    first = send(ada, "all")
+    response = client.post(page(first), {"to": "", **said})
+    assert why in response.content.decode()
+    assert Message.unscoped.count() == 1
+
+
+def test_a_person_writes_a_message(client: Client, apollo: Project, ada: Caller, ben: Caller) -> None:
+    known(ada, ben)
+    said = {
+        "text": "Deploy at noon.",
+        "to": "",
+        "type": "warning",
+        "priority": "high",
+        "ack": "on",
+        "ack_within": "2h",
+    }
+    assert "everyone in the project" in shown(client, f"{LIST}add/?project=apollo")
+    response = client.post(f"{LIST}add/?project=apollo", said)
+    message = Message.unscoped.get()
+    assert response["Location"] == page(message.pk)
+    assert (message.get_type_display(), message.get_priority_display(), message.ack) == (
+        "warning",
+        "high",
+        True,
+    )
+    assert message.ack_due_at
+    assert texts(ben) == ["Deploy at noon."]
+    assert verbs(ada) == ["sent"]
+
+
+def test_a_wrong_message_stays_on_the_form(client: Client, apollo: Project) -> None:
+    said = {"text": "x", "to": "", "type": "info", "priority": "low", "ack_within": "soon"}
+    response = client.post(f"{LIST}add/?project=apollo", said)
+    assert "is not a length of time" in response.content.decode()
+    assert not Message.unscoped.exists()
+
+
+def test_what_was_said_is_not_changed(client: Client, ada: Caller) -> None:
+    row_id = send(ada, "said")
+    for response in (
+        client.get(f"{page(row_id)}change/"),
+        client.post(f"{page(row_id)}change/", {"text": "x"}),
+    ):
+        assert (response.status_code, response["Location"]) == (302, page(row_id))
+    assert Message.unscoped.get().text == "said"
+
+
+def test_what_is_addressed_to_a_person_is_read_and_acknowledged_there(client: Client, ada: Caller) -> None:
+    row_id = send(ada, "for vi", to=["vi", "ben"], ack=True)
+    assert "Acknowledge</button>" in shown(client, page(row_id)).replace("\n", "").replace("  ", "")
+    receipts = Delivery.unscoped.filter(read_at__isnull=False).values_list("name", "acked_at")
+    assert list(receipts) == [("vi", None)]
+    response = client.post(page(row_id), {"acknowledge": row_id})
+    assert (response.status_code, response["Location"]) == (302, page(row_id))
+    assert Delivery.unscoped.get(acked_at__isnull=False).name == "vi"
+    assert verbs(ada) == ["sent", "acked"]
+    others = send(ada, "for ben", to=["ben"], ack=True)
+    client.post(page(others), {"acknowledge": others})
+    assert verbs(ada) == ["sent", "acked", "sent"]
+
+
+# -- Who may ---------------------------------------------------------------------------------------
+
+
+def test_a_viewer_reads_and_does_not_write(apollo: Project, ada: Caller) -> None:
+    viewer = member(apollo, VIEWER, "wil")
+    row_id = send(ada, "all")
+    assert "<textarea" not in shown(viewer, page(row_id))
+    assert viewer.post(page(row_id), {"text": "x"}).status_code == 200
+    assert viewer.get(f"{LIST}add/").status_code == 403
+    assert Message.unscoped.count() == 1
+
+
+def test_an_administrator_deletes_and_the_log_says_so(apollo: Project, client: Client, ada: Caller) -> None:
+    row_id = send(ada, "leaked", to=["ben"])
+    assert client.post(f"{page(row_id)}delete/", {"post": "yes"}).status_code == 403
+    boss = member(apollo, ADMIN, "boss")
+    assert boss.post(f"{page(row_id)}delete/", {"post": "yes"}).status_code == 302
+    assert not Delivery.unscoped.exists()
+    assert verbs(ada) == ["sent", "deleted"]
+
+
+def test_another_projects_messages_do_not_exist(client: Client, cy: Caller, hermes: Project) -> None:
+    row_id = send(cy, "theirs")
+    theirs = Agent.objects.in_project(hermes).get(name="cy")
+    assert listed(client) == set()
+    for url in (page(row_id), f"{LIST}inbox/{theirs.pk}/", f"{page(row_id)}change/"):
+        assert "theirs" not in shown(client, url)
+    client.post(page(row_id), {"text": "x", "to": ""})
+    assert Message.unscoped.count() == 1
+
+
+# -- The overview ----------------------------------------------------------------------------------
+
+
+def test_the_overview_tells_what_waits(client: Client, ada: Caller, ben: Caller) -> None:
+    send(ada, "look here", to=["ben", "eve"], type="request", priority="critical", ack_within="1m")
+    with time_machine.travel(clock.now() + timedelta(minutes=2)):
+        cleanup(ada.project_id)
+        response = client.get("/admin/")
+    cards = {card.title: (card.value, card.url) for card in response.context["cards"]}
+    for title, query in (
+        ("Unread urgent messages", "waits=urgent"),
+        ("Open requests", "state=open"),
+        ("Overdue acknowledgements", "waits=late"),
+    ):
+        value, url = cards[title]
+        assert (value, url) == (1, f"{LIST}?{query}")
+        assert "look here" in shown(client, url)
+    assert "look here" in response.content.decode()

@@ -1,0 +1,288 @@
+"""Messages over the MCP wire."""
+
+import json
+from typing import Any
+
+import bpe_openai
+import pytest
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.services.access_tokens import create_token
+from ctxhub.core.toolbox.dispatch import as_text, call
+from messaging.models import Message
+from tests.hub import LiveHub, McpClient
+
+
+def sent(client: McpClient, text: str = "hello", **rest: Any) -> int:
+    row_id: int = client.call("message", "send", text=text, **rest)["id"]
+    return row_id
+
+
+def inbox(client: McpClient, **query: Any) -> list[str]:
+    answer = client.call("message", "inbox", format="objects", **query)
+    return [item["text"] for item in answer["items"]]
+
+
+def test_one_agent_asks_and_another_does_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    first = sent(ada_mcp, "Please look.", to=["ben"], type="request", priority="high", ack=True)
+    [row] = ben_mcp.rows("message", "inbox")
+    assert (row["id"], row["from"], row["to"], row["priority"], row["ack"]) == (
+        first,
+        "ada",
+        ["ben"],
+        "high",
+        True,
+    )
+    assert ben_mcp.call("message", "ack", ids=[first]) == {"acked": 1}
+    assert ben_mcp.call("message", "claim", id=first)["claimed"]["by"] == "ben"
+    assert ben_mcp.call("message", "send", text="Done.", reply_to=first)["to"] == ["ada"]
+    assert ben_mcp.call("message", "done", id=first, result_refs=[f"message:{first}"])["state"] == "done"
+    assert [row["text"] for row in ada_mcp.rows("message", "thread", id=first)] == ["Please look.", "Done."]
+    status = ada_mcp.call("message", "status", id=first)
+    assert (status["state"], status["by"], status["rows"][0][0]) == ("done", "ben", "ben")
+    assert ada_mcp.call("message", "read", all=True) == {"marked": 1}
+
+
+def test_another_projects_messages_do_not_exist(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
+    row_id = sent(ada_mcp, type="request", ack=True)
+    assert cy_mcp.call("message", "inbox", unread=False)["count"] == 0
+    for action, arguments in (
+        ("thread", {"id": row_id}),
+        ("status", {"id": row_id}),
+        ("claim", {"id": row_id}),
+        ("done", {"id": row_id}),
+        ("ack", {"ids": [row_id]}),
+        ("send", {"text": "x", "reply_to": row_id}),
+    ):
+        assert cy_mcp.call("message", action, **arguments)["error"] == "not_found"
+    assert cy_mcp.call("message", "read", ids=[row_id]) == {"marked": 0}
+    assert cy_mcp.call("message", "claim", next=True) == {"claimed": None}
+
+
+def test_mail_comes_with_any_answer_while_it_is_urgent(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    row_id = sent(ada_mcp, to=["ben"], priority="critical")
+    sent(ada_mcp, to=["ben"])
+    assert ben_mcp.call("hub", "stats")["mail"] == 1
+    ben_mcp.call("message", "read", ids=[row_id])
+    assert "mail" not in ben_mcp.call("hub", "stats")
+
+
+def test_a_newcomer_sees_at_once_what_was_said_to_everyone(
+    hub: LiveHub, ada: Caller, ada_mcp: McpClient
+) -> None:
+    sent(ada_mcp, "all")
+    client = hub.mcp(create_token(project=ada.project, name="newcomer").secret)
+    assert inbox(client) == ["all"]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, {"a", "b"}),
+        ({"unread": False}, {"a", "b", "read"}),
+        ({"unread": "false"}, {"a", "b", "read"}),
+        ({"type": "request"}, {"b"}),
+        ({"type": 3}, {"b"}),
+        ({"priority": "HIGH"}, {"a"}),
+        ({"priority": 3}, {"a"}),
+        ({"state": "open"}, {"b"}),
+        ({"state": "done"}, set()),
+        ({"since": "1h"}, {"a", "b"}),
+        ({"since": "e999999"}, {"a", "b"}),
+        ({"limit": 1}, {"a"}),
+        ({"wait_seconds": 0}, {"a", "b"}),
+    ],
+)
+def test_each_argument_of_the_inbox_narrows_it(
+    ada_mcp: McpClient, ben_mcp: McpClient, query: dict[str, Any], expected: set[str]
+) -> None:
+    if query.get("since") == "e999999":
+        expected = set()
+    sent(ada_mcp, "a", to=["ben"], priority="high")
+    sent(ada_mcp, "b", to=["ben"], type="request")
+    ben_mcp.call("message", "read", ids=[sent(ada_mcp, "read", to=["ben"])])
+    assert set(inbox(ben_mcp, **query)) == expected
+
+
+def test_an_inbox_is_paged_by_its_cursor(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    ada_mcp.call("message", "send_batch", items=[{"text": f"m{n}", "to": "ben"} for n in range(5)])
+    found: list[str] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = ben_mcp.call("message", "inbox", limit=2, **cursor)
+        found += [row[page["columns"].index("text")] for row in page["rows"]]
+        if "next" not in page:
+            break
+        cursor = {"cursor": page["next"]}
+    assert found == ["m4", "m3", "m2", "m1", "m0"]
+
+
+def test_a_budget_cuts_rows_and_the_cursor_continues(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    ada_mcp.call(
+        "message", "send_batch", items=[{"text": f"{n} {'word ' * 50}", "to": "ben"} for n in range(4)]
+    )
+    page = ben_mcp.call("message", "inbox", max_tokens=200)
+    assert (page["count"], page["omitted"]) == (1, 3)
+    assert ben_mcp.call("message", "inbox", cursor=page["next"])["count"] == 3
+
+
+# -- As clients send it ----------------------------------------------------------------------------
+
+
+def test_a_missing_action_is_taken_from_the_arguments(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    assert ada_mcp.call("message", text="hello", to="ben")["to"] == ["ben"]
+    assert ben_mcp.call("message")["count"] == 1
+    assert ben_mcp.call("message", limit=1)["count"] == 1
+    assert ben_mcp.call("message", id=1)["error"] == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ({"to": "zoe"}, {"to": ["zoe"]}),
+        ({"to": '["zoe","eve"]'}, {"to": ["eve", "zoe"]}),
+        ({"payload": '{"a":{"b":[1]}}'}, {"payload": {"a": {"b": [1]}}}),
+        ({"payload": "[1,2]"}, {"payload": [1, 2]}),
+        ({"payload": "{no json"}, {"payload": "{no json"}),
+        ({"payload": 5}, {"payload": 5}),
+        ({"payload": True}, {"payload": True}),
+        ({"text": '{"a":1}'}, {"text": '{"a":1}'}),
+        ({"type": "Warning"}, {"type": "warning"}),
+        ({"priority": 4}, {"priority": "critical"}),
+        ({"ack": "true"}, {"ack": True}),
+        ({"ack_within": "2h"}, {"ack": True}),
+    ],
+)
+def test_arguments_as_clients_write_them(
+    ada_mcp: McpClient, said: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    row_id = sent(ada_mcp, **{"text": "x", "to": ["zoe"], **said})
+    [item] = ada_mcp.call("get", refs=[f"message:{row_id}"])["items"]
+    assert {name: item.get(name) for name in kept} == kept
+
+
+@pytest.mark.parametrize(
+    ("action", "arguments", "expected"),
+    [
+        ("send", {"message": "x"}, {"error": "invalid", "did_you_mean": "text"}),
+        ("send", {"text": "x", "to_agent": "ben"}, {"error": "invalid", "did_you_mean": "to"}),
+        ("send", {"text": "x", "msg_type": "info"}, {"error": "invalid", "did_you_mean": "type"}),
+        ("send", {"text": "x", "from_agent": "ben"}, {"error": "invalid", "did_you_mean": "agent"}),
+        ("inbox", {"agent_name": "ben"}, {"error": "invalid", "did_you_mean": "agent"}),
+        ("inbox", {"unread_only": True}, {"error": "invalid", "did_you_mean": "unread"}),
+        ("inbox", {"priority_filter": "high"}, {"error": "invalid", "did_you_mean": "priority"}),
+        ("inbox", {"msg_type_filter": "info"}, {"error": "invalid", "did_you_mean": "type"}),
+        ("read", {"message_ids": [1]}, {"error": "invalid", "did_you_mean": "ids"}),
+        ("claim", {"message_id": 1}, {"error": "invalid", "did_you_mean": "id"}),
+        ("send_batch", {"messages": []}, {"error": "invalid", "did_you_mean": "items"}),
+        ("send_message", {"text": "x"}, {"error": "invalid", "did_you_mean": "send"}),
+        ("get_messages", {}, {"error": "invalid", "did_you_mean": "inbox"}),
+        ("mark_read", {}, {"error": "invalid", "did_you_mean": "read"}),
+        ("send", {}, {"error": "invalid", "missing": ["text"]}),
+        ("send", {"text": 5}, {"error": "invalid"}),
+        ("send", {"text": "x", "to": 5}, {"error": "invalid"}),
+        ("send", {"text": "x", "type": "question"}, {"allowed": ["decision", "warning", "request", "info"]}),
+        ("send", {"text": "x", "priority": "urgent"}, {"allowed": ["low", "medium", "high", "critical"]}),
+        ("send", {"text": "x", "reply_to": "first"}, {"error": "invalid"}),
+        ("send", {"text": "x", "reply_to": True}, {"error": "invalid"}),
+        ("send", {"text": "x", "reply_to": 999_999}, {"error": "not_found"}),
+        ("send_batch", {"items": "x"}, {"error": "invalid"}),
+        ("send_batch", {"items": [5]}, {"error": "invalid", "index": 0}),
+        ("send_batch", {"items": [{"text": "x"}, {"txt": "x"}]}, {"did_you_mean": "text", "index": 1}),
+        ("inbox", {"state": "new"}, {"allowed": ["open", "claimed", "done"]}),
+        ("inbox", {"wait_seconds": 61}, {"error": "invalid"}),
+        ("inbox", {"wait_seconds": -1}, {"error": "invalid"}),
+        ("inbox", {"cursor": "x"}, {"error": "invalid"}),
+        ("read", {}, {"error": "invalid", "missing": ["ids"]}),
+        ("read", {"ids": ["x"]}, {"error": "invalid"}),
+        ("ack", {}, {"missing": ["ids"]}),
+        ("ack", {"ids": [999_999]}, {"error": "not_found"}),
+        ("thread", {"id": 999_999}, {"error": "not_found"}),
+        ("thread", {"id": 2**70}, {"error": "not_found"}),
+        ("status", {"id": 0}, {"error": "not_found"}),
+        ("claim", {}, {"missing": ["id"]}),
+        ("claim", {"next": True, "minutes": 0}, {"error": "invalid"}),
+        ("done", {"id": 999_999}, {"error": "not_found"}),
+        ("done", {"id": 1, "result_refs": ["x"]}, {"error": "invalid"}),
+    ],
+)
+def test_an_error_says_how_to_repair_the_call(
+    ada_mcp: McpClient, action: str, arguments: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    answer = ada_mcp.call("message", action, **arguments)
+    assert {name: answer.get(name) for name in expected} == expected, answer
+    assert not Message.unscoped.exists()
+
+
+def test_a_batch_tells_how_each_item_went(ada_mcp: McpClient) -> None:
+    items = [{"text": "x", "action": "send"}, {"txt": "x"}, 5, {"text": "y", "to": ["ada"]}]
+    answer = ada_mcp.call("message", "send_batch", items=items, atomic=False)
+    assert (answer["done"], answer["failed"]) == (1, 3)
+    assert [result.get("index") for result in answer["results"]] == [None, 1, 2, 3]
+
+
+def test_help_shows_every_action_with_an_example_that_works(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    row_id = sent(ben_mcp, type="request", ack=True)
+    ada_mcp.call("decision", "set", key="api/auth/method", value="JWT")
+    for name, entry in ada_mcp.call("message", "help")["actions"].items():
+        example = entry["example"]
+        example |= {key: value for key, value in (("id", row_id), ("ids", [row_id])) if key in example}
+        assert "error" not in ada_mcp.call("message", **example), name
+
+
+def test_a_request_id_sends_once(ada_mcp: McpClient) -> None:
+    said = {"action": "send", "text": "hello"}
+    meta = {"ctxhub/request_id": "r-1"}
+    results = [ada_mcp.result("message", said, meta) for _ in range(2)]
+    first, second = (json.loads(result["content"][0]["text"]) for result in results)
+    assert first == second
+    assert Message.unscoped.count() == 1
+
+
+# -- Who may ---------------------------------------------------------------------------------------
+
+
+def test_a_reader_may_look_and_not_write(hub: LiveHub, ada: Caller, ada_mcp: McpClient) -> None:
+    reader = hub.mcp(create_token(project=ada.project, name="reader", scopes=["read"]).secret)
+    row_id = sent(ada_mcp, "all", type="request", ack=True)
+    assert inbox(reader) == ["all"]
+    for action, arguments in (
+        ("send", {"text": "x"}),
+        ("send_batch", {"items": [{"text": "x"}]}),
+        ("read", {"all": True}),
+        ("ack", {"ids": [row_id]}),
+        ("claim", {"id": row_id}),
+        ("done", {"id": row_id}),
+    ):
+        assert reader.call("message", action, **arguments)["error"] == "not_allowed"
+
+
+def test_each_agent_of_a_connection_has_its_own_inbox(hub: LiveHub, ada: Caller) -> None:
+    client = hub.mcp(create_token(project=ada.project, name="crew").secret)
+    sent(client, "for two", to=["two"], agent="one")
+    assert (inbox(client, agent="two"), inbox(client, agent="one"), inbox(client)) == (["for two"], [], [])
+
+
+def test_a_pinned_token_reads_no_other_mail(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    assert ben_mcp.call("message", "inbox", agent="ada")["error"] == "not_allowed"
+
+
+# -- What it costs ---------------------------------------------------------------------------------
+
+TEXT = (
+    "The build on main is red since your last change: tests/test_auth.py fails in test_refresh with a 401 "
+    "where it wants a 200. I think the audience is checked before the key is rotated. Could you look before "
+    "noon, and say whether I should revert it? Thank you!"
+)
+
+
+def test_ten_messages_of_60_tokens_cost_at_most_980(ada: Caller, ben: Caller) -> None:
+    o200k = bpe_openai.get_encoding("o200k_base")
+    assert 59 <= len(o200k.encode_ordinary(TEXT)) <= 61
+    for n in range(10):
+        said = {"text": TEXT, "to": ["ben"], "type": "request", "priority": n % 4 + 1}
+        call(ada, "message", said)
+    answer = call(ben, "message", {"action": "inbox"})
+    assert answer["count"] == 10
+    cost = len(o200k.encode_ordinary(as_text(answer)))
+    assert cost <= 980

@@ -1,0 +1,130 @@
+"""An inbox walks one index in its own order: it takes the same however much lies there, mine or others'."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.mail import count_urgent
+from messaging.selectors.inbox import count_unread, list_inbox, unread_of
+from messaging.selectors.messages import list_thread
+from messaging.services.ageing import remove_old_messages, tell_overdue
+from messaging.sql.requests import next_request
+from tests.messaging.mail import known, send
+from tests.messaging.many import fill
+
+UNREAD, ALL = "messaging_unread", "messaging_inbox"
+WALKS: list[tuple[dict[str, Any], str]] = [
+    ({}, UNREAD),
+    ({"unread": False}, ALL),
+    ({"type": "info"}, UNREAD),
+    ({"type": "warning", "unread": False}, ALL),
+    ({"priority": "high"}, UNREAD),
+    ({"priority": "low", "type": "request", "unread": False}, ALL),
+    ({"state": "open"}, UNREAD),
+    ({"state": "open", "unread": False}, ALL),
+    ({"since": "1h"}, UNREAD),
+    ({"since": "1h", "unread": False, "type": "info"}, ALL),
+]
+
+
+@pytest.fixture
+def many(ada: Caller, ben: Caller) -> Caller:
+    known(ada, ben)
+    fill(ada, 600)
+    fill(ada, 600, read=True)
+    fill(ada, 600, to="eve")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute("SET LOCAL enable_bitmapscan = off")
+    return ben
+
+
+def plans(work: Callable[[], Any], table: str) -> list[str]:
+    """How the database does what it is asked about a table."""
+    with CaptureQueriesContext(connection) as captured:
+        work()
+    asked = [query["sql"] for query in captured.captured_queries if table in query["sql"]]
+    assert asked
+    return [explained(statement) for statement in asked]
+
+
+def explained(statement: str) -> str:
+    explain = "EXPLAIN " if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN "
+    with connection.cursor() as cursor:
+        cursor.execute(explain + statement.replace("%", "%%"))
+        return "\n".join(str(row[-1]) for row in cursor.fetchall())
+
+
+def sorts(plan: str) -> int:
+    return len(re.findall(r"TEMP B-TREE FOR (?:LAST.*)?ORDER BY|Sort  \(", plan))
+
+
+@pytest.mark.parametrize("page", [{}, {"cursor": "next"}], ids=str)
+@pytest.mark.parametrize(("query", "index"), WALKS, ids=str)
+def test_an_inbox_walks_its_index(
+    many: Caller, query: dict[str, Any], index: str, page: dict[str, Any]
+) -> None:
+    if page:
+        page = {"cursor": list_inbox(many, limit=5, **query).next}
+        assert page["cursor"]
+    [plan] = plans(lambda: list_inbox(many, limit=5, **query, **page), "messaging_delivery d")
+    arms = re.findall(r"messaging_delivery d|SEARCH d |SCAN d", plan)
+    assert len(re.findall(rf"\b{index}\b", plan)) >= len(arms) - 1, plan
+    assert not re.search(r"SCAN [dm]\b|Seq Scan on messaging", plan), plan
+    # The page is put together of its arms, and shown in order: two sorts of a handful of rows.
+    assert sorts(plan) <= 2, plan
+
+
+@pytest.mark.parametrize(
+    ("work", "index"),
+    [
+        (count_unread, UNREAD),
+        (count_urgent, "messaging_urgent"),
+        (lambda ben: unread_of(ben.project_id, ["ada", "ben"]), UNREAD),
+        (lambda ben: next_request(ben.project_id, "ben", clock.now()), ALL),
+    ],
+    ids=["unread", "urgent", "unread of many", "next request"],
+)
+def test_what_is_asked_often_walks_an_index(many: Caller, work: Callable[[Caller], Any], index: str) -> None:
+    [plan] = plans(lambda: work(many), "messaging_delivery")
+    assert re.search(rf"\b{index}\b", plan), plan
+    assert not re.search(r"SCAN (d|messaging)|Seq Scan on messaging", plan), plan
+
+
+def test_a_thread_is_found_by_its_index(many: Caller) -> None:
+    first = send(many, "first", to=["ada"])
+    for _ in range(20):
+        send(many, "more", reply_to=first)
+    plan = plans(lambda: list_thread(many.project_id, first), "page")[0]
+    assert "messaging_thread" in plan
+    assert not re.search(r"SCAN m|Seq Scan on messaging", plan), plan
+
+
+def test_what_is_late_and_what_is_old_are_found_by_their_indexes(many: Caller) -> None:
+    [plan] = plans(lambda: tell_overdue(many.project_id, clock.now()), "messaging_message")
+    assert "messaging_ack_falls_due" in plan
+    found = plans(
+        lambda: remove_old_messages(many.project_id, clock.now(), sparing=True, at_most=5),
+        "messaging_message m",
+    )
+    assert "messaging_message_oldest" in found[0]
+    assert sorts(found[0]) == 0
+
+
+def test_an_inbox_is_quick_with_statistics_of_empty_tables(ada: Caller, ben: Caller) -> None:
+    known(ada, ben)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL statement_timeout = '1s'")
+    fill(ada, 3_000)
+    for query, _ in WALKS:
+        assert len(list_inbox(ben, **query).rows) == 20

@@ -1,0 +1,134 @@
+"""Many agents at once: a request has one holder, a message one delivery to each, and nothing is lost."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from typing import Any
+
+import pytest
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Agent, Event, Project
+from ctxhub.core.services.access_tokens import create_token
+from messaging.models import Delivery, Message
+from messaging.services.ageing import tell_overdue
+from messaging.services.messages import send_message
+from tests.crowd import (
+    SECONDS_TO_GATHER,
+    Crowd,
+    ToolCall,
+    in_processes,
+    over_http,
+    processes,
+    speaking,
+)
+from tests.hub import LiveHub
+from tests.messaging.mail import counted
+
+AGENTS = 16
+ROUNDS = 6
+
+
+@pytest.fixture(scope="module")
+def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
+    with django_db_blocker.unblock(), processes(AGENTS) as running:
+        yield running
+
+
+@pytest.fixture(params=["over HTTP", "in processes"])
+def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
+    if request.param == "in processes":
+        return in_processes(executor, apollo)
+    return over_http(hub, create_token(project=apollo, name="crowd").secret)
+
+
+def message(action: str, **arguments: Any) -> ToolCall:
+    return ToolCall("message", {"action": action, **arguments})
+
+
+def test_each_request_is_claimed_by_one_agent(crowd: Crowd, ada: Caller) -> None:
+    ids = [send_message(caller=ada, text=f"r{n}", type="request")["id"] for n in range(AGENTS * 2)]
+    answers = crowd([[message("claim", next=True) for _ in range(ROUNDS)] for _ in range(AGENTS)])
+    taken = [a["claimed"]["id"] for own in answers for a in own if a.get("claimed")]
+    assert sorted(taken) == ids
+    assert [a for own in answers for a in own if "claimed" not in a] == []
+
+
+def test_of_all_who_claim_the_same_request_one_wins(crowd: Crowd, ada: Caller) -> None:
+    ids = [send_message(caller=ada, text=f"r{n}", type="request")["id"] for n in range(ROUNDS)]
+    answers = crowd([[message("claim", id=row_id) for row_id in ids] for _ in range(AGENTS)])
+    for row_id, each in zip(ids, zip(*answers, strict=True), strict=True):
+        outcomes = Counter(answer.get("error", "claimed") for answer in each)
+        assert outcomes == {"claimed": 1, "conflict": AGENTS - 1}
+        holder = Message.unscoped.get(pk=row_id).claimed_by
+        assert holder
+        assert all(a["current"]["by"] == holder.name for a in each if "error" in a)
+
+
+def test_a_request_is_done_once(crowd: Crowd, ada: Caller) -> None:
+    row_id = send_message(caller=ada, text="r", type="request")["id"]
+    answers = [own[0] for own in crowd([[message("done", id=row_id)] for _ in range(AGENTS)])]
+    assert Counter(a.get("error", "done") for a in answers) == {"done": 1, "conflict": AGENTS - 1}
+    assert Event.objects.in_project(ada.project).filter(verb="done").count() == 1
+
+
+def test_nothing_sent_at_once_is_lost_or_doubled(crowd: Crowd, apollo: Project, ada: Caller) -> None:
+    """Every agent sends to everyone while the others come to be known: each gets what all others said."""
+    calls = [
+        [
+            call
+            for n in range(ROUNDS)
+            for call in (
+                message("send", text=f"{agent}-{n}", ack=True),
+                message("inbox", limit=200),
+                message("send_batch", items=[{"text": "x", "to": ["agent 0", f"agent {agent + 1}"]}]),
+            )
+        ]
+        for agent in range(AGENTS)
+    ]
+    answers = [answer for own in crowd(calls) for answer in own]
+    assert [answer for answer in answers if "error" in answer] == []
+    assert counted(ada) == 2 * AGENTS * ROUNDS
+    assert Event.objects.in_project(apollo).filter(verb="sent").count() == 2 * AGENTS * ROUNDS
+    agents = list(
+        Agent.objects.in_project(apollo).filter(name__startswith="agent").values_list("pk", "folded")
+    )
+    assert len(agents) == AGENTS
+    for pk, folded in agents:
+        said = Message.objects.in_project(apollo).filter(to_everyone=True).exclude(sender=pk)
+        got = Delivery.objects.in_project(apollo).filter(folded=folded, message__to_everyone=True)
+        assert sorted(got.values_list("message", flat=True)) == sorted(said.values_list("pk", flat=True))
+
+
+def test_reading_and_acknowledging_at_once_counts_each_once(crowd: Crowd, ada: Caller) -> None:
+    ids = [send_message(caller=ada, text="x", to=["one"], ack=True)["id"] for _ in range(10)]
+    calls = [
+        [
+            message("read", ids=ids, agent="one"),
+            message("ack", ids=ids, agent="one"),
+            message("read", all=True),
+        ]
+        for _ in range(AGENTS)
+    ]
+    answers = crowd(calls)
+    assert sum(own[1]["acked"] for own in answers) == len(ids)
+    assert sum(own[0]["marked"] for own in answers) <= len(ids)
+    assert Event.objects.in_project(ada.project).filter(verb="acked").count() == len(ids)
+
+
+def test_what_is_late_is_told_once_however_many_look(
+    executor: Executor, transactional_db: None, ada: Caller
+) -> None:
+    send_message(caller=ada, text="x", to=["ben"], ack_within="1s")
+    time.sleep(1.1)
+    start_at = time.time() + SECONDS_TO_GATHER
+    for looking in [executor.submit(look, ada.project_id, start_at) for _ in range(AGENTS)]:
+        looking.result()
+    assert Event.objects.in_project(ada.project).filter(verb="overdue").count() == 1
+
+
+def look(project_id: int, start_at: float) -> None:
+    with speaking(project_id, "looker", start_at):
+        tell_overdue(project_id, clock.now())

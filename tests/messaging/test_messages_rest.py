@@ -1,0 +1,231 @@
+"""Messages over REST."""
+
+from typing import Any
+
+import pytest
+
+from ctxhub.core.models import Project
+from ctxhub.core.services.access_tokens import create_token
+from messaging.models import Message
+from tests.hub import LiveHub, Reply, RestClient
+
+
+def sent(client: RestClient, text: str = "hello", **rest: Any) -> int:
+    reply = client.post("messages/", {"text": text, **rest})
+    assert reply.status == 201, reply
+    row_id: int = reply.body["id"]
+    return row_id
+
+
+def inbox(client: RestClient, **query: Any) -> list[str]:
+    return [item["text"] for item in client.get("messages/", **query).body["items"]]
+
+
+def is_error(reply: Reply, status: int, code: str) -> bool:
+    return (reply.status, reply.body["error"]) == (status, code)
+
+
+def test_one_agent_asks_and_another_does_it(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    said = {"to": ["ben"], "type": "request", "priority": "high", "ack": True, "payload": {"n": 1}}
+    first = sent(ada_rest, "Please look.", **said)
+    [item] = ben_rest.get("messages/").body["items"]
+    assert {name: item[name] for name in said} == said
+    assert (item["id"], item["from"], item["thread"]) == (first, "ada", first)
+    assert ben_rest.post(f"messages/{first}/ack/").body == {"acked": 1}
+    assert ben_rest.post(f"messages/{first}/claim/", {"minutes": 5}).body["claimed"]["by"] == "ben"
+    assert ben_rest.post("messages/", {"text": "Done.", "reply_to": first}).body["to"] == ["ada"]
+    done = ben_rest.post(f"messages/{first}/done/", {"result_refs": [f"message:{first}"]})
+    assert (done.status, done.body["state"]) == (200, "done")
+    thread = ada_rest.get(f"threads/{first}/").body["items"]
+    assert [item["text"] for item in thread] == ["Please look.", "Done."]
+    [receipt] = ada_rest.get(f"messages/{first}/status/").body["items"]
+    assert receipt["agent"] == "ben"
+    assert receipt["acked_at"]
+    assert ada_rest.post("messages/read/", {"all": True}).body == {"marked": 1}
+
+
+def test_a_message_is_read_whole_by_anybody_in_the_project(
+    ada_rest: RestClient, ben_rest: RestClient
+) -> None:
+    row_id = sent(ada_rest, "x" * 500, to=["eve"], ack_within="2h")
+    whole = ben_rest.get(f"messages/{row_id}/").body
+    assert (whole["text"], whole["to"], whole["ack"]) == ("x" * 500, ["eve"], True)
+    assert whole["ack_due"] > whole["at"]
+
+
+def test_another_projects_messages_do_not_exist(ada_rest: RestClient, cy_rest: RestClient) -> None:
+    row_id = sent(ada_rest, type="request", ack=True)
+    assert cy_rest.get("messages/", unread="false").body["items"] == []
+    for path in (f"messages/{row_id}/", f"messages/{row_id}/status/", f"threads/{row_id}/"):
+        assert is_error(cy_rest.get(path), 404, "not_found")
+    for action in ("ack", "claim", "done"):
+        assert is_error(cy_rest.post(f"messages/{row_id}/{action}/"), 404, "not_found")
+    assert cy_rest.post(f"messages/{row_id}/read/").body == {"marked": 0}
+    assert is_error(cy_rest.post("messages/", {"text": "x", "reply_to": row_id}), 404, "not_found")
+    assert is_error(cy_rest.get("/api/v1/projects/apollo/messages/"), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, {"a", "b"}),
+        ({"unread": "false"}, {"a", "b", "read"}),
+        ({"type": "request"}, {"b"}),
+        ({"priority": "high"}, {"a"}),
+        ({"state": "open"}, {"b"}),
+        ({"state": "claimed"}, set()),
+        ({"since": "1h"}, {"a", "b"}),
+        ({"limit": 1}, {"a"}),
+        ({"wait_seconds": 0}, {"a", "b"}),
+    ],
+)
+def test_each_parameter_of_the_inbox_narrows_it(
+    ada_rest: RestClient, ben_rest: RestClient, query: dict[str, Any], expected: set[str]
+) -> None:
+    sent(ada_rest, "a", to=["ben"], priority="high")
+    sent(ada_rest, "b", to=["ben"], type="request")
+    assert ben_rest.post(f"messages/{sent(ada_rest, 'read', to=['ben'])}/read/").body == {"marked": 1}
+    assert set(inbox(ben_rest, **query)) == expected
+
+
+def test_lists_are_paged_by_their_cursor(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    first = sent(ada_rest, "m0", to=["ben"])
+    for n in range(1, 5):
+        sent(ada_rest, f"m{n}", to=["ben"], reply_to=first)
+    for path, order in (("messages/", "43210"), (f"threads/{first}/", "01234")):
+        found: list[str] = []
+        cursor: dict[str, str] = {}
+        while True:
+            page = ben_rest.get(path, limit=2, **cursor)
+            found += [item["text"] for item in page.body["items"]]
+            if not page.body["next"]:
+                break
+            assert 'rel="next"' in page.headers["link"]
+            cursor = {"cursor": page.body["next"]}
+        assert found == [f"m{n}" for n in order]
+
+
+def test_a_batch_sends_many(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    items = [{"text": f"m{n}", "to": ["ben"]} for n in range(50)]
+    reply = ada_rest.post("messages/batch/", {"items": items})
+    assert (reply.status, reply.body["done"], len(reply.body["results"])) == (200, 50, 50)
+    assert len(inbox(ben_rest, limit=200)) == 50
+
+
+def test_a_batch_tells_how_each_item_went(ada_rest: RestClient) -> None:
+    items = [{"text": "x"}, {"txt": "x"}, 5, {"text": "y", "to": ["ada"]}, {"text": "z", "reply_to": 10**6}]
+    reply = ada_rest.post("messages/batch/", {"items": items, "atomic": False})
+    assert [result.get("error") for result in reply.body["results"]] == [
+        None,
+        "invalid",
+        "invalid",
+        "invalid",
+        "not_found",
+    ]
+    refused = ada_rest.post("messages/batch/", {"items": items})
+    assert is_error(refused, 400, "invalid")
+    assert refused.body["index"] == 1
+    assert Message.unscoped.count() == 1
+
+
+def test_requests_are_claimed_by_one(
+    ada_rest: RestClient, ben_rest: RestClient, hub: LiveHub, apollo: Project
+) -> None:
+    eve_rest = hub.rest(create_token(project=apollo, agent="eve").secret)
+    row_id = sent(ada_rest, type="request")
+    assert ben_rest.post("messages/claim/", {"next": True}).body["claimed"]["id"] == row_id
+    assert eve_rest.post("messages/claim/", {"next": True}).body == {"claimed": None}
+    refused = eve_rest.post(f"messages/{row_id}/claim/")
+    assert is_error(refused, 409, "conflict")
+    assert refused.body["current"]["by"] == "ben"
+    assert is_error(eve_rest.post(f"messages/{row_id}/done/"), 409, "conflict")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        ({}, 400, "text"),
+        ({"text": " "}, 400, "blank"),
+        ({"text": 5}, 400, "text"),
+        ({"text": "x", "to": "ben"}, 400, "to"),
+        ({"text": "x", "to": ["ada"]}, 400, "nobody but you"),
+        ({"text": "x", "type": "question"}, 400, "type"),
+        ({"text": "x", "priority": 9}, 400, "priority"),
+        ({"text": "x", "reply_to": "1"}, 400, "reply_to"),
+        ({"text": "x", "reply_to": 10**6}, 404, "message 1000000"),
+        ({"text": "x", "ack_within": "soon"}, 400, "ack_within"),
+        ({"text": "x", "ack": "yes"}, 400, "ack"),
+        ({"text": "x", "message": "x"}, 400, "message"),
+        ({"text": "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"}, 400, "credential"),
+    ],
+)
+def test_a_wrong_body_is_refused(ben_rest: RestClient, body: Any, status: int, message: str) -> None:
+    body = {**body, **({"to": ["ben"]} if body.get("to") == ["ada"] else {})}
+    reply = ben_rest.post("messages/", body)
+    assert reply.status == status, reply
+    assert message in reply.body["message"]
+    assert not Message.unscoped.exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("messages/read/", {}),
+        ("messages/read/", {"ids": []}),
+        ("messages/read/", {"ids": ["1"]}),
+        ("messages/read/", {"ids": [1], "all": True}),
+        ("messages/claim/", {}),
+        ("messages/claim/", {"next": False}),
+        ("messages/claim/", {"next": True, "minutes": 0}),
+        ("messages/1/claim/", {"minutes": "5"}),
+        ("messages/1/done/", {"result_refs": ["nothing"]}),
+        ("messages/1/ack/", {"ids": [1]}),
+    ],
+)
+def test_other_wrong_bodies_are_refused(ada_rest: RestClient, path: str, body: Any) -> None:
+    assert is_error(ada_rest.post(path, body), 400, "invalid")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"state": "new"}, {"unread": "maybe"}, {"wait_seconds": 61}, {"limit": 0}, {"cursor": "x"}, {"to": "x"}],
+)
+def test_a_wrong_query_is_refused(ada_rest: RestClient, query: dict[str, Any]) -> None:
+    assert is_error(ada_rest.get("messages/", **query), 400, "invalid")
+
+
+@pytest.mark.parametrize("row_id", [0, 10**6, 10**30])
+def test_what_is_not_there_is_not_found(ada_rest: RestClient, row_id: int) -> None:
+    for path in (f"messages/{row_id}/", f"messages/{row_id}/status/", f"threads/{row_id}/"):
+        assert is_error(ada_rest.get(path), 404, "not_found")
+
+
+def test_a_reader_may_look_and_not_write(hub: LiveHub, apollo: Project, ada_rest: RestClient) -> None:
+    reader = hub.rest(create_token(project=apollo, name="reader", scopes=["read"]).secret)
+    row_id = sent(ada_rest, "all")
+    assert inbox(reader) == ["all"]
+    for path in (
+        "messages/",
+        "messages/batch/",
+        "messages/read/",
+        "messages/claim/",
+        f"messages/{row_id}/ack/",
+    ):
+        assert is_error(reader.post(path, {"text": "x"}), 403, "not_allowed")
+
+
+def test_a_request_key_sends_once(ada_rest: RestClient) -> None:
+    said = {"text": "hello"}
+    replies = [ada_rest.post("messages/", said, {"Idempotency-Key": "r-1"}).body for _ in range(2)]
+    assert replies[0] == replies[1]
+    assert Message.unscoped.count() == 1
+
+
+def test_whoever_speaks_has_its_own_inbox(hub: LiveHub, apollo: Project) -> None:
+    crew = hub.rest(create_token(project=apollo, name="crew").secret)
+    sent(crew, "for two", to=["two"], agent="one")
+    assert (inbox(crew, agent="two"), inbox(crew, agent="one")) == (["for two"], [])
+    assert crew.get("updates/", agent="two").body["messages"] == 1
+    assert crew.get("views/unread_messages_by_priority/").body["items"] == [
+        {"agent": "two", "priority": "medium", "count": 1}
+    ]
