@@ -1,0 +1,140 @@
+"""Old changes of files become changes, where they are young enough to stay."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePath
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.inputs import clean_choice, clean_text, refuse_secret
+from ctxhub.core.selectors.config import config_of
+from ctxhub.core.working_time import moment_before
+from ctxhub.management.sqlew.at_once import batches
+from ctxhub.management.sqlew.fitting import Fitting
+from ctxhub.management.sqlew.report import Report
+from ctxhub.management.sqlew.rows import OldChange
+from ctxhub.management.sqlew.vocabulary import Vocabulary, Wanted
+from tracking.models import ChangeKind, FileChange
+from tracking.selectors.paths import clean_file
+from tracking.services.change_log import Recorded, record_changes
+from tracking.sql.resources import find_resources, make_resources
+
+Sameness = tuple[str, str, int, datetime]
+"""Path, agent case-folded, kind and time: sqlew's ids are not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewChange:
+    """`agent` None: nobody is named."""
+
+    path: str
+    change: ChangeKind
+    layer: str | None
+    agent: str | None
+    description: str
+    at: datetime
+
+    @property
+    def sameness(self) -> Sameness:
+        return self.path, (self.agent or "").casefold(), self.change, self.at
+
+
+def clean_changes(
+    caller: Caller, olds: Iterable[OldChange], fit: Fitting, root: PurePath | None
+) -> list[NewChange]:
+    """Check by the rules of `record`. What lies below `root` is named from there."""
+    new = []
+    for old in olds:
+        try:
+            new.append(_cleaned(caller, old, fit, root))
+        except InvalidInput as error:
+            fit.leave("changes", old.path, error)
+    return new
+
+
+def _cleaned(caller: Caller, old: OldChange, fit: Fitting, root: PurePath | None) -> NewChange:
+    if old.path is None:
+        raise InvalidInput("its path is missing.")
+    if old.at is None:
+        raise InvalidInput("its time is not known.")
+    path = clean_file(_within(old.path, root))
+    refuse_secret(path, "path", caller)
+    return NewChange(
+        path=path,
+        change=clean_choice(old.change, ChangeKind, "change"),
+        layer=fit.word("layers", old.layer) if old.layer else None,
+        agent=fit.agent(old.agent),
+        description=clean_text(old.description, "description", caller),
+        at=old.at,
+    )
+
+
+def _within(path: str, root: PurePath | None) -> str:
+    """Agents give sqlew whole paths, too; here all are relative to the repository."""
+    return path.removeprefix(f"{root}/") if root else path
+
+
+def choose_changes(
+    project_id: int, cleaned: Sequence[NewChange], report: Report, at: datetime
+) -> list[NewChange]:
+    """Those that are not here and would not be removed at once."""
+    config = config_of(project_id)
+    due = moment_before(at, config.changes_last, config)
+    kept = [new for new in cleaned if new.at >= due]
+    if too_old := len(cleaned) - len(kept):
+        why = f"older than change_days ({config.change_days}), they would be removed at once"
+        report.left_many("changes", too_old, why)
+    chosen = []
+    for batch in batches(kept):
+        here = _here(project_id, batch)
+        for new in batch:
+            if here[new.sameness]:
+                here[new.sameness] -= 1
+                report.found("changes")
+            else:
+                chosen.append(new)
+                report.took("changes")
+    return chosen
+
+
+def _here(project_id: int, batch: Sequence[NewChange]) -> Counter[Sameness]:
+    """How many changes of these moments there are, by what makes them the same."""
+    stored = FileChange.objects.in_project(project_id).filter(at__in={new.at for new in batch})
+    rows = stored.values_list("resource__path", "agent__folded", "change", "at")
+    return Counter((path, agent or "", change, at) for path, agent, change, at in rows)
+
+
+def note_changes(chosen: Iterable[NewChange], wanted: Wanted) -> None:
+    for new in chosen:
+        wanted.note(new.agent, new.at, new.layer)
+
+
+def write_changes(project_id: int, chosen: Sequence[NewChange], vocabulary: Vocabulary, at: datetime) -> None:
+    for batch in batches(chosen):
+        paths = list(dict.fromkeys(new.path for new in batch))
+        files = find_resources(project_id, paths)
+        missing = [path for path in paths if path not in files]
+        if missing:
+            files |= make_resources(project_id, missing, at)
+        stored = FileChange.unscoped.bulk_create(
+            _as_model(project_id, new, files[new.path], vocabulary) for new in batch
+        )
+        changes = [
+            Recorded(row.pk, new.path, new.change.label, row.layer_id, new.description, at)
+            for row, new in zip(stored, batch, strict=True)
+        ]
+        record_changes(project_id=project_id, agent_id=None, changes=changes, at=at, new_files=len(missing))
+
+
+def _as_model(project_id: int, new: NewChange, resource_id: int, vocabulary: Vocabulary) -> FileChange:
+    return FileChange(
+        project_id=project_id,
+        resource_id=resource_id,
+        agent_id=vocabulary.agent_id(new.agent),
+        change=new.change,
+        layer_id=vocabulary.layer_id(new.layer),
+        description=new.description,
+        at=new.at,
+    )

@@ -1,0 +1,203 @@
+"""Old decisions become decisions: value, history, tags, scopes and reasons, at the times they had."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.unset import given
+from ctxhub.management.sqlew.at_once import batches
+from ctxhub.management.sqlew.fitting import Fitting
+from ctxhub.management.sqlew.reasons import clean_reasons
+from ctxhub.management.sqlew.report import Report
+from ctxhub.management.sqlew.rows import OldDecision, OldVersion
+from ctxhub.management.sqlew.values import is_numeric, text_of
+from ctxhub.management.sqlew.vocabulary import Vocabulary, Wanted
+from memory.models import Decision, DecisionStatus, ValueType
+from memory.services.decision_fields import DecisionFields, clean_fields
+from memory.services.decision_log import DecisionChange, record_decisions
+from memory.services.decision_rules import FIRST_VERSION
+from memory.sql.decision_lists import SCOPE_LINKS, TAG_LINKS
+from memory.sql.decision_rows import DecisionRow
+from memory.sql.decision_writes import insert_revisions, upsert_decisions, write_links
+
+EXACT_INTEGERS = 2**53  # sqlew knows floats alone; up to here one without a fraction was a whole number.
+ALWAYS = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class NewDecision:
+    """`revisions`: oldest first. All rows carry names; ids come when they are written."""
+
+    row: DecisionRow
+    revisions: Sequence[DecisionRow]
+
+
+# -- What may stand here ---------------------------------------------------------------------------
+
+
+def clean_decisions(
+    caller: Caller, olds: Iterable[OldDecision], fit: Fitting, report: Report, at: datetime
+) -> list[NewDecision]:
+    """Check by the rules of `set`; `at` stands in for a time that is not known."""
+    versions_of: dict[str, list[OldDecision]] = {}
+    for old in olds:
+        if old.key is None:
+            report.left("decisions", "", "its key is missing")
+        else:
+            versions_of.setdefault(old.key, []).append(old)
+    new: dict[str, NewDecision] = {}
+    for key, versions in versions_of.items():
+        try:
+            decision = _cleaned(caller, key, versions, fit, at)
+        except InvalidInput as error:
+            fit.leave("decisions", key, error)
+            continue
+        if decision.row.key in new:
+            report.left("decisions", key, "the same key as another, but for spaces or the way it is written")
+        else:
+            new[decision.row.key] = decision
+    return list(new.values())
+
+
+def _cleaned(
+    caller: Caller, key: str, versions: Sequence[OldDecision], fit: Fitting, at: datetime
+) -> NewDecision:
+    """sqlew keeps a key's text apart from its number, each blind to the other: the newer one stands."""
+    current, *others = sorted(versions, key=_age, reverse=True)
+    row = _row(caller, key, current, fit, at)
+    past = [*current.history, *(OldVersion(o.value, o.version, o.agent, o.at, o.is_number) for o in others)]
+    if current.is_number and not others:
+        past = [replace(old, is_number=is_numeric(old.value)) for old in past]
+    kept = [revision for old in past if (revision := _revision(caller, row, old, fit))]
+    revisions = sorted(kept, key=lambda revision: revision.updated_at)
+    whole = replace(
+        row,
+        tags=fit.words("tags", current.tags),
+        scopes=fit.words("scopes", current.scopes),
+        created_at=min(moment.updated_at for moment in (row, *revisions)),
+        **clean_reasons(caller, key, current.reasons, fit),
+    )
+    return NewDecision(whole, revisions)
+
+
+def _age(old: OldDecision) -> tuple[datetime, bool]:
+    """In the same second the text wins: it is what sqlew answers."""
+    return old.at or ALWAYS, not old.is_number
+
+
+def _row(caller: Caller, key: str, old: OldDecision, fit: Fitting, at: datetime) -> DecisionRow:
+    fields = clean_fields(
+        caller,
+        key=key,
+        value=_value(old.value, is_number=old.is_number),
+        version=old.version or FIRST_VERSION,
+        status=DecisionStatus.ACTIVE if old.status is None else old.status,
+    )
+    return _as_row(fields, fit, old.agent, old.at or at, old.layer)
+
+
+def _revision(caller: Caller, row: DecisionRow, old: OldVersion, fit: Fitting) -> DecisionRow | None:
+    """What the decision was; None where it cannot be kept."""
+    try:
+        value = _value(old.value, is_number=old.is_number)
+        fields = clean_fields(caller, key=row.key, value=value, version=old.version or FIRST_VERSION)
+    except InvalidInput as error:
+        fit.leave("revisions", f"{row.key} {old.version or ''}".strip(), error)
+        return None
+    return _as_row(fields, fit, old.agent, old.at or row.updated_at)
+
+
+def _as_row(
+    fields: DecisionFields, fit: Fitting, agent: str | None, at: datetime, layer: str | None = None
+) -> DecisionRow:
+    return DecisionRow(
+        key=fields.key,
+        value=given(fields.value, ""),
+        value_type=given(fields.value_type, ValueType.TEXT),
+        version=given(fields.version, FIRST_VERSION),
+        status=given(fields.status, DecisionStatus.ACTIVE),
+        agent=fit.agent(agent) or "",
+        agent_id=None,
+        layer=fit.word("layers", layer) if layer else None,
+        created_at=at,
+        updated_at=at,
+    )
+
+
+def _value(value: Any, *, is_number: bool) -> str | int | float:
+    """As it is spoken here: sqlew's numbers are floats, its history holds numbers as texts."""
+    if value is None:
+        raise InvalidInput("value is missing.")
+    if not is_number:
+        return text_of(value) or ""
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("value is not the number that it should be.") from error
+    return int(number) if number.is_integer() and abs(number) < EXACT_INTEGERS else number
+
+
+# -- What is new, and how it is written ------------------------------------------------------------
+
+
+def choose_decisions(project_id: int, cleaned: Sequence[NewDecision], report: Report) -> list[NewDecision]:
+    """Those whose key is free here. What stands is never overwritten."""
+    chosen = []
+    for batch in batches(cleaned):
+        stored = _values_of(project_id, [new.row.key for new in batch])
+        for new in batch:
+            stands = stored.get(new.row.key)
+            if stands is None:
+                chosen.append(new)
+                report.took("decisions")
+                report.took("revisions", len(new.revisions))
+            elif stands == (new.row.value, new.row.value_type):
+                report.found("decisions")
+                report.found("revisions", len(new.revisions))
+            else:
+                report.left("decisions", new.row.key, "the key stands here with another value")
+                if new.revisions:
+                    report.left_many("revisions", len(new.revisions), "of decisions that were left")
+    return chosen
+
+
+def _values_of(project_id: int, keys: Sequence[str]) -> dict[str, tuple[str, int]]:
+    stored = Decision.objects.in_project(project_id).filter(key__in=keys)
+    return {key: (value, kind) for key, value, kind in stored.values_list("key", "value", "value_type")}
+
+
+def note_decisions(chosen: Iterable[NewDecision], wanted: Wanted) -> None:
+    for new in chosen:
+        wanted.words["tags"] += new.row.tags
+        wanted.words["scopes"] += new.row.scopes
+        for row in (new.row, *new.revisions):
+            wanted.note(row.agent, row.updated_at, row.layer)
+
+
+def write_decisions(
+    project_id: int, chosen: Sequence[NewDecision], vocabulary: Vocabulary, at: datetime
+) -> None:
+    """Write rows, words, revisions, figures and events, so many at a time."""
+    for batch in batches(chosen):
+        rows = [_placed(new.row, vocabulary) for new in batch]
+        ids = upsert_decisions(project_id, rows)
+        moments = {ids[row.key]: row.updated_at for row in rows}
+        for links, kind in ((TAG_LINKS, "tags"), (SCOPE_LINKS, "scopes")):
+            words = {
+                ids[row.key]: [vocabulary.word_id(kind, word) for word in getattr(row, kind)] for row in rows
+            }
+            write_links(links, project_id, words, (), moments)
+        revisions = [
+            replace(_placed(old, vocabulary), id=ids[old.key]) for new in batch for old in new.revisions
+        ]
+        for some in batches(revisions):
+            insert_revisions(project_id, some)
+        changes = [DecisionChange(None, replace(row, id=ids[row.key])) for row in rows]
+        record_decisions(project_id=project_id, agent_id=None, changes=changes, at=at)
+
+
+def _placed(row: DecisionRow, vocabulary: Vocabulary) -> DecisionRow:
+    return replace(row, agent_id=vocabulary.agent_id(row.agent), layer_id=vocabulary.layer_id(row.layer))

@@ -1,0 +1,104 @@
+"""One import: everything is checked before the lock, chosen and written within it, all or nothing."""
+
+from collections.abc import Iterable
+from contextlib import nullcontext
+from datetime import datetime
+from pathlib import PurePath
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.models.config import Config
+from ctxhub.core.selectors.config import config_of
+from ctxhub.core.services.events import Change, record
+from ctxhub.core.writing import writing
+from ctxhub.management.sqlew.changes import choose_changes, clean_changes, note_changes, write_changes
+from ctxhub.management.sqlew.constraints import (
+    choose_constraints,
+    clean_constraints,
+    note_constraints,
+    write_constraints,
+)
+from ctxhub.management.sqlew.decisions import (
+    choose_decisions,
+    clean_decisions,
+    note_decisions,
+    write_decisions,
+)
+from ctxhub.management.sqlew.fitting import Fitting
+from ctxhub.management.sqlew.messages import choose_messages, clean_messages, note_messages, write_messages
+from ctxhub.management.sqlew.report import Report
+from ctxhub.management.sqlew.rows import OldHub
+from ctxhub.management.sqlew.vocabulary import Vocabulary, Wanted
+
+NO_PLACE = {
+    "activity": "the log here begins with the import",
+    "templates": "define them here: decision template_set",
+    "policies": "define them here as templates: decision template_set",
+    "tasks": "ctxhub keeps no tasks",
+}
+SETTINGS = {
+    "autodelete_ignore_weekend": "ignore_weekend",
+    "autodelete_message_hours": "message_hours",
+    "autodelete_file_history_days": "change_days",
+}
+
+
+def import_hub(*, caller: Caller, hub: OldHub, root: PurePath | None = None, dry_run: bool = False) -> Report:
+    """Take what the project does not have yet; a dry run writes nothing and reports the same.
+
+    Nobody is named in the log as who did it, so that it is news to every agent, whatever its name.
+    `root`: where the repository lay, for paths that were given whole.
+    """
+    report, at = Report(), clock.now()
+    fit = Fitting(caller, report)
+    decisions = clean_decisions(caller, hub.decisions, fit, report, at)
+    constraints = clean_constraints(caller, hub.constraints, fit, report, at)
+    messages = clean_messages(caller, hub.messages, fit)
+    changes = clean_changes(caller, hub.changes, fit, root)
+    wanted = Wanted()
+    wanted.words["tags"] += _all_words(fit, "tags", hub.tags)
+    wanted.words["scopes"] += _all_words(fit, "scopes", hub.scopes)
+    _leave_homeless(hub, config_of(caller.project_id), report)
+    project_id = caller.project_id
+    with nullcontext() if dry_run else writing(project_id):
+        decisions = choose_decisions(project_id, decisions, report)
+        constraints = choose_constraints(project_id, constraints, report)
+        messages = choose_messages(project_id, messages, report, at)
+        changes = choose_changes(project_id, changes, report, at)
+        note_decisions(decisions, wanted)
+        note_constraints(constraints, wanted)
+        note_messages(messages, wanted)
+        note_changes(changes, wanted)
+        vocabulary = Vocabulary(caller, report)
+        vocabulary.add(wanted, at, dry_run=dry_run)
+        if report.taken and not dry_run:
+            write_decisions(project_id, decisions, vocabulary, at)
+            write_constraints(project_id, constraints, vocabulary, at)
+            write_messages(project_id, messages, vocabulary, at)
+            write_changes(project_id, changes, vocabulary, at)
+            _record(project_id, report, at)
+    return report
+
+
+def _leave_homeless(hub: OldHub, config: Config, report: Report) -> None:
+    for kind, count in hub.homeless.items():
+        report.left_many(kind, count, NO_PLACE[kind])
+    for name, ours in SETTINGS.items():
+        if hub.settings.get(name, stands := str(int(getattr(config, ours)))) != stands:
+            why = "the project's own stay; hub config_set changes them"
+            report.left("settings", f"{ours}={hub.settings[name]}", why)
+
+
+def _all_words(fit: Fitting, kind: str, names: Iterable[str]) -> list[str]:
+    return [word for name in names if (word := fit.word(kind, name))]
+
+
+def _record(project_id: int, report: Report, at: datetime) -> None:
+    counts = report.taken
+    note = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+    record(
+        project_id=project_id,
+        agent_id=None,
+        changes=[Change("hub", "imported", "hub:sqlew", {**counts, "note": f"sqlew: {note}"})],
+        at=at,
+    )

@@ -1,0 +1,126 @@
+"""The rows that stand behind names: found here or made, many at once."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Max
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
+from ctxhub.core.models.base import NamedRow
+from ctxhub.core.services.events import Change, record
+from ctxhub.core.services.words import agent_registered
+from ctxhub.management.sqlew.at_once import AT_ONCE
+from ctxhub.management.sqlew.report import Report
+
+# The layers that a project begins with, and those that later versions of sqlew brought.
+OFFERED = (
+    *("presentation", "business", "data", "infrastructure", "cross-cutting"),
+    *("documentation", "planning", "coordination", "review"),
+)
+WORDS: Mapping[str, type[NamedRow]] = {"tags": Tag, "scopes": Scope, "categories": Category}
+
+
+@dataclass(slots=True)
+class Wanted:
+    """The names that what is taken needs. `agents`: spelling and last deed of each, by case-folded name."""
+
+    words: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in WORDS})
+    layers: list[str] = field(default_factory=list)
+    agents: dict[str, tuple[str, datetime]] = field(default_factory=dict)
+
+    def note(self, agent: str | None, at: datetime, layer: str | None = None) -> None:
+        if agent:
+            name, last = self.agents.get(agent.casefold(), (agent, at))
+            self.agents[agent.casefold()] = (name, max(last, at))
+        if layer:
+            self.layers.append(layer)
+
+
+class Vocabulary:
+    """Ids by case-folded name."""
+
+    def __init__(self, caller: Caller, report: Report) -> None:
+        self._caller = caller
+        self._report = report
+        models: dict[str, type[NamedRow]] = {**WORDS, "layers": Layer, "agents": Agent}
+        self._ids = {kind: self._stored(model) for kind, model in models.items()}
+
+    def word_id(self, kind: str, name: str) -> int:
+        return self._ids[kind][name.casefold()]
+
+    def agent_id(self, name: str | None) -> int | None:
+        return self._ids["agents"][name.casefold()] if name else None
+
+    def layer_id(self, name: str | None) -> int | None:
+        """None for a layer that is not here and is none of those offered."""
+        return self._ids["layers"].get(name.casefold()) if name else None
+
+    def add(self, wanted: Wanted, at: datetime, *, dry_run: bool) -> None:
+        """Make what is missing, and count; a dry run counts only."""
+        for kind, model in WORDS.items():
+            new = self._missing(kind, wanted.words[kind])
+            if new and not dry_run:
+                self._make(kind, model, new)
+        self._add_layers(wanted.layers, at, dry_run=dry_run)
+        self._add_agents(wanted.agents, at, dry_run=dry_run)
+
+    def _missing(self, kind: str, names: Iterable[str]) -> list[str]:
+        """Of these names those that are not here, as first spelled."""
+        spelled: dict[str, str] = {}
+        for name in names:
+            spelled.setdefault(name.casefold(), name)
+        new = [name for folded, name in spelled.items() if folded not in self._ids[kind]]
+        self._report.took(kind, len(new))
+        self._report.found(kind, len(spelled) - len(new))
+        return new
+
+    def _make(self, kind: str, model: type[Any], names: Iterable[str]) -> None:
+        project = self._caller.project
+        model.unscoped.bulk_create(
+            (model(project=project, name=name, folded=name.casefold()) for name in names),
+            batch_size=AT_ONCE,
+        )
+        self._ids[kind] = self._stored(model)
+
+    def _add_layers(self, names: Iterable[str], at: datetime, *, dry_run: bool) -> None:
+        used = dict.fromkeys(names)
+        for name in used:
+            if not self._is_offered(name):
+                self._report.left("layers", name, "not here; add it first, and what lies in it keeps it")
+        new = self._missing("layers", [name for name in used if self._is_offered(name)])
+        if not new or dry_run:
+            return
+        project = self._caller.project
+        last = Layer.objects.in_project(project).aggregate(last=Max("position"))["last"] or 0
+        Layer.unscoped.bulk_create(
+            Layer(project=project, name=name, folded=name.casefold(), position=last + place)
+            for place, name in enumerate(new, start=1)
+        )
+        self._ids["layers"] = self._stored(Layer)
+        changes = [Change("layer", "created", f"layer:{name}") for name in new]
+        record(project_id=project.pk, agent_id=None, changes=changes, at=at)
+
+    def _is_offered(self, name: str) -> bool:
+        return name.casefold() in self._ids["layers"] or name.casefold() in OFFERED
+
+    def _add_agents(self, agents: Mapping[str, tuple[str, datetime]], at: datetime, *, dry_run: bool) -> None:
+        new = self._missing("agents", [name for name, _ in agents.values()])
+        if dry_run:
+            return
+        self._make("agents", Agent, new)
+        unseen = list(
+            Agent.objects.in_project(self._caller.project).filter(folded__in=agents, last_seen_at=None)
+        )
+        for agent in unseen:
+            agent.last_seen_at = agents[agent.folded][1]
+        Agent.unscoped.bulk_update(unseen, ["last_seen_at"], batch_size=AT_ONCE)
+        for name in new:
+            agent_registered.send(
+                None, project_id=self._caller.project_id, agent_id=self.agent_id(name), name=name, at=at
+            )
+
+    def _stored(self, model: type[Any]) -> dict[str, int]:
+        return dict(model.objects.in_project(self._caller.project).values_list("folded", "pk"))

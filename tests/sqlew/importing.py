@@ -1,0 +1,35 @@
+"""`manage.py import_sqlew` as a test calls it, and its answer taken apart."""
+
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from django.core.management import call_command
+
+
+@dataclass(frozen=True)
+class Import:
+    """What it said. `counts`: of each kind, how many were taken, were there already, and were left."""
+
+    text: str
+
+    @property
+    def counts(self) -> dict[str, tuple[int, int, int]]:
+        table = self.text.partition("left\n")[2].partition("\n\n")[0]
+        rows = (line.replace(",", "").split() for line in table.splitlines())
+        return {kind: (int(taken), int(there), int(left)) for kind, taken, there, left in rows}
+
+    @property
+    def reasons(self) -> list[str]:
+        lines = self.text.partition("Left, and why:\n")[2].partition("\n\n")[0].splitlines()
+        return [line.strip() for line in lines]
+
+    @property
+    def is_new(self) -> bool:
+        return "\n0 new" not in self.text
+
+
+def imported(path: Path, *arguments: str, project: str = "apollo") -> Import:
+    out = StringIO()
+    call_command("import_sqlew", str(path), "--project", project, *arguments, stdout=out)
+    return Import(out.getvalue())

@@ -1,0 +1,341 @@
+"""`manage.py import_sqlew`: the files it reads, which stay as they are, and what it does twice or half."""
+
+import re
+import shutil
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Event, Project
+from ctxhub.core.selectors.hub import count_all
+from ctxhub.core.services.config import set_config
+from ctxhub.core.services.events import recorded
+from ctxhub.management.sqlew.values import moment_of
+from memory.models import Decision
+from tests.sqlew.importing import Import, imported
+from tests.sqlew.old_file import OldFile
+from tests.sqlew.schemas import VERSION_2
+from tests.tables import dump_all, dump_project
+
+Take = Callable[..., Import]
+
+
+def fill(file: OldFile, count: int = 1) -> None:
+    """Some of everything."""
+    for n in range(count):
+        file.decision(
+            f"text/{n}", f"v{n}", agent="ada", layer="data", tags=["api", f"t{n}"], scopes=[f"s{n}"]
+        )
+        file.past(f"text/{n}", f"was {n}", agent="ben")
+        file.decision(f"number/{n}", n, agent="cyd")
+        file.constraint(f"Must {n}", tags=["api"], layer="business")
+        file.message(payload=f'"Look {n}"', to="ben")
+        file.message(payload=f'"All {n}"')
+        file.change(f"src/{n}.py", description=f"d{n}")
+
+
+# -- Twice, dry and half ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
+def test_importing_twice_changes_nothing(
+    apollo: Project, old_version: Callable[[int], OldFile], version: int
+) -> None:
+    file = old_version(version)
+    file.decision("auth", "JWT", layer="data", tags=["api"], scopes=["s"])
+    file.past("auth", "basic")
+    file.decision("limit", 5)
+    file.constraint("No secrets", tags=["own"], layer="business")
+    if version < 4:
+        file.message("Look", to="ben", payload="1")
+        file.message("All", payload="1")
+    if version < 5:
+        file.change(layer="data")
+    assert imported(file.close()).is_new
+    before = dump_all()
+    again = imported(file.path)
+    assert dump_all() == before
+    assert not again.is_new
+    assert all(taken == left == 0 for taken, _, left in again.counts.values())
+
+
+def test_a_dry_run_writes_nothing_and_says_the_same(apollo: Project, old: OldFile, take: Take) -> None:
+    fill(old, 3)
+    old.decision("bad", "x" * 70_000)
+    before = dump_all()
+    dry = take("--dry-run")
+    assert dump_all() == before
+    wet = take()
+    assert (dry.counts, dry.reasons) == (wet.counts, wet.reasons)
+    assert dry.text.endswith("this was a dry run, nothing is written.\n")
+
+
+def test_it_is_all_or_nothing(apollo: Project, old: OldFile, take: Take) -> None:
+    def break_off(nouns: set[str], **_: Any) -> None:
+        if "change" in nouns:
+            raise RuntimeError("the power went")
+
+    fill(old)
+    before = dump_all()
+    recorded.connect(break_off)
+    try:
+        with pytest.raises(RuntimeError):
+            take()
+    finally:
+        recorded.disconnect(break_off)
+    assert dump_all() == before
+    assert take().is_new
+
+
+def test_an_empty_file_is_no_event(apollo: Project, old: OldFile, take: Take) -> None:
+    assert not take().is_new
+    assert not Event.objects.in_project(apollo).exists()
+
+
+def test_the_figures_follow(apollo: Project, old: OldFile, take: Take) -> None:
+    fill(old, 3)
+    old.constraint("Not any more", active=0)
+    take()
+    stats = count_all(apollo.pk)
+    assert stats["decisions"] == [6, 6]
+    assert stats["constraints"] == [3, 4]
+    assert (stats["messages"], stats["changes"], stats["files"]) == (6, 3, 3)
+
+
+def test_statements_do_not_grow_with_rows(
+    apollo: Project, hermes: Project, old_version: Callable[[int], OldFile]
+) -> None:
+    few, many = old_version(2), old_version(3)
+    fill(few, 2)
+    fill(many, 60)
+    counts = []
+    for file, project in ((few, "apollo"), (many, "hermes")):
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            imported(file.close(), project=project)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+def test_more_than_one_statement_holds_are_written_in_several(
+    apollo: Project, old: OldFile, take: Take
+) -> None:
+    for n in range(1_201):
+        old.decision(f"k{n}", tags=["api"])
+    with CaptureQueriesContext(connection) as queries:
+        assert take().counts["decisions"] == (1_201, 0, 0)
+    assert Decision.objects.in_project(apollo).count() == 1_201
+    assert Event.objects.in_project(apollo).count() == 1_202
+    assert len(queries) < 60
+
+
+# -- Projects --------------------------------------------------------------------------------------
+
+
+def test_another_project_stays_as_it_is(apollo: Project, hermes: Project, old: OldFile, take: Take) -> None:
+    fill(old)
+    before = dump_project(hermes)
+    take()
+    assert dump_project(hermes) == before
+    assert imported(old.path, project="hermes").is_new, "what apollo has, hermes has not"
+
+
+def test_the_only_project_needs_no_name(apollo: Project, old: OldFile) -> None:
+    old.decision("auth")
+    call_command("import_sqlew", str(old.close()), stdout=StringIO())
+    assert Decision.objects.in_project(apollo).exists()
+
+
+def test_of_several_projects_one_has_to_be_named(apollo: Project, hermes: Project, old: OldFile) -> None:
+    with pytest.raises(CommandError, match=r"Which project.*apollo, hermes"):
+        call_command("import_sqlew", str(old.close()))
+    with pytest.raises(CommandError, match="no project 'nowhere'"):
+        imported(old.path, project="nowhere")
+
+
+@pytest.mark.parametrize("version", [4, 5])
+def test_of_a_file_with_several_projects_one_has_to_be_named(
+    apollo: Project, old_version: Callable[[int], OldFile], version: int
+) -> None:
+    file = old_version(version)
+    other = file.insert("projects", name="other")
+    file.insert("projects", name="idle")
+    file.decision("auth", "JWT", tags=["mine"])
+    file.decision("auth", "basic", project=other)
+    with pytest.raises(CommandError, match=r"several projects: 'main', 'other'.*--from NAME"):
+        imported(file.close())
+    with pytest.raises(CommandError, match="no project 'nowhere'; its projects: 'idle', 'main', 'other'"):
+        imported(file.path, "--from", "nowhere")
+    assert imported(file.path, "--from", "Other").counts == {"decisions": (1, 0, 0)}
+    assert Decision.objects.in_project(apollo).get().value == "basic"
+
+
+def test_a_file_without_projects_has_none_to_choose(old: OldFile, take: Take) -> None:
+    with pytest.raises(CommandError, match="no 'main' to choose"):
+        take("--from", "main")
+
+
+# -- What it leaves --------------------------------------------------------------------------------
+
+
+def test_what_has_no_place_here_is_counted(apollo: Project, old_version: Callable[[int], OldFile]) -> None:
+    file = old_version(3)
+    file.insert("tasks", title="Do it")
+    file.insert("activity_log", agent_id=1, action_type="decision_set", target="k")
+    file.insert("decision_templates", name="adr", defaults="{}")
+    said = imported(file.close())
+    assert said.counts == {"activity": (0, 0, 1), "tasks": (0, 0, 1), "templates": (0, 0, 1)}
+    assert "tasks (1): ctxhub keeps no tasks" in said.reasons
+
+
+def test_settings_that_differ_are_named(apollo: Project, ada: Caller, old: OldFile, take: Take) -> None:
+    set_config(caller=ada, values={"change_days": 14})
+    old.connection.execute("UPDATE m_config SET value = 48 WHERE key = 'autodelete_message_hours'")
+    [reason] = take().reasons
+    assert reason.endswith("hub config_set changes them: 'message_hours=48', 'change_days=7'")
+
+
+# -- Files -----------------------------------------------------------------------------------------
+
+
+def test_the_file_stays_as_it_is(apollo: Project, old: OldFile, tmp_path: Path) -> None:
+    fill(old)
+    before = old.close().read_bytes()
+    imported(old.path)
+    assert old.path.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["sqlew.db"]
+
+
+def test_a_file_that_a_program_has_open_stays_as_it_is(apollo: Project, old: OldFile, tmp_path: Path) -> None:
+    old.connection.execute("PRAGMA journal_mode = WAL")
+    fill(old)
+    old.connection.execute("BEGIN IMMEDIATE")
+    old.decision("unfinished")
+    log = old.path.with_name("sqlew.db-wal")
+    before = old.path.read_bytes(), log.read_bytes()
+    assert imported(old.path).counts["decisions"] == (2, 0, 0), "what is in the log, and no more"
+    assert (old.path.read_bytes(), log.read_bytes()) == before
+    old.connection.execute("COMMIT")
+
+
+def test_a_file_whose_program_was_killed_is_read_with_its_log(
+    apollo: Project, old: OldFile, tmp_path: Path
+) -> None:
+    old.connection.execute("PRAGMA journal_mode = WAL")
+    fill(old)
+    (tmp_path / "left").mkdir()
+    for name in ("sqlew.db", "sqlew.db-wal"):
+        shutil.copy(tmp_path / name, tmp_path / "left" / name)
+    assert imported(tmp_path / "left" / "sqlew.db").counts["decisions"] == (2, 0, 0)
+
+
+def test_a_file_with_a_name_that_an_address_would_misread(apollo: Project, tmp_path: Path) -> None:
+    file = OldFile(tmp_path / "my #1? 100% sqlew.db")
+    file.decision("auth")
+    assert imported(file.close()).is_new
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (None, "There is no file"),
+        (b"", "is not a database of sqlew: it has no decisions with their keys"),
+        (b"not a database, but a text\n" * 50, "is not a SQLite database"),
+    ],
+)
+def test_what_is_no_database_of_sqlew_is_refused(
+    apollo: Project, tmp_path: Path, content: bytes | None, sentence: str
+) -> None:
+    path = tmp_path / "sqlew.db"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(CommandError, match=re.escape(sentence)):
+        imported(path)
+
+
+def test_a_folder_and_another_programs_database_are_refused(apollo: Project, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="There is no file"):
+        imported(tmp_path)
+    sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE decisions (id INTEGER)").connection.close()
+    with pytest.raises(CommandError, match="not a database of sqlew"):
+        imported(tmp_path / "other.db")
+
+
+def test_a_damaged_file_is_refused(apollo: Project, old: OldFile) -> None:
+    for n in range(200):
+        old.decision(f"k{n}", "v" * 500)
+    content = bytearray(old.close().read_bytes())
+    content[8_192:] = b"\xff" * (len(content) - 8_192)
+    old.path.write_bytes(content)
+    with pytest.raises(CommandError, match="is damaged"):
+        imported(old.path)
+    assert not Decision.objects.in_project(apollo).exists()
+
+
+def test_a_locked_file_is_refused(apollo: Project, old: OldFile) -> None:
+    old.connection.execute("BEGIN EXCLUSIVE")
+    old.decision("auth")
+    with pytest.raises(CommandError, match="is locked by a program"):
+        imported(old.path)
+
+
+# -- Versions --------------------------------------------------------------------------------------
+
+
+def test_version_4_counts_before_what_it_was_copied_from(apollo: Project, tmp_path: Path) -> None:
+    file = both_generations(tmp_path)
+    file.version = 4
+    file.decision("auth", "new")
+    imported(file.close())
+    assert Decision.objects.in_project(apollo).get().value == "new"
+
+
+def test_version_4_that_has_copied_nothing_yet_does_not_count(apollo: Project, tmp_path: Path) -> None:
+    imported(both_generations(tmp_path).close())
+    assert Decision.objects.in_project(apollo).get().value == "old"
+
+
+def both_generations(folder: Path) -> OldFile:
+    """Version 4 on top of version 2, of which all tables stay."""
+    file = OldFile(folder / "sqlew.db", 4)
+    file.connection.executescript(VERSION_2)
+    file.version = 2
+    file.decision("auth", "old")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("version", "said"), [(1, "1"), (2, "1.1 to 3"), (3, "1.1 to 3"), (4, "4"), (5, "5")]
+)
+def test_it_says_which_version_made_the_file(
+    apollo: Project, old_version: Callable[[int], OldFile], version: int, said: str
+) -> None:
+    assert f"(sqlew {said}) into apollo:" in imported(old_version(version).close()).text
+
+
+@pytest.mark.parametrize(
+    ("stored", "moment"),
+    [
+        (1_760_184_000, datetime(2025, 10, 11, 12, tzinfo=UTC)),
+        ("1760184000", datetime(2025, 10, 11, 12, tzinfo=UTC)),
+        (1_760_184_000_500, datetime(2025, 10, 11, 12, 0, 0, 500_000, tzinfo=UTC)),
+        ("2025-10-11 12:00:00", datetime(2025, 10, 11, 12, tzinfo=UTC)),
+        ("2025-10-11T14:00:00+02:00", datetime(2025, 10, 11, 12, tzinfo=UTC)),
+        (None, None),
+        ("soon", None),
+        (1e300, None),
+        (float("nan"), None),
+    ],
+)
+def test_times_are_read_however_a_version_stored_them(stored: Any, moment: datetime | None) -> None:
+    assert moment_of(stored) == moment

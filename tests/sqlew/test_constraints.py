@@ -1,0 +1,106 @@
+"""What becomes of sqlew's constraints: category, text, priority, words, reason and whether they hold."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Category, Project
+from ctxhub.core.models.priority import Priority
+from memory.models import Constraint, ConstraintStatus
+from memory.services.constraints import add_constraint
+from tests.sqlew.importing import Import, imported
+from tests.sqlew.old_file import OldFile
+
+Take = Callable[..., Import]
+THEN = datetime(2025, 10, 11, 12, 0, 0, tzinfo=UTC)
+
+
+def stored(project: Project) -> list[Constraint]:
+    return list(Constraint.objects.in_project(project).select_related("category", "layer", "agent"))
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_constraint_keeps_what_it_was(
+    apollo: Project, old_version: Callable[[int], OldFile], version: int
+) -> None:
+    file = old_version(version)
+    file.constraint(
+        "No secrets", category="Own", agent="ada", layer="data", tags=["api"], priority=4, active=0, at=THEN
+    )
+    assert imported(file.close()).counts["constraints"] == (1, 0, 0)
+    [constraint] = stored(apollo)
+    assert (constraint.text, constraint.category.name) == ("No secrets", "Own")
+    assert (constraint.priority, constraint.status) == (Priority.CRITICAL, ConstraintStatus.INACTIVE)
+    assert constraint.layer
+    assert constraint.agent
+    assert (constraint.layer.name, constraint.agent.name) == ("data", "ada")
+    assert list(constraint.tags.values_list("name", flat=True)) == ["api"]
+    assert constraint.created_at == THEN
+
+
+def test_a_reason_comes_along_from_version_5(apollo: Project, old_version: Callable[[int], OldFile]) -> None:
+    file = old_version(5)
+    file.constraint("No secrets", reason="The log is public.")
+    imported(file.close())
+    [constraint] = stored(apollo)
+    assert (constraint.reason, constraint.agent) == ("The log is public.", None)
+
+
+def test_what_the_project_states_already_stays_as_it_is(
+    apollo: Project, ben: Caller, old: OldFile, take: Take
+) -> None:
+    add_constraint(caller=ben, category="security", text="No secrets", priority="low")
+    old.constraint(" No secrets ", category="SECURITY", priority=4, active=0)
+    assert take().counts["constraints"] == (0, 1, 0)
+    [constraint] = stored(apollo)
+    assert (constraint.priority, constraint.status) == (Priority.LOW, ConstraintStatus.ACTIVE)
+
+
+def test_of_two_that_say_the_same_an_active_one_counts(apollo: Project, old: OldFile, take: Take) -> None:
+    old.constraint("No secrets", active=0, priority=1)
+    old.constraint("No secrets", active=1, priority=3)
+    old.constraint("No secrets", active=0, priority=4)
+    said = take()
+    assert said.counts["constraints"] == (1, 0, 2)
+    [constraint] = stored(apollo)
+    assert (constraint.priority, constraint.status) == (Priority.HIGH, ConstraintStatus.ACTIVE)
+
+
+def test_the_same_text_may_stand_in_two_categories(apollo: Project, old: OldFile, take: Take) -> None:
+    old.constraint("Be fast", category="performance")
+    old.constraint("Be fast", category="architecture")
+    assert take().counts["constraints"] == (2, 0, 0)
+
+
+def test_a_new_category_is_counted(apollo: Project, old: OldFile, take: Take) -> None:
+    old.constraint("Use tabs", category="code-style")
+    assert take().counts["categories"] == (1, 0, 0)
+    assert Category.objects.in_project(apollo).filter(name="code-style").exists()
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({"text": " "}, "text must not be blank"),
+        ({"text": "x" * 70_000}, "text has 70,000 bytes"),
+        ({"text": f"Use ghp_{'a1B2' * 9}"}, "seems to hold a credential"),
+        ({"text": "t", "priority": 9}, "priority: 9 is not known"),
+        ({"text": "t", "category": "c" * 101}, "category has 101 characters"),
+    ],
+)
+def test_what_may_not_stand_here_is_left_with_the_reason(
+    old: OldFile, take: Take, row: dict[str, Any], reason: str
+) -> None:
+    old.constraint(**row)
+    old.constraint("Good")
+    said = take()
+    assert said.counts["constraints"] == (1, 0, 1)
+    assert any(reason in line for line in said.reasons), said.reasons
+
+
+def test_a_constraint_whose_category_is_gone_is_left(old: OldFile, take: Take) -> None:
+    old.insert("constraints", category_id=99, constraint_text="t")
+    assert take().reasons == ["constraints (1): category is missing: 't'"]
