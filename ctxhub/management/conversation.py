@@ -1,4 +1,4 @@
-"""Two agents over two real MCP connections, and a transcript of what each called and was answered."""
+"""Agents over real MCP connections, and a transcript of what each called and was answered."""
 
 import json
 import textwrap
@@ -15,11 +15,13 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
 
 from ctxhub.management.ready_lines import stdio_command
-from ctxhub.management.story import Unexpected, play
+from ctxhub.management.stories.decision import share_a_decision
+from ctxhub.management.stories.telling import Answer, Unexpected
+from ctxhub.management.stories.work import work_side_by_side
 from ctxhub.management.throw_away_hub import ThrowAwayHub
 
-Answer = dict[str, Any]
 WIDTH = 100
+SECONDS_TO_ANSWER = 60.0  # Some calls wait for news.
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +58,32 @@ class Agent:
 
 
 async def converse(hub: ThrowAwayHub, tell: Callable[[str], None]) -> None:
-    async with _two_agents(hub, tell) as (ada, ben):
-        await play(ada, ben, tell)
+    async with _over_stdio(hub, "ada", tell) as ada:
+        url = await anyio.to_thread.run_sync(hub.url)
+        async with _over_http(url, hub.token, "ben", tell) as ben:
+            await share_a_decision(ada, ben, tell)
+            async with _over_http(url, hub.token, "eve", tell) as eve:
+                await work_side_by_side(ada, ben, eve, tell)
 
 
 @asynccontextmanager
-async def _two_agents(hub: ThrowAwayHub, tell: Callable[[str], None]) -> AsyncIterator[tuple[Agent, Agent]]:
-    """Ada over stdio, in a process that her client starts; Ben over HTTP, with a token."""
-    command, *rest = stdio_command(hub.project, "ada")
+async def _over_stdio(hub: ThrowAwayHub, name: str, tell: Callable[[str], None]) -> AsyncIterator[Agent]:
+    """In a process that the agent's client starts."""
+    command, *rest = stdio_command(hub.project, name)
     program = StdioServerParameters(command=command, args=rest, env=dict(hub.environment))
-    headers = {"Authorization": f"Bearer {hub.token}", "Ctxhub-Agent": "ben"}
-    async with Client(program) as ada, httpx2.AsyncClient(headers=headers) as http:
-        url = await anyio.to_thread.run_sync(hub.url)
-        async with Client(streamable_http_client(f"{url}/mcp", http_client=http)) as ben:
-            yield Agent("ada", ada, tell), Agent("ben", ben, tell)
+    async with Client(program) as client:
+        yield Agent(name, client, tell)
+
+
+@asynccontextmanager
+async def _over_http(url: str, token: str, name: str, tell: Callable[[str], None]) -> AsyncIterator[Agent]:
+    """With a token, to the hub that serves everybody."""
+    headers = {"Authorization": f"Bearer {token}", "Ctxhub-Agent": name}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=SECONDS_TO_ANSWER) as http,
+        Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+    ):
+        yield Agent(name, client, tell)
 
 
 def _said(arguments: Answer) -> str:

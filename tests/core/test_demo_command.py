@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxhub.management.story import Unexpected, expect
+from ctxhub.management.stories.telling import Unexpected, expect
 from tests.core.command_line import installation
 
 
@@ -36,6 +36,13 @@ def test_the_transcript_tells_who_called_what_and_the_answer(told: Told) -> None
     assert 'ada > decision set key="api/auth/method" value="JWT"' in told.by.stdout
     assert 'ben > decision get key="api/auth/method" include=["rationale"]' in told.by.stdout
     assert '! {"error": "conflict"' in told.by.stdout
+
+
+def test_three_agents_work_side_by_side(told: Told) -> None:
+    assert "eve > constraint add" in told.by.stdout
+    assert '"current": {"lease_id": 1, "by": "ada"' in told.by.stdout
+    assert '"mail": 1' in told.by.stdout
+    assert "ben > hub layer_summary" in told.by.stdout
 
 
 def test_an_answer_that_differs_is_an_error() -> None:

@@ -4,7 +4,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
 from ctxhub.core.models import Project
-from ctxhub.core.services.retention import cleanup
+from ctxhub.core.services.retention import cleanup, in_words
 from ctxhub.management.refusals import as_sentences, find_project, refuse_unmigrated
 
 
@@ -22,8 +22,7 @@ class Command(BaseCommand):
             refuse_unmigrated()
             for project in [find_project(slug)] if slug else Project.objects.all():
                 gone = cleanup(project.pk)
-                said = ", ".join(f"{count:,} {plural}" for plural, count in gone.items() if count)
-                self.stdout.write(f"{project.slug}: removed {said or 'nothing'}.")
+                self.stdout.write(f"{project.slug}: removed {in_words(gone) or 'nothing'}.")
             if options["vacuum"]:
                 self._vacuum()
 

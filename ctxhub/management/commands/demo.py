@@ -4,17 +4,17 @@ from typing import Any
 import anyio
 from django.core.management.base import BaseCommand, CommandError
 
-from ctxhub.management.story import Unexpected
+from ctxhub.management.stories.telling import Unexpected
 from ctxhub.management.throw_away_hub import throw_away_hub
 
 
 class Command(BaseCommand):
-    help = "Show two agents that share a decision, on a hub that is thrown away: nothing of yours is touched."
+    help = "Show agents that share a decision and work side by side, on a hub that is thrown away."
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
         started = time.monotonic()
-        self._tell("Ada's client starts its own server (stdio), Ben's speaks HTTP with a token: one hub.")
+        self._tell("Ada's client starts a server of its own (stdio), the others speak HTTP: one hub.")
         with throw_away_hub(project="demo") as hub:
             # Here and not above: the hub starts while this imports.
             from ctxhub.management.conversation import converse

@@ -1,24 +1,13 @@
 """How two agents share a decision: what each calls, and what it has to be answered."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ctxhub.management.conversation import Agent
+from ctxhub.management.stories.telling import Agent, column, expect
 
 KEY = "api/auth/method"
 
 
-class Unexpected(Exception):
-    """An answer that is not what the story tells."""
-
-
-def expect(what: str, found: object, expected: object) -> None:
-    if found != expected:
-        raise Unexpected(f"{what}: expected {expected!r}, found {found!r}")
-
-
-async def play(ada: "Agent", ben: "Agent", tell: Callable[[str], None]) -> None:
+async def share_a_decision(ada: Agent, ben: Agent, tell: Callable[[str], None]) -> None:
     """Raises Unexpected at the first answer that differs."""
     tell("\nAda remembers where she is, to ask later what is new.")
     start = await ada.call("hub", "updates")
@@ -62,12 +51,11 @@ async def play(ada: "Agent", ben: "Agent", tell: Callable[[str], None]) -> None:
 
     tell("\nWho decided what about security?")
     listed = await ben.call("decision", "list", tags=["security"])
-    expect("the list", [row[0] for row in listed["rows"]], [KEY])
+    expect("the list", column(listed, "key"), [KEY])
 
     tell("\nEvery version is kept, with its author.")
     versions = await ada.call("decision", "versions", key=KEY)
-    authors = [row[versions["columns"].index("agent")] for row in versions["rows"]]
-    expect("the authors", authors, ["ben", "ada", "ada"])
+    expect("the authors", column(versions, "agent"), ["ben", "ada", "ada"])
 
     tell("\nAda asks what others changed since: a few tokens, her own changes not counted.")
     news = await ada.call("hub", "updates", since=start["cursor"])
