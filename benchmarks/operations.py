@@ -6,7 +6,7 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from benchmarks import seeding, texts
+from benchmarks import seeding, seeding_work, texts
 
 Params = dict[str, Any]
 
@@ -69,6 +69,20 @@ def is_found(answer: dict[str, Any]) -> bool:
     return bool(answer["found"])
 
 
+def _send(context: Context) -> Params:
+    to = [f"agent-{context.random.randrange(8)}"]
+    return tool("message", "send", text=texts.value(context.random), to=to)
+
+
+def _record(context: Context) -> Params:
+    path = seeding_work.path(context.random.randrange(seeding_work.FILES))
+    return tool("file", "record", path=path, change="modified", layer="data")
+
+
+def _lease(context: Context) -> Params:
+    return tool("file", "lease", paths=[f"new/{next(context.numbers)}/*.py"], minutes=1)
+
+
 def _set_known(context: Context) -> Params:
     return tool("decision", "set", key=context.known_key(), value=texts.value(context.random))
 
@@ -112,5 +126,20 @@ OPERATIONS: Sequence[Operation] = (
     Operation("updates", lambda c: tool("hub", "updates", since=c.cursor), _says("cursor")),
     Operation("updates_first", lambda _: tool("hub", "updates"), _says("decisions"), weight=4),
     Operation("stats", lambda _: tool("hub", "stats"), _says("decisions"), weight=4),
+    Operation("layer_summary", lambda _: tool("hub", "layer_summary"), _has_rows(6)),
+    Operation("send", _send, _says("thread")),
+    Operation("inbox", lambda _: tool("message", "inbox"), _has_rows(20)),
+    Operation("inbox_all", lambda _: tool("message", "inbox", unread=False), _has_rows(20)),
+    Operation("inbox_type", lambda _: tool("message", "inbox", type="warning"), _has_rows(20)),
+    Operation("record", _record, _says("path")),
+    Operation("changes", lambda _: tool("file", "changes", since="7d"), _has_rows(20)),
+    Operation("changes_layer", lambda _: tool("file", "changes", layer="data"), _has_rows(20)),
+    Operation("changes_by", lambda _: tool("file", "changes", by="agent-3"), _has_rows(20)),
+    Operation("changes_path", lambda _: tool("file", "changes", path=seeding_work.path(7)), _says("rows")),
+    Operation("check_lock", lambda _: tool("file", "check_lock", path=seeding_work.path(7)), _says("locked")),
+    Operation("lease", _lease, _says("fence")),
+    Operation("leases", lambda _: tool("file", "leases"), _has_rows(20)),
+    Operation("leases_path", lambda _: tool("file", "leases", path="docs/7/a.md"), _has_rows(1)),
+    Operation("constraints", lambda _: tool("constraint", "list"), _has_rows(20)),
     Operation("set_batch", _batch, lambda answer: bool(answer["done"] == 50), weight=4),
 )

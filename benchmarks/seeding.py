@@ -12,10 +12,14 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from benchmarks import texts
+from benchmarks.seeding_work import READER, seed_work
+
+if TYPE_CHECKING:
+    from ctxhub.core.caller import Caller
 
 RARE_TAG, COMMON_TAG = "rare", "common"
 RARE_LAYER, COMMON_LAYER = "planning", "data"
@@ -76,7 +80,16 @@ def seed(size: int) -> str:
             for number in range(first, min(first + BATCHES_IN_A_TRANSACTION, len(batches))):
                 with patch("ctxhub.core.clock.now", return_value=started + number * step):
                     set_decision_batch(caller=callers[number % AGENTS], items=batches[number])
+    seed_work([*callers, register(Caller(project=project, agent=READER))], size, LAYERS)
     return create_token(project=project, name="bench").secret
+
+
+def register(caller: "Caller") -> "Caller":
+    """Its mailbox gets what is said to everyone from now on."""
+    from ctxhub.core.services.agents import touch_agent
+
+    touch_agent(caller)
+    return caller
 
 
 def tidy() -> None:
