@@ -8,12 +8,14 @@ from ctxhub.core.api import schema  # noqa: F401  # What it registers, the schem
 from ctxhub.core.api import urls as core
 from ctxhub.core.api.views import unknown_address
 from memory.api import urls as memory
+from messaging.api import urls as messaging
+from tracking.api import urls as tracking
 
 app_name = "api"
 
 TO_READ = ["get", "head"]
 
-in_project = [*core.in_project, *memory.in_project]
+in_project = [*core.in_project, *memory.in_project, *messaging.in_project, *tracking.in_project]
 
 urlpatterns = [
     path("v1/", include(core.beside_projects)),

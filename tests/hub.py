@@ -93,7 +93,7 @@ class RestClient(HttpClient):
 
     project: str = ""
 
-    def get(self, path: str, **query: Any) -> Reply:
+    def get(self, path: str, /, **query: Any) -> Reply:
         return self.send("GET", self._url(path, query))
 
     def post(self, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Reply:

@@ -122,5 +122,5 @@ def test_the_block_for_agents_names_only_what_exists(ada: Caller) -> None:
     text = (ROOT / "docs/agents.md").read_text()
     block = text[text.index("<!-- BEGIN CTXHUB") : text.index("<!-- END CTXHUB")]
     assert len(block.splitlines()) <= 25
-    for tool, action in re.findall(r"`(decision|hub)` `([a-z_]+)`", block):
+    for tool, action in re.findall(r"`(decision|hub|constraint|message)` `([a-z_]+)`", block):
         assert action in called(ada, tool, {"action": "help"})["actions"]

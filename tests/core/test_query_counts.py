@@ -13,7 +13,15 @@ from ctxhub.core.models import Project
 from ctxhub.core.services import agents
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.registry import all_tools
+from memory.models import Constraint
+from memory.services.constraints import add_constraint, deactivate_constraint
 from memory.services.decisions import deprecate_decision, set_decision, set_decision_batch
+from memory.services.templates import set_template
+from messaging.models import Message
+from messaging.services.messages import send_message_batch
+from tracking.models import Lease
+from tracking.services.changes import record_change_batch
+from tracking.services.leases import acquire_lease
 
 MOST_QUERIES = 25
 
@@ -37,12 +45,78 @@ def fill(caller: Caller, count: int) -> None:
         deprecate_decision(caller=caller, key=f"api/k{n}", superseded_by="api/k0")
         set_decision(caller=caller, key=f"api/k{n}", value=f"new {n}", status="active")
         set_decision(caller=caller, key="api/k0", value=f"version {n}")
+    for n in range(count):
+        made = add_constraint(
+            caller=caller,
+            category="security" if n else "own",
+            text=f"text {n}",
+            tags=["api", f"t{n}"],
+            scopes=["api", f"s{n}"],
+        )
+    deactivate_constraint(caller=caller, constraint_id=made["id"])
+    for n in range(count):
+        set_template(caller=caller, name=f"t{n}", defaults={"tags": [f"t{n}"]})
+        set_decision(caller=caller, key=f"n/{n}", value=n, layer="data")
+    for start in range(0, count, 50):
+        some = range(start, min(start + 50, count))
+        items = [{"path": f"src/f{n}", "change": "modified", "layer": "data"} for n in some]
+        record_change_batch(caller=caller, items=items)
+    for n in range(count):
+        speaking = Caller(project=caller.project, agent=f"agent {n}")
+        acquire_lease(caller=speaking, paths=[f"lib{n}/**", f"src/f{n}"], exclusive=False)
+    acquire_lease(caller=caller, paths=["own/**"])
+    for n in range(count):
+        call(caller, "hub", {"agent": f"agent {n}"})
+    names = [f"agent {n}" for n in range(min(count, 50))]
+    for start in range(0, count, 50):
+        some = range(start, min(start + 50, count))
+        items = [{"text": f"m{n}", "to": ["ada"] if n % 2 else names, "type": "request"} for n in some]
+        other = Caller(project=caller.project, agent="other")
+        first = send_message_batch(caller=other, items=items)["results"][1]["id"]
+        replies = [{"text": f"r{n}", "reply_to": first, "to": ["ada"], "ack": True} for n in some]
+        send_message_batch(caller=other, items=replies)
+        send_message_batch(caller=other, items=[{"text": f"all {n}"} for n in some])
     call(caller, "hub", {"agent": "somebody else"})
 
 
 Arguments = Callable[[int], dict[str, Any]]
 
-# What each action is asked; `n` is how many there are of what it takes.
+
+def oldest_constraint(caller: Caller) -> int:
+    return Constraint.objects.in_project(caller.project).earliest("pk").pk
+
+
+def newest_constraint(caller: Caller) -> int:
+    return Constraint.objects.in_project(caller.project).latest("pk").pk
+
+
+def own_lease(caller: Caller) -> int:
+    return Lease.objects.in_project(caller.project).get(agent__name="ada").pk
+
+
+def request_to_me(caller: Caller) -> int:
+    return _messages(caller)[0]
+
+
+def reply_to_me(caller: Caller) -> int:
+    return Message.objects.in_project(caller.project).filter(ack=True).earliest("pk").pk
+
+
+def messages_to_me(caller: Caller) -> list[int]:
+    return _messages(caller)
+
+
+def replies_to_me(caller: Caller) -> list[int]:
+    replies = Message.objects.in_project(caller.project).filter(ack=True).order_by("pk")
+    return list(replies.values_list("pk", flat=True)[:200])
+
+
+def _messages(caller: Caller) -> list[int]:
+    mine = Message.objects.in_project(caller.project).filter(deliveries__folded="ada", type=3).order_by("pk")
+    return list(mine.values_list("pk", flat=True)[:200])
+
+
+# What each action is asked; `n` is how many there are of what it takes. A function is asked for the caller's.
 ASKED: dict[str, list[Arguments]] = {
     "decision.set": [
         lambda n: {"key": "new", "value": "x"},
@@ -69,7 +143,88 @@ ASKED: dict[str, list[Arguments]] = {
     "decision.versions": [lambda n: {"key": "api/k0"}],
     "decision.deprecate": [lambda n: {"key": "api/k0", "reason": "x"}],
     "decision.delete": [lambda n: {"key": "api/k0"}, lambda n: {"key": "api/k1"}],
-    "get": [lambda n: {"refs": [f"decision:api/k{i}" for i in range(min(n, 50))]}],
+    "constraint.add": [
+        lambda n: {"category": "new", "text": "x"},
+        lambda n: {"category": "new", "text": "x", "tags": ["a", "b"], "scopes": ["c"], "layer": "data"},
+        lambda n: {"category": "new", "text": "x", "tags": [f"tag {i}" for i in range(min(n, 50))]},
+        lambda n: {"category": "own", "text": "text 0"},
+        lambda n: {"category": "security", "text": f"text {n - 1}"},
+    ],
+    "constraint.list": [
+        lambda n: {"limit": 2},
+        lambda n: {"limit": 2, "tags": ["api"], "full": True},
+        lambda n: {"limit": 2, "scope": "api", "category": "security", "priority": "medium"},
+        lambda n: {"limit": min(n - 2, 200), "by": "ada"},
+        lambda n: {"status": "inactive"},
+    ],
+    "constraint.deactivate": [lambda n: {"id": oldest_constraint, "reason": "x"}],
+    "constraint.activate": [lambda n: {"id": newest_constraint}],
+    "decision.analytics": [
+        lambda n: {"pattern": "api/*"},
+        lambda n: {"pattern": "n/*", "bucket": "day", "layer": "data", "since": "1h"},
+    ],
+    "decision.template_set": [
+        lambda n: {"name": "t0", "require": ["rationale"]},
+        lambda n: {"name": "new", "defaults": {"tags": ["a", "b"]}, "patterns": {"key": "x"}},
+    ],
+    "decision.templates": [lambda n: {"limit": 2}, lambda n: {"limit": min(n, 200)}],
+    "decision.from_template": [
+        lambda n: {"name": "t0", "key": "new", "value": n},
+        lambda n: {"name": "deprecation", "key": "api/k0", "value": "x", "tags": ["a", "b"]},
+    ],
+    "file.record": [
+        lambda n: {"path": "src/f0", "change": "modified"},
+        lambda n: {"path": "new", "change": "created", "layer": "data"},
+    ],
+    "file.record_batch": [
+        lambda n: {"items": [{"path": f"new{i}", "change": "created"} for i in range(min(n, 50))]},
+        lambda n: {"items": [{"path": f"src/f{i}", "change": "deleted"} for i in range(min(n, 50))]},
+    ],
+    "file.changes": [
+        lambda n: {"limit": 2},
+        lambda n: {"limit": min(n - 1, 200), "path": "src/*"},
+        lambda n: {"path": "src/f1", "by": "ada", "layer": "data", "since": "1h"},
+    ],
+    "file.check_lock": [lambda n: {"path": "src/f1"}, lambda n: {"path": "src/none"}],
+    "file.lease": [
+        lambda n: {"paths": ["docs/**"]},
+        lambda n: {"paths": [f"docs/{i}" for i in range(min(n, 50))], "exclusive": False},
+    ],
+    "file.renew": [lambda n: {"lease_id": own_lease}],
+    "file.release": [lambda n: {"lease_id": own_lease}, lambda n: {"all": True}],
+    "file.leases": [
+        lambda n: {"limit": 2},
+        lambda n: {"path": "src/**", "limit": min(n - 1, 200)},
+        lambda n: {"by": "ada"},
+    ],
+    "message.send": [
+        lambda n: {"text": "x"},
+        lambda n: {"text": "x", "to": [f"agent {i}" for i in range(min(n, 50))]},
+        lambda n: {"text": "x", "reply_to": reply_to_me},
+    ],
+    "message.send_batch": [
+        lambda n: {"items": [{"text": "x"} for _ in range(min(n, 50))]},
+        lambda n: {"items": [{"text": "x", "to": [f"new {i}", "agent 1"]} for i in range(min(n, 50))]},
+    ],
+    "message.inbox": [
+        lambda n: {"limit": 2},
+        lambda n: {"limit": min(n, 200), "unread": False},
+        lambda n: {"state": "open", "since": "1h"},
+    ],
+    "message.read": [lambda n: {"ids": messages_to_me}, lambda n: {"all": True}],
+    "message.ack": [lambda n: {"ids": replies_to_me}],
+    "message.thread": [lambda n: {"id": reply_to_me}, lambda n: {"id": request_to_me, "limit": 2}],
+    "message.status": [lambda n: {"id": reply_to_me}],
+    "message.claim": [lambda n: {"next": True}, lambda n: {"id": request_to_me}],
+    "message.done": [lambda n: {"id": request_to_me, "result_refs": [f"message:{n}"]}],
+    "get": [
+        lambda n: {"refs": [f"message:{i}" for i in range(1, min(n, 50))]},
+        lambda n: {"refs": [f"resource:src/f{i}" for i in range(min(n, 50))]},
+        lambda n: {"refs": [f"lease:{i}" for i in range(1, min(n, 50))]},
+        lambda n: {"refs": [f"change:{i}" for i in range(1, min(n, 50))]},
+        lambda n: {"refs": [f"template:t{i}" for i in range(min(n, 50))]},
+        lambda n: {"refs": [f"decision:api/k{i}" for i in range(min(n, 50))]},
+    ],
     "hub.stats": [lambda n: {}],
     "hub.activity": [lambda n: {"limit": 2}, lambda n: {"agents": ["ada"], "verbs": ["set"], "since": "1h"}],
     "hub.updates": [lambda n: {}, lambda n: {"since": "e0"}],
@@ -89,8 +244,9 @@ ASKED: dict[str, list[Arguments]] = {
 def queries(caller: Caller, name: str, arguments: dict[str, Any]) -> int:
     tool, _, action = name.partition(".")
     agents._touched[caller.project_id, caller.agent] = float("inf")  # Seen just now: not part of the action.
+    asked = {said: value(caller) if callable(value) else value for said, value in arguments.items()}
     with CaptureQueriesContext(connection) as captured:
-        call(caller, tool, {**arguments, **({"action": action} if action else {})})
+        call(caller, tool, {**asked, **({"action": action} if action else {})})
     return len(captured)
 
 

@@ -10,11 +10,18 @@ from django.urls import reverse
 
 from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.caller import Caller
-from ctxhub.core.models import AccessToken, Agent, Event, Layer, Project, Scope, Tag
+from ctxhub.core.models import AccessToken, Agent, Category, Event, Layer, Project, Scope, Tag
 from ctxhub.core.services.access_tokens import create_token
-from memory.models import Decision
+from memory.models import Constraint, Decision, DecisionTemplate
+from memory.services.constraints import add_constraint
 from memory.services.decisions import set_decision
+from memory.services.templates import set_template
+from messaging.models import Message
+from messaging.services.messages import send_message
 from tests.people import ADMIN, member, person, superuser
+from tracking.models import FileChange, Lease, Resource
+from tracking.services.changes import record_change
+from tracking.services.leases import acquire_lease
 
 SECRET_WORD = "hermetic"
 
@@ -28,7 +35,27 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
     )
     create_token(project=hermes, name=SECRET_WORD)
     Layer.objects.create(project=hermes, name=SECRET_WORD)
-    project_rows = (Decision, Event, Agent, AccessToken, Tag, Scope, Layer)
+    set_template(caller=cy, name=SECRET_WORD, require=[SECRET_WORD])
+    add_constraint(caller=cy, category=SECRET_WORD, text=SECRET_WORD, tags=[SECRET_WORD], reason=SECRET_WORD)
+    record_change(caller=cy, path=f"{SECRET_WORD}/file", change="created", description=SECRET_WORD)
+    acquire_lease(caller=cy, paths=[f"{SECRET_WORD}/**"], reason=SECRET_WORD)
+    send_message(caller=cy, text=SECRET_WORD, to=["ada", SECRET_WORD], type="request", ack=True)
+    project_rows = (
+        Message,
+        FileChange,
+        Lease,
+        Resource,
+        Constraint,
+        Category,
+        Decision,
+        DecisionTemplate,
+        Event,
+        Agent,
+        AccessToken,
+        Tag,
+        Scope,
+        Layer,
+    )
     return {
         Project: hermes,
         **{model: model.unscoped.filter(project=hermes).latest("pk") for model in project_rows},
@@ -99,7 +126,7 @@ def test_actions_do_not_reach_another_projects_rows(
 ) -> None:
     for model_admin in project_admins():
         row = rows_of_hermes[model_admin.model]
-        for action in ("delete_selected", "deprecate_selected", "revoke_selected"):
+        for action in ("delete_selected", "deprecate_selected", "revoke_selected", "deactivate_selected"):
             sent = {"action": action, "_selected_action": [row.pk], "confirmed": "yes", "post": "yes"}
             page = ada_browses.post(model_admin.url("changelist"), sent)
             assert SECRET_WORD not in page.content.decode()

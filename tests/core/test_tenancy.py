@@ -12,8 +12,13 @@ from ctxhub.core.selectors.events import latest_cursor
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.registry import all_tools
 from memory.models import Decision
+from memory.services.constraints import add_constraint
 from memory.services.decisions import deprecate_decision, set_decision
+from memory.services.templates import set_template
+from messaging.services.messages import send_message
 from tests.tables import dump_project
+from tracking.services.changes import record_change
+from tracking.services.leases import acquire_lease
 
 Call = tuple[dict[str, Any], dict[str, Any]]
 
@@ -60,7 +65,91 @@ CALLS: dict[str, list[Call]] = {
         ({"key": "own", "superseded_by": KEY}, NOT_FOUND),
     ],
     "decision.delete": [({"key": KEY}, NOT_FOUND)],
+    "constraint.add": [
+        ({"category": "tranquility", "text": "moonshot"}, {"result": "created"}),
+        ({"category": "tranquility", "text": "moonshot", "layer": "armstrong-layer"}, {"error": "invalid"}),
+    ],
+    "constraint.list": [
+        ({"status": "any"}, NOTHING),
+        ({"category": "tranquility"}, NOTHING),
+        ({"tags": ["eagle"]}, NOTHING),
+        ({"scope": "tranq*"}, NOTHING),
+        ({"by": "armstrong"}, NOTHING),
+        ({"status": "any", "cursor": "CONSTRAINTS"}, NOTHING),
+        ({"layer": "armstrong-layer"}, {"error": "invalid"}),
+    ],
+    "constraint.deactivate": [({"id": "CONSTRAINT"}, NOT_FOUND)],
+    "constraint.activate": [({"id": "CONSTRAINT"}, NOT_FOUND)],
+    "decision.analytics": [
+        ({"pattern": "moon/*"}, {"count": 0, "hint": None}),
+        ({"pattern": "*", "layer": "armstrong-layer"}, {"error": "invalid"}),
+    ],
+    "decision.template_set": [
+        ({"name": "eagle-template", "require": ["x"]}, {"result": "created"}),
+        ({"name": "t", "defaults": {"layer": "armstrong-layer"}}, {"error": "invalid"}),
+    ],
+    "decision.templates": [({"limit": 200}, {"count": 5}), ({"cursor": "TEMPLATES"}, {"count": 3})],
+    "decision.from_template": [
+        ({"name": "eagle-template", "key": KEY, "value": "x"}, NOT_FOUND),
+        ({"name": "deprecation", "key": KEY, "value": "x"}, OWN),
+    ],
+    "file.record": [
+        ({"path": "tranquility/eagle.py", "change": "created"}, {"path": "tranquility/eagle.py"}),
+        ({"path": "own.py", "change": "created", "layer": "armstrong-layer"}, {"error": "invalid"}),
+    ],
+    "file.record_batch": [
+        ({"items": [{"path": "tranquility/eagle.py", "change": "deleted"}]}, {"done": 1, "failed": 0}),
+    ],
+    "file.changes": [
+        ({"since": "e0", "path": "tranquility/**"}, NOTHING),
+        ({"path": "tranquility/eagle.py"}, NOTHING),
+        ({"by": "armstrong"}, NOTHING),
+        ({"cursor": "FILECURSOR", "change": "created"}, NOTHING),
+        ({"layer": "armstrong-layer"}, {"error": "invalid"}),
+    ],
+    "file.check_lock": [({"path": "tranquility/eagle.py"}, {"locked": False, "by": None})],
+    "file.lease": [({"paths": ["tranquility/**"]}, {"error": None})],
+    "file.renew": [({"lease_id": "LEASE"}, NOT_FOUND)],
+    "file.release": [
+        ({"lease_id": "LEASE"}, NOT_FOUND),
+        ({"lease_id": "LEASE", "force": True}, NOT_FOUND),
+        ({"all": True}, {"released": 0}),
+    ],
+    "file.leases": [
+        ({}, NOTHING),
+        ({"path": "tranquility/eagle.py"}, NOTHING),
+        ({"by": "armstrong"}, NOTHING),
+        ({"cursor": "LEASECURSOR"}, NOTHING),
+    ],
+    "message.send": [
+        ({"text": "x", "to": ["armstrong"]}, {"to": ["armstrong"], "unknown": ["armstrong"]}),
+        ({"text": "x", "reply_to": "MESSAGE"}, NOT_FOUND),
+    ],
+    "message.send_batch": [
+        ({"items": [{"text": "x", "to": ["armstrong"]}]}, {"done": 1}),
+        ({"items": [{"text": "x", "reply_to": "MESSAGE"}]}, NOT_FOUND),
+    ],
+    "message.inbox": [
+        ({}, NOTHING),
+        ({"unread": False, "type": "request", "state": "open"}, NOTHING),
+        ({"since": "EVENT"}, NOTHING),
+        ({"cursor": "INBOX"}, NOTHING),
+        ({"agent": "armstrong", "unread": False}, {"error": None}),
+    ],
+    "message.read": [({"ids": ["MESSAGE"]}, {"marked": 0}), ({"all": True}, {"marked": 0})],
+    "message.ack": [({"ids": ["MESSAGE"]}, NOT_FOUND)],
+    "message.thread": [({"id": "MESSAGE"}, NOT_FOUND)],
+    "message.status": [({"id": "MESSAGE"}, NOT_FOUND)],
+    "message.claim": [({"id": "MESSAGE"}, NOT_FOUND), ({"next": True}, {"claimed": None})],
+    "message.done": [({"id": "MESSAGE"}, NOT_FOUND)],
     "get": [
+        ({"refs": ["message:MESSAGE"]}, {"items": [], "missing": ["message:MESSAGE"]}),
+        (
+            {"refs": ["change:CHANGE", "lease:LEASE", "resource:tranquility/eagle.py"]},
+            {"items": [], "missing": ["change:CHANGE", "lease:LEASE", "resource:tranquility/eagle.py"]},
+        ),
+        ({"refs": ["template:eagle-template"]}, {"items": [], "missing": ["template:eagle-template"]}),
+        ({"refs": ["constraint:CONSTRAINT"]}, {"items": [], "missing": ["constraint:CONSTRAINT"]}),
         (
             {"refs": [f"decision:{KEY}", "decision:ID"]},
             {"items": [], "missing": [f"decision:{KEY}", "decision:ID"]},
@@ -105,13 +194,42 @@ def theirs(apollo: Project) -> dict[str, str]:
     set_decision(caller=armstrong, key="moon/old", value="moonshot")
     deprecate_decision(caller=armstrong, key="moon/old", superseded_by=KEY)
     Layer.objects.create(project=apollo, name="armstrong-layer", position=9)
+    for text in ("moonshot", "moonshot again"):
+        constraint = add_constraint(
+            caller=armstrong,
+            category="tranquility",
+            text=text,
+            tags=["eagle"],
+            scopes=["tranquility/base"],
+            reason="moonshot",
+        )
+    constraints = call(armstrong, "constraint", {"action": "list", "limit": 1})
     page = call(armstrong, "decision", {"action": "list", "status": "any", "limit": 1, "order": "asc"})
+    for name in ("eagle-template", "deprecation"):
+        set_template(caller=armstrong, name=name, defaults={"tags": ["eagle"]}, require=["moonshot"])
+    templates = call(armstrong, "decision", {"action": "templates", "limit": 2})
+    for path in ("tranquility/eagle.py", "tranquility/base.py"):
+        change = record_change(caller=armstrong, path=path, change="created", description="moonshot")
+        lease = acquire_lease(caller=armstrong, paths=[path], reason="moonshot")
+    for to in (["cy", "eagle"], None):
+        said: Any = {"to": to, "type": "request", "payload": "moonshot", "ack": True}
+        message = send_message(caller=armstrong, text="moonshot", **said)
+    in_apollo = Caller(project=apollo, agent="cy")
     activity = call(armstrong, "hub", {"action": "activity", "limit": 1})
     return {
+        "CHANGE": str(change["id"]),
+        "LEASE": str(lease["lease_id"]),
+        "FILECURSOR": call(armstrong, "file", {"action": "changes", "limit": 1})["next"],
+        "LEASECURSOR": call(armstrong, "file", {"action": "leases", "limit": 1})["next"],
         "ID": str(Decision.objects.in_project(apollo).get(key=KEY).pk),
         "EVENT": str(latest_cursor(apollo.pk)),
         "CURSOR": page["next"],
+        "CONSTRAINT": str(constraint["id"]),
+        "CONSTRAINTS": constraints["next"],
         "ACTIVITY": activity["next"],
+        "MESSAGE": str(message["id"]),
+        "INBOX": call(in_apollo, "message", {"action": "inbox", "limit": 1})["next"],
+        "TEMPLATES": templates["next"],
     }
 
 

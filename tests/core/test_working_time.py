@@ -52,7 +52,7 @@ def test_holidays_do_not_count_either() -> None:
 
 
 def test_the_night_the_clocks_change_has_the_hours_it_has() -> None:
-    """On 2026-10-25, a Sunday, Berlin's clocks go back; on 2027-03-28 forward. Monday 24 hours later is due."""
+    """Berlin's clocks go back on the Sunday 2026-10-25, and forward on 2027-03-28."""
     config = Config(ignore_weekend=True, time_zone="Europe/Berlin")
     for monday, friday in (("2026-10-26", "2026-10-23"), ("2027-03-29", "2027-03-26")):
         now = at(f"{monday}T15:00", "Europe/Berlin")

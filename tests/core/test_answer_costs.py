@@ -1,0 +1,64 @@
+"""What answers cost a model, in o200k's tokens: the gates that agents rely on."""
+
+from typing import Any
+
+import bpe_openai
+import pytest
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Layer, Tally
+from ctxhub.core.toolbox.dispatch import as_text, call
+
+# Sixty tokens each.
+TEXT = (
+    "The login endpoint now answers 409 when the session was moved to another worker. Please rebase your "
+    "branch on main before you touch src/api/auth, run the contract tests, and tell me here which of the "
+    "two retry policies you keep, so that I can write it down as a decision today."
+)
+
+
+def cost(text: str) -> int:
+    return len(bpe_openai.get_encoding("o200k_base").encode_ordinary(text))
+
+
+def cost_of(caller: Caller, tool: str, **arguments: Any) -> int:
+    return cost(as_text(call(caller, tool, arguments)))
+
+
+@pytest.fixture
+def much(ada: Caller) -> None:
+    """Figures as a hub has them after some months."""
+    of = {"decision": (1, 2, 3), "constraint": (1, 2), "message": (0,), "change": (0,), "resource": (0,)}
+    layers = Layer.objects.in_project(ada.project_id).values_list("pk", flat=True)
+    for noun, statuses in of.items():
+        for layer in layers:
+            for status in statuses:
+                Tally.objects.create(
+                    project=ada.project, noun=noun, layer=layer, status=status, count=4_321 + 17 * layer
+                )
+
+
+@pytest.mark.usefixtures("much")
+def test_a_layer_summary_costs_at_most_100_tokens(ada: Caller) -> None:
+    for number in range(30):
+        call(ada, "file", {"path": f"src/{number}.py", "change": "modified", "layer": "data"})
+    assert cost_of(ada, "hub", action="layer_summary") <= 100
+
+
+@pytest.mark.usefixtures("much")
+def test_the_figures_cost_at_most_80_tokens(ada: Caller) -> None:
+    assert cost_of(ada, "hub", action="stats") <= 80
+
+
+def test_ten_messages_of_60_tokens_cost_at_most_980(ada: Caller, ben: Caller) -> None:
+    assert 60 <= cost(TEXT) <= 64
+    for number in range(10):
+        to = {"to": ["ada"]} if number % 2 else {}
+        call(ben, "message", {"text": TEXT, "type": "request", "priority": "high", "ack": True, **to})
+    answer = call(ada, "message", {"action": "inbox"})
+    assert answer["count"] == 10
+    assert cost(as_text(answer)) <= 980
+
+
+def test_news_of_nothing_costs_at_most_10_tokens(ada: Caller) -> None:
+    assert cost_of(ada, "hub", action="updates") <= 10

@@ -1,0 +1,122 @@
+"""Sixteen agents on one database, half of them writing: nothing is lost, doubled, or hidden from anybody."""
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from typing import Any
+
+import pytest
+
+from ctxhub.core.models import Agent, Event, Project
+from ctxhub.core.services.access_tokens import create_token
+from memory.models import Decision
+from messaging.models import Delivery, Message
+from tests.crowd import Answers, Crowd, ToolCall, in_processes, over_http, processes
+from tests.hub import LiveHub
+from tests.tallies import counted, tallied
+from tracking.models import FileChange
+
+AGENTS = 16
+WRITERS = 8
+ROUNDS = 5
+
+
+@pytest.fixture(scope="module")
+def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
+    with django_db_blocker.unblock(), processes(AGENTS) as running:
+        yield running
+
+
+@pytest.fixture(params=["over HTTP", "in processes"])
+def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
+    if request.param == "in processes":
+        return in_processes(executor, apollo)
+    return over_http(hub, create_token(project=apollo, name="crowd").secret)
+
+
+def writing(agent: int) -> Iterator[ToolCall]:
+    for n in range(ROUNDS):
+        name = f"{agent}-{n}"
+        yield ToolCall("message", {"action": "send", "text": f"all {name}", "priority": "high"})
+        yield ToolCall("message", {"action": "send", "text": f"next {name}", "to": [_next(agent)]})
+        yield ToolCall("file", {"path": f"src/{name}.py", "change": "created", "layer": "data"})
+        yield ToolCall("file", {"path": "src/shared.py", "change": "modified"}, f"once {name}")
+        yield ToolCall("file", {"action": "lease", "paths": [f"hot/{n}*", "hot/**"]})
+        yield ToolCall("decision", {"key": f"k/{agent}", "value": n, "layer": "business"})
+        yield ToolCall("constraint", {"category": "security", "text": f"rule {n}", "tags": ["shared"]})
+        yield ToolCall("file", {"action": "release", "all": True})
+
+
+def reading() -> Iterator[ToolCall]:
+    for _ in range(ROUNDS):
+        yield ToolCall("message", {"action": "inbox"})
+        yield ToolCall("file", {"action": "changes"})
+        yield ToolCall("file", {"action": "leases"})
+        yield ToolCall("hub", {"action": "layer_summary"})
+        yield ToolCall("hub", {"action": "updates"})
+        yield ToolCall("message", {"action": "read", "all": True})
+
+
+def _next(agent: int) -> str:
+    return f"agent {(agent + 1) % AGENTS}"
+
+
+def test_agents_work_side_by_side(crowd: Crowd, apollo: Project) -> None:
+    _everybody_is_known(apollo)
+    calls = [list(writing(agent)) if agent < WRITERS else list(reading()) for agent in range(AGENTS)]
+    answers = crowd(calls)
+
+    _nobody_failed(calls, answers)
+    _nothing_is_lost_or_doubled(apollo)
+    _no_two_held_the_same_files(apollo)
+    _nobodys_reading_hides_anything(crowd, apollo)
+    assert tallied(apollo) == counted(apollo)
+
+
+def _everybody_is_known(project: Project) -> None:
+    for agent in range(AGENTS):
+        Agent.objects.create(project=project, name=f"agent {agent}")
+
+
+def _nobody_failed(calls: list[list[ToolCall]], answers: list[Answers]) -> None:
+    """Only a lease may be refused, and only because another agent has it."""
+    refused = [
+        (call.arguments.get("action"), answer["error"])
+        for own, told in zip(calls, answers, strict=True)
+        for call, answer in zip(own, told, strict=True)
+        if "error" in answer
+    ]
+    assert set(refused) <= {("lease", "conflict")}
+
+
+def _nothing_is_lost_or_doubled(project: Project) -> None:
+    names = [f"{agent}-{n}" for agent in range(WRITERS) for n in range(ROUNDS)]
+    texts = Message.objects.in_project(project).values_list("text", flat=True)
+    assert Counter(texts) == Counter(f"{kind} {name}" for kind in ("all", "next") for name in names)
+    changes = FileChange.objects.in_project(project).values_list("resource__path", flat=True)
+    assert Counter(changes) == Counter(
+        [*(f"src/{name}.py" for name in names), *["src/shared.py"] * len(names)]
+    )
+    values = Decision.objects.in_project(project).values_list("key", "value")
+    assert dict(values) == {f"k/{agent}": str(ROUNDS - 1) for agent in range(WRITERS)}
+
+
+def _no_two_held_the_same_files(project: Project) -> None:
+    """The log, in its order, has a lease end before the next one begins."""
+    events = Event.objects.in_project(project).filter(noun="lease").order_by("pk")
+    holder, leases = "", 0
+    for verb, ref in events.values_list("verb", "ref"):
+        assert holder == ("" if verb == "leased" else ref)
+        holder, leases = (ref, leases + 1) if verb == "leased" else ("", leases)
+    assert leases >= 1
+    assert holder == ""
+
+
+def _nobodys_reading_hides_anything(crowd: Crowd, project: Project) -> None:
+    """Readers have read all along; writers, who have not, have all that was said to everybody else's ears."""
+    unread = Delivery.objects.in_project(project).filter(read_at=None).values_list("folded", flat=True)
+    of_others = (WRITERS - 1) * ROUNDS
+    from_one = {_next(agent): ROUNDS for agent in range(WRITERS)}
+    expected = {f"agent {a}": of_others + from_one.get(f"agent {a}", 0) for a in range(WRITERS)}
+    waiting = Counter(unread)
+    assert {name: waiting[name] for name in expected} == expected

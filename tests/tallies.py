@@ -1,0 +1,35 @@
+"""The figures that are kept with every write, and the same counted afresh."""
+
+from collections import Counter
+
+from django.db.models import Model
+
+from ctxhub.core.models import Project, Tally
+from memory.models import Constraint, Decision
+from messaging.models import Message
+from tracking.models import FileChange, Resource
+
+Figures = dict[tuple[str, int, int], int]
+
+COUNTED: dict[str, tuple[type[Model], bool, bool]] = {
+    "decision": (Decision, True, True),
+    "constraint": (Constraint, True, True),
+    "message": (Message, False, False),
+    "change": (FileChange, True, False),
+    "resource": (Resource, False, False),
+}
+"""Of each tallied noun: its model, and whether it has a layer and a status."""
+
+
+def tallied(project: Project) -> Figures:
+    rows = Tally.objects.in_project(project).values_list("noun", "layer", "status", "count")
+    return {(noun, layer, status): count for noun, layer, status, count in rows if count}
+
+
+def counted(project: Project) -> Figures:
+    found: Counter[tuple[str, int, int]] = Counter()
+    for noun, (model, has_layer, has_status) in COUNTED.items():
+        for row in model._base_manager.filter(project=project):
+            layer = getattr(row, "layer_id", None) if has_layer else None
+            found[noun, layer or 0, getattr(row, "status", 0) if has_status else 0] += 1
+    return dict(found)
