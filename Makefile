@@ -5,6 +5,8 @@ ARGS ?=
 
 BIN := .venv/bin
 MAKEFLAGS += --no-print-directory
+# As many tests at once as there are processors; those of one file one after the other.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 CHECKS := check-ruff check-format check-types check-imports check-migrations check-django
 
 # Whether .venv works: not one of a moved folder (its scripts name the old one), of a Python that has gone, or of
@@ -30,7 +32,7 @@ serve: .venv/installed ## set everything up and start the hub
 	@$(BIN)/python manage.py setup --no-input
 	@$(BIN)/python manage.py serve $(ARGS)
 
-demo: .venv/installed ## show two agents share a decision, on a hub that is thrown away
+demo: .venv/installed ## show agents that work side by side, on a hub that is thrown away
 	@$(BIN)/python manage.py demo $(ARGS)
 
 test: .venv/installed-dev ## run all tests, on SQLite and on PostgreSQL
@@ -39,11 +41,11 @@ test: .venv/installed-dev ## run all tests, on SQLite and on PostgreSQL
 # An empty DATABASE_URL means the default, whatever .env says.
 test-sqlite: .venv/installed-dev ## run all tests on SQLite
 	@echo "== Tests on SQLite"
-	@DATABASE_URL= $(BIN)/python -m pytest $(ARGS)
+	@DATABASE_URL= $(PYTEST) $(ARGS)
 
 test-postgres: .venv/installed-dev ## run all tests on PostgreSQL
 	@echo "== Tests on PostgreSQL"
-	@$(BIN)/python -m tests.postgres -- $(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m tests.postgres -- $(PYTEST) $(ARGS)
 
 check: .venv/installed-dev ## check style, types, imports, migrations and settings
 	@$(MAKE) --keep-going $(CHECKS)

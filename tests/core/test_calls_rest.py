@@ -26,8 +26,10 @@ def test_every_operation_can_be_called(ada_rest: RestClient) -> None:
     for tool in all_tools().values():
         for action in tool.actions.values():
             path = f"call/{tool.name}/{action.name}/" if action.name else f"call/{tool.name}/"
-            reply = ada_rest.post(path, dict(action.example))
-            assert reply.status in (200, 404), (path, reply)
+            at_once = {"wait_seconds": 0} if "wait_seconds" in action.arguments.names else {}
+            reply = ada_rest.post(path, {**action.example, **at_once})
+            is_own = "is your own" in reply.body.get("message", "")  # Requests are for others to finish.
+            assert reply.status in (200, 404) or is_own, (path, reply)
 
 
 def test_help_is_there_too(ada_rest: RestClient, ben_rest: RestClient) -> None:

@@ -15,6 +15,7 @@ MANUAL = settings.BASE_DIR / "docs" / "rest.md"
 SETUP, *EXAMPLES = re.findall(r"```bash\n(.*?)```", MANUAL.read_text(), re.DOTALL)
 
 
+@pytest.mark.usefixtures("django_db_reset_sequences")  # The first constraint is number 1.
 def test_the_examples_run_as_printed(hub: LiveHub, apollo: Project, ada_token: str, tmp_path: Path) -> None:
     (tmp_path / ".curlrc").write_text("silent\nshow-error\nfail-with-body\n")
     known = {"HUB": f"{hub.url}/api/v1/projects/apollo", "TOKEN": ada_token, "CURL_HOME": str(tmp_path)}

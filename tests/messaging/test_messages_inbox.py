@@ -34,25 +34,25 @@ def test_urgent_first_then_newest(ada: Caller, ben: Caller) -> None:
     assert rows[0]["id"] > rows[1]["id"]
 
 
-FILTERS: list[tuple[dict[str, Any], set[str]]] = [
-    ({}, {"w1", "r2", "i3", "d4", "r1"}),
-    ({"unread": False}, {"w1", "r2", "i3", "d4", "r1", "read"}),
-    ({"type": "request"}, {"r1", "r2"}),
-    ({"type": "decision"}, {"d4"}),
-    ({"type": 2}, {"w1"}),
-    ({"priority": "low"}, {"w1", "r1"}),
-    ({"priority": 3}, {"i3"}),
-    ({"priority": "low", "type": "warning"}, {"w1"}),
-    ({"priority": "low", "type": "info"}, set()),
-    ({"priority": "medium", "unread": False}, {"r2", "read"}),
-    ({"state": "open"}, {"r1", "r2"}),
-    ({"state": "open", "type": "info"}, set()),
-    ({"state": "done"}, set()),
+FILTERS: list[tuple[dict[str, Any], str]] = [
+    ({}, "w1 r2 i3 d4 r1"),
+    ({"unread": False}, "w1 r2 i3 d4 r1 read"),
+    ({"type": "request"}, "r1 r2"),
+    ({"type": "decision"}, "d4"),
+    ({"type": 2}, "w1"),
+    ({"priority": "low"}, "w1 r1"),
+    ({"priority": 3}, "i3"),
+    ({"priority": "low", "type": "warning"}, "w1"),
+    ({"priority": "low", "type": "info"}, ""),
+    ({"priority": "medium", "unread": False}, "r2 read"),
+    ({"state": "open"}, "r1 r2"),
+    ({"state": "open", "type": "info"}, ""),
+    ({"state": "done"}, ""),
 ]
 
 
 @pytest.mark.parametrize(("query", "expected"), FILTERS, ids=str)
-def test_each_filter_narrows_it(ada: Caller, ben: Caller, query: dict[str, Any], expected: set[str]) -> None:
+def test_each_filter_narrows_it(ada: Caller, ben: Caller, query: dict[str, Any], expected: str) -> None:
     for text, kind, priority in (
         ("w1", "warning", 1),
         ("r2", "request", 2),
@@ -63,7 +63,7 @@ def test_each_filter_narrows_it(ada: Caller, ben: Caller, query: dict[str, Any],
         send(ada, text, to=["ben"], type=kind, priority=priority)
     marked(ben, send(ada, "read", to=["ben"]))
     send(ada, "other", to=["eve"], type="request")
-    assert set(texts(ben, **query)) == expected
+    assert set(texts(ben, **query)) == set(expected.split())
 
 
 def test_the_state_of_a_request_is_what_it_is_now(ada: Caller, ben: Caller) -> None:
