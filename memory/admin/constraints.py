@@ -14,7 +14,7 @@ from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, ProjectAdmin, person
-from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, chips, name, preview
+from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, PRIORITY_COLOURS, chips, name, preview
 from ctxhub.core.admin.filters import (
     AgentFilter,
     CategoryFilter,
@@ -23,7 +23,7 @@ from ctxhub.core.admin.filters import (
     ScopeFilter,
     TagFilter,
 )
-from ctxhub.core.admin.lists import FilteredList
+from ctxhub.core.admin.lists import FilteredList, ReadableRows
 from ctxhub.core.templatetags.moments import moment
 from memory.admin.constraint_form import ConstraintForm
 from memory.admin.deactivation import deactivate, may_change, set_status
@@ -31,25 +31,15 @@ from memory.models import Constraint, ConstraintStatus
 from memory.services.constraints import add_constraint, delete_constraint
 
 STATUS_COLOURS = {"active": "success", "inactive": "danger"}
-PRIORITY_COLOURS = {"critical": "danger", "high": "warning", "medium": "info"}
 
 
-class ReadableList(FilteredList):
-    """Its rows lead to the page that is for reading."""
-
-    def url_for_result(self, result: Any) -> str:
-        return reverse("admin:memory_constraint_read", args=[result.pk])
-
-    def get_results(self, request: HttpRequest) -> None:
-        """A row knows its list, so that its tags narrow it further."""
-        super().get_results(request)
-        for row in self.result_list:
-            row.shown_in = self
+class ReadableList(ReadableRows, FilteredList): ...
 
 
 @admin.register(Constraint)
 class ConstraintAdmin(ProjectAdmin):
     menu = Menu("Knowledge", "rule")
+    ref_kind = "constraint"
     form = ConstraintForm
     change_form_template = "ctxhub/constraint_form.html"
 
@@ -78,16 +68,6 @@ class ConstraintAdmin(ProjectAdmin):
         rows: QuerySet[Constraint] = super().get_queryset(request)
         begins = Left("text", 2 * PREVIEW_CHARACTERS)
         return rows.defer("text", "reason", "paths").annotate(begins=begins).prefetch_related("tags")
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        """A ref, pasted as it stands in the log, is the constraint it names."""
-        kind, colon, number = search_term.strip().partition(":")
-        if colon and kind == "constraint" and (row_id := _id(number)):
-            return queryset.filter(pk=row_id), False
-        found: tuple[QuerySet[Any], bool] = super().get_search_results(request, queryset, search_term)
-        return found
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ReadableList]:
         return ReadableList

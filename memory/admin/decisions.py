@@ -18,6 +18,7 @@ from ctxhub.core.admin.base import Menu, ProjectAdmin, person
 from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, chips, mono, name, preview, written
 from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter, ScopeFilter, TagFilter
+from ctxhub.core.admin.lists import ReadableRows
 from ctxhub.core.errors import Conflict
 from ctxhub.core.templatetags.moments import moment
 from memory.admin.decision_form import DecisionForm
@@ -41,22 +42,14 @@ VERSIONS_ON_PAGE = 20
 OLDER_SHOWN = 50
 
 
-class ReadableList(DatedList):
-    """Its rows lead to the page that is for reading."""
-
-    def url_for_result(self, result: Any) -> str:
-        return reverse("admin:memory_decision_read", args=[result.pk])
-
-    def get_results(self, request: HttpRequest) -> None:
-        """A row knows its list, so that its tags narrow it further."""
-        super().get_results(request)
-        for row in self.result_list:
-            row.shown_in = self
+class ReadableList(ReadableRows, DatedList): ...
 
 
 @admin.register(Decision)
 class DecisionAdmin(ProjectAdmin):
     menu = Menu("Knowledge", "gavel")
+    ref_kind = "decision"
+    refs_are_numbers = False
     form = DecisionForm
     change_form_template = "ctxhub/decision_form.html"
 
@@ -88,15 +81,6 @@ class DecisionAdmin(ProjectAdmin):
             .annotate(beginning=Left("value", 2 * PREVIEW_CHARACTERS))
             .prefetch_related("tags")
         )
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        """A ref, pasted as it stands in the log, is the key it names."""
-        found: tuple[QuerySet[Any], bool] = super().get_search_results(
-            request, queryset, search_term.strip().removeprefix("decision:")
-        )
-        return found
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ReadableList]:
         return ReadableList

@@ -19,6 +19,7 @@ from ctxhub.core.api.bodies import (
 )
 from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.queries import ListQuery, Query, flag, text, words
+from ctxhub.core.api.shapes import BatchAnswer, BatchResult
 from memory.selectors.decision_analytics import BUCKETS
 from memory.selectors.decision_lists import SORTS
 from memory.selectors.decisions import INCLUDES
@@ -191,7 +192,7 @@ class SetAnswer(WholeDecision):
     hint = serializers.CharField(required=False)
 
 
-class BatchResult(Answer):
+class SetOutcome(BatchResult):
     """How one item went: what `set` answers, or its error and its `index`."""
 
     key = serializers.CharField(required=False)
@@ -199,15 +200,10 @@ class BatchResult(Answer):
     version = serializers.CharField(required=False)
     result = serializers.ChoiceField(RESULTS, required=False)
     hint = serializers.CharField(required=False)
-    index = serializers.IntegerField(required=False)
-    error = serializers.CharField(required=False)
-    message = serializers.CharField(required=False)
 
 
-class BatchAnswer(Answer):
-    done = serializers.IntegerField()
-    failed = serializers.IntegerField()
-    results = BatchResult(many=True, help_text="In the order of the items.")
+class SetOutcomes(BatchAnswer):
+    results = SetOutcome(many=True, help_text="In the order of the items.")
 
 
 class Analytics(Answer):

@@ -17,7 +17,6 @@ from ctxhub.core.listing import preview
 from memory.api.decision_shapes import (
     Analytics,
     AnalyticsQuery,
-    BatchAnswer,
     ChangeDecision,
     DecisionItem,
     DecisionQuery,
@@ -27,6 +26,7 @@ from memory.api.decision_shapes import (
     SetAnswer,
     SetDecision,
     SetDecisions,
+    SetOutcomes,
     Version,
     VersionQuery,
     WholeDecision,
@@ -138,7 +138,7 @@ class VersionViewSet(ProjectViewSet):
 class BatchViewSet(ProjectViewSet):
     bodies = {"create": SetDecisions}
 
-    @extend_schema(responses={200: BatchAnswer})
+    @extend_schema(responses={200: SetOutcomes})
     def create(self, request: Request, slug: str) -> Response:
         """Set up to 50 decisions at once: all or nothing, unless `atomic` is false."""
         arguments = {**self.body, "items": checked_items(self.body["items"], DecisionItem)}

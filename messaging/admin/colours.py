@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from ctxhub.core.admin.cells import PRIORITY_COLOURS
+
 TYPE_COLOURS = {"decision": "info", "warning": "warning", "request": "primary"}
-PRIORITY_COLOURS = {"high": "warning", "critical": "danger"}
 STATE_COLOURS = {"open": "warning", "claimed": "info", "done": "success"}
 
 # As templates know them.

@@ -17,12 +17,13 @@ from ctxhub.core import clock
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.agents import links_of_agents
 from ctxhub.core.admin.base import Menu, ProjectAdmin, person
-from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, chips, name, preview
+from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, PRIORITY_COLOURS, chips, name, preview
 from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.filters import ProjectFilter
+from ctxhub.core.admin.lists import ReadableRows
 from ctxhub.core.models import Agent
 from ctxhub.core.templatetags.moments import moment
-from messaging.admin.colours import PRIORITY_COLOURS, STATE_COLOURS, TYPE_COLOURS
+from messaging.admin.colours import STATE_COLOURS, TYPE_COLOURS
 from messaging.admin.filters import UNACKED, RecipientFilter, SenderFilter, StateFilter, WaitingFilter
 from messaging.admin.inbox_page import inbox_page
 from messaging.admin.message_form import MessageForm
@@ -34,16 +35,13 @@ ACK_COLOURS = {"late": "danger", "awaited": "warning", "given": "success"}
 NAMES_SHOWN = 4
 
 
-class ThreadList(DatedList):
-    """Its rows lead to their conversations."""
-
-    def url_for_result(self, result: Any) -> str:
-        return reverse("admin:messaging_message_read", args=[result.pk])
+class ThreadList(ReadableRows, DatedList): ...
 
 
 @admin.register(Message)
 class MessageAdmin(ProjectAdmin):
     menu = Menu("Activity", "forum")
+    ref_kind = "message"
     form = MessageForm
     change_form_template = "ctxhub/message_form.html"
     change_scope = None
@@ -85,16 +83,6 @@ class MessageAdmin(ProjectAdmin):
             )
             .prefetch_related(Prefetch("deliveries", queryset=named))
         )
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        """A ref, pasted as it stands in the log, is the message it names."""
-        kind, _, row_id = search_term.strip().partition(":")
-        if kind == "message" and row_id.isdecimal() and len(row_id) < 19:
-            return queryset.filter(pk=int(row_id)), False
-        found: tuple[QuerySet[Any], bool] = super().get_search_results(request, queryset, search_term)
-        return found
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ThreadList]:
         return ThreadList

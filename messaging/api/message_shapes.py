@@ -9,6 +9,7 @@ from rest_framework import serializers
 from ctxhub.core.api.bodies import Anything, Body, Flag, ProjectBody, Text, Texts, Word
 from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.queries import ListQuery, flag, number, text
+from ctxhub.core.api.shapes import BatchAnswer, BatchResult
 from ctxhub.core.models.priority import Priority
 from ctxhub.core.waiting import LONGEST_SECONDS
 from messaging.models import MessageType
@@ -176,20 +177,15 @@ class SendAnswer(Answer):
     )
 
 
-class SentMessage(SendAnswer):
+class SentMessage(BatchResult, SendAnswer):
     """How one item went: what sending answers, or its error and its `index`."""
 
     id = serializers.IntegerField(required=False)
     thread = serializers.IntegerField(required=False)
     to = serializers.ListField(child=serializers.CharField(), required=False, allow_null=True)
-    index = serializers.IntegerField(required=False)
-    error = serializers.CharField(required=False)
-    message = serializers.CharField(required=False)
 
 
-class SentMessages(Answer):
-    done = serializers.IntegerField()
-    failed = serializers.IntegerField()
+class SentMessages(BatchAnswer):
     results = SentMessage(many=True, help_text="In the order of the items.")
 
 

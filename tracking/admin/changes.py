@@ -25,6 +25,8 @@ CHANGE_COLOURS = {"created": "success", "modified": "info", "deleted": "danger"}
 @admin.register(FileChange)
 class FileChangeAdmin(ProjectAdmin):
     menu = Menu("Activity", "edit_document")
+    ref_kind = "resource"
+    refs_are_numbers = False
     add_scope = change_scope = delete_scope = None
 
     list_display = ("when", "who", "what", "file", "layer", "begins")
@@ -42,15 +44,6 @@ class FileChangeAdmin(ProjectAdmin):
         rows: QuerySet[FileChange] = super().get_queryset(request)
         begins = Left("description", 2 * PREVIEW_CHARACTERS)
         return rows.defer("description").annotate(beginning=begins)
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        """A ref, pasted as it stands in the log, is the path it names."""
-        found: tuple[QuerySet[Any], bool] = super().get_search_results(
-            request, queryset, search_term.strip().removeprefix("resource:")
-        )
-        return found
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[DatedList]:
         return DatedList

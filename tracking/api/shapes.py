@@ -9,6 +9,7 @@ from rest_framework import serializers
 from ctxhub.core.api.bodies import Anything, Body, Flag, ProjectBody, Text, Texts, Word
 from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.queries import ListQuery, Query, flag, number, text
+from ctxhub.core.api.shapes import BatchAnswer, BatchResult
 from tracking.selectors.locks import LONGEST
 from tracking.services.leases import MOST_MINUTES
 
@@ -124,19 +125,14 @@ class Change(Answer):
     at = serializers.DateTimeField()
 
 
-class ChangeResult(Answer):
+class ChangeResult(BatchResult):
     """How one item went: what `record` answers, or its error and its `index`."""
 
     id = serializers.IntegerField(required=False)
     path = serializers.CharField(required=False)
-    index = serializers.IntegerField(required=False)
-    error = serializers.CharField(required=False)
-    message = serializers.CharField(required=False)
 
 
-class ChangesAnswer(Answer):
-    done = serializers.IntegerField()
-    failed = serializers.IntegerField()
+class ChangesAnswer(BatchAnswer):
     results = ChangeResult(many=True, help_text="In the order of the items.")
 
 

@@ -53,6 +53,8 @@ class ProjectAdmin(ModelAdmin):
     delete_scope: ClassVar[str | None] = ADMIN
     project_lookup: ClassVar[str] = "project"
     adds_to_project: ClassVar[bool] = True
+    ref_kind: ClassVar[str | None] = None
+    refs_are_numbers: ClassVar[bool] = True
 
     change_list_template = "ctxhub/list.html"
     change_form_template = "ctxhub/form.html"
@@ -89,6 +91,17 @@ class ProjectAdmin(ModelAdmin):
     def project_of(self, row: Any) -> Project:
         project: Project = row.project
         return project
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """A ref, pasted as it stands in the log, is the row it names: by its number, or by its name."""
+        kind, _, name = search_term.strip().partition(":")
+        if kind == self.ref_kind and self.refs_are_numbers and _is_id(name):
+            return queryset.filter(pk=int(name)), False
+        term = name if kind == self.ref_kind else search_term
+        found: tuple[QuerySet[Any], bool] = super().get_search_results(request, queryset, term)
+        return found
 
     # -- What a person may do ----------------------------------------------------------------------
 
@@ -276,6 +289,10 @@ class ProjectAdmin(ModelAdmin):
             template,
             {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **context},
         )
+
+
+def _is_id(name: str) -> bool:
+    return name.isascii() and name.isdecimal() and len(name) < 19
 
 
 def person() -> Caller:

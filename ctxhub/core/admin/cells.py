@@ -11,6 +11,7 @@ from unfold.decorators import display
 from ctxhub.core.templatetags.moments import in_full
 
 PREVIEW_CHARACTERS = 120
+PRIORITY_COLOURS = {"critical": "danger", "high": "warning"}
 LINE_CHARACTERS = 72
 
 

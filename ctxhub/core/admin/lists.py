@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.admin.views.main import ALL_VAR, ORDER_VAR, PAGE_VAR, SEARCH_VAR
+from django.http import HttpRequest
 
 from ctxhub.core.admin.looks import ChangeList
 
@@ -37,6 +38,20 @@ class FilteredList(ChangeList):
         spec = next((spec for spec in self.filter_specs if name in spec.expected_parameters()), None)
         title = str(spec.title) if spec else name.partition("__")[0]
         return ActiveFilter(title, _choices(spec).get(value, value), self.narrowed_to(**{name: None}))
+
+
+class ReadableRows(ChangeList):
+    """Beside a list: its rows lead to the page that is for reading."""
+
+    def url_for_result(self, result: Any) -> str:
+        page: str = self.model_admin.url("read", result.pk)  # type: ignore[attr-defined]
+        return page
+
+    def get_results(self, request: HttpRequest) -> None:
+        """A row knows its list, so that its tags narrow it further."""
+        super().get_results(request)
+        for row in self.result_list:
+            row.shown_in = self
 
 
 def _choices(spec: Any) -> dict[str, str]:

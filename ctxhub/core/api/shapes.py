@@ -73,6 +73,21 @@ class NewToken(Token):
     connect = serializers.CharField(help_text="Lines to paste, for each client.")
 
 
+class BatchResult(serializers.Serializer[dict[str, object]]):
+    """How one item of a batch went, where it went wrong: its error and its `index`."""
+
+    index = serializers.IntegerField(required=False)
+    error = serializers.CharField(required=False)
+    message = serializers.CharField(required=False)
+
+
+class BatchAnswer(serializers.Serializer[dict[str, object]]):
+    """Whose subclass names what `results` holds, in the order of the items."""
+
+    done = serializers.IntegerField()
+    failed = serializers.IntegerField()
+
+
 COUNTS = {
     "type": "object",
     "additionalProperties": {
