@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from ctxhub.core import sql
 
@@ -51,23 +50,23 @@ def known_names(project_id: int, names: Sequence[str]) -> dict[str, str]:
 def mark_read(project_id: int, folded: str, message_ids: Sequence[int], at: datetime) -> int:
     """How many of these messages the agent had not read."""
     among, values = sql.among("message_id", message_ids)
-    return _mark_read(project_id, folded, among, values, at)
+    statement = f"""
+        UPDATE messaging_delivery SET read_at = %s
+        WHERE project_id = %s AND folded = %s AND read_at IS NULL AND {among} RETURNING id"""  # noqa: S608
+    return len(sql.rows(statement, [sql.stored_time(at), project_id, folded, *values]))
 
 
 def mark_some_read(project_id: int, folded: str, at: datetime, at_most: int) -> int:
-    """Whatever it has not read, at most so many of them."""
-    some = (
-        "id IN (SELECT id FROM messaging_delivery WHERE project_id = %s AND folded = %s AND read_at IS NULL"
-        " ORDER BY type, state LIMIT %s)"
-    )
-    return _mark_read(project_id, folded, some, [project_id, folded, at_most], at)
+    """Whatever it has not read, at most so many of them.
 
-
-def _mark_read(project_id: int, folded: str, which: str, values: Sequence[Any], at: datetime) -> int:
-    statement = f"""
-        UPDATE messaging_delivery SET read_at = %s
-        WHERE project_id = %s AND folded = %s AND read_at IS NULL AND {which} RETURNING id"""  # noqa: S608
-    return len(sql.rows(statement, [sql.stored_time(at), project_id, folded, *values]))
+    By their ids alone: told more, PostgreSQL compares each of them with each unread one where it expects few.
+    """
+    statement = """
+        WITH unread AS MATERIALIZED (
+            SELECT id FROM messaging_delivery WHERE project_id = %s AND folded = %s AND read_at IS NULL
+            ORDER BY type, state LIMIT %s)
+        UPDATE messaging_delivery SET read_at = %s WHERE id IN (SELECT id FROM unread) RETURNING id"""
+    return len(sql.rows(statement, [project_id, folded, at_most, sql.stored_time(at)]))
 
 
 def mark_acked(project_id: int, folded: str, message_ids: Sequence[int], at: datetime) -> list[int]:

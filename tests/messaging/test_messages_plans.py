@@ -14,6 +14,7 @@ from ctxhub.core.mail import count_urgent
 from messaging.selectors.inbox import count_unread, list_inbox, unread_of
 from messaging.selectors.messages import list_thread
 from messaging.services.ageing import remove_old_messages, tell_overdue
+from messaging.services.receipts import read_messages_of
 from messaging.sql.requests import next_request
 from tests.messaging.mail import known, send
 from tests.messaging.many import fill
@@ -128,3 +129,13 @@ def test_an_inbox_is_quick_with_statistics_of_empty_tables(ada: Caller, ben: Cal
     fill(ada, 3_000)
     for query, _ in WALKS:
         assert len(list_inbox(ben, **query).rows) == 20
+
+
+def test_all_is_read_at_once_with_statistics_of_an_empty_table(ada: Caller, ben: Caller) -> None:
+    """So it is in a young hub: PostgreSQL then expects one row, and compared each with each."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL statement_timeout = '2s'")
+    fill(ada, 6_000)
+    assert read_messages_of(caller=ben, everything=True) == {"marked": 6_000}
