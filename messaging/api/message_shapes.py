@@ -73,9 +73,20 @@ class Numbers(serializers.ListField):
     child = WholeNumber()
 
 
+@extend_schema_field(
+    {"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}], "nullable": True}
+)
+class Names(Texts):
+    """Names; a single one need not be a list."""
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        names: list[str] = super().to_internal_value([data] if isinstance(data, str) else data)
+        return names
+
+
 class MessageItem(Body):
     text = Text()
-    to = Texts(required=False, allow_null=True, help_text="Left out: everyone; in a reply, who wrote.")
+    to = Names(required=False, allow_null=True, help_text="Left out: everyone; in a reply, who wrote.")
     type = TypeWord(required=False, help_text="Left out: info. A request is what one agent claims.")
     priority = PriorityWord(required=False, help_text="Left out: medium.")
     payload = AnyJson(required=False, allow_null=True)

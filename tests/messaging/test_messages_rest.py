@@ -229,3 +229,10 @@ def test_whoever_speaks_has_its_own_inbox(hub: LiveHub, apollo: Project) -> None
     assert crew.get("views/unread_messages_by_priority/").body["items"] == [
         {"agent": "two", "priority": "medium", "count": 1}
     ]
+
+
+def test_a_single_name_need_not_be_a_list(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    assert ada_rest.post("messages/", {"text": "Alone.", "to": "ben"}).body["to"] == ["ben"]
+    batch = {"items": [{"text": "In a batch.", "to": "ben"}]}
+    assert ada_rest.post("messages/batch/", batch).body["results"][0]["to"] == ["ben"]
+    assert len(ben_rest.get("messages/").body["items"]) == 2
