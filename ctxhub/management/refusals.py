@@ -8,7 +8,6 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from ctxhub.core.errors import CtxhubError
-from ctxhub.core.models import Project
 
 SECONDS_TO_CONNECT = 5
 
@@ -47,15 +46,3 @@ def refuse_unmigrated() -> None:
             f"The database lacks {len(plan)} migration(s), the first is {plan[0][0]}. "
             "Run `manage.py setup`, or `manage.py migrate` alone."
         )
-
-
-def find_project(slug: str | None) -> Project:
-    """The project of this slug, without one the only project; the refusal names those there are."""
-    found = list(Project.objects.filter(slug=slug) if slug else Project.objects.all()[:2])
-    if len(found) == 1:
-        return found[0]
-    known = ", ".join(Project.objects.values_list("slug", flat=True)[:20])
-    projects = f"Projects: {known or 'none yet, run `manage.py setup`'}."
-    if slug:
-        raise CommandError(f"There is no project {slug!r}. {projects}")
-    raise CommandError(f"Which project? Name it with --project. {projects}")

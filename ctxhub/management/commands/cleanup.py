@@ -5,7 +5,8 @@ from django.db import connection
 
 from ctxhub.core.models import Project
 from ctxhub.core.services.retention import cleanup, in_words
-from ctxhub.management.refusals import as_sentences, find_project, refuse_unmigrated
+from ctxhub.management.projects import find_project
+from ctxhub.management.refusals import as_sentences, refuse_unmigrated
 
 
 class Command(BaseCommand):

@@ -4,7 +4,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ctxhub.core.caller import Caller
-from ctxhub.management.refusals import as_sentences, find_project, refuse_unmigrated
+from ctxhub.management.projects import find_project
+from ctxhub.management.refusals import as_sentences, refuse_unmigrated
 from ctxhub.management.sqlew.database import NotReadable, old_database
 from ctxhub.management.sqlew.importing import import_hub
 from ctxhub.management.sqlew.reader import read_hub

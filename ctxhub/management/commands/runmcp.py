@@ -8,9 +8,9 @@ from django.db import DatabaseError, connections
 from ctxhub.core.caller import ALL_SCOPES, Caller
 from ctxhub.core.errors import CtxhubError, NotAllowed
 from ctxhub.core.inputs import clean_agent
-from ctxhub.core.models import Project
 from ctxhub.core.services.access_tokens import clean_scopes
 from ctxhub.core.toolbox.surface import check_choice
+from ctxhub.management.projects import find_project
 
 
 class Command(BaseCommand):
@@ -57,7 +57,7 @@ def find_caller(project: str | None, agent: str, scopes: str) -> Caller:
     """Who speaks on stdio: whoever can run manage.py owns the hub, with all scopes unless told fewer."""
     granted = clean_scopes(scopes.split(",")) if scopes else ALL_SCOPES
     return Caller(
-        project=_find_project(project),
+        project=find_project(project),
         agent=clean_agent(agent, "--agent") if agent else "system",
         scopes=frozenset(granted),
         # An agent is no administrator because it runs here: storing credentials has to be asked for.
@@ -65,19 +65,9 @@ def find_caller(project: str | None, agent: str, scopes: str) -> Caller:
     )
 
 
-def _find_project(slug: str | None) -> Project:
-    projects = list(Project.objects.filter(slug=slug) if slug else Project.objects.all()[:20])
-    if len(projects) == 1:
-        return projects[0]
-    known = ", ".join(Project.objects.values_list("slug", flat=True)[:20]) or "none yet: run manage.py setup"
-    if slug:
-        raise CommandError(f"There is no project {slug!r}. Projects: {known}.")
-    raise CommandError(f"Which project? Name it with --project. Projects: {known}.")
-
-
 def admission(slug: str | None, agent: str, scopes: str) -> Callable[[Caller], Caller]:
     """Over HTTP the token says who asks; options narrow that to one project, some scopes, one agent."""
-    project = _find_project(slug) if slug else None
+    project = find_project(slug) if slug else None
     granted = frozenset(clean_scopes(scopes.split(",")) if scopes else ALL_SCOPES)
     name = clean_agent(agent, "--agent") if agent else ""
 

@@ -9,8 +9,9 @@ from ctxhub.core import clock
 from ctxhub.core.errors import InvalidInput, shown
 from ctxhub.core.models import AccessToken
 from ctxhub.core.services.access_tokens import create_token, find_token, revoke_token
+from ctxhub.management.projects import find_project
 from ctxhub.management.ready_lines import as_text, http_lines
-from ctxhub.management.refusals import as_sentences, find_project
+from ctxhub.management.refusals import as_sentences
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 LEAST_START = 6
