@@ -5,15 +5,16 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import count
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.services.access_tokens import create_token
-from ctxhub.mcp.watch import watch
+from ctxhub.mcp.watch import _Postgres, _Sqlite, watch
 from memory.services.decisions import set_decision
 from messaging.services.messages import send_message
 from tests.hub import LiveHub, McpClient, RestClient
@@ -176,6 +177,30 @@ def test_another_process_is_woken_and_answers_other_calls_meanwhile(
         assert answer["id"] == "w"
         assert '"decisions":1' in answer["result"]["content"][0]["text"]
         assert time.monotonic() - written < SOON
+
+
+def test_who_waits_is_woken_after_the_watch_has_failed(
+    ada_mcp: McpClient, ben: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the database was restarted: the watch begins again, and looks at what it may have missed."""
+    source = _Postgres if connection.vendor == "postgresql" else _Sqlite
+    looks, look = count(), source.has_changed
+
+    def fail_once(self: Any) -> bool:
+        if next(looks) == 0:
+            raise OperationalError("gone")
+        return look(self)
+
+    ada_mcp.call("hub", "wait", wait_seconds=1)
+    monkeypatch.setattr(source, "has_changed", fail_once)
+    answering = in_background(lambda: ada_mcp.call("hub", "wait", wait_seconds=20))
+    waiting()
+    set_decision(caller=ben, key="news", value="x")
+    written = time.monotonic()
+    answer, answered = answering.result(timeout=20)
+    assert answer["decisions"] == 1
+    assert answered - written < 5
+    assert next(looks) > 1
 
 
 # -- An inbox --------------------------------------------------------------------------------------
