@@ -147,6 +147,7 @@ UNFOLD: dict[str, Any] = {
     "SIDEBAR": {"navigation": "ctxhub.core.admin.navigation.sidebar"},
     "DASHBOARD_CALLBACK": "ctxhub.core.admin.dashboard.fill",
     "STYLES": ["ctxhub.core.admin.navigation.stylesheet"],
+    "SCRIPTS": ["ctxhub.core.admin.navigation.search_keys"],
     "COLORS": {
         "primary": {
             "50": "oklch(98.4% .014 180.72)",
@@ -171,6 +172,7 @@ LOGIN_URL, LOGIN_REDIRECT_URL = "/admin/login/", "/admin/"
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 EXACT_TOKENS = env.flag("CTXHUB_EXACT_TOKENS", default=False)
+SEMANTIC_SEARCH = env.flag("CTXHUB_SEMANTIC_SEARCH", default=False)
 
 # -- REST and its schema ---------------------------------------------------------------------------
 

@@ -67,6 +67,16 @@ def clean_text(value: str | None, name: str, caller: Caller, *, at_most: int = T
     return value
 
 
+def clean_query(value: str, name: str) -> str:
+    """What somebody looks for: any text of at most 64 KiB that is not blank."""
+    size = _refuse_unstorable(value, name)
+    if size > TEXT_BYTES:
+        raise InvalidInput(f"{name} has {size:,} bytes; the limit is {TEXT_BYTES:,}.")
+    if not value.strip():
+        raise InvalidInput(f"{name} must not be blank.")
+    return value
+
+
 def clean_words(values: Iterable[str] | None, name: str) -> list[str]:
     """Tags, scopes or agents: up to 50 names of up to 100 characters, each once, whatever its case."""
     cleaned: dict[str, str] = {}

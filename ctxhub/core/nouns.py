@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import models
+from django.dispatch import Signal
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.inputs import PATH_LENGTH, clean_name
+from ctxhub.core.models.base import NamedRow
+from ctxhub.core.search.documents import Document
 from ctxhub.core.selectors.figures import Figures
 
 Count = int | list[int]
@@ -21,6 +24,9 @@ class Noun:
     `count(figures)`: the figure in `stats`, or [active, all]; None: it has none there.
     `open(project_id, names, full)`: the items behind many names of refs, in a fixed number of queries.
     `by_layer(figures)`: the figure of each layer, by its id, for `layer_summary`.
+    `documents(project_id, object_ids)`: what these rows are found by, and what excerpts are cut from.
+    `id_of(project_id, name)`: the row a name means; raises NotFound.
+    `showing(word)`: the ids of the rows whose documents show this tag, scope, category or agent by its name.
     `unread(caller)`: what `updates` says of this noun, in place of how many things others changed.
     """
 
@@ -30,19 +36,33 @@ class Noun:
     count: Callable[[Figures], Count] | None = None
     open: Callable[[int, Sequence[str], bool], Mapping[str, dict[str, Any]]] | None = None
     by_layer: Callable[[Figures], Mapping[int, int]] | None = None
+    documents: Callable[[int, Sequence[int]], Sequence[Document]] | None = None
+    showing: Callable[[NamedRow], Sequence[int]] | None = None
     unread: Callable[[Caller], int] | None = None
+    id_of: Callable[[int, str], int] | None = None
 
 
 _nouns: dict[str, Noun] = {}
+# Sent with each new noun: noun.
+registered = Signal()
 
 
 def register(noun: Noun) -> None:
     _nouns[noun.kind] = noun
+    registered.send(None, noun=noun)
 
 
 def all_nouns() -> Sequence[Noun]:
     """Every noun, in the order of registration."""
     return list(_nouns.values())
+
+
+def find_noun(kind: str) -> Noun | None:
+    return _nouns.get(kind)
+
+
+def searched_nouns() -> Sequence[Noun]:
+    return [noun for noun in all_nouns() if noun.documents]
 
 
 def plural(kind: str) -> str:

@@ -1,13 +1,14 @@
 """SQL for the hot paths: names to rows, and the log. The same text on SQLite and PostgreSQL."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import connection
 
 Row = Sequence[Any]
+T = TypeVar("T")
 
 FEW = 50
 
@@ -37,6 +38,11 @@ def insert(
         return cursor.fetchall() if "RETURNING" in then else []
 
 
+def chunks(records: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """So many records at a time: a statement takes some ten thousand values at most."""
+    return (records[at : at + size] for at in range(0, len(records), size))
+
+
 def marks(values: Sequence[Any]) -> str:
     """Placeholders for an IN list."""
     return ", ".join(["%s"] * len(values))
@@ -52,6 +58,13 @@ def among(column: str, values: Sequence[int] | Sequence[str]) -> tuple[str, list
         "bigint" if isinstance(values[0], int) else "text"
     )  # PostgreSQL hashes a list of the column's own type.
     return f"{column} = ANY(%s::{kind}[])", [list(values)]
+
+
+def listed(values: Sequence[str]) -> tuple[str, list[Any]]:
+    """The values as rows of a table `asked`, each `value` in the order of its `key`."""
+    if connection.vendor == "sqlite":
+        return "json_each(%s) asked", [json.dumps(list(values))]
+    return "unnest(%s::text[]) WITH ORDINALITY asked(value, key)", [list(values)]
 
 
 def stored_time(moment: datetime) -> Any:

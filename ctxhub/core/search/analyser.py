@@ -1,0 +1,159 @@
+"""Text to the words it is found by: the same on every engine, for what is stored and for what is asked.
+
+- Width, case and accents are folded (NFKC), English words cut to their stems.
+- An identifier is its whole self and its parts: `getUserName` is found by `user name`.
+- Scripts without spaces (Chinese, Japanese, Korean, Thai, ...) give each pair of neighbouring characters, and
+  the last character alone: two characters are one word, longer runs a phrase, one character a prefix.
+- A word holds letters and digits only, so that no engine can read it as syntax.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ctxhub.core.search.stems import stem
+
+WORD_CHARACTERS = 64
+CACHED_CHARACTERS = 40
+
+# Marks that belong to the letter before them; Python's \w leaves them out.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
+    "\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e"
+    "\u17b4-\u17d3\u3099\u309a"
+)
+_WORD = rf"(?:[^\W_]|[{_MARKS}])"
+_EMOJI = "\U0001f000-\U0001faff\u2600-\u27bf"
+# Scripts that put no spaces between words.
+_DENSE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# Of these, folding changes none, whatever stands beside it.
+_PLAIN = re.compile("[\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]*")
+_NAMES = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", ".net": "dotnet"}
+
+_RUN = re.compile(
+    rf"(?<!\w)(?:c\+\+|[cf]#(?!\w)|\.net(?!\w))"
+    rf"|(?:[^\W_]+|[{_MARKS}]+)+(?:['\u2019](?:s|t|re|ve|ll|d|m)(?!\w))?|[{_EMOJI}]",
+    re.IGNORECASE,
+)
+_SEGMENT = re.compile(rf"(?P<dense>[{_DENSE}]+)|(?P<word>(?:(?![{_DENSE}])(?:{_WORD}|['\u2019]))+)")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+# JWTs: the stemmer takes an s only where a vowel is before it.
+_ACRONYMS = re.compile("(?<=[A-Z]{2})s$")
+_ACCENT = re.compile("[\u0300-\u036f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What one run of letters gives: `words` in their places, and the `parts` of identifiers.
+
+    `surface` is the run as a person would write it; `is_dense`: of a script without spaces. `at` is where it
+    begins within the run it comes from, and `spans` where each of its words lies there.
+    """
+
+    surface: str
+    words: tuple[str, ...]
+    parts: tuple[str, ...]
+    is_dense: bool
+    spans: tuple[tuple[int, int], ...]
+
+
+def runs(text: str) -> Iterator[re.Match[str]]:
+    """The stretches of a text that give words."""
+    return _RUN.finditer(text)
+
+
+def pieces(run: str) -> Sequence[Piece]:
+    """What a run gives: several where scripts meet in it."""
+    return _cached_pieces(run) if len(run) <= CACHED_CHARACTERS else _pieces(run)
+
+
+def analyse(text: str) -> list[str]:
+    """All words of a text in their order, then the parts of its identifiers."""
+    words: list[str] = []
+    parts: list[str] = []
+    for run in runs(text):
+        for piece in pieces(run.group()):
+            words += piece.words
+            parts += piece.parts
+    return words + parts
+
+
+def surface_words(text: str) -> set[str]:
+    """The words as they are written, for correcting a mistyped one: letters only, of 4 to 30."""
+    found = {piece.surface for run in runs(text) for piece in pieces(run.group()) if not piece.is_dense}
+    return {word for word in found if 4 <= len(word) <= 30 and word.isalpha()}
+
+
+@lru_cache(100_000)
+def _cached_pieces(run: str) -> tuple[Piece, ...]:
+    return tuple(_pieces(run))
+
+
+def _pieces(run: str) -> list[Piece]:
+    if name := _NAMES.get(run.lower()):
+        return [Piece(name, (name,), (), False, ((0, len(run)),))]
+    if run.isascii():
+        return [_word(run, 0, len(run))]
+    plain = unicodedata.normalize("NFKC", run)
+    # Where folding changes the length of a character, a word's place is the whole run.
+    is_even = plain == run or plain == "".join(_alone(char) for char in run)
+    found = []
+    for match in _SEGMENT.finditer(plain):
+        at = match.start() if is_even else None
+        piece = _dense(match.group(), at, len(run)) if match["dense"] else _word(match.group(), at, len(run))
+        if piece.words:
+            found.append(piece)
+    return found or _symbol(run)
+
+
+def _dense(segment: str, at: int | None, length: int) -> Piece:
+    pairs = tuple(segment[n : n + 2] for n in range(len(segment)))
+    spans = tuple((0, length) if at is None else (at + n, at + n + len(pair)) for n, pair in enumerate(pairs))
+    words = pairs if _PLAIN.fullmatch(segment) else tuple(fold(pair) for pair in pairs)
+    return Piece(segment, words, (), True, spans)
+
+
+def _word(written: str, at: int | None, length: int) -> Piece:
+    segment = _ACRONYMS.sub("", written)
+    surface = fold(
+        re.sub(r"['\u2019]s$", "", segment, flags=re.IGNORECASE).replace("'", "").replace("\u2019", "")
+    )
+    surface = surface[:WORD_CHARACTERS]
+    span = (0, length) if at is None else (at, at + len(written))
+    cased = _PART.findall(segment) if segment.isascii() else []
+    parts = tuple(stem(part.lower()[:WORD_CHARACTERS]) for part in cased if len(part) > 1 and part.isalpha())
+    is_compound = len(cased) > 1 and "'" not in segment
+    return Piece(
+        surface,
+        (stem(surface),) if surface else (),
+        parts if is_compound else (),
+        False,
+        (span,) if surface else (),
+    )
+
+
+def _alone(char: str) -> str:
+    """As it is folded by itself; nothing where that is several."""
+    folded = unicodedata.normalize("NFKC", char)
+    return folded if len(folded) == 1 else ""
+
+
+def _symbol(run: str) -> list[Piece]:
+    if len(run) != 1 or run.isalnum():
+        return []
+    name = f"u{ord(run):x}"
+    return [Piece(name, (name,), (), False, ((0, 1),))]
+
+
+def fold(text: str) -> str:
+    """Without case and accents: é and É are e. Marks of other scripts stay, as they are letters there."""
+    if text.isascii():
+        return text.lower()
+    bare = _ACCENT.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    folded = unicodedata.normalize("NFKC", bare)
+    return folded if folded.isalnum() else "".join(re.findall(f"{_WORD}", folded))

@@ -1,0 +1,114 @@
+"""What a noun gives to be found by, and how it lies in the index."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from ctxhub.core.models import SearchText
+from ctxhub.core.search.analyser import analyse, surface_words
+from ctxhub.core.search.queries import MONTHS
+
+# A longer text is looked up in passages. They overlap, so that a phrase is whole in one of them.
+PASSAGE_CHARACTERS = 4_000
+OVERLAP = 200
+MAX_SURFACE_WORDS = 1_000
+# The scope word of what bears a mark: it is not in force.
+OVER = "Z"
+# The id of a passage is its entry's and its own number: so what is found says whose it is.
+PARTS = SearchText.PARTS
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One findable thing. `title` and `body` are what a person reads, and what excerpts are cut from.
+
+    `at` is when it last changed; `layer_id`, `agent_id` and `context_id` are what a search may ask for.
+    `mark` stands behind the title in answers: why it is not in force ("deprecated"). It ranks lower, then.
+    `also` are words of the scope that its noun looks it up by.
+    """
+
+    object_id: int
+    ref: str
+    title: str
+    body: str
+    at: datetime
+    tags: Sequence[str] = ()
+    agent_id: int | None = None
+    layer_id: int | None = None
+    context_id: int | None = None
+    mark: str = ""
+    also: Sequence[str] = ()
+
+    @property
+    def shown_title(self) -> str:
+        return f"{self.title} ({self.mark})" if self.mark else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of a document, as it is looked up. `start`: where it begins in the body."""
+
+    part: int
+    start: int
+    words: str
+    size: int
+
+
+def text_id(entry_id: int, part: int) -> int:
+    return entry_id * PARTS + part
+
+
+def passages(document: Document) -> list[Passage]:
+    """The title, tags and the date are in front: they say what a thing is about better than any sentence."""
+    head = analyse(document.title)
+    also = [*analyse("\n".join(document.tags)), *_date_words(document.at)]
+    found = []
+    for part, (start, end) in enumerate(islice(stretches(document.body), PARTS)):
+        words = head + ([] if part else also) + analyse(document.body[start:end])
+        found.append(Passage(part, start, " ".join(words), len(words)))
+    return found
+
+
+def stretches(body: str) -> Iterator[tuple[int, int]]:
+    """Where the passages of a text lie; each ends at a blank, where one is near."""
+    start = 0
+    while len(body) - start > PASSAGE_CHARACTERS:
+        end = start + PASSAGE_CHARACTERS
+        blank = max(body.rfind("\n", end - OVERLAP, end), body.rfind(" ", end - OVERLAP, end))
+        end = blank if blank > 0 else end
+        yield start, end
+        start = end - OVERLAP
+    yield start, len(body)
+
+
+def known_words(document: Document) -> set[str]:
+    """The words by which a mistyped one is put right."""
+    found = surface_words(f"{document.title}\n{chr(10).join(document.tags)}\n{document.body}")
+    return found if len(found) <= MAX_SURFACE_WORDS else set(sorted(found)[:MAX_SURFACE_WORDS])
+
+
+def scope_words(project_id: int, kind: str, document: Document) -> str:
+    """What a search narrows by. Upper case, so that no word of a text is one of them."""
+    ids = (("A", document.agent_id), ("L", document.layer_id), ("C", document.context_id))
+    words = [f"P{project_id}", kind_word(kind), *(f"{letter}{row}" for letter, row in ids if row is not None)]
+    words += [OVER] if document.mark else []
+    return " ".join([*words, *(tag_word(tag) for tag in document.tags), *document.also])
+
+
+def kind_word(kind: str) -> str:
+    return f"K{kind.upper()}"
+
+
+def tag_word(name: str) -> str:
+    return named_word("T", name.casefold())
+
+
+def named_word(letter: str, name: str) -> str:
+    """A name as a word of letters and digits. 40 bits: two of a project's never share one by chance."""
+    return f"{letter}{hashlib.blake2s(name.encode(), digest_size=5).hexdigest().upper()}"
+
+
+def _date_words(at: datetime) -> list[str]:
+    return [str(at.year), *analyse(MONTHS[at.month - 1]), str(at.day)]

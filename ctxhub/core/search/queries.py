@@ -1,0 +1,202 @@
+"""What a person or an agent asks, as terms. Whatever is typed is data, never syntax of an engine."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, groupby, islice
+
+from ctxhub.core.search.analyser import Piece, analyse, pieces, runs
+from ctxhub.core.search.stems import stem
+from ctxhub.core.search.stop_words import STOP_WORDS, SURFACE
+
+MAX_TERMS = 32
+MAX_SIDE_BY_SIDE = 256
+# Behind so many, nobody reads on: a whole text that is asked for begins with what it is about.
+MAX_CHUNKS = 8 * MAX_TERMS
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+# A run of a script without spaces: up to so many characters it is one word, more are a sentence.
+DENSE_WORD = 3
+# How a beginning that was typed may go on, for its stem to be found.
+ENDINGS = ("", "e", "n", "g", "ng", "d", "y", "s", "t")
+LEAST_BEGINNING = 4
+
+_CHUNK = re.compile(r'(?P<minus>(?<!\S)-(?="|[^\W\d_]))?(?:"(?P<phrase>[^"]*)"|(?P<plain>[^\s"]+))')
+_DATE = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One thing asked for: any of the `spellings`, each some words side by side.
+
+    `prefix`: the last word is only the beginning of one. `surface` is what was typed; empty: nothing that
+    could be mistyped. `weight` is how much it counts beside the others.
+    """
+
+    spellings: tuple[tuple[str, ...], ...]
+    surface: str = ""
+    prefix: bool = False
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """`wanted` terms, and those that must not be there. `needs_all`: every wanted one has to be."""
+
+    wanted: tuple[Term, ...]
+    excluded: tuple[Term, ...] = ()
+    needs_all: bool = False
+
+    def with_wanted(self, wanted: Iterable[Term]) -> "Query":
+        return replace(self, wanted=tuple(wanted))
+
+
+def parse(text: str, *, needs_all: bool = False) -> Query:
+    """People's syntax: "a phrase", -not, prefix*; everything else are words.
+
+    Words that say nothing are dropped, unless there are no others.
+    """
+    wanted: list[Term] = []
+    excluded: list[Term] = []
+    for chunk in islice(_CHUNK.finditer(text), MAX_CHUNKS):
+        terms = list(_terms(chunk, needs_all or bool(chunk["minus"])))
+        (excluded if chunk["minus"] else wanted).extend(terms)
+    telling = [term for term in wanted if not _says_nothing(term)]
+    return Query(_distinct(telling or wanted), _distinct(excluded), needs_all)
+
+
+def parse_typed(text: str) -> Query:
+    """What is typed into the search box of a list: all of it has to be there, the last word as it begins."""
+    query = parse(text, needs_all=True)
+    last = list(_CHUNK.finditer(text))[-1:]
+    if not last or last[0]["minus"] or last[0]["phrase"] is not None:
+        return query
+    found = [piece for run in runs(last[0]["plain"]) for piece in pieces(run.group())]
+    unfinished = list(_terms(last[0], True))[-1:] if found and not found[-1].is_dense else []
+    opened = {term: _opened(term, found[-1].surface) for term in unfinished}
+    return query.with_wanted(opened.get(term, term) for term in query.wanted)
+
+
+def parse_likeness(text: str) -> Query:
+    """The words of a whole text, the most frequent first: for what is similar to it."""
+    counts = Counter(word for word in analyse(text) if word not in STOP_WORDS and _is_word(word))
+    words = [word for word, _ in counts.most_common(2 * MAX_TERMS)]
+    return Query(tuple(Term(((word,),), weight=1 + min(counts[word], 4) / 4) for word in words))
+
+
+def single_words(query: Query) -> list[Term]:
+    """The wanted terms that are one plain word, which may be mistyped."""
+    return [term for term in query.wanted if term.surface and not term.prefix]
+
+
+def _opened(term: Term, surface: str) -> Term:
+    """The index knows a word by its stem; whoever types it may have more of it by then, or less."""
+    if len(surface) < 2:
+        return term
+    spellings = ((*words[:-1], last) for words in term.spellings for last in (words[-1], surface))
+    return replace(term, spellings=tuple(dict.fromkeys(spellings)), prefix=True)
+
+
+def _terms(chunk: re.Match[str], exact: bool) -> Iterator[Term]:
+    if chunk["phrase"] is not None:
+        yield from _phrase(chunk["phrase"])
+        return
+    plain = chunk["plain"]
+    found = [piece for run in runs(plain) for piece in pieces(run.group())]
+    if len(found) == 1 and _is_prefix(plain, found[0]):
+        yield Term(tuple(_beginnings(found[0].surface)), prefix=True)
+        return
+    for is_dense, group in groupby(found, key=lambda piece: piece.is_dense):
+        if is_dense:
+            yield from chain.from_iterable(_dense(piece, exact) for piece in group)
+        else:
+            yield from _compound(plain, list(group), exact)
+
+
+def _is_prefix(plain: str, piece: Piece) -> bool:
+    return plain.endswith("*") and not piece.is_dense and len(piece.surface) >= 2
+
+
+def _beginnings(typed: str) -> Iterator[tuple[str]]:
+    """What words that begin so are stored as: `migrations` is `migrat`, which is shorter than `migrati*`."""
+    yield (typed,)
+    stems = dict.fromkeys(stem(typed + ending) for ending in ENDINGS)
+    yield from ((short,) for short in stems if not short.startswith(typed) and len(short) >= LEAST_BEGINNING)
+
+
+def _phrase(text: str) -> Iterator[Term]:
+    """Words side by side. A run of pairs ends in its last character alone, where something follows it."""
+    found = [piece for run in runs(text) for piece in pieces(run.group())]
+    words = [word for piece in found[:-1] for word in piece.words]
+    if not found:
+        return
+    last = found[-1]
+    if not last.is_dense:
+        yield Term(((*words, *last.words),))
+    elif len(last.words) == 1:
+        yield Term(((*words, *last.words),), prefix=True)
+    else:
+        yield Term(((*words, *last.words[:-1]),))
+
+
+def _dense(piece: Piece, exact: bool) -> Iterator[Term]:
+    """One character is the beginning of a pair, a few are a word, more are a sentence of pairs."""
+    pairs = piece.words[:-1]
+    if not pairs:
+        yield Term((piece.words,), prefix=True)
+    elif exact or len(piece.words) <= DENSE_WORD:
+        yield Term((pairs,))
+    else:
+        yield from (Term(((pair,),)) for pair in pairs)
+
+
+def _compound(plain: str, found: Sequence[Piece], exact: bool) -> Iterator[Term]:
+    """`user-service`, `api/auth`, `v1.2.3`: its words, and all of them side by side. A date is one, too."""
+    if date := _DATE.fullmatch(plain.strip("().,;:?!")):
+        year, month, day = date.groups()
+        name = analyse(MONTHS[int(month) - 1])[0]
+        yield Term(((year, month, day), (year, name, day.lstrip("0"))))
+        return
+    whole = tuple(word for piece in found for word in piece.words)
+    if exact:
+        if whole:
+            yield Term(_spellings(found, whole), found[0].surface if len(found) == 1 else "")
+        return
+    for piece in found:
+        if len(found) == 1 or len(piece.surface) > 1:
+            yield Term((piece.words,), piece.surface)
+            yield from (Term(((part,),), weight=0.5) for part in piece.parts)
+    if len(whole) > 1:
+        yield Term((whole,), weight=0.5)
+
+
+def _spellings(found: Sequence[Piece], whole: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """`getUserName` is also `get user name`."""
+    parts = tuple(word for piece in found for word in (piece.parts or piece.words))
+    return (whole,) if parts == whole else (whole, parts)
+
+
+def _says_nothing(term: Term) -> bool:
+    words = {word for spelling in term.spellings for word in spelling}
+    return not term.prefix and (term.surface in SURFACE or words <= STOP_WORDS)
+
+
+def _is_word(word: str) -> bool:
+    return len(word) > 1 and not word.isdigit()
+
+
+def _distinct(terms: Iterable[Term]) -> tuple[Term, ...]:
+    first: dict[tuple[object, bool], Term] = {}
+    for term in map(_bounded, terms):
+        first.setdefault((term.spellings, term.prefix), term)
+    return tuple(first.values())
+
+
+def _bounded(term: Term) -> Term:
+    """Of words side by side the first ones: PostgreSQL's stack ends at some thousand."""
+    if max(map(len, term.spellings)) <= MAX_SIDE_BY_SIDE:
+        return term
+    return replace(term, spellings=tuple(words[:MAX_SIDE_BY_SIDE] for words in term.spellings), prefix=False)

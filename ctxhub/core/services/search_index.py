@@ -1,0 +1,122 @@
+"""Keeps the index: every write of a noun puts what it wrote here, in its transaction."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from ctxhub.core import nouns, sql
+from ctxhub.core.search.documents import PARTS, Document, known_words, passages, scope_words, text_id
+from ctxhub.core.search.engines import any_entries
+from ctxhub.core.search.queries import Term
+from ctxhub.core.search.stems import stem
+
+# Things read afresh at a time, and words that are looked up.
+AT_ONCE = 500
+LOOKED_UP_AT_ONCE = 1_000
+
+
+def index_documents(
+    project_id: int, kind: str, documents: Sequence[Document], *, are_new: bool = False
+) -> None:
+    """Make things findable as they are now, in a number of statements that does not grow with them.
+
+    `are_new`: none of them was findable before, so that nothing is left of what they were.
+    """
+    if not documents:
+        return
+    entries = sql.insert(
+        "core_searchentry",
+        ("project_id", "kind", "object_id", "ref", "updated_at"),
+        [(project_id, kind, d.object_id, d.ref, sql.stored_time(d.at)) for d in documents],
+        "ON CONFLICT (project_id, kind, object_id)"
+        " DO UPDATE SET ref = excluded.ref, updated_at = excluded.updated_at RETURNING object_id, id",
+    )
+    entry_ids = dict(entries)
+    words = {entry_ids[document.object_id]: known_words(document) for document in documents}
+    counts = _write_passages(project_id, kind, documents, entry_ids)
+    learn(project_id, words)
+    if not are_new:
+        for count in set(counts.values()):
+            which, values = sql.among("id", [entry for entry, n in counts.items() if n == count])
+            _delete_passages(which, values, behind=count)
+        _unlearn_lost(project_id, words)
+
+
+def forget(project_id: int, kind: str, object_ids: Iterable[int]) -> None:
+    """Take away what is no more, and the words that only it had."""
+    if ids := list(object_ids):
+        among, values = sql.among("object_id", ids)
+        which = f"project_id = %s AND kind = %s AND {among}"
+        found = [project_id, kind, *values]
+        _delete_passages(which, found, behind=0)
+        gone = sql.rows(f"DELETE FROM core_searchentry WHERE {which} RETURNING id", found)  # noqa: S608
+        if gone:
+            _unlearn(project_id, *sql.among("entry_id", [entry for (entry,) in gone]))
+
+
+def index_again(project_id: int, kind: str, object_ids: Iterable[int]) -> None:
+    """Read things afresh and make them findable as they are; what is there no more is forgotten."""
+    noun = nouns.find_noun(kind)
+    assert noun
+    assert noun.documents
+    for ids in sql.chunks(list(object_ids), AT_ONCE):
+        documents = noun.documents(project_id, ids)
+        index_documents(project_id, kind, documents)
+        forget(project_id, kind, set(ids) - {document.object_id for document in documents})
+
+
+def _write_passages(
+    project_id: int, kind: str, documents: Sequence[Document], entry_ids: Mapping[int, int]
+) -> dict[int, int]:
+    """How many passages each entry has now."""
+    rows: list[tuple[int, int, int, int, str, str]] = []
+    counts: dict[int, int] = {}
+    for document in documents:
+        entry, scope = entry_ids[document.object_id], scope_words(project_id, kind, document)
+        found = passages(document)
+        counts[entry] = len(found)
+        rows += [(text_id(entry, p.part), project_id, p.start, p.size, p.words, scope) for p in found]
+    columns = ("id", "project_id", "start", "size", "words", "scope")
+    changes = ", ".join(f"{column} = excluded.{column}" for column in columns[2:])
+    for some in sql.chunks(rows, 1_000):
+        sql.insert("core_searchtext", columns, some, f"ON CONFLICT (id) DO UPDATE SET {changes}")
+    return counts
+
+
+def _delete_passages(which: str, values: Sequence[object], *, behind: int) -> None:
+    """Those of some entries, from the `behind`-th on."""
+    sql.execute(
+        f"""
+        DELETE FROM core_searchtext WHERE id IN (
+            SELECT t.id FROM (SELECT id FROM core_searchentry WHERE {which}) e CROSS JOIN core_searchtext t
+            WHERE t.id >= e.id * {PARTS} + %s AND t.id < (e.id + 1) * {PARTS})""",  # noqa: S608
+        [*values, behind],
+    )
+
+
+def learn(project_id: int, words: Mapping[int, Iterable[str]]) -> None:
+    """Words by the entries that have them. Each stands for one of its entries, and stays with it."""
+    holders = {word: entry for entry, known in words.items() for word in known}
+    rows = [(project_id, word, holders[word]) for word in sorted(holders)]
+    columns = ("project_id", "word", "entry_id")
+    for some in sql.chunks(rows, 5_000):
+        sql.insert("core_searchword", columns, some, "ON CONFLICT (project_id, word) DO NOTHING")
+
+
+def _unlearn_lost(project_id: int, words: Mapping[int, Collection[str]]) -> None:
+    """Take from entries that have been written over the words that they have no longer."""
+    among, values = sql.among("entry_id", list(words))
+    held = sql.rows(f"SELECT word, entry_id FROM core_searchword WHERE {among}", values)  # noqa: S608
+    if lost := [word for word, entry in held if word not in words[entry]]:
+        which, values = sql.among("word", lost)
+        _unlearn(project_id, f"project_id = %s AND {which}", [project_id, *values])
+
+
+def _unlearn(project_id: int, which: str, values: Sequence[object]) -> None:
+    """Words go, unless something else has them, too."""
+    gone = sql.rows(f"DELETE FROM core_searchword WHERE {which} RETURNING word", values)  # noqa: S608
+    for words in sql.chunks([word for (word,) in gone], LOOKED_UP_AT_ONCE):
+        holders = any_entries(project_id, [Term(((stem(word),),)) for word in words])
+        kept: dict[int, list[str]] = {}
+        for word, entry in zip(words, holders, strict=True):
+            if entry is not None:
+                kept.setdefault(entry, []).append(word)
+        learn(project_id, kept)

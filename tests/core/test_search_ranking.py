@@ -1,0 +1,85 @@
+"""BM25 in golden values, and what else orders the hits."""
+
+from datetime import UTC, datetime, timedelta
+from math import log
+
+import pytest
+
+from ctxhub.core.search.engines import Candidate
+from ctxhub.core.search.queries import Term
+from ctxhub.core.search.ranking import occurrences, rank, worth
+
+AT = datetime(2026, 11, 21, tzinfo=UTC)
+CACHE, TOKEN = Term((("cach",),)), Term((("token",),))
+
+
+def candidate(entry_id: int, words: str, *, is_over: bool = False, days: int = 0) -> Candidate:
+    at = AT + timedelta(days=days)
+    size = len(words.split())
+    return Candidate(entry_id, "decision", entry_id, f"decision:{entry_id}", at, 0, words, size, is_over)
+
+
+def test_a_word_is_worth_more_the_rarer_it_is() -> None:
+    assert worth(100, 1) == pytest.approx(log(1 + 99.5 / 1.5))
+    assert worth(100, 1) > worth(100, 10) > worth(100, 100) > 0
+    assert worth(5, 9) > 0
+
+
+def test_a_text_of_average_length_that_holds_a_word_once_scores_one() -> None:
+    [ranked] = rank([candidate(1, "cach is cold")], {CACHE: 2.0})
+
+    assert ranked.score == 1.0
+    assert ranked.parts == {CACHE: pytest.approx(2.0)}
+
+
+def test_the_formula_in_numbers() -> None:
+    """Lengths 2 and 6, so 4 on average; k1 1.2 and b 0.6."""
+    short, long = rank(
+        [candidate(1, "cach token"), candidate(2, "cach cach a b c d")], {CACHE: 1.0, TOKEN: 3.0}
+    )
+
+    length = 1.2 * (0.4 + 0.6 * 2 / 4)
+    assert short.parts == {CACHE: pytest.approx(2.2 / (1 + length)), TOKEN: pytest.approx(6.6 / (1 + length))}
+    assert short.score == 1.0
+    assert long.parts == {CACHE: pytest.approx(2 * 2.2 / (2 + 1.2 * (0.4 + 0.6 * 6 / 4)))}
+    assert long.score == pytest.approx(long.parts[CACHE] / 4)
+
+
+def test_an_entry_counts_by_its_best_passage() -> None:
+    ranked = rank(
+        [candidate(1, "cach x x x"), candidate(1, "cach token"), candidate(2, "token")],
+        {CACHE: 1.0, TOKEN: 1.0},
+    )
+
+    assert [one.candidate.words for one in ranked] == ["cach token", "token"]
+
+
+def test_among_equals_the_newest_comes_first() -> None:
+    ranked = rank([candidate(1, "cach"), candidate(2, "cach", days=1)], {CACHE: 1.0})
+
+    assert [one.candidate.entry_id for one in ranked] == [2, 1]
+
+
+def test_what_is_not_in_force_counts_six_tenths() -> None:
+    ranked = rank([candidate(1, "cach", is_over=True), candidate(2, "cach", days=-1)], {CACHE: 1.0})
+
+    assert [one.candidate.entry_id for one in ranked] == [2, 1]
+    assert ranked[1].parts[CACHE] == pytest.approx(0.6 * ranked[0].parts[CACHE])
+
+
+def test_nothing_found_is_nothing_ranked() -> None:
+    assert rank([], {CACHE: 1.0}) == []
+
+
+@pytest.mark.parametrize(
+    ("term", "times"),
+    [
+        (Term((("cach",),)), 2),
+        (Term((("cach", "hit"),)), 1),
+        (Term((("hit", "cach"),)), 0),
+        (Term((("ca",),), prefix=True), 3),
+        (Term((("cach",), ("cat",))), 3),
+    ],
+)
+def test_how_often_a_term_is_there(term: Term, times: int) -> None:
+    assert occurrences("cach hit cat cach", term) == times
