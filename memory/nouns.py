@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from ctxhub.core.nouns import Noun, register
 from ctxhub.core.selectors.figures import Figures
 from memory.models import Constraint, ConstraintStatus, Decision, DecisionStatus, DecisionTemplate
+from memory.search.constraints import constraints_showing, read_constraint_documents
+from memory.search.decisions import decisions_showing, read_decision_documents
 from memory.selectors.constraints import open_constraints
 from memory.selectors.decisions import open_decisions
 from memory.selectors.templates import open_templates
@@ -34,6 +36,8 @@ register(
         count=count_decisions,
         open=open_decisions,
         by_layer=active_by_layer,
+        documents=read_decision_documents,
+        showing=decisions_showing,
     )
 )
 register(
@@ -44,6 +48,8 @@ register(
         count=count_constraints,
         open=open_constraints,
         by_layer=constraints_by_layer,
+        documents=read_constraint_documents,
+        showing=constraints_showing,
     )
 )
 register(Noun("template", "templates", DecisionTemplate, open=open_templates))

@@ -5,6 +5,7 @@ from ctxhub.core.nouns import Noun, register
 from ctxhub.core.selectors.figures import Figures
 from ctxhub.core.selectors.hub import agent_facts
 from messaging.models import Message
+from messaging.search import messages_showing, read_message_documents
 from messaging.selectors.inbox import count_unread, count_urgent, unread_of
 from messaging.selectors.messages import open_messages
 
@@ -13,6 +14,17 @@ def count_messages(figures: Figures) -> int:
     return figures.of("message")
 
 
-register(Noun("message", "messages", Message, count=count_messages, open=open_messages, unread=count_unread))
+register(
+    Noun(
+        "message",
+        "messages",
+        Message,
+        count=count_messages,
+        open=open_messages,
+        documents=read_message_documents,
+        showing=messages_showing,
+        unread=count_unread,
+    )
+)
 agent_facts["unread"] = unread_of
 mail.urgent.append(count_urgent)

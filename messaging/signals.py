@@ -9,6 +9,7 @@ from django.dispatch import receiver
 from ctxhub.core import clock
 from ctxhub.core.caller import current
 from ctxhub.core.models import Agent
+from ctxhub.core.services.search_index import index_again
 from ctxhub.core.services.words import agent_registered, register_agent
 from ctxhub.core.writing import join_queue, writing
 from messaging.models import Delivery, Message, MessageType, RequestState
@@ -21,6 +22,9 @@ SAVED = (
     *("type", "priority", "text", "payload", "to_everyone", "ack", "ack_due_at", "ack_overdue", "state"),
     *("claimed_by_id", "claimed_until", "done_at", "result_refs"),
 )
+
+# What it is found by, beside the names of its recipients.
+SHOWN = ("sender_id", "text", "payload", "to_everyone", "created_at")
 
 # -- Agents ----------------------------------------------------------------------------------------
 
@@ -61,6 +65,8 @@ def record_save(instance: Message, created: bool, raw: bool = False, **_: Any) -
             _record_new(instance)
             return
         old, new = instance._ctxhub_was, _stored(instance)  # type: ignore[attr-defined]
+        if old and new and any(old[name] != new[name] for name in SHOWN):
+            index_again(instance.project_id, "message", [instance.pk])
         if changed := [name for name in SAVED if old and new and old[name] != new[name]]:
             copy_to_deliveries(instance.pk)
             deliver_to_everyone([instance.pk])
@@ -93,18 +99,22 @@ def repeat_the_message(instance: Delivery, raw: bool = False, **_: Any) -> None:
     instance.folded = instance.name.casefold()
     instance.type, instance.state = message.type, message.state
     instance.priority, instance.at = message.priority, message.created_at
-    acked = Delivery.unscoped.filter(pk=instance.pk).values_list("acked_at", flat=True)
-    instance._ctxhub_acked = bool(instance.pk and acked.first())  # type: ignore[attr-defined]
+    stored = Delivery.unscoped.filter(pk=instance.pk).values_list("name", "acked_at")
+    was = stored.first() if instance.pk else None
+    instance._ctxhub_was = was or ("", None)  # type: ignore[attr-defined]
 
 
 @receiver(post_save, sender=Delivery)
 def record_delivery(instance: Delivery, created: bool, raw: bool = False, **_: Any) -> None:
     if raw:
         return
+    name, acked_at = instance._ctxhub_was  # type: ignore[attr-defined]
     with writing(instance.project_id):
+        if name != instance.name:
+            index_again(instance.project_id, "message", [instance.message_id])
         if created:
             _record(instance.message, "delivered", {"to": [instance.name]})
-        if instance.acked_at and not instance._ctxhub_acked:  # type: ignore[attr-defined]
+        if instance.acked_at and not acked_at:
             _record(instance.message, "acked", {"to": [instance.message.sender.name]})
 
 
@@ -117,13 +127,24 @@ def _is_meant(origin: Any) -> bool:
 
 
 def _stored(message: Message) -> dict[str, Any] | None:
-    return Message.unscoped.filter(pk=message.pk).values(*SAVED).first() if message.pk else None
+    names = {*SAVED, *SHOWN}
+    return Message.unscoped.filter(pk=message.pk).values(*names).first() if message.pk else None
 
 
 def _record_new(message: Message) -> None:
     deliver_to_everyone([message.pk])
     to: list[str] | None = None if message.to_everyone else []
-    sent = Sent(message.pk, to, message.type, message.priority, message.text, message.created_at)
+    sent = Sent(
+        id=message.pk,
+        sender=message.sender.name,
+        sender_id=message.sender_id,
+        to=to,
+        text=message.text,
+        payload=message.payload,
+        at=message.created_at,
+        type=message.type,
+        priority=message.priority,
+    )
     record_sent(
         project_id=message.project_id, agent_id=message.sender_id, messages=[sent], at=message.created_at
     )

@@ -2,6 +2,7 @@
 
 from ctxhub.core.nouns import Noun, register
 from tracking.models import FileChange, Lease, Resource
+from tracking.search import read_change_documents, read_resource_documents
 from tracking.selectors.changes import count_in_last_hour, open_changes
 from tracking.selectors.leases import count_live, open_leases
 from tracking.selectors.resources import open_resources
@@ -14,10 +15,18 @@ register(
         count=lambda figures: figures.of("change"),
         open=open_changes,
         by_layer=lambda figures: count_in_last_hour(figures.project_id),
+        documents=read_change_documents,
     )
 )
 register(
-    Noun("resource", "files", Resource, count=lambda figures: figures.of("resource"), open=open_resources)
+    Noun(
+        "resource",
+        "files",
+        Resource,
+        count=lambda figures: figures.of("resource"),
+        open=open_resources,
+        documents=read_resource_documents,
+    )
 )
 register(
     Noun("lease", "leases", Lease, count=lambda figures: count_live(figures.project_id), open=open_leases)

@@ -9,11 +9,13 @@ from django.dispatch import receiver
 from ctxhub.core import clock
 from ctxhub.core.caller import current
 from ctxhub.core.globs import head
+from ctxhub.core.services.search_index import index_again
 from ctxhub.core.services.words import register_agent
 from ctxhub.core.writing import join_queue, writing
 from tracking.models import FileChange, Lease, LeasePath, Resource
-from tracking.services.change_log import Recorded, count_files, record_changes, record_correction
+from tracking.services.change_log import count_files, record_changes, record_correction
 from tracking.services.lease_log import Verb, record_leases
+from tracking.sql.changes import Recorded
 from tracking.sql.leases import LeaseRow, read_leases
 
 # -- Files and their changes -----------------------------------------------------------------------
@@ -21,9 +23,14 @@ from tracking.sql.leases import LeaseRow, read_leases
 
 @receiver(post_save, sender=Resource)
 def count_file(instance: Resource, created: bool, raw: bool = False, **_: Any) -> None:
-    if created and not raw:
-        with writing(instance.project_id):
+    if raw:
+        return
+    with writing(instance.project_id):
+        index_again(instance.project_id, "resource", [instance.pk])
+        if created:
             count_files(instance.project_id, 1)
+        else:
+            index_again(instance.project_id, "change", instance.changes.values_list("pk", flat=True))
 
 
 @receiver(post_delete, sender=Resource)
@@ -81,7 +88,15 @@ def record_delete(instance: FileChange, origin: Any = None, **_: Any) -> None:
 
 def _recorded(change: FileChange) -> Recorded:
     word = change.get_change_display()
-    return Recorded(change.pk, change.resource.path, word, change.layer_id, change.description, change.at)
+    return Recorded(
+        change.pk,
+        change.resource.path,
+        word,
+        change.agent_id,
+        change.layer_id,
+        change.description,
+        change.at,
+    )
 
 
 # -- Leases ----------------------------------------------------------------------------------------

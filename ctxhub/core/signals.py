@@ -1,17 +1,27 @@
 """What must happen whoever writes."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.apps import AppConfig
+from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from django.db.backends.signals import connection_created
-from django.db.models.signals import post_delete, post_save
+from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Model
+from django.db.models.signals import post_delete, post_migrate, post_save
 from django.dispatch import receiver
 
-from ctxhub.core.models import AccessToken
+from ctxhub.core import nouns
+from ctxhub.core.models import AccessToken, Agent, Category, Project, Scope, Tag
+from ctxhub.core.models.base import NamedRow
+from ctxhub.core.nouns import Noun, searched_nouns
 from ctxhub.core.services.access_tokens import forget_tokens
 from ctxhub.core.services.events import recorded
+from ctxhub.core.services.reindexing import index_missing, mend_parts
 from ctxhub.core.services.retention import cleanup_sometimes
+from ctxhub.core.services.search_index import forget, index_again
+from ctxhub.core.writing import writing
 
 
 @receiver([post_save, post_delete], sender=AccessToken)
@@ -25,6 +35,62 @@ def forget_verified_tokens(**_: Any) -> None:
 def clean_up(project_id: int, at: datetime, **_: Any) -> None:
     """What has outlived the project's settings goes with the next write, at most once a minute."""
     cleanup_sometimes(project_id, at)
+
+
+# -- The index -------------------------------------------------------------------------------------
+
+
+@receiver(nouns.registered)
+def watch_deletes(noun: Noun, **_: Any) -> None:
+    """Of searched nouns alone: Django deletes in one statement where nobody watches."""
+    if noun.documents:
+        post_delete.connect(forget_row, sender=noun.model, dispatch_uid=f"forget {noun.kind}")
+
+
+def forget_row(sender: type[Model], instance: Any, origin: Any = None, **_: Any) -> None:
+    """Whoever deletes it by the ORM. What goes with its whole project needs nothing: the index goes too."""
+    if getattr(origin, "model", type(origin)) is Project:
+        return
+    for noun in searched_nouns():
+        if noun.model is sender:
+            forget(instance.project_id, noun.kind, [instance.pk])
+
+
+@receiver(post_save, sender=Tag)
+@receiver(post_save, sender=Scope)
+@receiver(post_save, sender=Category)
+@receiver(post_save, sender=Agent)
+def follow_the_name(
+    instance: NamedRow,
+    created: bool,
+    raw: bool = False,
+    update_fields: Iterable[str] | None = None,
+    **_: Any,
+) -> None:
+    """What shows a word that is renamed is found by its new name."""
+    if created or raw or (update_fields is not None and "name" not in update_fields):
+        return
+    with writing(instance.project_id):
+        for noun in searched_nouns():
+            if noun.showing:
+                index_again(instance.project_id, noun.kind, noun.showing(instance))
+
+
+@receiver(post_migrate)
+def index_what_was_there_before(sender: AppConfig, using: str, plan: Any = None, **_: Any) -> None:
+    """An upgrade leaves nothing to do by hand. A flush, which has no plan, leaves nothing to index."""
+    if sender.label == "core" and using == DEFAULT_DB_ALIAS and plan is not None and _is_migrated():
+        mend_parts(thoroughly=False)
+        index_missing()
+
+
+def _is_migrated() -> bool:
+    """Whoever goes back, or on with one app alone, has tables that are not as the models say."""
+    executor = MigrationExecutor(connection)
+    return not executor.migration_plan(executor.loader.graph.leaf_nodes())
+
+
+# -- Connections -----------------------------------------------------------------------------------
 
 
 @receiver(connection_created)

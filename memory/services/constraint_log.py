@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from ctxhub.core.services.events import Change, record
+from ctxhub.core.services.search_index import index_documents
 from ctxhub.core.services.tallies import Place, place, tally
 from memory.models import ConstraintStatus
+from memory.search.constraints import constraint_document
 from memory.sql.constraint_rows import ConstraintRow
 
 
@@ -50,9 +52,20 @@ class ConstraintChange:
 def record_constraints(
     *, project_id: int, agent_id: int | None, changes: Sequence[ConstraintChange], at: datetime
 ) -> None:
-    """Write figures and events, as the last statements of the transaction."""
+    """Write figures, the index and events, as the last statements of the transaction.
+
+    All rows carry the ids that they are stored under, and their words as the project writes them.
+    """
     tally(project_id, _difference(changes))
+    index_constraints(project_id, changes)
     record(project_id=project_id, agent_id=agent_id, changes=[_event(change) for change in changes], at=at)
+
+
+def index_constraints(project_id: int, changes: Sequence[ConstraintChange]) -> None:
+    """Those that go are forgotten as every row is that Django deletes."""
+    documents = [constraint_document(change.new) for change in changes if change.new]
+    are_new = all(change.old is None for change in changes)
+    index_documents(project_id, "constraint", documents, are_new=are_new)
 
 
 def _difference(changes: Sequence[ConstraintChange]) -> Counter[Place]:

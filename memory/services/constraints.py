@@ -135,7 +135,14 @@ def _create(caller: Caller, wanted: ConstraintRow, words: Words, at: datetime) -
         at=at,
     )
     category_id = words.categories[wanted.category.casefold()]
-    new = replace(wanted, category_id=category_id, agent_id=words.agent_id)
+    new = replace(
+        wanted,
+        category=words.spelled("category", wanted.category),
+        category_id=category_id,
+        agent_id=words.agent_id,
+        tags=[words.spelled("tag", tag) for tag in wanted.tags],
+        scopes=[words.spelled("scope", scope) for scope in wanted.scopes],
+    )
     new = replace(new, id=insert_constraint(caller.project_id, new))
     for links, names, known in (
         (TAG_LINKS, new.tags, words.tags),
@@ -158,7 +165,7 @@ def _write_status(
     record_constraints(
         project_id=caller.project_id,
         agent_id=register_agent(caller, at),
-        changes=[ConstraintChange(row, replace(row, status=status), reason)],
+        changes=[ConstraintChange(row, replace(row, status=status, updated_at=at), reason)],
         at=at,
     )
 

@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from ctxhub.core.services.events import Change, record
+from ctxhub.core.services.search_index import index_documents
 from ctxhub.core.services.tallies import Place, place, tally
 from memory.models import DecisionStatus
+from memory.search.decisions import decision_document
 from memory.sql.decision_rows import DecisionRow
 from memory.sql.decision_writes import insert_revisions
 
@@ -53,14 +55,25 @@ class DecisionChange:
 def record_decisions(
     *, project_id: int, agent_id: int | None, changes: Sequence[DecisionChange], at: datetime
 ) -> None:
-    """Write revisions, figures and events, as the last statements of the transaction."""
+    """Write revisions, figures, the index and events, as the last statements of the transaction.
+
+    All rows carry the ids that they are stored under, and their words as the project writes them.
+    """
     revised = [change.old for change in changes if change.old and change.new]
     if revised:
         insert_revisions(project_id, revised)
     tally(project_id, _difference(changes))
+    index_decisions(project_id, changes)
     record(
         project_id=project_id, agent_id=agent_id, changes=[_event(change, at) for change in changes], at=at
     )
+
+
+def index_decisions(project_id: int, changes: Sequence[DecisionChange]) -> None:
+    """Those that go are forgotten as every row is that Django deletes."""
+    documents = [decision_document(change.new) for change in changes if change.new]
+    are_new = all(change.old is None for change in changes)
+    index_documents(project_id, "decision", documents, are_new=are_new)
 
 
 def _difference(changes: Sequence[DecisionChange]) -> Counter[Place]:

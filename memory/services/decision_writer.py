@@ -103,8 +103,19 @@ def store_changes(
         kept = [c.row.id for c in changes if not c.touches(name) and getattr(c.row, name)]
         write_links(links, caller.project_id, wanted, {c.old.id for c in changes if c.old}, moments)
         touch_links(links, kept)
-    record_decisions(project_id=caller.project_id, agent_id=words.agent_id, changes=changes, at=at)
+    stored = [DecisionChange(change.old, _as_stored(change.row, ids, words)) for change in changes]
+    record_decisions(project_id=caller.project_id, agent_id=words.agent_id, changes=stored, at=at)
     return ids
+
+
+def _as_stored(row: DecisionRow, ids: Mapping[str, int], words: Words) -> DecisionRow:
+    return replace(
+        row,
+        id=ids[row.key],
+        agent_id=words.agent_id,
+        tags=[words.spelled("tag", tag) for tag in row.tags],
+        scopes=[words.spelled("scope", scope) for scope in row.scopes],
+    )
 
 
 def _with_id(change: DecisionChange, ids: Mapping[str, int]) -> DecisionChange:

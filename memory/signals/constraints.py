@@ -14,7 +14,8 @@ from ctxhub.core.services.words import register_agent
 from ctxhub.core.writing import join_queue, writing
 from memory.models import Constraint, ConstraintScope, ConstraintTag
 from memory.models.constraint import digest_of, rank_of
-from memory.services.constraint_log import ConstraintChange, record_constraints
+from memory.search.constraints import constraint_document
+from memory.services.constraint_log import ConstraintChange, index_constraints, record_constraints
 from memory.sql.constraint_rows import ConstraintRow, read_constraints
 from memory.sql.constraint_writes import rank_again, touch_links
 
@@ -123,6 +124,9 @@ def _record(constraint: Constraint) -> None:
     touch_links(constraint.pk)
     if change.old is None or change.changed:
         _write_record(constraint, change)
+    elif change.new and constraint_document(change.old) != constraint_document(change.new):
+        with writing(constraint.project_id):
+            index_constraints(constraint.project_id, [change])
 
 
 def _write_record(constraint: Constraint, change: ConstraintChange) -> None:

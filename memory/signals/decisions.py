@@ -15,7 +15,8 @@ from ctxhub.core.services.words import register_agent
 from ctxhub.core.writing import join_queue, writing
 from memory.models import Decision, DecisionScope, DecisionTag, ValueType
 from memory.models.decision import version_order
-from memory.services.decision_log import DecisionChange, record_decisions
+from memory.search.decisions import decision_document
+from memory.services.decision_log import DecisionChange, index_decisions, record_decisions
 from memory.services.decision_rules import bump
 from memory.sql.decision_lists import SCOPE_LINKS, TAG_LINKS
 from memory.sql.decision_rows import DecisionRow, read_decisions
@@ -145,6 +146,9 @@ def _record(decision: Decision) -> None:
         touch_links(SCOPE_LINKS, [new.id], new.updated_at)
     if change.old is None or change.changed:
         _write_record(decision.project_id, [change])
+    elif decision_document(change.old) != decision_document(new):
+        with writing(decision.project_id):
+            index_decisions(decision.project_id, [change])
 
 
 def _write_record(project_id: int, changes: Sequence[DecisionChange]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ctxhub.core.api.bodies import Anything, Body, Flag, ProjectBody, Text, Texts, Word
+from ctxhub.core.api.bodies import Anything, Body, Flag, ProjectBody, Text, Texts, WholeNumber, Word
 from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.queries import ListQuery, flag, number, text
 from ctxhub.core.api.shapes import BatchAnswer, BatchResult
@@ -58,15 +58,6 @@ class PriorityWord(Word):
 @extend_schema_field(ANY_JSON)
 class AnyJson(serializers.JSONField):
     """Whatever it is, as it is."""
-
-
-class WholeNumber(serializers.IntegerField):
-    """A JSON number without a fraction; a text is none."""
-
-    def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, bool) or not isinstance(data, int):
-            self.fail("invalid")
-        return data
 
 
 class Numbers(serializers.ListField):

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from ctxhub.core import clock
 from ctxhub.core.services.retention import Ageing, ageing, chores
+from ctxhub.core.services.search_index import forget
 from ctxhub.core.services.tallies import place, tally
 from ctxhub.core.writing import writing
 from messaging.services.message_log import record_changes
@@ -33,8 +34,9 @@ def remove_old_messages(project_id: int, before: datetime, *, sparing: bool, at_
     read. Answers to what goes stay in their thread.
     """
     removed = remove_old(project_id, before, _unread_until() if sparing else None, at_most)
-    tally(project_id, Counter({place("message"): -removed}))
-    return removed
+    tally(project_id, Counter({place("message"): -len(removed)}))
+    forget(project_id, "message", removed)
+    return len(removed)
 
 
 def tell_overdue(project_id: int, now: datetime) -> None:

@@ -9,28 +9,35 @@ from typing import Any
 from ctxhub.core import secrets
 from ctxhub.core.models.priority import Priority
 from ctxhub.core.services.events import Change, record
+from ctxhub.core.services.search_index import index_documents
 from ctxhub.core.services.tallies import place, tally
 from messaging.models import MessageType
+from messaging.search import message_document
+from messaging.sql.message_rows import Said
 
 NOTE_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """A message that has just been written. `to`: its recipients, None: everyone."""
+class Sent(Said):
+    """A message that has just been written, with all names as the project writes them.
 
-    id: int
-    to: Sequence[str] | None
+    `told_at`: when that happened, if it is not when it was said.
+    """
+
     type: int
     priority: int
-    text: str
-    at: datetime
+    told_at: datetime | None = None
 
 
 def record_sent(*, project_id: int, agent_id: int | None, messages: Sequence[Sent], at: datetime) -> None:
-    """Count new messages and write their events, as the last statements of the transaction."""
+    """Count new messages, index them and write their events, as the last statements of the transaction."""
     tally(project_id, Counter({place("message"): len(messages)}))
-    changes = [Change("message", "sent", f"message:{sent.id}", _told(sent), sent.at) for sent in messages]
+    index_documents(project_id, "message", [message_document(sent) for sent in messages], are_new=True)
+    changes = [
+        Change("message", "sent", f"message:{sent.id}", _told(sent), sent.told_at or sent.at)
+        for sent in messages
+    ]
     record(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
 
 

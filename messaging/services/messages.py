@@ -84,7 +84,8 @@ def _write(
     """Each message has a microsecond of its own: an inbox shows them in the order they were said in."""
     agent_id = register_agent(caller, at)
     addressed = [_addressed(fields, answered, caller.agent) for fields in items]
-    known = known_names(caller.project_id, [name for names in addressed for name in names or ()])
+    named = [name for names in addressed for name in names or ()]
+    known = known_names(caller.project_id, [caller.agent, *named])
     spelled = [_spelled(names, known) for names in addressed]
     new = [
         _new_message(fields, answered, agent_id, names is None, at + timedelta(microseconds=n))
@@ -93,7 +94,7 @@ def _write(
     ids = insert_messages(caller.project_id, new)
     _deliver(caller.project_id, ids, new, spelled)
     sent = [
-        Sent(row_id, names, message.type, message.priority, message.text, message.at)
+        _sent(row_id, known[caller.agent.casefold()], names, message)
         for row_id, names, message in zip(ids, spelled, new, strict=True)
     ]
     record_sent(project_id=caller.project_id, agent_id=agent_id, messages=sent, at=at)
@@ -153,6 +154,20 @@ def _deliver(
     )
     if everyone := [row_id for row_id, message, _ in together if message.to_everyone]:
         deliver_to_everyone(everyone)
+
+
+def _sent(row_id: int, sender: str, names: Recipients, message: NewMessage) -> Sent:
+    return Sent(
+        id=row_id,
+        sender=sender,
+        sender_id=message.sender_id,
+        to=names,
+        text=message.text,
+        payload=message.payload,
+        at=message.at,
+        type=message.type,
+        priority=message.priority,
+    )
 
 
 def _answer(row_id: int, thread_id: int | None, names: Recipients, known: Mapping[str, str]) -> SendAnswer:

@@ -16,14 +16,14 @@ def count_old(project_id: int, before: datetime, unread_until: datetime | None) 
     return int(count)
 
 
-def remove_old(project_id: int, before: datetime, unread_until: datetime | None, at_most: int) -> int:
-    """Remove the oldest of them; how many went."""
+def remove_old(project_id: int, before: datetime, unread_until: datetime | None, at_most: int) -> list[int]:
+    """Remove the oldest of them; the ids of those that went."""
     condition, values = _old(project_id, before, unread_until)
     statement = f"SELECT m.id FROM messaging_message m WHERE {condition} ORDER BY m.created_at, m.id LIMIT %s"  # noqa: S608
     ids = [row_id for (row_id,) in sql.rows(statement, [*values, at_most])]
     if ids:
         delete_messages(ids)
-    return len(ids)
+    return ids
 
 
 def _old(project_id: int, before: datetime, unread_until: datetime | None) -> tuple[str, list[Any]]:

@@ -12,18 +12,26 @@ from messaging.models import MessageType, RequestState
 
 
 @dataclass(frozen=True, slots=True)
-class MessageRow:
-    """A stored message with names. `to`: its recipients, None: everyone. `by`: who holds or did it."""
+class Said:
+    """Who said what to whom. `to`: the recipients, None: everyone."""
 
     id: int
     sender: str
-    type: int
-    priority: int
+    sender_id: int
+    to: Sequence[str] | None
     text: str
     payload: Any
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow(Said):
+    """A stored message with names. `by`: who holds or did it."""
+
+    type: int
+    priority: int
     thread: int
     reply_to: int | None
-    to: Sequence[str] | None
     ack: bool
     ack_due_at: datetime | None
     ack_overdue: bool
@@ -31,7 +39,6 @@ class MessageRow:
     by: str | None
     claimed_until: datetime | None
     result_refs: Sequence[str]
-    at: datetime
 
     @property
     def spoken_type(self) -> str:
@@ -73,10 +80,11 @@ JOINED = "JOIN core_agent s ON s.id = m.sender_id LEFT JOIN core_agent h ON h.id
 def selected() -> str:
     """The columns of a MessageRow, from `messaging_message m` and what is JOINED to it."""
     names = f"(SELECT {sql.json_list('r.name')} FROM messaging_delivery r WHERE r.message_id = m.id)"  # noqa: S608
+    to = f"CASE WHEN m.to_everyone THEN NULL ELSE coalesce({names}, '[]') END"
     return (
-        "m.id, s.name, m.type, m.priority, m.text, m.payload, coalesce(m.thread_id, m.id), m.reply_to_id, "
-        f"CASE WHEN m.to_everyone THEN NULL ELSE {names} END, m.ack, m.ack_due_at, m.ack_overdue, m.state, "
-        "h.name, m.claimed_until, m.result_refs, m.created_at"
+        f"m.id, s.name, m.sender_id, {to}, m.text, m.payload, m.created_at, m.type, m.priority, "
+        "coalesce(m.thread_id, m.id), m.reply_to_id, m.ack, m.ack_due_at, m.ack_overdue, m.state, "
+        "h.name, m.claimed_until, m.result_refs"
     )
 
 

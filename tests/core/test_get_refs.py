@@ -6,9 +6,14 @@ import pytest
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
+from ctxhub.core.models import SearchEntry
+from ctxhub.core.nouns import searched_nouns
 from ctxhub.core.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text, call
+from memory.services.constraints import add_constraint
 from memory.services.decisions import set_decision
+from messaging.services.messages import send_message
+from tracking.services.changes import record_change
 
 
 def get(caller: Caller, *refs: Any, **rest: Any) -> dict[str, Any]:
@@ -32,6 +37,59 @@ def test_a_digest_is_short(ada: Caller) -> None:
     assert item == {"ref": "decision:a", "value": "x" * 200 + "…", "version": "1.0.0", "status": "active"}
     [item] = get(ada, "decision:a")["items"]
     assert (item["value"], item["rationale"]) == ("x" * 300, "Why.")
+
+
+def write_everything(caller: Caller) -> dict[str, str]:
+    """One of each kind that search finds; their refs."""
+    set_decision(caller=caller, key="a", value="JWT")
+    constraint = add_constraint(caller=caller, category="security", text="No secrets in logs.")
+    message = send_message(caller=caller, text="Please look.")
+    change = record_change(caller=caller, path="src/app.py", change="created", description="Begun.")
+    return {
+        "decision": "decision:a",
+        "constraint": f"constraint:{constraint['id']}",
+        "message": f"message:{message['id']}",
+        "change": f"change:{change['id']}",
+        "resource": "resource:src/app.py",
+    }
+
+
+@pytest.mark.parametrize("detail", ["full", "digest"])
+def test_whatever_search_finds_is_opened(ada: Caller, detail: str) -> None:
+    refs = write_everything(ada)
+    assert set(refs) == {noun.kind for noun in searched_nouns()}
+    found = SearchEntry.objects.in_project(ada.project).values_list("ref", flat=True)
+    assert set(found) == set(refs.values())
+    answer = get(ada, *refs.values(), detail=detail)
+    assert ([item["ref"] for item in answer["items"]], answer["missing"]) == (list(refs.values()), [])
+    said = {item["ref"].partition(":")[0]: item for item in answer["items"]}
+    assert said["decision"]["value"] == "JWT"
+    assert said["constraint"]["text"] == "No secrets in logs."
+    assert said["message"]["text"] == "Please look."
+    assert (said["change"]["path"], said["change"]["description"]) == ("src/app.py", "Begun.")
+    assert said["resource"]["changes"][0]["description"] == "Begun."
+
+
+@pytest.mark.parametrize("detail", ["full", "digest"])
+def test_nothing_of_another_project_is_opened(ada: Caller, cy: Caller, detail: str) -> None:
+    refs = list(write_everything(ada).values())
+    assert get(cy, *refs, detail=detail) == {"items": [], "missing": refs}
+
+
+def test_the_digest_of_a_change_has_its_description_cut(ada: Caller) -> None:
+    made = record_change(caller=ada, path="a", change="created", description="x" * 300, layer="data")
+    [item] = get(ada, f"change:{made['id']}", detail="digest")["items"]
+    assert item["description"] == "x" * 200 + "…"
+    [item] = get(ada, f"change:{made['id']}")["items"]
+    assert item == {
+        "ref": f"change:{made['id']}",
+        "path": "a",
+        "change": "created",
+        "by": "ada",
+        "layer": "data",
+        "description": "x" * 300,
+        "at": item["at"],
+    }
 
 
 @pytest.mark.parametrize("ref", [" decision:a ", "DECISION:a", "Decision: a"])

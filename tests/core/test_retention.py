@@ -24,6 +24,8 @@ from tests.tallies import counted, tallied
 from tracking.models import FileChange
 from tracking.services.changes import record_change
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 FRIDAY = datetime(2026, 11, 20, 15, tzinfo=UTC)
 MONDAY = FRIDAY + timedelta(days=3)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

@@ -13,6 +13,7 @@ from memory.models import Decision
 from messaging.models import Delivery, Message
 from tests.crowd import Answers, Crowd, ToolCall, in_processes, over_http, processes
 from tests.hub import LiveHub
+from tests.search_index import index_is_right
 from tests.tallies import counted, tallied
 from tracking.models import FileChange
 
@@ -71,6 +72,7 @@ def test_agents_work_side_by_side(crowd: Crowd, apollo: Project) -> None:
     _no_two_held_the_same_files(apollo)
     _nobodys_reading_hides_anything(crowd, apollo)
     assert tallied(apollo) == counted(apollo)
+    index_is_right(apollo)
 
 
 def _everybody_is_known(project: Project) -> None:

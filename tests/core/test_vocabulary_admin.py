@@ -9,6 +9,8 @@ from ctxhub.core.models import Event, Layer, Membership, Project, Scope, Tag
 from memory.services.decisions import set_decision
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in, superuser
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 
 @pytest.fixture
 def admin(apollo: Project) -> Client:

@@ -20,6 +20,8 @@ from messaging.services.requests import claim_request
 from tests.messaging.mail import known, send, texts, verbs
 from tests.people import ADMIN, VIEWER, member
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 LIST = "/admin/messaging/message/"
 
 
@@ -61,7 +63,10 @@ def listed(client: Client, **query: Any) -> set[str]:
         ({"waits": "urgent"}, {"ask"}),
         ({"waits": "ack"}, {"late", "all"}),
         ({"waits": "late"}, {"late"}),
-        ({"q": "nf"}, {"info"}),
+        ({"q": "inf"}, {"info"}),
+        ({"q": "ben ada"}, {"ask", "info", "late"}),
+        ({"q": "ben -info"}, {"ask", "late"}),
+        ({"q": "nfo"}, set()),
         ({"project": "apollo"}, {"all", "ask", "info", "late"}),
     ],
 )

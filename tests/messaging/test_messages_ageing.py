@@ -18,6 +18,8 @@ from messaging.services.ageing import remove_old_messages
 from messaging.services.receipts import acknowledge_messages, read_messages_of
 from tests.messaging.mail import counted, events, known, send, texts, verbs
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 MONDAY = datetime(2026, 1, 5, 10, tzinfo=UTC)
 
 

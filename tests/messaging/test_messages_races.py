@@ -27,6 +27,8 @@ from tests.crowd import (
 from tests.hub import LiveHub
 from tests.messaging.mail import counted
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 AGENTS = 16
 ROUNDS = 6
 

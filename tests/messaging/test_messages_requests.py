@@ -14,6 +14,8 @@ from messaging.models import Delivery, Message, RequestState
 from messaging.services.requests import claim_request, finish_request
 from tests.messaging.mail import events, known, send, texts
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 

@@ -12,6 +12,8 @@ from messaging.selectors.messages import list_thread
 from messaging.services.messages import send_message, send_message_batch
 from tests.messaging.mail import counted, events, inbox, known, send, texts
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 

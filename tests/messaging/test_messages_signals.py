@@ -12,6 +12,8 @@ from ctxhub.core.models import Agent, Event, Project, Tally
 from messaging.models import Delivery, Message, MessageType, RequestState
 from tests.messaging.mail import counted, events, inbox, known, send, texts, verbs
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 
 @pytest.fixture
 def agent(ada: Caller, ben: Caller) -> Agent:

@@ -13,6 +13,8 @@ from tests.sqlew.importing import Import, imported
 from tests.sqlew.old_file import OldFile
 from tracking.models import FileChange, Resource
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 Take = Callable[..., Import]
 
 

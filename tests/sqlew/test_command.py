@@ -4,7 +4,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,22 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.caller import Caller
-from ctxhub.core.models import Event, Project
+from ctxhub.core.models import Event, Project, SearchText
 from ctxhub.core.selectors.hub import count_all
 from ctxhub.core.services.config import set_config
 from ctxhub.core.services.events import recorded
 from ctxhub.management.sqlew.values import moment_of
 from memory.models import Decision
+from memory.services.constraints import add_constraint
+from memory.services.decisions import set_decision
+from messaging.services.messages import send_message
+from tests.search_index import index_is_right
 from tests.sqlew.importing import Import, imported
 from tests.sqlew.old_file import OldFile
 from tests.sqlew.schemas import VERSION_2
 from tests.tables import dump_all, dump_project
+
+pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 Take = Callable[..., Import]
 
@@ -41,6 +47,28 @@ def fill(file: OldFile, count: int = 1) -> None:
         file.message(payload=f'"Look {n}"', to="ben")
         file.message(payload=f'"All {n}"')
         file.change(f"src/{n}.py", description=f"d{n}")
+
+
+def test_what_is_taken_is_found_by_the_names_that_stand_here(
+    ada: Caller, apollo: Project, old: OldFile, take: Take
+) -> None:
+    """Spelled as here, whose parts are words, too."""
+    set_decision(caller=ada, key="here", value="x", tags=["errorHandling"], scopes=["apiServer"])
+    add_constraint(caller=ada, category="ownRules", text="Must stand.")
+    for name in ("benBot", "cydBot"):
+        send_message(caller=ada.speaking_as(name), text="Here.")
+    old.decision("k", "v", agent="BENBOT", tags=["ERRORhandling"], scopes=["APISERVER"])
+    old.constraint("Must come.", category="OWNRULES", tags=["errorhandling"])
+    old.message(payload='{"b": 1.0, "a": [true, null]}', sender="BenBOT", to="CYDbot")
+    old.change(
+        "src/newFile.py", description="Moved.", agent="benbot", at=datetime.now(UTC) - timedelta(hours=2)
+    )
+    assert take().is_new
+    index_is_right(apollo)
+    texts = SearchText.objects.in_project(apollo).order_by("pk").values_list("words", flat=True)
+    assert texts.filter(words__startswith="k errorhandl error handl", words__endswith="api server").exists()
+    assert texts.filter(words__startswith="ownrul own rule", words__contains="must come").exists()
+    assert texts.filter(words__startswith="benbot to cydbot ben bot cyd bot").exists()
 
 
 # -- Twice, dry and half ---------------------------------------------------------------------------

@@ -14,6 +14,8 @@ from memory.services.decisions import set_decision
 from tests.sqlew.importing import Import, imported
 from tests.sqlew.old_file import OldFile
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 Take = Callable[..., Import]
 THEN = datetime(2025, 10, 11, 12, 0, 0, tzinfo=UTC)
 

@@ -16,6 +16,8 @@ from messaging.services.messages import send_message
 from tests.sqlew.importing import Import, imported
 from tests.sqlew.old_file import OldFile
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 Take = Callable[..., Import]
 
 

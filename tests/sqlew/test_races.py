@@ -15,6 +15,8 @@ from tests.sqlew.old_file import OldFile
 from tests.stdio import environment
 from tracking.models import FileChange
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 IMPORTS = 3
 EACH = 50
 

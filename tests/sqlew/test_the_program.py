@@ -18,6 +18,8 @@ from tests.sqlew.program import Program, installed_program, running
 from tests.tables import dump_all
 from tracking.models import FileChange
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 Shape = dict[str, list[tuple[Any, ...]]]
 
 

@@ -23,6 +23,8 @@ from tracking.selectors.resources import list_resources
 from tracking.services.changes import record_change, record_change_batch
 from tracking.services.leases import acquire_lease
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 

@@ -17,6 +17,8 @@ from tracking.models import FileChange, Lease, Resource
 from tracking.services.changes import record_change, record_change_batch
 from tracking.services.leases import acquire_lease, release_leases
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 CHANGES = reverse("admin:tracking_filechange_changelist")
 LEASES = reverse("admin:tracking_lease_changelist")
 FILES = reverse("admin:tracking_resource_changelist")

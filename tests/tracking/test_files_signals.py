@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from django.db import transaction
 
 from ctxhub.core import clock
@@ -12,6 +13,8 @@ from tracking.models import ChangeKind, FileChange, Lease, LeasePath, Resource
 from tracking.selectors.leases import list_leases
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease
+
+pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 
 def figures(project: Project) -> dict[tuple[str, int], int]:

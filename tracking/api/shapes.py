@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ctxhub.core.api.bodies import Anything, Body, Flag, ProjectBody, Text, Texts, Word
+from ctxhub.core.api.bodies import Anything, Body, Flag, ProjectBody, Text, Texts, WholeNumber, Word
 from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.queries import ListQuery, Query, flag, number, text
 from ctxhub.core.api.shapes import BatchAnswer, BatchResult
@@ -47,15 +47,6 @@ class ResourceQuery(ListQuery):
 
 
 # -- Bodies ----------------------------------------------------------------------------------------
-
-
-class WholeNumber(serializers.IntegerField):
-    """A number as JSON writes it: neither a text nor a truth."""
-
-    def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, bool) or not isinstance(data, int):
-            self.fail("invalid")
-        return data
 
 
 @extend_schema_field(

@@ -1,25 +1,15 @@
 """What every change of a file leaves behind, whoever wrote it: a figure and an event."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from ctxhub.core.services.events import Change, record
+from ctxhub.core.services.search_index import forget, index_again, index_documents
 from ctxhub.core.services.tallies import Place, place, tally
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """A change as it stands, or stood: `change` is its word."""
-
-    id: int
-    path: str
-    change: str
-    layer_id: int | None
-    description: str
-    at: datetime
+from tracking.search import change_documents, resource_document
+from tracking.sql.changes import Recorded
 
 
 def record_changes(
@@ -28,13 +18,19 @@ def record_changes(
     agent_id: int | None,
     changes: Sequence[Recorded],
     at: datetime,
-    new_files: int = 0,
+    new_files: Mapping[str, int] | None = None,
 ) -> None:
-    """Count new changes and tell them, as the last statements of the transaction."""
+    """Count new changes, index and tell them, as the last statements of the transaction.
+
+    `new_files`: the ids of files heard of for the first time, now, by their paths.
+    """
+    files = [resource_document(row_id, path, at) for path, row_id in (new_files or {}).items()]
     counts: Counter[Place] = Counter(place("change", change.layer_id) for change in changes)
-    counts[place("resource")] += new_files
+    counts[place("resource")] += len(files)
     tally(project_id, counts)
-    events = [Change("change", c.change, f"resource:{c.path}", _data(c), c.at) for c in changes]
+    index_documents(project_id, "resource", files, are_new=True)
+    index_documents(project_id, "change", change_documents(changes), are_new=True)
+    events = [Change("change", c.change, f"resource:{c.path}", _data(c), c.told_at or c.at) for c in changes]
     record(project_id=project_id, agent_id=agent_id, changes=events, at=at)
 
 
@@ -46,6 +42,8 @@ def record_correction(
     if now:
         counts[place("change", now.layer_id)] += 1
     tally(project_id, counts)
+    if now:
+        index_again(project_id, "change", [now.id])
     told = Change("change", verb, f"change:{was.id}", {"note": f"{was.change} {was.path}"})
     record(project_id=project_id, agent_id=agent_id, changes=[told], at=at)
 
@@ -54,10 +52,11 @@ def count_files(project_id: int, by: int) -> None:
     tally(project_id, Counter({place("resource"): by}))
 
 
-def count_gone(project_id: int, layers: Sequence[int | None]) -> None:
-    """Changes that have aged away: told once, by whoever cleans."""
-    gone = Counter(place("change", layer_id) for layer_id in layers)
+def count_gone(project_id: int, layers: Mapping[int, int | None]) -> None:
+    """Changes that have aged away, by their ids: told once, by whoever cleans."""
+    gone = Counter(place("change", layer_id) for layer_id in layers.values())
     tally(project_id, Counter({where: -count for where, count in gone.items()}))
+    forget(project_id, "change", layers)
 
 
 def _data(change: Recorded) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from ctxhub.core.services.words import register_words
 from ctxhub.core.writing import writing
 from tracking.models import ChangeKind
 from tracking.selectors.paths import clean_file
-from tracking.services.change_log import Recorded, count_gone, record_changes
-from tracking.sql.changes import NewChange, delete_changes, insert_changes
+from tracking.services.change_log import count_gone, record_changes
+from tracking.sql.changes import NewChange, Recorded, delete_changes, insert_changes
 from tracking.sql.resources import find_resources, make_resources
 
 
@@ -70,9 +70,9 @@ def record_change_batch(*, caller: Caller, items: Items, atomic: bool = True) ->
 
 def remove_changes(project_id: int, before: datetime, *, sparing: bool, at_most: int) -> int:
     """Remove the oldest changes from before a moment, and their figures; the files stay."""
-    layers = delete_changes(project_id, before, at_most)
-    count_gone(project_id, layers)
-    return len(layers)
+    gone = delete_changes(project_id, before, at_most)
+    count_gone(project_id, gone)
+    return len(gone)
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
@@ -122,8 +122,8 @@ def _store(
     paths = list(dict.fromkeys(item.path for item, _ in items))
     files = find_resources(caller.project_id, paths)
     missing = [path for path in paths if path not in files]
-    if missing:
-        files |= make_resources(caller.project_id, missing, at)
+    made = make_resources(caller.project_id, missing, at) if missing else {}
+    files |= made
     moments = [at + timedelta(microseconds=n) for n in range(len(items))]
     new = [
         NewChange(files[item.path], item.change, layer_id, item.description, moment)
@@ -134,11 +134,11 @@ def _store(
         project_id=caller.project_id,
         agent_id=words.agent_id,
         changes=[
-            Recorded(row_id, item.path, item.change.label, layer_id, item.description, moment)
+            Recorded(row_id, item.path, item.change.label, words.agent_id, layer_id, item.description, moment)
             for row_id, (item, layer_id), moment in zip(ids, items, moments, strict=True)
         ],
         at=at,
-        new_files=len(missing),
+        new_files=made,
     )
     return [{"id": row_id, "path": item.path} for row_id, (item, _) in zip(ids, items, strict=True)]
 

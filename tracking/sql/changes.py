@@ -39,6 +39,23 @@ class ChangeRow:
         return str(ChangeKind(self.change).label)
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A change as it stands, or stood: `change` is its word.
+
+    `told_at`: when it was written, if that is not when it happened.
+    """
+
+    id: int
+    path: str
+    change: str
+    agent_id: int | None
+    layer_id: int | None
+    description: str
+    at: datetime
+    told_at: datetime | None = None
+
+
 # -- Writing ---------------------------------------------------------------------------------------
 
 
@@ -53,14 +70,13 @@ def insert_changes(project_id: int, agent_id: int | None, changes: Sequence[NewC
     return [ids[change.at] for change in changes]
 
 
-def delete_changes(project_id: int, before: datetime, at_most: int) -> list[int | None]:
-    """Remove the oldest from before a moment; the layers they were in."""
+def delete_changes(project_id: int, before: datetime, at_most: int) -> dict[int, int | None]:
+    """Remove the oldest from before a moment; the ids of those that went, and the layer each was in."""
     statement = """
         DELETE FROM tracking_filechange WHERE id IN (
             SELECT id FROM tracking_filechange WHERE project_id = %s AND at < %s ORDER BY at, id LIMIT %s)
-        RETURNING layer_id"""
-    gone = sql.rows(statement, [project_id, sql.stored_time(before), at_most])
-    return [layer_id for (layer_id,) in gone]
+        RETURNING id, layer_id"""
+    return dict(sql.rows(statement, [project_id, sql.stored_time(before), at_most]))
 
 
 # -- Reading ---------------------------------------------------------------------------------------
@@ -95,6 +111,18 @@ def read_changes(project_id: int, ids: Sequence[int]) -> list[ChangeRow]:
         return []
     among, values = sql.among("c.id", ids)
     return _read("", "", f"c.project_id = %s AND {among}", [project_id, *values], len(ids))
+
+
+def read_recorded(project_id: int, ids: Sequence[int]) -> list[Recorded]:
+    among, values = sql.among("c.id", ids)
+    statement = f"""
+        SELECT c.id, r.path, c.change, c.agent_id, c.layer_id, c.description, c.at
+        FROM tracking_filechange c JOIN tracking_resource r ON r.id = c.resource_id
+        WHERE c.project_id = %s AND {among}"""  # noqa: S608
+    return [
+        Recorded(row_id, path, str(ChangeKind(change).label), agent_id, layer_id, text, sql.read_time(at))
+        for row_id, path, change, agent_id, layer_id, text, at in sql.rows(statement, [project_id, *values])
+    ]
 
 
 def last_changes(resource_ids: Sequence[int], of_each: int) -> list[ChangeRow]:

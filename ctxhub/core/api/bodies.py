@@ -86,6 +86,15 @@ class Flag(serializers.BooleanField):
         return data
 
 
+class WholeNumber(serializers.IntegerField):
+    """A number as JSON writes it: without a fraction, neither a text nor a truth."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, bool) or not isinstance(data, int):
+            self.fail("invalid")
+        return data
+
+
 class Texts(serializers.ListField):
     child = Text()
 

@@ -9,19 +9,27 @@ from ctxhub.core.errors import unknown_word
 
 @dataclass(slots=True)
 class Words:
-    """Ids by case-folded name, and the layers' spelling. True only inside the transaction that found them."""
+    """Ids by case-folded name, and the spellings. True only inside the transaction that found them.
+
+    `spellings`: how the stored words are written, by kind ("tag") and case-folded name.
+    """
 
     agent_id: int | None = None
     tags: dict[str, int] = field(default_factory=dict)
     scopes: dict[str, int] = field(default_factory=dict)
     categories: dict[str, int] = field(default_factory=dict)
     layers: dict[str, tuple[int, str]] = field(default_factory=dict)
+    spellings: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def layer(self, name: str) -> tuple[int, str]:
         """Id and spelling of a layer; raises InvalidInput, naming the known, for any other."""
         if found := self.layers.get(name.casefold()):
             return found
         raise unknown_word("layer", name, [spelling for _, spelling in sorted(self.layers.values())])
+
+    def spelled(self, kind: str, name: str) -> str:
+        """The name as the project writes it, whose spelling is that of who said it first."""
+        return self.spellings.get((kind, name.casefold()), name)
 
 
 def find_words(
@@ -48,6 +56,7 @@ def find_words(
         values.append(project_id)
     words = Words()
     for kind, folded, row_id, name in sql.rows(" UNION ALL ".join(parts), values) if parts else ():
+        words.spellings[kind, folded] = name
         match kind:
             case "agent":
                 words.agent_id = row_id

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from django.dispatch import Signal
 
@@ -26,9 +27,14 @@ def register_words(
     """Make the rows that `find_words` did not find: the caller's agent, tags, scopes and categories."""
     if words.agent_id is None:
         words.agent_id = register_agent(caller, at)
-    words.tags |= _register("core_tag", caller.project_id, tags, words.tags)
-    words.scopes |= _register("core_scope", caller.project_id, scopes, words.scopes)
-    words.categories |= _register("core_category", caller.project_id, categories, words.categories)
+    for kind, names, known in (
+        ("tag", tags, words.tags),
+        ("scope", scopes, words.scopes),
+        ("category", categories, words.categories),
+    ):
+        for folded, row_id, name in _register(f"core_{kind}", caller.project_id, names, known):
+            known[folded] = row_id
+            words.spellings[kind, folded] = name
 
 
 def register_agent(caller: Caller, at: datetime) -> int:
@@ -47,15 +53,16 @@ def register_agent(caller: Caller, at: datetime) -> int:
     return int(agent_id)
 
 
-def _register(table: str, project_id: int, names: Iterable[str], known: dict[str, int]) -> dict[str, int]:
+def _register(
+    table: str, project_id: int, names: Iterable[str], known: dict[str, int]
+) -> list[tuple[Any, ...]]:
     missing = {name.casefold(): name for name in names if name.casefold() not in known}
     if not missing:
-        return {}
-    made = sql.insert(
+        return []
+    return sql.insert(
         table,
         ("project_id", "name", "folded"),
         [(project_id, name, folded) for folded, name in missing.items()],
         # Another writer may have registered it meanwhile: DO NOTHING would return no row for it.
-        "ON CONFLICT (project_id, folded) DO UPDATE SET folded = excluded.folded RETURNING folded, id",
+        "ON CONFLICT (project_id, folded) DO UPDATE SET folded = excluded.folded RETURNING folded, id, name",
     )
-    return dict(made)

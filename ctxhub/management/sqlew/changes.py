@@ -18,7 +18,8 @@ from ctxhub.management.sqlew.rows import OldChange
 from ctxhub.management.sqlew.vocabulary import Vocabulary, Wanted
 from tracking.models import ChangeKind, FileChange
 from tracking.selectors.paths import clean_file
-from tracking.services.change_log import Recorded, record_changes
+from tracking.services.change_log import record_changes
+from tracking.sql.changes import Recorded
 from tracking.sql.resources import find_resources, make_resources
 
 Sameness = tuple[str, str, int, datetime]
@@ -116,16 +117,25 @@ def write_changes(project_id: int, chosen: Sequence[NewChange], vocabulary: Voca
         paths = list(dict.fromkeys(new.path for new in batch))
         files = find_resources(project_id, paths)
         missing = [path for path in paths if path not in files]
-        if missing:
-            files |= make_resources(project_id, missing, at)
+        made = make_resources(project_id, missing, at) if missing else {}
+        files |= made
         stored = FileChange.unscoped.bulk_create(
             _as_model(project_id, new, files[new.path], vocabulary) for new in batch
         )
         changes = [
-            Recorded(row.pk, new.path, new.change.label, row.layer_id, new.description, at)
+            Recorded(
+                row.pk,
+                new.path,
+                new.change.label,
+                row.agent_id,
+                row.layer_id,
+                new.description,
+                new.at,
+                told_at=at,
+            )
             for row, new in zip(stored, batch, strict=True)
         ]
-        record_changes(project_id=project_id, agent_id=None, changes=changes, at=at, new_files=len(missing))
+        record_changes(project_id=project_id, agent_id=None, changes=changes, at=at, new_files=made)
 
 
 def _as_model(project_id: int, new: NewChange, resource_id: int, vocabulary: Vocabulary) -> FileChange:

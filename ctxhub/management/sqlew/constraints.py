@@ -121,9 +121,11 @@ def write_constraints(
 def _placed(row: ConstraintRow, vocabulary: Vocabulary) -> ConstraintRow:
     return replace(
         row,
+        category=vocabulary.spelled("categories", row.category),
         category_id=vocabulary.word_id("categories", row.category),
         agent_id=vocabulary.agent_id(row.agent),
         layer_id=vocabulary.layer_id(row.layer),
+        tags=[vocabulary.spelled("tags", tag) for tag in row.tags],
     )
 
 

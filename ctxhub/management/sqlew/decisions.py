@@ -200,4 +200,10 @@ def write_decisions(
 
 
 def _placed(row: DecisionRow, vocabulary: Vocabulary) -> DecisionRow:
-    return replace(row, agent_id=vocabulary.agent_id(row.agent), layer_id=vocabulary.layer_id(row.layer))
+    return replace(
+        row,
+        agent_id=vocabulary.agent_id(row.agent),
+        layer_id=vocabulary.layer_id(row.layer),
+        tags=[vocabulary.spelled("tags", tag) for tag in row.tags],
+        scopes=[vocabulary.spelled("scopes", scope) for scope in row.scopes],
+    )

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -135,19 +135,24 @@ def write_messages(
     project_id: int, chosen: Sequence[NewMessage], vocabulary: Vocabulary, at: datetime
 ) -> None:
     for batch in batches(chosen):
-        ids = insert_messages(project_id, [_written(new, vocabulary) for new in batch])
-        together = list(zip(ids, batch, strict=True))
-        _deliver(project_id, together, at)
+        written = [_written(new, vocabulary) for new in batch]
+        ids = insert_messages(project_id, written)
+        spelled = known_names(project_id, [new.to for new in batch if new.to])
+        _deliver(project_id, list(zip(ids, batch, strict=True)), spelled, at)
         sent = [
             Sent(
-                row_id,
-                None if new.to is None else [new.to],
-                new.fields.type,
-                new.fields.priority,
-                new.fields.text,
-                at,
+                id=row_id,
+                sender=vocabulary.spelled("agents", new.sender),
+                sender_id=message.sender_id,
+                to=None if new.to is None else [spelled.get(new.to.casefold(), new.to)],
+                text=message.text,
+                payload=message.payload,
+                at=new.at,
+                type=message.type,
+                priority=message.priority,
+                told_at=at,
             )
-            for row_id, new in together
+            for row_id, new, message in zip(ids, batch, written, strict=True)
         ]
         record_sent(project_id=project_id, agent_id=None, messages=sent, at=at)
 
@@ -171,9 +176,10 @@ def _written(new: NewMessage, vocabulary: Vocabulary) -> Written:
     )
 
 
-def _deliver(project_id: int, together: Sequence[tuple[int, NewMessage]], at: datetime) -> None:
+def _deliver(
+    project_id: int, together: Sequence[tuple[int, NewMessage]], spelled: Mapping[str, str], at: datetime
+) -> None:
     """sqlew's one flag for all readers: what is read is read by everyone known here."""
-    spelled = known_names(project_id, [new.to for _, new in together if new.to])
     deliver_to(
         project_id,
         [

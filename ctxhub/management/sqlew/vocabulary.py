@@ -40,23 +40,27 @@ class Wanted:
 
 
 class Vocabulary:
-    """Ids by case-folded name."""
+    """Ids and spellings by case-folded name."""
 
     def __init__(self, caller: Caller, report: Report) -> None:
         self._caller = caller
         self._report = report
         models: dict[str, type[NamedRow]] = {**WORDS, "layers": Layer, "agents": Agent}
-        self._ids = {kind: self._stored(model) for kind, model in models.items()}
+        self._rows = {kind: self._stored(model) for kind, model in models.items()}
 
     def word_id(self, kind: str, name: str) -> int:
-        return self._ids[kind][name.casefold()]
+        return self._rows[kind][name.casefold()][0]
+
+    def spelled(self, kind: str, name: str) -> str:
+        """The name as it is written here."""
+        return self._rows[kind][name.casefold()][1]
 
     def agent_id(self, name: str | None) -> int | None:
-        return self._ids["agents"][name.casefold()] if name else None
+        return self.word_id("agents", name) if name else None
 
     def layer_id(self, name: str | None) -> int | None:
         """None for a layer that is not here and is none of those offered."""
-        return self._ids["layers"].get(name.casefold()) if name else None
+        return self.word_id("layers", name) if name and name.casefold() in self._rows["layers"] else None
 
     def add(self, wanted: Wanted, at: datetime, *, dry_run: bool) -> None:
         """Make what is missing, and count; a dry run counts only."""
@@ -72,7 +76,7 @@ class Vocabulary:
         spelled: dict[str, str] = {}
         for name in names:
             spelled.setdefault(name.casefold(), name)
-        new = [name for folded, name in spelled.items() if folded not in self._ids[kind]]
+        new = [name for folded, name in spelled.items() if folded not in self._rows[kind]]
         self._report.took(kind, len(new))
         self._report.found(kind, len(spelled) - len(new))
         return new
@@ -83,7 +87,7 @@ class Vocabulary:
             (model(project=project, name=name, folded=name.casefold()) for name in names),
             batch_size=AT_ONCE,
         )
-        self._ids[kind] = self._stored(model)
+        self._rows[kind] = self._stored(model)
 
     def _add_layers(self, names: Iterable[str], at: datetime, *, dry_run: bool) -> None:
         used = dict.fromkeys(names)
@@ -99,12 +103,12 @@ class Vocabulary:
             Layer(project=project, name=name, folded=name.casefold(), position=last + place)
             for place, name in enumerate(new, start=1)
         )
-        self._ids["layers"] = self._stored(Layer)
+        self._rows["layers"] = self._stored(Layer)
         changes = [Change("layer", "created", f"layer:{name}") for name in new]
         record(project_id=project.pk, agent_id=None, changes=changes, at=at)
 
     def _is_offered(self, name: str) -> bool:
-        return name.casefold() in self._ids["layers"] or name.casefold() in OFFERED
+        return name.casefold() in self._rows["layers"] or name.casefold() in OFFERED
 
     def _add_agents(self, agents: Mapping[str, tuple[str, datetime]], at: datetime, *, dry_run: bool) -> None:
         new = self._missing("agents", [name for name, _ in agents.values()])
@@ -122,5 +126,6 @@ class Vocabulary:
                 None, project_id=self._caller.project_id, agent_id=self.agent_id(name), name=name, at=at
             )
 
-    def _stored(self, model: type[Any]) -> dict[str, int]:
-        return dict(model.objects.in_project(self._caller.project).values_list("folded", "pk"))
+    def _stored(self, model: type[Any]) -> dict[str, tuple[int, str]]:
+        rows = model.objects.in_project(self._caller.project).values_list("folded", "pk", "name")
+        return {folded: (row_id, name) for folded, row_id, name in rows}

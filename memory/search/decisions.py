@@ -1,0 +1,62 @@
+"""What decisions are found by."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ctxhub.core.models import Scope, Tag
+from ctxhub.core.models.base import NamedRow
+from ctxhub.core.search.documents import Document
+from ctxhub.core.search.readable import as_lines
+from ctxhub.core.search.words_shown import Fields, ids_showing
+from memory.models import Decision, DecisionStatus
+from memory.search.keys import signs
+from memory.sql.decision_rows import DecisionRow, read_decisions_by_id
+
+SHOWN: Fields = {Tag: "tags", Scope: "scopes"}
+
+
+def decision_document(row: DecisionRow) -> Document:
+    return Document(
+        object_id=row.id,
+        ref=f"decision:{row.key}",
+        title=row.key,
+        body="\n\n".join(line for line in _lines(row) if line),
+        at=row.updated_at,
+        tags=sorted(row.tags, key=str.casefold),
+        agent_id=row.agent_id,
+        layer_id=row.layer_id,
+        mark="" if row.status == DecisionStatus.ACTIVE else row.spoken_status,
+        also=signs(row.key),
+    )
+
+
+def read_decision_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
+    return [decision_document(row) for row in read_decisions_by_id(project_id, ids)]
+
+
+def decisions_showing(word: NamedRow) -> list[int]:
+    return ids_showing(Decision, word, SHOWN)
+
+
+def _lines(row: DecisionRow) -> Iterator[str]:
+    """What is marked is not what was decided; the marks are words that no search looks for."""
+    yield row.value
+    yield row.rationale
+    for alternative in row.alternatives:
+        yield from _alternative(alternative)
+    for sign, name in (("+", "pros"), ("-", "cons")):
+        yield from (f"{sign} {line}" for line in as_lines(row.tradeoffs.get(name)))
+    yield row.reason
+    yield ", ".join(sorted(row.scopes, key=str.casefold))
+    yield ", ".join(row.paths)
+    yield from as_lines(row.metadata)
+
+
+def _alternative(said: Any) -> Iterator[str]:
+    """`not Redis: one more server to keep`, and whatever else is said of it."""
+    if isinstance(said, Mapping):
+        named = (as_lines(said.get(name)) for name in ("option", "why_not"))
+        yield f"not {': '.join(line for lines in named for line in lines)}"
+        yield from as_lines({name: said[name] for name in said if name not in ("option", "why_not")})
+    else:
+        yield from (f"not {line}" for line in as_lines(said))

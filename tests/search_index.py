@@ -1,0 +1,56 @@
+"""The index that is kept with every write, and the same made afresh."""
+
+from collections import defaultdict
+from typing import Any
+
+from django.db import connection
+
+from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
+from ctxhub.core.nouns import searched_nouns
+from ctxhub.core.search.documents import PARTS, Document, known_words, passages, scope_words
+
+Index = dict[tuple[str, int], Any]
+"""Of each thing, by kind and id: ref, time, and its passages."""
+
+
+def index_is_right(project: Project) -> None:
+    """Every thing is found by what it says now, by nothing else, and what is no more by nothing."""
+    documents = _read_afresh(project)
+    assert _indexed(project) == {key: _entry(project, key[0], d) for key, d in documents.items()}
+    wanted = {word for document in documents.values() for word in known_words(document)}
+    words = SearchWord.objects.in_project(project).values_list("word", flat=True)
+    assert wanted <= set(words)
+    _engine_agrees()
+
+
+def _read_afresh(project: Project) -> dict[tuple[str, int], Document]:
+    found: dict[tuple[str, int], Document] = {}
+    for noun in searched_nouns():
+        assert noun.documents
+        ids = list(noun.model._base_manager.filter(project=project).values_list("pk", flat=True))
+        if ids:
+            found |= {(noun.kind, d.object_id): d for d in noun.documents(project.pk, ids)}
+    return found
+
+
+def _entry(project: Project, kind: str, document: Document) -> Any:
+    scope = scope_words(project.pk, kind, document)
+    found = [(p.part, p.start, p.size, p.words, scope) for p in passages(document)]
+    return document.ref, document.at, found
+
+
+def _indexed(project: Project) -> Index:
+    entries = SearchEntry.objects.in_project(project)
+    found = defaultdict(list)
+    for text in SearchText.objects.in_project(project).order_by("pk"):
+        found[text.pk // PARTS].append((text.pk % PARTS, text.start, text.size, text.words, text.scope))
+    index = {(e.kind, e.object_id): (e.ref, e.updated_at, found.pop(e.pk, [])) for e in entries}
+    assert not found, "These passages are of no entry."
+    return index
+
+
+def _engine_agrees() -> None:
+    """SQLite compares its index with the table, word by word; PostgreSQL makes its own of each row."""
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("INSERT INTO core_searchfts(core_searchfts, rank) VALUES ('integrity-check', 1)")

@@ -1,0 +1,37 @@
+"""What files and their changes are found by."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from ctxhub.core.search.documents import Document
+from tracking.sql.changes import Recorded, read_recorded
+from tracking.sql.resources import read_resources
+
+
+def resource_document(row_id: int, path: str, created_at: datetime) -> Document:
+    return Document(object_id=row_id, ref=f"resource:{path}", title=path, body="", at=created_at)
+
+
+def read_resource_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
+    return [resource_document(*row) for row in read_resources(project_id, ids)]
+
+
+def change_documents(changes: Sequence[Recorded]) -> list[Document]:
+    """Of those that somebody has described: of the others there is no more to say than of their files."""
+    return [_change_document(change) for change in changes if change.description]
+
+
+def read_change_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
+    return change_documents(read_recorded(project_id, ids))
+
+
+def _change_document(change: Recorded) -> Document:
+    return Document(
+        object_id=change.id,
+        ref=f"change:{change.id}",
+        title=change.path,
+        body=change.description,
+        at=change.at,
+        agent_id=change.agent_id,
+        layer_id=change.layer_id,
+    )
