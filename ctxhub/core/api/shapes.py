@@ -45,6 +45,27 @@ class Activity(serializers.Serializer[dict[str, object]]):
     note = serializers.CharField(allow_blank=True)
 
 
+class SearchHit(serializers.Serializer[dict[str, object]]):
+    ref = serializers.CharField(help_text="Opens it: `decision:api/auth`.")
+    title = serializers.CharField(allow_null=True, help_text="Null where only ids are asked for.")
+    excerpt = serializers.CharField(allow_null=True, allow_blank=True, help_text="What of it answers.")
+    score = serializers.FloatField(min_value=0, max_value=1)
+    tokens = serializers.IntegerField(help_text="What title and excerpt cost.")
+
+
+class SearchAnswer(serializers.Serializer[dict[str, object]]):
+    items = SearchHit(many=True, help_text="Best first.")
+    next = serializers.CharField(allow_null=True, help_text="Null: ask for more with `limit`.")
+    count = serializers.IntegerField(help_text="How many items there are.")
+    total = serializers.IntegerField(help_text="How many things answer, counted to 1,000.")
+    more = serializers.BooleanField(required=False, help_text="There are more than `total`.")
+    omitted = serializers.IntegerField(required=False, help_text="Left out to keep to `max_tokens`.")
+    total_tokens = serializers.IntegerField(help_text="What titles and excerpts cost together.")
+    avg_tokens = serializers.IntegerField()
+    method = serializers.CharField(help_text="How it was found: any, corrected, all, fuzzy, similar.")
+    did_you_mean = serializers.CharField(required=False, help_text="The question without its slips.")
+
+
 class Project(serializers.Serializer[dict[str, object]]):
     slug = serializers.CharField()
     name = serializers.CharField()

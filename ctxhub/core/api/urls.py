@@ -16,6 +16,7 @@ from ctxhub.core.api.hub import (
     UpdatesViewSet,
 )
 from ctxhub.core.api.projects import ProjectSeenViewSet, ProjectsViewSet
+from ctxhub.core.api.search import SearchViewSet
 from ctxhub.core.api.vocabulary import CategoryViewSet, LayerViewSet, ScopeViewSet, TagViewSet
 
 LIST: dict[str, Any] = {"get": "list"}
@@ -30,6 +31,7 @@ beside_projects = [
 
 in_project = [
     path("", ProjectSeenViewSet.as_view(ONE)),
+    path("search/", SearchViewSet.as_view({"get": "retrieve", "post": "ask"})),
     path("stats/", StatsViewSet.as_view(ONE)),
     path("agents/", AgentViewSet.as_view(LIST)),
     path("activity/", ActivityViewSet.as_view(LIST)),

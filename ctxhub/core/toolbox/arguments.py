@@ -176,15 +176,23 @@ class Argument:
 
     @property
     def signature(self) -> str:
-        """`key!`, `tags[]`, `limit=20`, `status=active|draft`: how a description spells the argument."""
+        """`key!`, `tags[]`, `limit=20`, `status=active|draft`: how help spells the argument."""
+        default = "" if self.default in (UNSET, None, "", inspect.Parameter.empty) else str(self.default)
+        said = self.says or default.lower()
+        return f"{self._marked}={said}" if said else self._marked
+
+    @property
+    def gist(self) -> str:
+        """The same for a tool's description, which is paid for in every session: a number, or false, goes
+        without saying.
+        """
+        is_plain = self.default is False or type(self.default) is int
+        return self._marked if is_plain and not self.says else self.signature
+
+    @property
+    def _marked(self) -> str:
         shape = {"array": "[]", "object": "{}"}.get(str(self.schema.get("type")), "")
-        name = f"{self.name}{'!' if self.required else ''}{shape}"
-        default = (
-            "" if self.default in (UNSET, None, "", inspect.Parameter.empty) else str(self.default).lower()
-        )
-        if words := self.says:
-            return f"{name}={words}"
-        return f"{name}={default}" if default else name
+        return f"{self.name}{'!' if self.required else ''}{shape}"
 
 
 class Arguments:
@@ -309,6 +317,8 @@ def lean(schema: Any, *, keeps_null: bool = False) -> Any:
             return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
         properties = {name: strip(inner) for name, inner in node.get("properties", {}).items()}
         kept = {name: strip(inner) for name, inner in node.items() if name not in _DROPPED}
+        # A list's type costs a token less in front.
+        kept = {name: kept[name] for name in sorted(kept, key="type".__ne__)}
         return {**kept, **({"properties": properties} if properties else {})}
 
     return strip(schema)

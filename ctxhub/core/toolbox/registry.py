@@ -58,11 +58,10 @@ class Action:
     @property
     def signature(self) -> str:
         """What a tool's description says of it; what another action takes too is said there."""
-        if not self.takes_all_of:
-            return f"{self.name} {self.arguments}".strip()
-        shared = _tools[self.tool].actions[self.takes_all_of].arguments.names
-        own = [argument.signature for argument in self.arguments.all if argument.name not in shared]
-        return f"{self.name} {' '.join(own)} + what {self.takes_all_of} takes"
+        taken = _tools[self.tool].actions[self.takes_all_of].arguments.names if self.takes_all_of else ()
+        own = [argument.gist for argument in self.arguments.all if argument.name not in taken]
+        rest = f"+ what {self.takes_all_of} takes" if self.takes_all_of else ""
+        return " ".join([self.name, *own, rest]).strip()
 
 
 @dataclass(frozen=True)
@@ -167,7 +166,7 @@ def all_tools() -> Mapping[str, Tool]:
 
 def find_tool(name: str, among: Sequence[str] | None = None) -> Tool:
     """The tool of this name, of those `among` names or of all; raises InvalidInput naming the nearest."""
-    known = [tool for tool in _tools if among is None or tool in among]
+    known = list(_tools if among is None else among)
     if name in known:
         return _tools[name]
     other = {a: tool for tool in known for act in _tools[tool].actions.values() for a in act.also_known_as}

@@ -1,3 +1,3 @@
-from ctxhub.core.tools import get, hub
+from ctxhub.core.tools import get, hub, search
 
-__all__ = ["get", "hub"]
+__all__ = ["get", "hub", "search"]

@@ -1,0 +1,95 @@
+"""The one search over REST: as an address to share, or with the question in a body."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.answers import MAX_TOKENS
+from ctxhub.core.api.bodies import ProjectBody, Text, Texts, WholeNumber
+from ctxhub.core.api.hub import SINCE
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.queries import Query, number, text, words
+from ctxhub.core.api.shapes import SearchAnswer
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import READ
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.inputs import MAX_LIMIT
+from ctxhub.core.selectors.search import DETAILS, search, search_listing
+from ctxhub.core.selectors.search_questions import MATCHES
+from ctxhub.core.toolbox.dispatch import clean_max_tokens
+
+QUERY = 'A sentence, words, an identifier. Also "a phrase", -not and prefix*.'
+KINDS = "Only such things: decision, constraint, message, resource, change."
+MATCH = "Left out: auto, any of the words, and mistyped ones put right. similar: the query is a text."
+DETAIL = (
+    "What title and excerpt may cost: ids nothing, compact (left out) 60 tokens, standard 120, detailed 250."
+)
+LIMIT = "How many of the best; left out: 10."
+BUDGET = f"A budget for the answer, {MAX_TOKENS:,} at most; `omitted` counts what did not fit."
+
+
+class SearchQuery(Query):
+    query = text(f"{QUERY} Required.")
+    kinds = words(KINDS)
+    match = text(MATCH, one_of=MATCHES)
+    detail = text(DETAIL, one_of=list(DETAILS))
+    tags = words("With any of these tags.")
+    layer = text("In this layer.")
+    context = text("In this context, by its name or id.")
+    by = text("By this agent.")
+    since = text(f"Changed since. {SINCE}")
+    limit = number(LIMIT, at_most=MAX_LIMIT)
+    max_tokens = number(BUDGET)
+
+
+@extend_schema_field({"type": "string", "enum": list(MATCHES)})
+class MatchWord(Text):
+    """A match by its word."""
+
+
+@extend_schema_field({"type": "string", "enum": list(DETAILS)})
+class DetailWord(Text):
+    """A level of detail by its word."""
+
+
+class AskSearch(ProjectBody):
+    example = {"query": "why do sessions expire?", "kinds": ["decision", "message"], "detail": "standard"}
+    query = Text(help_text=QUERY)
+    kinds = Texts(required=False, allow_null=True, help_text=KINDS)
+    match = MatchWord(required=False, help_text=MATCH)
+    detail = DetailWord(required=False, help_text=DETAIL)
+    tags = Texts(required=False, allow_null=True, help_text="With any of these.")
+    layer = Text(required=False, allow_null=True)
+    context = Text(  # type: ignore[assignment]  # The contract's name; it does not become an attribute.
+        required=False, allow_null=True, help_text="Its name or id."
+    )
+    by = Text(required=False, allow_null=True, help_text="An agent.")
+    since = Text(required=False, allow_null=True, help_text=f"Changed since. {SINCE}")
+    limit = WholeNumber(required=False, help_text=f"{LIMIT} At most {MAX_LIMIT}.")
+    max_tokens = WholeNumber(required=False, help_text=BUDGET)
+
+
+class SearchViewSet(ProjectViewSet):
+    queries = {"retrieve": SearchQuery}
+    bodies = {"ask": AskSearch}
+    scopes = {"ask": READ}
+
+    @extend_schema(responses={200: SearchAnswer}, filters=True)
+    def retrieve(self, request: Request, slug: str) -> Response:
+        """The things that answer best, of every kind, with an excerpt of each."""
+        if "query" not in self.query:
+            raise InvalidInput("query must be given.", missing=["query"])
+        return self._found(self.query)
+
+    @extend_schema(responses={200: SearchAnswer}, operation_id="ask_search")
+    def ask(self, request: Request, slug: str) -> Response:
+        """The same, with the question in a body: for long ones, and where addresses are logged."""
+        self.max_tokens = clean_max_tokens(self.body.pop("max_tokens", MAX_TOKENS))
+        return self._found(self.body)
+
+    def _found(self, asked: Mapping[str, Any]) -> Response:
+        found = search(self.project_id, **asked)
+        return self.listed(Page.of(search_listing(found, asked.get("detail", "compact"))))

@@ -1,0 +1,168 @@
+"""One search over everything a project knows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Unpack
+
+from ctxhub.core import nouns
+from ctxhub.core.inputs import clean_limit, clean_one_of
+from ctxhub.core.listing import COUNTED_TO, Listing, total_of
+from ctxhub.core.search import semantic
+from ctxhub.core.search.documents import PASSAGE_CHARACTERS, Document
+from ctxhub.core.search.engines import find_candidates
+from ctxhub.core.search.excerpts import Wanted, excerpt
+from ctxhub.core.search.queries import Term
+from ctxhub.core.search.ranking import Ranked, rank
+from ctxhub.core.selectors.search_questions import Search, SearchFilters, prepare
+from ctxhub.core.token_count import count_tokens
+
+# What title and excerpt of a hit may cost, in tokens.
+DETAILS = {"ids": 0, "compact": 60, "standard": 120, "detailed": 250}
+COLUMNS = ("ref", "title", "excerpt", "score", "tokens")
+# So many passages are looked at; of a longer list twice as many as it has.
+CANDIDATES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One thing found. `score` 0..1; `tokens`: what title and excerpt cost."""
+
+    ranked: Ranked
+    document: Document
+    title: str
+    excerpt: str
+    tokens: int
+
+    @property
+    def ref(self) -> str:
+        return self.ranked.candidate.ref
+
+    @property
+    def score(self) -> float:
+        return round(self.ranked.score, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`total`: as `total_of` says it; `search` is None where nothing can be found."""
+
+    hits: Sequence[Hit] = ()
+    total: Mapping[str, Any] = field(default_factory=lambda: total_of(0))
+    search: Search | None = None
+    method: str = "any"
+
+
+def search(
+    project_id: int,
+    query: str,
+    *,
+    match: str = "auto",
+    detail: str = "compact",
+    limit: int = 10,
+    **filters: Unpack[SearchFilters],
+) -> Found:
+    """The things that answer best, with an excerpt of each.
+
+    `match`: any word (auto: and mistyped ones put right), all of them, fuzzy (near words too), or similar:
+    the query is a text, and what is like it is found. People's syntax: "a phrase", -not, prefix*.
+    """
+    budget = DETAILS[clean_one_of(detail, list(DETAILS), "detail")]
+    limit = clean_limit(limit)
+    prepared = prepare(project_id, query, match=match, **filters)
+    if prepared is None or not prepared.weights:
+        return Found(search=prepared, method=prepared.method if prepared else "any")
+    candidates, counted = find_candidates(
+        prepared.narrowing, prepared.query, prepared.weights, max(CANDIDATES, 2 * limit), COUNTED_TO + 1
+    )
+    ranked = rank(candidates, prepared.weights)
+    method = prepared.method
+    if semantic.is_on():
+        ranked, method = _by_meaning(project_id, query, ranked), f"{method}+semantic"
+    hits = _hits(project_id, ranked[:limit], prepared.weights, budget)
+    return Found(hits, total_of(counted), prepared, method)
+
+
+def search_listing(found: Found, detail: str) -> Listing:
+    """The contract's answer: rows ref, title, excerpt, score, tokens, and what they cost together."""
+    is_ids = DETAILS[clean_one_of(detail, list(DETAILS), "detail")] == 0
+    rows = [
+        [hit.ref, *((None, None) if is_ids else (hit.title, hit.excerpt)), hit.score, hit.tokens]
+        for hit in found.hits
+    ]
+    tokens = sum(hit.tokens for hit in found.hits)
+    meant = found.search.did_you_mean if found.search else None
+    extra = {
+        **found.total,
+        "total_tokens": tokens,
+        "avg_tokens": round(tokens / len(rows)) if rows else 0,
+        "method": found.method,
+        **({"did_you_mean": meant} if meant else {}),
+    }
+    return Listing(COLUMNS, rows, extra=extra)
+
+
+def wanted_of(weights: Mapping[Term, float]) -> Wanted:
+    """What an excerpt has to show: each word of a term is worth what the term is."""
+    words: dict[str, float] = {}
+    prefixes: dict[str, float] = {}
+    for term, weight in weights.items():
+        for spelling in term.spellings:
+            for place, word in enumerate(spelling, start=1):
+                into = prefixes if term.prefix and place == len(spelling) else words
+                into[word] = max(into.get(word, 0.0), weight)
+    return Wanted(words, prefixes)
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _by_meaning(project_id: int, query: str, ranked: list[Ranked]) -> list[Ranked]:
+    """The best in the order that their meaning gives, too; the others behind them."""
+    best, others = ranked[: semantic.DEPTH], ranked[semantic.DEPTH :]
+    documents = _documents(project_id, best)
+    read = [one for one in best if _key(one) in documents]
+    texts = [f"{documents[_key(one)].title} {_passage(one, documents[_key(one)])}" for one in read]
+    ordered = semantic.order(query, read, texts)
+    least = ordered[-1].score if ordered else 1.0
+    return [*ordered, *(replace(one, score=min(one.score, least)) for one in others)]
+
+
+def _hits(project_id: int, ranked: Sequence[Ranked], weights: Mapping[Term, float], budget: int) -> list[Hit]:
+    documents = _documents(project_id, ranked)
+    wanted = wanted_of(weights)
+    hits = []
+    for one in ranked:
+        if document := documents.get(_key(one)):
+            hits.append(_hit(one, document, wanted, budget))
+    return hits
+
+
+def _hit(ranked: Ranked, document: Document, wanted: Wanted, budget: int) -> Hit:
+    if not budget:
+        return Hit(ranked, document, "", "", count_tokens(ranked.candidate.ref))
+    title = excerpt(document.shown_title, wanted, budget // 2)
+    spent = count_tokens(title)
+    text = excerpt(_passage(ranked, document), wanted, budget - spent)
+    return Hit(ranked, document, title, text, spent + count_tokens(text))
+
+
+def _passage(ranked: Ranked, document: Document) -> str:
+    start = ranked.candidate.start
+    return document.body[start : start + PASSAGE_CHARACTERS]
+
+
+def _key(ranked: Ranked) -> tuple[str, int]:
+    return ranked.candidate.kind, ranked.candidate.object_id
+
+
+def _documents(project_id: int, ranked: Sequence[Ranked]) -> dict[tuple[str, int], Document]:
+    """The originals, one reading for each kind."""
+    ids: dict[str, list[int]] = {}
+    for one in ranked:
+        ids.setdefault(one.candidate.kind, []).append(one.candidate.object_id)
+    return {
+        (noun.kind, document.object_id): document
+        for noun in nouns.searched_nouns()
+        if noun.documents and noun.kind in ids
+        for document in noun.documents(project_id, ids[noun.kind])
+    }

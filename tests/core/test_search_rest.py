@@ -1,0 +1,184 @@
+"""The one search over REST: by address and by body."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ctxhub.core.models import Agent, Project
+from ctxhub.core.services.access_tokens import create_token
+from tests.hub import LiveHub, Reply, RestClient
+
+Ask = Callable[..., Reply]
+
+
+@pytest.fixture
+def library(ada_rest: RestClient, ben_rest: RestClient, cy_rest: RestClient) -> None:
+    said = {"key": "auth/sessions", "value": "Sessions expire after thirty minutes.", "tags": ["security"]}
+    ada_rest.post("decisions/", said)
+    ben_rest.post("messages/", {"text": "Who renews the sessions of the tests?", "to": ["eve"]})
+    cy_rest.post("decisions/", {"key": "travel/zeppelin", "value": "Sessions take place in a zeppelin."})
+
+
+everything = pytest.mark.usefixtures("library")
+
+
+@pytest.fixture(params=["GET", "POST"])
+def ask(request: Any, ada_rest: RestClient) -> Ask:
+    """The same question by either method."""
+    return asking(ada_rest, request.param)
+
+
+def asking(client: RestClient, method: str) -> Ask:
+    def sent(**asked: Any) -> Reply:
+        return client.get("search/", **asked) if method == "GET" else client.post("search/", asked)
+
+    return sent
+
+
+@everything
+def test_a_question_is_answered_with_items(ask: Ask) -> None:
+    reply = ask(query="When do sessions expire?")
+    assert reply.status == 200
+    first, second = reply.body["items"]
+    assert first == {
+        "ref": "decision:auth/sessions",
+        "title": "auth/sessions",
+        "excerpt": "Sessions expire after thirty minutes.",
+        "score": first["score"],
+        "tokens": first["tokens"],
+    }
+    assert 0 < second["score"] < first["score"] <= 1
+    costs = first["tokens"] + second["tokens"]
+    assert {**reply.body, "items": []} == {
+        "items": [],
+        "next": None,
+        "count": 2,
+        "total": 2,
+        "total_tokens": costs,
+        "avg_tokens": round(costs / 2),
+        "method": "any",
+    }
+
+
+@everything
+@pytest.mark.parametrize(
+    ("asked", "count"),
+    [
+        ({"kinds": ["decision"]}, 1),
+        ({"kinds": ["decisions", "message"]}, 2),
+        ({"tags": ["security", "nothing"]}, 1),
+        ({"layer": "data"}, 0),
+        ({"by": "ben"}, 1),
+        ({"since": "1h"}, 2),
+        ({"since": "2099-01-01"}, 0),
+        ({"match": "all"}, 2),
+        ({"limit": 1}, 1),
+    ],
+    ids=str,
+)
+def test_each_filter_narrows(ask: Ask, asked: dict[str, Any], count: int) -> None:
+    reply = ask(query="sessions", **asked)
+    assert (reply.status, reply.body["count"], len(reply.body["items"])) == (200, count, count)
+
+
+@everything
+@pytest.mark.parametrize("kinds", ["decision,message", ["decision", "message"], ["decision,message"]])
+def test_a_list_in_the_address_is_repeated_or_has_commas(ada_rest: RestClient, kinds: Any) -> None:
+    assert ada_rest.get("search/", query="sessions", kinds=kinds).body["count"] == 2
+
+
+@everything
+def test_ids_come_without_title_and_excerpt(ask: Ask) -> None:
+    [item] = ask(query="minutes", detail="ids").body["items"]
+    assert (item["ref"], item["title"], item["excerpt"]) == ("decision:auth/sessions", None, None)
+
+
+@everything
+def test_a_slip_is_put_right_and_said(ask: Ask) -> None:
+    body = ask(query="when do sesions expire").body
+    assert (body["did_you_mean"], body["method"]) == ("when do sessions expire", "corrected")
+
+
+@everything
+def test_a_budget_is_kept(ask: Ask) -> None:
+    body = ask(query="sessions", max_tokens=100).body
+    assert (body["count"], body["omitted"], body["total"]) == (1, 1, 2)
+
+
+@everything
+def test_nulls_in_a_body_ask_for_nothing(ada_rest: RestClient) -> None:
+    nothing = dict.fromkeys(("kinds", "tags", "layer", "context", "by", "since"))
+    assert ada_rest.post("search/", {"query": "sessions", **nothing}).body["count"] == 2
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@everything
+def test_a_reader_may_ask_and_is_known_by_it(hub: LiveHub, apollo: Project, method: str) -> None:
+    reader = hub.rest(create_token(project=apollo, scopes=["read"]).secret)
+    assert asking(reader, method)(query="sessions", agent="eve").body["count"] == 2
+    assert Agent.objects.in_project(apollo).filter(name="eve").exists()
+    writer = hub.rest(create_token(project=apollo, scopes=["write"]).secret)
+    assert asking(writer, method)(query="sessions").status == 403
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@everything
+def test_another_project_finds_its_own_alone(cy_rest: RestClient, method: str) -> None:
+    asked = asking(cy_rest, method)
+    assert [item["ref"] for item in asked(query="sessions").body["items"]] == ["decision:travel/zeppelin"]
+    assert "did_you_mean" not in asked(query="expird").body
+    elsewhere = cy_rest.send("GET", "/api/v1/projects/apollo/search/?query=sessions")
+    assert elsewhere.status == 404
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"query": ""},
+        {"query": " "},
+        {"query": "log\x00in"},
+        {"query": "x", "text": "y"},
+        {"query": "x", "kinds": ["tag"]},
+        {"query": "x", "match": "some"},
+        {"query": "x", "detail": "long"},
+        {"query": "x", "layer": "cellar"},
+        {"query": "x", "since": "yesterday"},
+        {"query": "x", "limit": 0},
+        {"query": "x", "limit": 201},
+        {"query": "x", "max_tokens": 0},
+        {"query": "x", "cursor": "y"},
+    ],
+    ids=str,
+)
+def test_a_wrong_question_is_invalid(ask: Ask, asked: dict[str, Any]) -> None:
+    reply = ask(**asked)
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"query": 5},
+        {"query": None},
+        {"query": ["x"]},
+        {"query": "x", "kinds": "decision"},
+        {"query": "x", "kinds": [1]},
+        {"query": "x", "limit": "5"},
+        {"query": "x", "limit": 2.5},
+        {"query": "x", "limit": True},
+        {"query": "x", "match": 1},
+        {"query": "x", "max_tokens": "many"},
+        {"query": "x" * 100_000},
+        ["x"],
+    ],
+    ids=lambda body: str(body)[:40],
+)
+def test_a_wrong_body_is_invalid(ada_rest: RestClient, body: Any) -> None:
+    reply = ada_rest.post("search/", body)
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+
+
+def test_an_unknown_context_is_not_found(ask: Ask) -> None:
+    assert ask(query="x", context="cellar").status == 404
