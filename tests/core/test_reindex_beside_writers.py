@@ -1,0 +1,102 @@
+"""`manage.py reindex` while agents write: it overtakes nobody, and nobody finds an error."""
+
+import random
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
+from ctxhub.core.selectors import index_check
+from ctxhub.core.selectors.index_rows import Entry, read_entries
+from ctxhub.core.services import reindexing
+from ctxhub.core.services.retention import clear
+from ctxhub.core.writing import writing
+from memory.services.decisions import delete_decision, set_decision
+from messaging.services.messages import send_message
+from tests.search_index import index_is_right
+from tracking.services.changes import record_change
+
+WRITERS = 4
+WRITES = 40
+KEYS = 12
+
+
+def write(caller: Caller, seed: int) -> None:
+    """The same few decisions over and over, and messages that come and go."""
+    chance = random.Random(seed)
+    try:
+        for number in range(WRITES):
+            key = f"k/{chance.randrange(KEYS)}"
+            set_decision(
+                caller=caller, key=key, value=f"word{chance.randrange(99)} " * chance.choice((1, 900))
+            )
+            if number % 4 == 0:
+                send_message(caller=caller, text=f"Look at {key}.")
+                record_change(
+                    caller=caller, path=f"{key}.py", change="modified", description=f"Turn {number}."
+                )
+            if number % 10 == 9:
+                clear(caller=caller, older_than={"messages": "0s"})
+                set_decision(caller=caller, key=f"own/{seed}", value="For a moment.")
+                delete_decision(caller=caller, key=f"own/{seed}")
+    finally:
+        connection.close()
+
+
+def lose(project: Project, chance: random.Random) -> None:
+    """A part of the index, as no writer would leave it."""
+    model = chance.choice((SearchText, SearchEntry, SearchWord))
+    with writing(project.pk):
+        rows = list(model.objects.in_project(project).values_list("pk", flat=True))
+        model.objects.in_project(project).filter(pk__in=chance.sample(rows, len(rows) // 3)).delete()
+
+
+def test_the_index_is_right_after_reindexing_beside_writers(transactional_db: None, ada: Caller) -> None:
+    chance, rounds = random.Random(4), 0
+    with ThreadPoolExecutor(WRITERS) as threads:
+        writers = [threads.submit(write, ada.speaking_as(f"agent {n}"), n) for n in range(WRITERS)]
+        while not all(map(Future.done, writers)):
+            lose(ada.project, chance)
+            call_command("reindex", verbosity=0)
+            rounds += 1
+    for writer in writers:
+        writer.result()
+    assert rounds > 1
+    call_command("reindex", "--check", "--all")
+    index_is_right(ada.project)
+
+
+def test_what_is_written_between_looking_and_mending_stays(
+    ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_decision(caller=ada, key="k", value="before")
+    SearchText.objects.in_project(ada.project).update(words="broken")
+
+    def writing_after_another(project_id: int) -> AbstractContextManager[None]:
+        set_decision(caller=ada, key="k", value="after")
+        return writing(project_id)
+
+    monkeypatch.setattr(reindexing, "writing", writing_after_another)
+    call_command("reindex")
+    index_is_right(ada.project)
+
+
+def test_what_is_written_while_it_is_checked_is_not_taken_for_wrong(
+    ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_decision(caller=ada, key="k", value="before")
+    values = iter(["between its text and its entry"])
+
+    def read_after_a_write(project_id: int, kind: str, object_ids: Sequence[int]) -> dict[int, Entry]:
+        for value in values:
+            set_decision(caller=ada, key="k", value=value)
+        return read_entries(project_id, kind, object_ids)
+
+    monkeypatch.setattr(index_check, "read_entries", read_after_a_write)
+    call_command("reindex", "--check")
+    assert list(values) == []
