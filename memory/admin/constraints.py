@@ -13,7 +13,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from ctxhub.core.admin import refs
-from ctxhub.core.admin.base import Menu, ProjectAdmin, person
+from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, PRIORITY_COLOURS, chips, name, preview
 from ctxhub.core.admin.filters import (
     AgentFilter,
@@ -23,6 +23,7 @@ from ctxhub.core.admin.filters import (
     ScopeFilter,
     TagFilter,
 )
+from ctxhub.core.admin.indexed import IndexedAdmin
 from ctxhub.core.admin.lists import FilteredList, ReadableRows
 from ctxhub.core.templatetags.moments import moment
 from memory.admin.constraint_form import ConstraintForm
@@ -37,7 +38,7 @@ class ReadableList(ReadableRows, FilteredList): ...
 
 
 @admin.register(Constraint)
-class ConstraintAdmin(ProjectAdmin):
+class ConstraintAdmin(IndexedAdmin):
     menu = Menu("Knowledge", "rule")
     ref_kind = "constraint"
     form = ConstraintForm
@@ -56,8 +57,7 @@ class ConstraintAdmin(ProjectAdmin):
         AgentFilter,
     )
     list_select_related = ("project", "category", "layer", "agent")
-    search_fields = ("text", "reason")
-    search_help_text = "Text or reason"
+    search_help_text = "Words of text, reason, category or tags"
     ordering = ("rank", "-created_at", "-pk")
     actions = ("deactivate_selected", "activate_selected")
 

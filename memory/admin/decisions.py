@@ -14,10 +14,11 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from ctxhub.core.admin import refs
-from ctxhub.core.admin.base import Menu, ProjectAdmin, person
+from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, chips, mono, name, preview, written
 from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter, ScopeFilter, TagFilter
+from ctxhub.core.admin.indexed import IndexedAdmin
 from ctxhub.core.admin.lists import ReadableRows
 from ctxhub.core.errors import Conflict
 from ctxhub.core.templatetags.moments import moment
@@ -46,7 +47,7 @@ class ReadableList(ReadableRows, DatedList): ...
 
 
 @admin.register(Decision)
-class DecisionAdmin(ProjectAdmin):
+class DecisionAdmin(IndexedAdmin):
     menu = Menu("Knowledge", "gavel")
     ref_kind = "decision"
     refs_are_numbers = False
@@ -64,8 +65,8 @@ class DecisionAdmin(ProjectAdmin):
         AgentFilter,
     )
     list_select_related = ("project", "layer", "agent")
-    search_fields = ("key", "value", "rationale")
-    search_help_text = "Key, value or rationale"
+    ref_field = "key"
+    search_help_text = "Words of key, value, reasons or tags"
     date_hierarchy = "updated_at"
     ordering = ("-updated_at", "-pk")
     actions = ("deprecate_selected",)
@@ -225,6 +226,8 @@ class DecisionAdmin(ProjectAdmin):
         obj.pk, obj.key, obj.project = answer["id"], answer["key"], caller.project
         if "hint" in answer:
             messages.warning(request, answer["hint"])
+        if similar := [near["key"] for near in answer.get("similar", ())]:
+            messages.warning(request, f"Perhaps the same is decided already, as {', '.join(similar)}.")
 
     def response_post_save_add(self, request: HttpRequest, obj: Decision) -> HttpResponseRedirect:
         return HttpResponseRedirect(self.url("read", obj.pk))

@@ -16,10 +16,11 @@ from unfold.decorators import display
 from ctxhub.core import clock
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.agents import links_of_agents
-from ctxhub.core.admin.base import Menu, ProjectAdmin, person
+from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, PRIORITY_COLOURS, chips, name, preview
 from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.filters import ProjectFilter
+from ctxhub.core.admin.indexed import IndexedAdmin
 from ctxhub.core.admin.lists import ReadableRows
 from ctxhub.core.models import Agent
 from ctxhub.core.templatetags.moments import moment
@@ -39,7 +40,7 @@ class ThreadList(ReadableRows, DatedList): ...
 
 
 @admin.register(Message)
-class MessageAdmin(ProjectAdmin):
+class MessageAdmin(IndexedAdmin):
     menu = Menu("Activity", "forum")
     ref_kind = "message"
     form = MessageForm
@@ -58,8 +59,7 @@ class MessageAdmin(ProjectAdmin):
         WaitingFilter,
     )
     list_select_related = ("project", "sender")
-    search_fields = ("text",)
-    search_help_text = "Text"
+    search_help_text = "Words of the text, or who wrote to whom"
     date_hierarchy = "created_at"
     ordering = ("-pk",)
     fieldsets = (

@@ -15,6 +15,8 @@ from memory.services.constraints import add_constraint, deactivate_constraint
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in, superuser
 from tests.tables import dump_project
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 LIST = "/admin/memory/constraint/"
 TEXT = "Every address of the API asks for a token."
 FORM: dict[str, Any] = {
@@ -76,6 +78,9 @@ def select(action: str, *constraints: Constraint, **more: Any) -> dict[str, Any]
     [
         ("?q=address", True),
         ("?q=public", True),
+        ("?q=addresses", True),
+        ("?q=secur+addr", True),
+        ("?q=address+-security", False),
         ("?q=constraint:{id}", True),
         ("?q=constraint:0", False),
         ("?q=constraint:99999999999999999999", False),
@@ -99,6 +104,17 @@ def select(action: str, *constraints: Constraint, **more: Any) -> dict[str, Any]
 def test_a_list_is_searched_and_filtered(query: str, found: bool, client: Client, stated: Constraint) -> None:
     page = client.get(LIST + query.format(id=stated.pk))
     assert page.context["cl"].result_count == int(found)
+
+
+def test_chinese_words_are_found_in_a_list(client: Client, ada: Caller) -> None:
+    add_constraint(caller=ada, category="security", text="服務效能瓶頸")
+    for typed, found in (("效能", 1), ("能效", 0)):
+        assert client.get(LIST, {"q": typed}).context["cl"].result_count == found
+
+
+def test_another_projects_words_find_nothing(client: Client, cy: Caller, stated: Constraint) -> None:
+    add_constraint(caller=cy, category="security", text="moon")
+    assert client.get(LIST, {"q": "moon"}).context["cl"].result_count == 0
 
 
 def test_a_row_tells_its_story_and_leads_to_its_page(client: Client, stated: Constraint) -> None:

@@ -16,6 +16,8 @@ from memory.services.decisions import deprecate_decision, set_decision
 from memory.sql.decision_rows import DecisionRow
 from tests.people import ADMIN, VIEWER, member
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 LIST = "/admin/memory/decision/"
 KEY = "api/auth/method"
 
@@ -77,8 +79,18 @@ def save(client: Client, row: DecisionRow, form: Mapping[str, Any]) -> str:
     [
         ("?q=JWT", True),
         ("?q=any+worker", True),
+        ("?q=stateless+workers", True),
+        ("?q=stateless+jw", True),
+        ("?q=jw+stateless", False),
+        ("?q=api/auth/met", True),
+        ("?q=mutual+security", True),
+        ("?q=JWT+-stateless", False),
+        ("?q=%2B%2B", False),
         (f"?q=decision:{KEY}", True),
+        ("?q=decision:api/auth", False),
+        ("?q=decision:", False),
         ("?q=nothing", False),
+        ("?q=+", True),
         ("?tag=Security", True),
         ("?tag=nosuch", False),
         ("?scope=api/auth", True),
@@ -96,6 +108,36 @@ def test_a_list_is_searched_and_filtered(
 ) -> None:
     page = client.get(LIST + query)
     assert page.context["cl"].result_count == int(found)
+
+
+def test_chinese_words_are_found_in_a_list(client: Client, ada: Caller, decided: DecisionRow) -> None:
+    set_decision(caller=ada, key="快取/策略", value="服務效能瓶頸")
+    for typed, found in (("效能", 1), ("服務效能", 1), ("能效", 0), ("快", 1)):
+        assert client.get(LIST, {"q": typed}).context["cl"].result_count == found
+
+
+def test_a_list_finds_nothing_of_a_project_the_person_is_not_in(
+    client: Client, cy: Caller, decided: DecisionRow
+) -> None:
+    set_decision(caller=cy, key="moon", value="JWT")
+    assert client.get(LIST, {"q": "JWT"}).context["cl"].result_count == 1
+    assert client.get(LIST, {"q": "moon"}).context["cl"].result_count == 0
+
+
+def test_whoever_sees_all_projects_finds_in_all_or_in_one(
+    admin_client: Client, cy: Caller, decided: DecisionRow
+) -> None:
+    set_decision(caller=cy, key="moon", value="JWT")
+    assert admin_client.get(LIST, {"q": "JWT"}).context["cl"].result_count == 2
+    assert admin_client.get(LIST, {"q": "JWT", "project": "hermes"}).context["cl"].result_count == 1
+
+
+def test_a_new_decision_that_may_be_there_already_is_pointed_out(
+    client: Client, decided: DecisionRow
+) -> None:
+    form = {"key": "auth/api/method", "value": "x", "kind": "text", "status": "active", "seen_revision": 0}
+    page = client.post(f"{LIST}add/", form, follow=True).content.decode()
+    assert f"Perhaps the same is decided already, as {KEY}." in page
 
 
 def test_a_row_tells_its_story(client: Client, decided: DecisionRow) -> None:

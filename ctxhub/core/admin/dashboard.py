@@ -78,6 +78,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "projects": list(access.projects.values()),
         "may_make_tokens": access.may(ADMIN, project.pk if project else None),
         "is_new": not events,
+        "has_large_search": bool(events),
         **(_what_goes_on(project_ids, place, events) if events else {}),
         "layers": _layers(project, project_ids, access) if events else [],
     }

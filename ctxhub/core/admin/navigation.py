@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
 
+from ctxhub.core.admin import search_page
 from ctxhub.core.admin.access import access_of, chosen_project
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.named_views import FOLDER, place_of_views
@@ -35,6 +36,12 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
         "icon": "dashboard",
         "link": _within_project(request, reverse("admin:index")),
     }
+    search = {
+        "title": "Search",
+        "icon": "search",
+        "link": search_page.place_of_search(request),
+        "active": request.path == search_page.FOLDER,
+    }
     views = {
         "title": "Views",
         "icon": "table_chart",
@@ -42,7 +49,7 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
         "active": request.path.startswith(FOLDER),
     }
     shown = [{"title": group, "separator": True, "items": items} for group, items in groups.items() if items]
-    return [{"items": [overview, views]}, *shown]
+    return [{"items": [overview, search, views]}, *shown]
 
 
 def switcher(request: HttpRequest) -> list[dict[str, Any]]:
@@ -76,6 +83,10 @@ def where(request: HttpRequest) -> str:
 
 def stylesheet(request: HttpRequest) -> str:
     return static("ctxhub/admin.css")
+
+
+def search_keys(request: HttpRequest) -> str:
+    return static("ctxhub/search.js")
 
 
 def favicon(request: HttpRequest) -> str:

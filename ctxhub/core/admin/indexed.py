@@ -1,0 +1,44 @@
+"""Lists whose search box asks the index: quick whatever their size, in any language, by stems."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.db.models.expressions import RawSQL
+from django.http import HttpRequest
+
+from ctxhub.core.admin.access import access_of, chosen_project, shown_project_ids
+from ctxhub.core.admin.base import ProjectAdmin
+from ctxhub.core.search.documents import kind_word
+from ctxhub.core.search.engines import Narrowing, found_object_ids
+from ctxhub.core.search.queries import parse_typed
+
+
+class IndexedAdmin(ProjectAdmin):
+    """Rows in which all that is typed stands, the last word perhaps unfinished; or the one that a ref names.
+
+    `ref_field` holds the name in a ref, where that is no number.
+    """
+
+    search_fields = ("pk",)  # Django shows a box where there are any.
+    ref_field = "pk"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        kind, _, name = search_term.strip().partition(":")
+        if not search_term.strip():
+            return queryset, False
+        if kind == self.ref_kind and name.isdecimal() and self.refs_are_numbers:
+            return super().get_search_results(request, queryset, search_term)
+        if kind == self.ref_kind and not self.refs_are_numbers:
+            return queryset.filter(**{self.ref_field: name}), False
+        return self._found(request, queryset, search_term), False
+
+    def _found(self, request: HttpRequest, rows: QuerySet[Any], typed: str) -> QuerySet[Any]:
+        query = parse_typed(typed)
+        projects = [f"P{project_id}" for project_id in shown_project_ids(request)]
+        if not query.wanted or not projects:
+            return rows.none()
+        is_everywhere = access_of(request).sees_all and chosen_project(request) is None
+        scope = [*([] if is_everywhere else [projects]), [kind_word(str(self.ref_kind))]]
+        return rows.filter(pk__in=RawSQL(*found_object_ids(Narrowing(scope), query)))  # noqa: S611

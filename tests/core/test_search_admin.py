@@ -1,0 +1,403 @@
+"""The one search over everything, as a page and as a box on every page."""
+
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext, override_settings
+
+from ctxhub.core.admin.search_hits import Card
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Project
+from memory.services.constraints import add_constraint
+from memory.services.decisions import deprecate_decision, set_decision
+from messaging.services.messages import send_message
+from tests.people import MEMBER, VIEWER, member, signed_in, superuser
+from tracking.services.changes import record_change
+
+SEARCH = "/admin/search/"
+
+
+@pytest.fixture
+def lore(ada: Caller, ben: Caller) -> None:
+    """What apollo knows of sessions, in every kind of thing."""
+    set_decision(
+        caller=ada,
+        key="auth/sessions",
+        value="Sessions expire after 15 minutes.",
+        rationale="A stolen laptop must not stay signed in.",
+        tags=["auth", "security"],
+        layer="business",
+    )
+    set_decision(caller=ben, key="db/engine", value="PostgreSQL", rationale="Many writers.", layer="data")
+    add_constraint(caller=ada, category="security", text="No session may outlive a deploy.", layer="business")
+    send_message(caller=ben, to=["ada"], text="Did you see why sessions expire so early?")
+    record_change(caller=ada, path="src/auth/sessions.py", change="modified", description="Sessions expire.")
+
+
+def look(client: Client, q: str, **asked: str) -> Any:
+    page = client.get(f"{SEARCH}?{urlencode({'q': q, **asked})}")
+    assert page.status_code == 200
+    return page
+
+
+def found(client: Client, q: str, **asked: str) -> list[Card]:
+    cards: list[Card] = look(client, q, **asked).context["cards"]
+    return cards
+
+
+def refs(client: Client, q: str, **asked: str) -> list[str]:
+    return [re.sub(r"\d+", "N", card.ref) for card in found(client, q, **asked)]
+
+
+def text_of(client: Client, q: str, **asked: str) -> str:
+    return " ".join(look(client, q, **asked).content.decode().split())
+
+
+# -- What is found ---------------------------------------------------------------------------------
+
+
+def test_every_kind_is_found_and_leads_to_its_page(lore: None, apollo: Project) -> None:
+    client = member(apollo)
+    cards = found(client, "why do sessions expire")
+    kinds = {card.kind for card in cards}
+    assert kinds == {"decision", "constraint", "message", "file", "file change"}
+    for card in cards:
+        assert card.url is not None
+        assert client.get(card.url).status_code == 200
+
+
+def test_what_was_looked_for_is_marked(lore: None, apollo: Project) -> None:
+    page = text_of(member(apollo), "session expires", kind="decision")
+    assert "auth/<mark>sessions</mark>" in page
+    assert "<mark>Sessions</mark> <mark>expire</mark> after 15 minutes." in page
+
+
+def test_a_hit_tells_its_tags_its_agent_and_whether_it_still_holds(
+    lore: None, ada: Caller, apollo: Project
+) -> None:
+    deprecate_decision(caller=ada, key="auth/sessions", reason="Tokens now.")
+    [card] = found(member(apollo), "laptop")
+    assert (card.title, card.mark, card.tags, card.agent) == (
+        "auth/sessions",
+        "deprecated",
+        ["auth", "security"],
+        "ada",
+    )
+
+
+def test_chinese_is_found_and_marked(ada: Caller, apollo: Project) -> None:
+    set_decision(caller=ada, key="数据库/选择", value="我们使用关系型数据库保存所有决定")
+    page = text_of(member(apollo), "数据库")
+    assert "<mark>数据库</mark>/选择" in page
+    assert "我们使用关系型<mark>数据库</mark>保存所有决定" in page
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (
+            {},
+            {
+                "decision:auth/sessions",
+                "constraint:N",
+                "message:N",
+                "resource:src/auth/sessions.py",
+                "change:N",
+            },
+        ),
+        ({"kind": "decision"}, {"decision:auth/sessions"}),
+        ({"tag": "Auth"}, {"decision:auth/sessions"}),
+        ({"layer": "business"}, {"decision:auth/sessions", "constraint:N"}),
+        ({"by": "Ben"}, {"message:N"}),
+        ({"by": "nobody"}, set()),
+        ({"since": "2999-01-01"}, set()),
+        ({"match": "all"}, {"decision:auth/sessions", "message:N", "change:N"}),
+    ],
+)
+def test_a_search_is_narrowed(asked: dict[str, str], expected: set[str], lore: None, apollo: Project) -> None:
+    assert set(refs(member(apollo), "session expire", **asked)) == expected
+
+
+def test_there_is_a_way_out_of_whatever_narrows(lore: None, apollo: Project) -> None:
+    client = member(apollo)
+    page = look(client, "session", kind="decision", layer="business", since="7d")
+    ways = page.context["ways_out"]
+    assert [way.title for way in ways] == ["kind: decision", "layer: business", "since: the last week"]
+    without_kind = client.get(ways[0].url)
+    assert {card.kind for card in without_kind.context["cards"]} == {"decision", "constraint"}
+
+
+# -- Facets ----------------------------------------------------------------------------------------
+
+
+def facets(client: Client, q: str, **asked: str) -> dict[str, tuple[int | None, bool]]:
+    choices = dict(look(client, q, **asked).context["facets"])["Kind"]
+    return {choice.title: (choice.count, choice.is_chosen) for choice in choices}
+
+
+def test_facets_count_what_there_is_of_each_kind(lore: None, apollo: Project) -> None:
+    assert facets(member(apollo), "sessions") == {
+        "Everything": (5, True),
+        "Decisions": (1, False),
+        "Constraints": (1, False),
+        "Messages": (1, False),
+        "Files": (1, False),
+        "File changes": (1, False),
+    }
+
+
+def test_a_chosen_kind_leaves_the_counts_of_the_others(lore: None, apollo: Project) -> None:
+    counted = facets(member(apollo), "sessions", kind="message")
+    assert counted["Messages"] == (1, True)
+    assert counted["Everything"] == (5, False)
+
+
+def test_each_facet_leads_to_as_many_as_it_counts(lore: None, apollo: Project) -> None:
+    client = member(apollo)
+    for choice in dict(look(client, "sessions").context["facets"])["Kind"]:
+        assert len(client.get(choice.url).context["cards"]) == choice.count
+
+
+# -- Why -------------------------------------------------------------------------------------------
+
+
+def test_what_the_words_add_is_the_score(lore: None, apollo: Project) -> None:
+    for card in found(member(apollo), "why do sessions expire so early on a laptop"):
+        assert sum(part.adds for part in card.why.parts) == pytest.approx(card.why.adds)
+        assert card.percent == round(min(card.why.adds, 100))
+
+
+def test_it_says_which_words_are_missing_and_how_rare_each_is(lore: None, apollo: Project) -> None:
+    [card] = found(member(apollo), "laptop sessions zyzzyva", kind="decision", match="any")
+    assert [(part.word, part.times, part.things) for part in card.why.parts] == [
+        ("laptop", 1, 1),
+        ("sessions", 2, 5),
+    ]
+    assert [(part.word, part.things) for part in card.why.missing] == [("zyzzyva", 0)]
+    assert card.why.parts[0].weight > card.why.parts[1].weight
+    page = text_of(member(apollo, username="wim"), "laptop zyzzyva", match="any")
+    assert "only here" in page
+    assert "nowhere" in page
+
+
+def test_a_mistyped_word_is_put_right_and_says_so(lore: None, apollo: Project) -> None:
+    client = member(apollo)
+    page = look(client, "labtop")
+    [card] = page.context["cards"]
+    assert [(part.word, part.is_put_right) for part in card.why.parts] == [("laptop", True)]
+    assert page.context["meant"] == "laptop"
+    exact = client.get(page.context["exact_url"])
+    assert not exact.context["cards"]
+    assert [way.title for way in exact.context["ways_out"]] == ["match: only as typed"]
+
+
+def test_where_meaning_counts_too_it_says_so(lore: None, apollo: Project) -> None:
+    client, told = member(apollo), "With the likeness of its meaning"
+    assert told not in text_of(client, "why do sessions expire on a laptop")
+    with override_settings(SEMANTIC_SEARCH=True):
+        assert told in text_of(client, "why do sessions expire on a laptop")
+
+
+def test_what_may_have_been_meant_is_a_link(lore: None, apollo: Project) -> None:
+    client = member(apollo)
+    page = look(client, "labtop", match="all")
+    assert not page.context["cards"]
+    assert "Did you mean" in page.content.decode()
+    assert len(client.get(page.context["meant_url"]).context["cards"]) == 1
+
+
+# -- More ------------------------------------------------------------------------------------------
+
+
+def test_more_hits_come_when_asked_for(ada: Caller, apollo: Project) -> None:
+    for number in range(25):
+        set_decision(caller=ada, key=f"cache/{number}", value="Redis")
+    client = member(apollo)
+    first = look(client, "redis")
+    assert len(first.context["cards"]) == 20
+    more = client.get(first.context["more_url"])
+    assert len(more.context["cards"]) == 25
+    assert not more.context["more_url"]
+
+
+@pytest.mark.parametrize("page", ["x", "0", "-1", "9" * 30, "²"])
+def test_a_page_that_cannot_be_is_one_that_can(page: str, lore: None, apollo: Project) -> None:
+    assert found(member(apollo), "sessions", page=page)
+
+
+def test_nothing_found_says_what_to_try(lore: None, apollo: Project) -> None:
+    page = text_of(member(apollo), "zyzzyva")
+    assert "Nothing found for “zyzzyva”" in page
+    assert "match=fuzzy" in page
+
+
+@pytest.mark.parametrize(
+    "q", ["*", "-", '"', "!?", "c++", "-sessions", 'foo AND "bar', "'; DROP TABLE x; --", "🚀"]
+)
+def test_whatever_is_typed_is_answered(q: str, lore: None, apollo: Project) -> None:
+    assert "problem" not in look(member(apollo), q).context
+
+
+@pytest.mark.parametrize("q", ["*", "-", '"', "-sessions"])
+def test_what_names_no_word_finds_nothing_of_any_kind(q: str, lore: None, apollo: Project) -> None:
+    page = look(member(apollo), q)
+    assert (page.context["cards"], dict(page.context["facets"])["Kind"]) == ([], [])
+
+
+# -- What cannot be asked --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"kind": "poem"}, "kinds: &#x27;poem&#x27; is not known; use one of: decision, constraint"),
+        ({"layer": "cellar"}, "layer: &#x27;cellar&#x27; is not known"),
+        ({"since": "soon"}, "since: &#x27;soon&#x27; is not a time."),
+        ({"match": "maybe"}, "match: &#x27;maybe&#x27; is not known"),
+        ({"tag": "x" * 101}, "tags[0] has 101 characters"),
+        ({"q": "a\0b"}, "query holds a NUL character."),
+        ({"q": "x" * 70_000}, "query has 70,000 bytes; the limit is 65,536."),
+    ],
+)
+def test_what_cannot_be_asked_is_said_on_the_page(
+    asked: dict[str, str], said: str, lore: None, apollo: Project
+) -> None:
+    assert said in text_of(member(apollo), **{"q": "sessions", **asked})
+
+
+def test_nothing_asked_shows_how_to_ask(apollo: Project) -> None:
+    page = member(apollo).get(SEARCH).content.decode()
+    assert "These words side by side." in page
+    assert "autofocus" in page
+
+
+# -- Hostile texts ---------------------------------------------------------------------------------
+
+EVIL = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
+
+
+def test_hostile_texts_are_shown_as_texts(ada: Caller, apollo: Project) -> None:
+    set_decision(caller=ada, key=f"evil/{EVIL}", value=f"session {EVIL}", tags=[EVIL])
+    worker = Caller(project=apollo, agent="<i>eve</i>")
+    send_message(caller=worker, to=["ada"], text=f"session {EVIL} session")
+    record_change(caller=worker, path="src/<b>session</b>.py", change="created", description=EVIL)
+    client = member(apollo)
+    for q in ("session", "alert script", EVIL, f'"{EVIL}"', "onerr*"):
+        for asked in ({}, {"tag": EVIL}, {"by": "<i>eve</i>"}, {"layer": EVIL}, {"match": "similar"}):
+            page = text_of(client, q, **asked)
+            assert not re.search(r"<script>alert|<img src=x|<i>eve|<b>(<mark>)?session", page)
+
+
+def test_marks_stand_inside_what_is_escaped(ada: Caller, apollo: Project) -> None:
+    set_decision(caller=ada, key="tags", value="a <script> tag & an &amp; entity")
+    page = text_of(member(apollo), "script amp")
+    assert "a &lt;<mark>script</mark>&gt; tag &amp; an &amp;<mark>amp</mark>; entity" in page
+
+
+# -- Who sees what ---------------------------------------------------------------------------------
+
+
+def test_a_stranger_finds_nothing_and_learns_no_word(lore: None, cy: Caller, hermes: Project) -> None:
+    set_decision(caller=cy, key="own", value="What is ours.")
+    stranger = member(hermes, MEMBER, "cy")
+    for q in ("sessions", "sesions", "labtop", "ours"):
+        for asked in ({}, {"project": "apollo"}, {"by": "ada"}, {"match": "fuzzy"}):
+            page = text_of(stranger, q, **asked)
+            assert "auth/" not in page
+            assert "laptop" not in page
+    assert refs(stranger, "ours", project="apollo") == ["decision:own"]
+
+
+def test_who_may_only_read_searches_too(lore: None, apollo: Project) -> None:
+    assert refs(member(apollo, VIEWER), "laptop") == ["decision:auth/sessions"]
+
+
+def test_who_sees_several_projects_chooses_one_and_keeps_the_question(
+    lore: None, apollo: Project, hermes: Project
+) -> None:
+    client = superuser()
+    page = look(client, "laptop")
+    assert "In which project?" in page.content.decode()
+    choices = {choice.title: choice.url for choice in page.context["projects"]}
+    assert [card.ref for card in client.get(choices["apollo"]).context["cards"]] == ["decision:auth/sessions"]
+    assert not client.get(choices["hermes"]).context["cards"]
+
+
+def test_nobody_searches_without_signing_in(lore: None, apollo: Project) -> None:
+    assert Client().get(f"{SEARCH}?q=sessions")["Location"].startswith("/admin/login/")
+
+
+def test_who_belongs_to_no_project_has_nothing_to_search(apollo: Project) -> None:
+    client = signed_in(User.objects.create_user("ned", is_staff=True))
+    assert "You belong to no project yet" in client.get(SEARCH).content.decode()
+    assert "data-find" not in client.get("/admin/password_change/").content.decode()
+
+
+# -- The box on every page -------------------------------------------------------------------------
+
+
+def box_of(client: Client, address: str) -> str:
+    """The search forms of a page."""
+    page = client.get(address).content.decode()
+    return "".join(re.findall(rf'<form class="ctx-\w+" action="{SEARCH}".*?</form>', page, re.DOTALL))
+
+
+@pytest.mark.parametrize(
+    "address", ["", "core/event/", "memory/decision/add/", "views/layer_summary/", "search/"]
+)
+def test_every_page_has_one_box(address: str, lore: None, apollo: Project) -> None:
+    assert box_of(member(apollo), f"/admin/{address}").count("data-find") == 1
+
+
+def test_the_box_looks_in_the_project_of_the_page(lore: None, apollo: Project, hermes: Project) -> None:
+    client = superuser()
+    chosen = 'name="project" value="apollo"'
+    assert chosen in box_of(client, "/admin/core/event/?project=apollo")
+    assert chosen in box_of(client, "/admin/?project=apollo")
+    [card] = found(client, "laptop", project="apollo")
+    assert card.url is not None
+    assert chosen in box_of(client, card.url)
+    assert chosen in box_of(client, f"{card.url}change/")
+    assert chosen not in box_of(client, "/admin/core/event/")
+
+
+def test_a_window_that_chooses_a_row_has_no_box(lore: None, apollo: Project) -> None:
+    assert not box_of(member(apollo), "/admin/core/agent/?_popup=1")
+
+
+def test_the_box_of_the_page_keeps_what_narrows_it(lore: None, apollo: Project) -> None:
+    form = box_of(member(apollo), f"{SEARCH}?q=x&kind=decision&layer=data")
+    assert 'name="kind" value="decision"' in form
+    assert 'name="layer" value="data"' in form
+
+
+# -- Queries ---------------------------------------------------------------------------------------
+
+
+def count_queries(client: Client, q: str, **asked: str) -> int:
+    look(client, q, **asked)
+    with CaptureQueriesContext(connection) as queries:
+        look(client, q, **asked)
+    return len(queries)
+
+
+def test_a_page_asks_no_more_for_more_hits(lore: None, ada: Caller, apollo: Project) -> None:
+    client = member(apollo)
+    few = count_queries(client, "sessions expire", since="7d", layer="business", by="ada")
+    for number in range(30):
+        worker = Caller(project=apollo, agent=f"worker-{number}")
+        set_decision(
+            caller=worker, key=f"sessions/{number}", value="expire", tags=[f"t{number}"], scopes=["s"]
+        )
+        send_message(caller=worker, to=["ada"], text="Sessions expire.")
+        record_change(
+            caller=worker, path=f"sessions/{number}.py", change="created", description="They expire."
+        )
+    assert count_queries(client, "sessions expire", since="7d", layer="business", by="ada") == few
+    # Three find the person and their project, and each of the five kinds is read in one.
+    assert count_queries(client, "sesions expire", page="10") <= 16

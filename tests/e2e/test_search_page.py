@@ -1,0 +1,116 @@
+"""The one search in a real browser."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Project
+from memory.services.constraints import add_constraint
+from memory.services.decisions import set_decision
+from messaging.services.messages import send_message
+from tests.hub import LiveHub
+from tests.people import person, signed_in
+
+
+@pytest.fixture
+def user(apollo: Project, ada: Caller) -> User:
+    """A member of apollo, which knows three things of sessions."""
+    text = f"Sessions expire after 15 minutes. {'Tabs stay open for hours. ' * 40}"
+    set_decision(caller=ada, key="auth/sessions", value=text, tags=["auth"])
+    add_constraint(caller=ada, category="security", text="No session may outlive a deploy.")
+    send_message(caller=ada, to=["ben"], text="Why do sessions expire so early?")
+    return person("vi", apollo)
+
+
+@pytest.fixture
+def index(page: Page, hub: LiveHub, user: User) -> Page:
+    enter(page.context, hub, user)
+    page.goto(f"{hub.url}/admin/")
+    return page
+
+
+@pytest.fixture
+def page_without_scripts(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(java_script_enabled=False)
+    yield context.new_page()
+    context.close()
+
+
+def enter(context: BrowserContext, hub: LiveHub, user: User) -> None:
+    key = signed_in(user).cookies["sessionid"].value
+    context.add_cookies([{"name": "sessionid", "value": key, "url": hub.url}])
+
+
+def box(page: Page) -> Locator:
+    return page.get_by_role("searchbox", name="Search everything")
+
+
+def test_a_question_is_asked_narrowed_and_its_answer_explained(index: Page) -> None:
+    page = index
+    page.keyboard.press("/")
+    expect(box(page)).to_be_focused()
+    page.keyboard.type("why do sessions expire")
+    page.keyboard.press("Enter")
+
+    expect(page.locator(".ctx-hit")).to_have_count(3)
+    expect(page.locator(".ctx-excerpt mark").first).to_be_visible()
+    page.get_by_role("navigation", name="Kind").get_by_role("link", name="Decisions").click()
+    hit = page.locator(".ctx-hit")
+    expect(hit).to_have_count(1)
+    expect(hit.locator(".ctx-excerpt mark")).to_have_text(["Sessions", "expire"])
+
+    expect(hit.get_by_role("table")).to_be_hidden()
+    hit.get_by_text("explain").click()
+    expect(hit.locator("tbody tr").filter(has_text="sessions")).to_contain_text("3 passages")
+    hit.get_by_role("link", name="auth/sessions").click()
+    expect(page.get_by_role("heading", name="auth/sessions", exact=True)).to_be_visible()
+
+
+def test_the_keys_lead_to_the_box_from_any_page(index: Page) -> None:
+    page = index
+    page.goto(page.url + "core/event/")
+    page.keyboard.press("/")
+    expect(page.locator("#searchbar")).to_be_focused()
+    page.keyboard.press("Control+k")
+    expect(box(page)).to_be_focused()
+    page.keyboard.type("a/b")
+    expect(box(page)).to_have_value("a/b")
+
+
+def test_the_box_waits_for_a_question_and_leaves_the_keys_to_the_answer(index: Page) -> None:
+    page = index
+    page.get_by_role("link", name="Search").click()
+    expect(box(page)).to_be_focused()
+    page.keyboard.type("sessions")
+    page.keyboard.press("Enter")
+    expect(page.locator(".ctx-hit")).to_have_count(3)
+    expect(box(page)).not_to_be_focused()
+
+
+def test_it_works_without_scripts(page_without_scripts: Page, hub: LiveHub, user: User) -> None:
+    page = page_without_scripts
+    enter(page.context, hub, user)
+    page.goto(f"{hub.url}/admin/core/event/")
+    box(page).fill("deploy")
+    box(page).press("Enter")
+    hit = page.locator(".ctx-hit")
+    expect(hit.locator("mark").first).to_have_text("deploy")
+    hit.get_by_text("explain").click()
+    expect(hit.get_by_role("table")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_what_was_found_fits_the_screen(colours: str, width: int, index: Page, ada: Caller) -> None:
+    set_decision(caller=ada, key=f"sessions/{'x' * 150}", value="y" * 900, tags=["z" * 90])
+    page = index
+    page.emulate_media(color_scheme="dark" if colours == "dark" else "light")
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(page.url + "search/?q=sessions")
+    for why in page.locator(".ctx-why summary").all():
+        why.click()
+    expect(page.locator(".ctx-hit")).to_have_count(4)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
