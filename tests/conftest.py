@@ -12,6 +12,7 @@ from ctxhub.core.services.access_tokens import create_token, forget_tokens
 from ctxhub.core.services.projects import create_project
 from tests.databases import end_other_connections
 from tests.hub import LiveHub, McpClient, RestClient, running_hub
+from tests.search_index import index_is_right
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +31,14 @@ def apollo(db: None) -> Project:
 @pytest.fixture
 def hermes(db: None) -> Project:
     return create_project(slug="hermes")
+
+
+@pytest.fixture
+def index_is_kept(apollo: Project) -> Iterator[None]:
+    """Whatever a test does to apollo, the index says behind it what there is."""
+    yield
+    if Project.objects.filter(pk=apollo.pk).exists():
+        index_is_right(apollo)
 
 
 @pytest.fixture

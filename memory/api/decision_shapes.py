@@ -6,6 +6,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from ctxhub.core.answers import MAX_TOKENS
+from ctxhub.core.api import queries
 from ctxhub.core.api.bodies import (
     Anything,
     Body,
@@ -18,8 +20,9 @@ from ctxhub.core.api.bodies import (
     Word,
 )
 from ctxhub.core.api.hub import SINCE
-from ctxhub.core.api.queries import ListQuery, Query, flag, text, words
+from ctxhub.core.api.queries import ListQuery, Query, flag, number, words
 from ctxhub.core.api.shapes import BatchAnswer, BatchResult
+from ctxhub.core.inputs import MAX_LIMIT
 from memory.selectors.decision_analytics import BUCKETS
 from memory.selectors.decision_lists import SORTS
 from memory.selectors.decisions import INCLUDES
@@ -41,20 +44,31 @@ class IncludeQuery(Query):
 
 
 class DecisionQuery(ListQuery):
-    key = text("Exactly this key: the decision whole, whatever its status.")
+    key = queries.text("Exactly this key: the decision whole, whatever its status.")
     include = words("More of the decision; with `key`.", one_of=INCLUDES)
-    status = text("Left out: active.", one_of=[*STATUSES, "any"])
-    layer = text("In this layer.")
+    status = queries.text("Left out: active.", one_of=[*STATUSES, "any"])
+    layer = queries.text("In this layer.")
     tags = words("With these tags.")
-    match = text("Any of the tags (left out), or all.", one_of=["any", "all"])
+    match = queries.text("Any of the tags (left out), or all.", one_of=["any", "all"])
     exclude_tags = words("With none of these tags.")
-    scope = text("In this scope; `api/*` means every one below.")
-    by = text("By this agent.")
-    since = text(f"Changed since. {SINCE}")
-    until = text(f"Changed before. {SINCE}")
-    sort = text("Left out: updated.", one_of=list(SORTS))
-    order = text("Left out: desc.", one_of=["desc", "asc"])
+    scope = queries.text("In this scope; `api/*` means every one below.")
+    by = queries.text("By this agent.")
+    text = queries.text('All these words are in it: key, value, reasons, tags. "A phrase", -not, prefix*.')
+    since = queries.text(f"Changed since. {SINCE}")
+    until = queries.text(f"Changed before. {SINCE}")
+    sort = queries.text("Left out: updated.", one_of=list(SORTS))
+    order = queries.text("Left out: desc.", one_of=["desc", "asc"])
     full = flag("Values whole, not cut to 200 characters.")
+
+
+class SuggestQuery(Query):
+    key = queries.text("Like this key; one that exists asks with its layer and tags, too.")
+    text = queries.text("Like this text.")
+    tags = words("Like these tags.")
+    layer = queries.text("Of this layer.")
+    limit = number("Left out: 5.", at_most=MAX_LIMIT)
+    min_score = number("0 to 100; left out: 30.", at_least=0, at_most=100)
+    max_tokens = number(f"A budget for the answer, {MAX_TOKENS:,} at most.")
 
 
 class VersionQuery(ListQuery):
@@ -62,11 +76,11 @@ class VersionQuery(ListQuery):
 
 
 class AnalyticsQuery(Query):
-    pattern = text("Needed: a whole key, in which `*` stands for anything: `perf/*`.")
-    since = text(f"Numbers written since. {SINCE}")
-    until = text(f"Numbers written before. {SINCE}")
-    bucket = text("Also a row for each of these.", one_of=BUCKETS)
-    layer = text("Only decisions of this layer.")
+    pattern = queries.text("Needed: a whole key, in which `*` stands for anything: `perf/*`.")
+    since = queries.text(f"Numbers written since. {SINCE}")
+    until = queries.text(f"Numbers written before. {SINCE}")
+    bucket = queries.text("Also a row for each of these.", one_of=BUCKETS)
+    layer = queries.text("Only decisions of this layer.")
 
 
 # -- Bodies ----------------------------------------------------------------------------------------
@@ -186,10 +200,16 @@ class ListedDecision(Decision):
     supersedes = serializers.ListField(child=serializers.CharField(), required=False)
 
 
+class Similar(Answer):
+    key = serializers.CharField()
+    score = serializers.IntegerField(help_text="0 to 100.")
+
+
 class SetAnswer(WholeDecision):
     id = serializers.IntegerField()
     result = serializers.ChoiceField(RESULTS)
     hint = serializers.CharField(required=False)
+    similar = Similar(many=True, required=False, help_text="Keys that may mean what this new one does.")
 
 
 class SetOutcome(BatchResult):
@@ -204,6 +224,21 @@ class SetOutcome(BatchResult):
 
 class SetOutcomes(BatchAnswer):
     results = SetOutcome(many=True, help_text="In the order of the items.")
+
+
+class Parts(Answer):
+    """What each part adds to the score; left out: nothing."""
+
+    tags = serializers.FloatField(required=False)
+    layer = serializers.FloatField(required=False)
+    key = serializers.FloatField(required=False)
+    text = serializers.FloatField(required=False)
+    recency = serializers.FloatField(required=False)
+
+
+class Suggestion(Similar):
+    reason = serializers.CharField()
+    parts = Parts()
 
 
 class Analytics(Answer):

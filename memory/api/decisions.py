@@ -27,6 +27,8 @@ from memory.api.decision_shapes import (
     SetDecision,
     SetDecisions,
     SetOutcomes,
+    Suggestion,
+    SuggestQuery,
     Version,
     VersionQuery,
     WholeDecision,
@@ -34,6 +36,8 @@ from memory.api.decision_shapes import (
 from memory.selectors import decisions as selectors
 from memory.selectors.decision_analytics import analyse_decisions
 from memory.selectors.decision_lists import find_decisions
+from memory.selectors.decision_suggestions import suggest_decisions
+from memory.selectors.similar_keys import near_keys
 from memory.services import decisions as services
 from memory.services.decision_fields import clean_key
 from memory.sql.decision_rows import DecisionRow
@@ -59,7 +63,7 @@ class DecisionWrites(ProjectViewSet):
     def _get(self, key: str) -> DecisionRow:
         key = clean_key(key)
         if (row := selectors.find_decision(self.project_id, key)) is None:
-            raise services.unknown_key(key, selectors.near_keys(self.project_id, key))
+            raise services.unknown_key(key, near_keys(self.project_id, key))
         return row
 
     def _whole(self, row: DecisionRow, include: Sequence[str]) -> dict[str, Any]:
@@ -123,6 +127,15 @@ class AnalyticsViewSet(ProjectViewSet):
         if "pattern" not in self.query:
             raise InvalidInput("pattern must be given: perf/*.", missing=["pattern"])
         return Response(analyse_decisions(self.project_id, **self.query))
+
+
+class SuggestionViewSet(ProjectViewSet):
+    queries = {"list": SuggestQuery}
+
+    @extend_schema(responses=Suggestion)
+    def list(self, request: Request, slug: str) -> Response:
+        """Decisions that are like a key, a text or tags; best first."""
+        return self.listed(Page.of(suggest_decisions(self.project_id, **self.query)))
 
 
 class VersionViewSet(ProjectViewSet):

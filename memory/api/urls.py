@@ -4,7 +4,13 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
 from memory.api.constraints import ConstraintViewSet
-from memory.api.decisions import AnalyticsViewSet, BatchViewSet, DecisionViewSet, VersionViewSet
+from memory.api.decisions import (
+    AnalyticsViewSet,
+    BatchViewSet,
+    DecisionViewSet,
+    SuggestionViewSet,
+    VersionViewSet,
+)
 from memory.api.templates import FromTemplateViewSet, TemplateViewSet
 
 
@@ -26,6 +32,7 @@ in_project = [
     path("constraints/<int:constraint_id>/activate/", ConstraintViewSet.as_view({"post": "activate"})),
     path("decisions/", DecisionViewSet.as_view({"get": "list", "post": "create"})),
     path("decisions/batch/", BatchViewSet.as_view({"post": "create"})),
+    path("decisions/suggest/", SuggestionViewSet.as_view({"get": "list"})),
     path("decisions/analytics/", AnalyticsViewSet.as_view({"get": "retrieve"})),
     path("decisions/<key:key>/versions/", VersionViewSet.as_view({"get": "list"})),
     path(

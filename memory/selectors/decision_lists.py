@@ -17,9 +17,13 @@ from ctxhub.core.inputs import (
     clean_moment,
     clean_name,
     clean_one_of,
+    clean_query,
     clean_words,
 )
 from ctxhub.core.listing import COUNTED_TO, Listing, make_cursor, preview, read_cursor, total_of
+from ctxhub.core.search.documents import kind_word, tag_word
+from ctxhub.core.search.engines import Narrowing, Scope, read_object_ids
+from ctxhub.core.search.queries import MAX_TERMS, parse
 from ctxhub.core.selectors.events import moment_of
 from ctxhub.core.selectors.words import Words, find_words
 from memory.models import DecisionStatus
@@ -39,6 +43,7 @@ from memory.sql.decision_rows import LISTED, WHOLE, DecisionRow
 SORTS = {"updated": "updated_at", "key": "key", "version": "version_order"}
 COLUMNS = ("key", "value", "version", "status", "layer", "tags", "scopes", "agent", "updated")
 ARMS = 10  # More scopes than this are not walked one by one.
+FEW = 2_000  # More answers to a text than this are met soon enough on any walk.
 
 
 class DecisionFilters(TypedDict, total=False):
@@ -52,6 +57,7 @@ class DecisionFilters(TypedDict, total=False):
     exclude_tags: Sequence[str] | None
     scope: str | None
     by: str | None
+    text: str | None
     since: str | None
     until: str | None
 
@@ -131,6 +137,7 @@ def _walk(project_id: int, sort: str, descending: bool, filters: DecisionFilters
     match_all = clean_match(filters.get("match", "any"))
     scope, layer = filters.get("scope"), filters.get("layer")
     by = clean_name(said, "by") if (said := filters.get("by")) else ""
+    text = clean_query(said, "text") if (said := filters.get("text")) else ""
     words = find_words(project_id, agent=by, tags=[*tags, *excluded], layers=bool(layer))
     tag_ids = [words.tags[tag.casefold()] for tag in tags if tag.casefold() in words.tags]
     scope_ids = scope_ids_of(project_id, scope) if scope else []
@@ -142,12 +149,38 @@ def _walk(project_id: int, sort: str, descending: bool, filters: DecisionFilters
         or (by and words.agent_id is None)
     ):
         return None
+    answering = answering_ids(project_id, text, _scope(words, tags, match_all, filters)) if text else None
+    if answering == []:
+        return None
     if excluded_ids := [words.tags[tag.casefold()] for tag in excluded if tag.casefold() in words.tags]:
         conditions.append(_linked(TAG_LINKS, excluded_ids, negated=True))
     demands = demands_of(tag_ids, match_all, scope_ids)
+    if answering and len(answering) <= FEW:
+        conditions += [_linked(links, ids) for links, ids in demands]
+        return Walk(conditions, sort, descending, ids=answering)
+    if answering:
+        conditions.append(sql.among("d.id", answering))
     driver = demands.pop(0) if demands and sort == "updated_at" and len(demands[0][1]) <= ARMS else (None, ())
     conditions += [_linked(links, ids) for links, ids in demands]
     return Walk(conditions, sort, descending, *driver)
+
+
+def answering_ids(project_id: int, text: str, scope: Scope) -> list[int]:
+    """The decisions in which all words of a text stand: people's syntax, "a phrase", -not and prefix*."""
+    query = parse(text, needs_all=True)
+    query = query.with_wanted(query.wanted[:MAX_TERMS])
+    return read_object_ids(Narrowing([[f"P{project_id}"], [kind_word("decision")], *scope]), query)
+
+
+def _scope(words: Words, tags: Sequence[str], match_all: bool, filters: DecisionFilters) -> Scope:
+    """What the index knows of the other filters, so that it gives no more than it has to."""
+    named = [tag_word(tag) for tag in tags]
+    scope = [[name] for name in named] if match_all else [named] if named else []
+    if layer := filters.get("layer"):
+        scope.append([f"L{words.layer(clean_name(layer, 'layer'))[0]}"])
+    if filters.get("by"):
+        scope.append([f"A{words.agent_id}"])
+    return scope
 
 
 def demands_of(
@@ -188,7 +221,7 @@ def _plain(project_id: int, words: Words, filters: DecisionFilters) -> list[Cond
     if status := clean_status(filters):
         # The plus keeps SQLite off the status' index where another filter has a narrower one. PostgreSQL
         # has statistics, and the plus would hide the column from them: it then sorts all there is.
-        is_beside = any(filters.get(name) for name in ("layer", "by", "tags", "scope"))
+        is_beside = any(filters.get(name) for name in ("layer", "by", "tags", "scope", "text"))
         plus = "+" if is_beside and connection.vendor == "sqlite" else ""
         conditions.append((f"{plus}d.status = %s", [status.value]))
     for name, comparison in (("since", ">="), ("until", "<")):

@@ -123,21 +123,3 @@ def open_decisions(project_id: int, keys: Sequence[str], full: bool) -> dict[str
             item = {"value": preview(item["value"]), "version": item["version"], "status": item["status"]}
         items[key] = item
     return items
-
-
-# -- Near keys -------------------------------------------------------------------------------------
-
-
-def near_keys(project_id: int, key: str, count: int = 5) -> list[str]:
-    """Keys that a mistyped one may have meant, whatever its case, nearest first, of a bounded number."""
-    from rapidfuzz import fuzz, process
-
-    keys = Decision.objects.in_project(project_id).values_list("key", flat=True)
-    candidates = set(keys.order_by("-updated_at", "-id")[:2_000])
-    for place in dict.fromkeys((key, key.lower())):
-        candidates.update(keys.filter(key__gte=place).order_by("key")[:200])
-        candidates.update(keys.filter(key__lt=place).order_by("-key")[:200])
-    found = process.extract(
-        key, sorted(candidates), scorer=fuzz.ratio, processor=str.casefold, score_cutoff=60, limit=count
-    )
-    return [near for near, _, _ in found]

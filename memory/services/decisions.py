@@ -8,7 +8,7 @@ from typing import Literal, NotRequired, Unpack
 from typing_extensions import TypedDict
 
 from ctxhub.core import clock
-from ctxhub.core.caller import Caller, acting
+from ctxhub.core.caller import READ, Caller, acting
 from ctxhub.core.errors import Conflict, CtxhubError, NotFound
 from ctxhub.core.inputs import clean_text
 from ctxhub.core.selectors.words import find_words
@@ -16,6 +16,7 @@ from ctxhub.core.services.batches import BatchAnswer, Items, write_batch
 from ctxhub.core.unset import UNSET, Unset, given
 from ctxhub.core.writing import writing
 from memory.models import Decision, DecisionStatus
+from memory.selectors.similar_keys import Similar, find_similar
 from memory.services.decision_fields import (
     DEFAULTS,
     DecisionArguments,
@@ -38,6 +39,7 @@ class SetAnswer(TypedDict):
     version: str
     result: Result
     hint: NotRequired[str]
+    similar: NotRequired[list[Similar]]
 
 
 class QuickSetAnswer(SetAnswer):
@@ -66,7 +68,8 @@ def set_decision(
 ) -> SetAnswer:
     """Create a decision or change it; what is left out stays as it is.
 
-    A change of value or version raises the version; every change leaves a revision.
+    A change of value or version raises the version; every change leaves a revision. With a new key comes
+    `similar`: keys that may mean what it does.
     Raises Conflict, with the current version and value, if `expected_version` does not match.
     """
     return store_decision(caller, clean_fields(caller, key=key, value=value, **rest))
@@ -76,7 +79,8 @@ def store_decision(caller: Caller, fields: DecisionFields) -> SetAnswer:
     """Write what `clean_fields` has made clean."""
     with writing(caller.project_id):
         [outcome] = write_decisions(caller, [fields])
-        return _answer(_or_raise(outcome))
+        answer = _answer(_or_raise(outcome))
+    return _with_similar(caller, answer)
 
 
 def change_decision(
@@ -101,7 +105,8 @@ def replace_decision(
         if old := read_decisions(caller.project_id, [fields.key]).get(fields.key):
             fields = replace(fields, metadata={**dict.fromkeys(old.metadata), **(fields.metadata or {})})
         [outcome] = write_decisions(caller, [fields])
-        return _answer(_or_raise(outcome))
+        answer = _answer(_or_raise(outcome))
+    return _with_similar(caller, answer)
 
 
 def set_decision_batch(*, caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
@@ -131,7 +136,8 @@ def quick_set_decision(*, caller: Caller, key: str, value: str | int | float) ->
             scopes = [inferred["scope"]] if inferred["scope"] else []
             fields = replace(fields, layer=inferred["layer"], tags=inferred["tags"], scopes=scopes)
         [outcome] = write_decisions(caller, [fields])
-        return {**_answer(_or_raise(outcome)), "inferred": inferred}
+        answer = _answer(_or_raise(outcome))
+    return {**_with_similar(caller, answer), "inferred": inferred}
 
 
 def deprecate_decision(
@@ -221,6 +227,14 @@ def _or_raise(outcome: DecisionChange | CtxhubError) -> DecisionChange:
     if isinstance(outcome, CtxhubError):
         raise outcome
     return outcome
+
+
+def _with_similar(caller: Caller, answer: SetAnswer) -> SetAnswer:
+    """A new key with those it may repeat, for whoever may read; looked for when others may write again."""
+    if answer["result"] != "created" or not caller.may(READ):
+        return answer
+    similar = find_similar(caller.project_id, answer["key"])
+    return {**answer, "similar": similar} if similar else answer
 
 
 def _result_of(change: DecisionChange) -> Result:

@@ -1,8 +1,11 @@
 """Lists of decisions: pages that walk an index in the order asked for, and counts that stop in time."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from django.db import connection
 
 from ctxhub.core import sql
 from ctxhub.core.listing import COUNTED_TO
@@ -28,7 +31,7 @@ class Walk:
     """How a list is found: `conditions` on `d`, and the links (tags or scopes) that lead there fastest.
 
     Without links the decisions themselves are walked in the order of `sort`; with them each link's own index
-    is, and only as far as the page needs.
+    is, and only as far as the page needs. `ids`, where there are any, are all that is looked at.
     """
 
     conditions: Sequence[Condition]
@@ -36,6 +39,7 @@ class Walk:
     descending: bool = True
     links: Links | None = None
     link_ids: Sequence[int] = ()
+    ids: Sequence[int] | None = None
 
     @property
     def where(self) -> str:
@@ -75,8 +79,9 @@ def _page(
     if not walk.links:
         place = f" AND (d.{walk.sort}, d.id) {beyond} (%s, %s)" if after else ""
         order = f" ORDER BY d.{walk.sort} {direction}, d.id {direction}" if ordered else ""
-        statement = f"SELECT d.id FROM memory_decision d WHERE {walk.where}{place}{order} LIMIT %s"  # noqa: S608
-        return statement, [*walk.values, *(after or ()), limit]
+        rows, given = _rows(walk)
+        statement = f"SELECT d.id FROM {rows} {walk.where}{place}{order} LIMIT %s"  # noqa: S608
+        return statement, [*given, *walk.values, *(after or ()), limit]
     place = f" AND (x.updated_at, x.decision_id) {beyond} (%s, %s)" if after else ""
     order = f" ORDER BY x.updated_at {direction}, x.decision_id {direction}" if ordered else ""
     # CROSS JOIN keeps SQLite walking the link's index; left to itself it reads every decision.
@@ -86,6 +91,19 @@ def _page(
         LIMIT %s) arm"""  # noqa: S608
     values = [[link, *walk.values, *(after or ()), limit] for link in walk.link_ids]
     return " UNION ".join([arm] * len(values)), [value for arm_values in values for value in arm_values]
+
+
+def _rows(walk: Walk) -> tuple[str, list[Any]]:
+    """The decisions that are walked, and of whom there are ids only those."""
+    if walk.ids is None:
+        return "memory_decision d WHERE", []
+    if connection.vendor == "postgresql":
+        among, values = sql.among("d.id", walk.ids)
+        return f"memory_decision d WHERE {among} AND", values
+    # One by one: left to itself SQLite walks another index and looks for each row among the ids.
+    return "json_each(%s) i CROSS JOIN memory_decision d WHERE d.id = i.value AND", [
+        json.dumps(list(walk.ids))
+    ]
 
 
 def rarest_first(links: Links, ids: Sequence[int]) -> list[int]:

@@ -16,6 +16,8 @@ from ctxhub.core.unset import UNSET, Unset
 from memory.selectors import decisions as selectors
 from memory.selectors.decision_analytics import Analytics, analyse_decisions
 from memory.selectors.decision_lists import list_decisions
+from memory.selectors.decision_suggestions import suggest_decisions
+from memory.selectors.similar_keys import near_keys
 from memory.services import decisions as services
 from memory.services.decision_fields import clean_key
 
@@ -69,7 +71,7 @@ def set_(caller: Caller, key: str, value: Value, **rest: Unpack[SetArguments]) -
     Keys are paths of words (api/auth/method). A new value raises the version and keeps the old one as a
     revision. `expected_version`: refuse if somebody changed it since you read it. `alternatives`: texts or
     {option, why_not}; `tradeoffs`: {pros[], cons[]}; `paths`: globs of files it bears on; metadata merges by
-    key, null removes.
+    key, null removes. `similar` in the answer: keys that may mean what your new one does.
     """
     return services.set_decision(caller=caller, key=key, value=value, **rest)
 
@@ -109,7 +111,7 @@ def get(
     key = clean_key(key)
     row = selectors.find_decision(caller.project_id, key)
     if row is None:
-        return {"found": False, "similar": selectors.near_keys(caller.project_id, key)}
+        return {"found": False, "similar": near_keys(caller.project_id, key)}
     parts = selectors.included(caller.project_id, row, include or ())
     return {"found": True, "decision": selectors.decision_item(row) | parts}
 
@@ -136,6 +138,7 @@ def list_(
     exclude_tags: Words | None = None,
     scope: str | None = None,
     by: str | None = None,
+    text: str | None = None,
     since: str | None = None,
     until: str | None = None,
     sort: Annotated[str, Says("updated|key|version")] = "updated",
@@ -146,8 +149,8 @@ def list_(
 ) -> Listing:
     """Decisions that pass every filter, newest first, values cut to 200 characters unless full.
 
-    `scope` may be a glob (api/*); `by` is an agent; `since`, `until`: a time, a time ago ("7d") or an event
-    cursor.
+    `scope` may be a glob (api/*); `by` is an agent; `text`: all its words are in key, value, reasons or tags
+    ("a phrase", -not, prefix*); `since`, `until`: a time, a time ago ("7d") or an event cursor.
     """
     return list_decisions(
         caller.project_id,
@@ -158,6 +161,7 @@ def list_(
         exclude_tags=exclude_tags,
         scope=scope,
         by=by,
+        text=text,
         since=since,
         until=until,
         sort=sort,
@@ -198,6 +202,38 @@ def deprecate(
 def delete(caller: Caller, key: str) -> services.DeleteAnswer:
     """Remove a decision and its history for good; to end one, use deprecate."""
     return services.delete_decision(caller=caller, key=key)
+
+
+@action(
+    "decision",
+    "suggest",
+    example={"key": "api/auth/token-type", "text": "How do clients authenticate?", "tags": ["api"]},
+    also_known_as=("by_key", "by_tags", "by_context", "check_duplicate", "suggest_decisions"),
+)
+def suggest(
+    caller: Caller,
+    key: str | None = None,
+    text: str | None = None,
+    tags: Words | None = None,
+    layer: str | None = None,
+    limit: Number = 5,
+    min_score: Number = 30,
+) -> Listing:
+    """What was decided already that is like a key, a text or tags; best first.
+
+    Rows: key, score (0..100), reason, parts. Tags count 40 (what both have of what either has), text 40,
+    layer 25, key 20 (words and path), scaled to 90 for those that are asked for; a change in the last 30 days
+    adds 10, in 90 days 5, in 180 days 2. A key that exists asks with its own layer and tags.
+    """
+    return suggest_decisions(
+        caller.project_id,
+        key=key,
+        text=text,
+        tags=tags,
+        layer=layer,
+        limit=limit,
+        min_score=min_score,
+    )
 
 
 @action(

@@ -122,6 +122,7 @@ ASKED: dict[str, list[Arguments]] = {
         lambda n: {"key": "new", "value": "x"},
         lambda n: {"key": "api/k0", "value": "x", "tags": ["a", "b"], "scopes": ["c"], "layer": "data"},
         lambda n: {"key": "new", "value": "x", "tags": [f"tag {i}" for i in range(min(n, 50))]},
+        lambda n: {"key": "k0/api", "value": "x"},
     ],
     "decision.set_batch": [
         lambda n: {"items": [{"key": f"new{i}", "value": i} for i in range(min(n, 50))]},
@@ -138,7 +139,13 @@ ASKED: dict[str, list[Arguments]] = {
         lambda n: {"limit": 2, "tags": ["api"], "full": True},
         lambda n: {"limit": 2, "scope": "api", "sort": "key"},
         lambda n: {"limit": min(n - 1, 200), "by": "ada"},
+        lambda n: {"limit": 2, "text": "new"},
         lambda n: {"status": "draft"},
+    ],
+    "decision.suggest": [
+        lambda n: {"key": "api/k1"},
+        lambda n: {"key": "api/other", "tags": ["api", "t1"], "layer": "data", "text": "new api"},
+        lambda n: {"text": "new", "min_score": 0, "limit": min(n, 200)},
     ],
     "decision.versions": [lambda n: {"key": "api/k0"}],
     "decision.deprecate": [lambda n: {"key": "api/k0", "reason": "x"}],
@@ -217,6 +224,14 @@ ASKED: dict[str, list[Arguments]] = {
     "message.status": [lambda n: {"id": reply_to_me}],
     "message.claim": [lambda n: {"next": True}, lambda n: {"id": request_to_me}],
     "message.done": [lambda n: {"id": request_to_me, "result_refs": [f"message:{n}"]}],
+    "search": [
+        lambda n: {"query": "new", "kinds": ["decision"]},
+        lambda n: {"query": "new text", "match": "all", "limit": min(n, 200)},
+        lambda n: {"query": "text", "kinds": ["constraint"], "layer": "data", "tags": ["api"], "by": "ada"},
+        lambda n: {"query": "txet", "kinds": ["constraint"], "limit": min(n, 200), "since": "1h"},
+        lambda n: {"query": "text", "kinds": ["constraint"], "match": "fuzzy", "detail": "detailed"},
+        lambda n: {"query": "text", "kinds": ["constraint"], "match": "similar", "detail": "ids"},
+    ],
     "get": [
         lambda n: {"refs": [f"message:{i}" for i in range(1, min(n, 50))]},
         lambda n: {"refs": [f"resource:src/f{i}" for i in range(min(n, 50))]},

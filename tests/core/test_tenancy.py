@@ -33,6 +33,7 @@ OWN = {"result": "created", "version": "1.0.0"}
 CALLS: dict[str, list[Call]] = {
     "decision.set": [
         ({"key": KEY, "value": "x"}, OWN),
+        ({"key": "landing/moon", "value": "x"}, {**OWN, "similar": None}),
         ({"key": KEY, "value": "x", "tags": ["eagle"], "scopes": ["tranquility"]}, OWN),
         ({"key": KEY, "value": "x", "layer": "armstrong-layer"}, {"error": "invalid"}),
         ({"key": KEY, "value": "x", "expected_version": "1.0.1"}, {"error": "conflict"}),
@@ -55,9 +56,16 @@ CALLS: dict[str, list[Call]] = {
         ({"tags": ["eagle"]}, NOTHING),
         ({"scope": "tranq*"}, NOTHING),
         ({"by": "armstrong"}, NOTHING),
+        ({"text": "moonshot", "status": "any"}, NOTHING),
         ({"since": "EVENT"}, {"count": 1}),
         ({"status": "any", "cursor": "CURSOR"}, NOTHING),
         ({"layer": "armstrong-layer"}, {"error": "invalid"}),
+    ],
+    "decision.suggest": [
+        ({"key": KEY, "text": "moonshot", "tags": ["eagle"], "min_score": 0}, NOTHING),
+        ({"key": "landing/moon", "min_score": 0, "limit": 200}, NOTHING),
+        ({"text": "moonshat"}, NOTHING),
+        ({"tags": ["eagle"], "layer": "armstrong-layer"}, {"error": "invalid"}),
     ],
     "decision.versions": [({"key": KEY}, NOTHING)],
     "decision.deprecate": [
@@ -142,6 +150,18 @@ CALLS: dict[str, list[Call]] = {
     "message.status": [({"id": "MESSAGE"}, NOT_FOUND)],
     "message.claim": [({"id": "MESSAGE"}, NOT_FOUND), ({"next": True}, {"claimed": None})],
     "message.done": [({"id": "MESSAGE"}, NOT_FOUND)],
+    "search": [
+        ({"query": "moonshot eagle tranquility armstrong"}, {**NOTHING, "total": 0, "did_you_mean": None}),
+        ({"query": "moonshott eagel"}, {**NOTHING, "did_you_mean": None}),
+        ({"query": "moonshott eagel", "match": "fuzzy"}, NOTHING),
+        ({"query": "moonshot moonshot eagle", "match": "similar"}, NOTHING),
+        ({"query": "moonsh*", "kinds": ["decision", "message"]}, NOTHING),
+        ({"query": "own", "tags": ["eagle"]}, NOTHING),
+        ({"query": "own", "by": "armstrong"}, NOTHING),
+        ({"query": "own", "layer": "armstrong-layer"}, {"error": "invalid"}),
+        ({"query": "own", "since": "EVENT"}, {"count": 1}),
+        ({"query": "P1 KDECISION"}, NOTHING),
+    ],
     "get": [
         ({"refs": ["message:MESSAGE"]}, {"items": [], "missing": ["message:MESSAGE"]}),
         (

@@ -255,7 +255,7 @@ def test_hints_are_true(ada: Caller, surface: str) -> None:
 
 def test_help_shows_what_the_caller_may_do(apollo: Project) -> None:
     helped = call(scoped(apollo, "read"), "decision", {"action": "help"})
-    assert set(helped["actions"]) == {"get", "list", "versions", "analytics", "templates"}
+    assert set(helped["actions"]) == {"get", "list", "versions", "suggest", "analytics", "templates"}
 
 
 def test_a_token_sees_its_own_tools_over_the_wire(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:

@@ -16,6 +16,8 @@ from memory.services.constraints import add_constraint
 from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
 from tests.hub import LiveHub
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 AGENTS = 16
 ROUNDS = 6
 

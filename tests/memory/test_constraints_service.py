@@ -22,6 +22,8 @@ from memory.services.constraints import (
 )
 from tests.tables import dump_project
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 TEXT = "Every address of the API asks for a token."
 TOKEN = "ghp_" + "a1B2" * 9
 

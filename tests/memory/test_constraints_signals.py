@@ -22,6 +22,8 @@ from memory.services.constraints import (
     delete_constraint,
 )
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 TEXT = "Every address of the API asks for a token."
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

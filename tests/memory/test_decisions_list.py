@@ -99,7 +99,9 @@ def test_a_tag_that_nothing_has_excludes_nothing(ada: Caller) -> None:
     assert keys(ada, exclude_tags=["nothing"]) == ["a"]
 
 
-@pytest.mark.parametrize("bad", [{"since": "someday"}, {"status": "odd"}, {"layer": "nowhere"}])
+@pytest.mark.parametrize(
+    "bad", [{"since": "someday"}, {"status": "odd"}, {"layer": "nowhere"}, {"text": " "}]
+)
 def test_what_is_unreadable_is_refused_even_where_nothing_could_match(ada: Caller, bad: Any) -> None:
     for impossible in ({"tags": ["nothing"]}, {"by": "nobody"}, {"scope": "nothing"}, {}):
         with pytest.raises(InvalidInput):

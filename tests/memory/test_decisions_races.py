@@ -25,6 +25,8 @@ from tests.crowd import (
 )
 from tests.hub import LiveHub
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 AGENTS = 16
 ROUNDS = 8
 

@@ -20,9 +20,9 @@ from memory.selectors.decisions import (
     find_decision,
     included,
     list_versions,
-    near_keys,
     open_decisions,
 )
+from memory.selectors.similar_keys import near_keys
 from memory.services.decision_rules import bump
 from memory.services.decisions import (
     delete_decision,
@@ -32,6 +32,8 @@ from memory.services.decisions import (
     set_decision_batch,
 )
 from memory.services.inference import infer
+
+pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 KEY = "api/auth/method"
 

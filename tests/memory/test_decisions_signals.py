@@ -20,6 +20,8 @@ from memory.services.decisions import (
     set_decision_batch,
 )
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 KEY = "api/auth/method"
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -26,6 +26,8 @@ from memory.services.templates import (
 )
 from memory.sql.decision_rows import DecisionRow
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 INCIDENT: dict[str, Any] = {
     "defaults": {"layer": "infrastructure", "tags": ["incident"], "status": "draft"},
     "require": ["rationale", "severity"],

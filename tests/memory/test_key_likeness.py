@@ -1,0 +1,112 @@
+"""How alike keys are: the same words in another order or form, and not mere neighbours."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.search.keys import signs, signs_like
+from memory.selectors.key_likeness import compare_keys
+
+KEY = "api/auth/method"
+
+
+@pytest.mark.parametrize(
+    ("other", "score"),
+    [
+        ("api/auth/method", 1.0),
+        ("API/Auth/Method", 1.0),
+        ("api/auth/methods", 0.967),
+        ("api/auth-method", 0.933),
+        ("auth/api/method", 0.9),
+        ("apiAuthMethod", 0.9),
+        ("api/auth/metod", 0.892),
+        ("api/authentication/method", 0.888),
+        ("api/auth/login-method", 0.854),
+        ("auth/method", 0.787),
+    ],
+)
+def test_one_key_may_stand_for_the_other(other: str, score: float) -> None:
+    likeness = compare_keys(KEY, other)
+    assert likeness.is_same
+    assert round(likeness.score, 3) == score
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (KEY, "api/auth/timeout"),
+        (KEY, "db/auth/method"),
+        (KEY, "api/auth"),
+        (KEY, "api/auth/method/default"),
+        (KEY, "method"),
+        (KEY, "other/thing"),
+        ("a/b/c/d/e/f", "a/b/c/d/e/f/g"),
+        ("shop/users/list/page/limit", "shop/orders/list/page/limit"),
+        ("db/pool-size", "db/pool-age"),
+        ("perf/search/p95", "perf/search/p99"),
+        ("oauth1/key", "oauth2/key"),
+        ("step1Name", "step2Name"),
+        ("log/level", "login/level"),
+        ("k/1", "k/2"),
+        ("→", "⇒"),
+    ],
+)
+def test_two_keys_mean_two_things(one: str, other: str) -> None:
+    assert not compare_keys(one, other).is_same
+    assert not compare_keys(other, one).is_same
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("接口/认证/方式", "接口/认证方式"),
+        ("user/getName", "user/get_name"),
+        ("db/pool", "db/pool-size"),
+        ("Größe", "grösse"),
+    ],
+)
+def test_words_of_other_scripts_and_identifiers_are_words_too(one: str, other: str) -> None:
+    assert compare_keys(one, other).is_same
+
+
+def test_the_shared_path_is_told_as_the_other_writes_it() -> None:
+    assert compare_keys("api/auth/method", "API/Auth/timeout").path == "API/Auth"
+    assert compare_keys("api/auth", "api/auth/method").path == "api/auth"
+    assert compare_keys("x", "y").path == ""
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_any_two_texts_are_alike_between_nothing_and_wholly(one: str, other: str) -> None:
+    assert 0 <= compare_keys(one, other).score <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (KEY, "api/auth/methods"),
+        (KEY, "method/auth/api"),
+        (KEY, "API/Authentication/Method"),
+        (KEY, "auth/method"),
+        (KEY, "api/auth/login-method"),
+        ("db/pool", "db/pool-size"),
+        ("快取/策略", "策略/快取"),
+        ("cache", "caching"),
+    ],
+)
+def test_keys_that_say_the_same_are_looked_up_by_a_sign_that_both_have(one: str, other: str) -> None:
+    assert {*signs(one)} & {*signs_like(other)}
+    assert {*signs(other)} & {*signs_like(one)}
+
+
+@pytest.mark.parametrize(
+    "other", ["api/auth/timeout", "api/auth", "api/auth/method/default", "k/1", "→", "x" * 200]
+)
+def test_others_have_no_sign_in_common(other: str) -> None:
+    assert not {*signs(KEY)} & {*signs_like(other)}
+    assert not {*signs(other)} & {*signs_like(KEY)}
+
+
+def test_a_long_key_has_few_signs() -> None:
+    assert len(signs("/".join(f"word{n}" for n in range(25)))) == 1
+    assert len(signs("a/b/c/d/e/f/g/h")) == 8
+    assert signs("→") == signs_like("//") == []
