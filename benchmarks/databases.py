@@ -61,6 +61,7 @@ class Hub:
 
 
 class Databases(Protocol):
+    def empty(self) -> Hub: ...
     def seeded(self, size: int) -> Hub: ...
     def copy(self, hub: Hub) -> Hub: ...
 
@@ -68,6 +69,9 @@ class Databases(Protocol):
 class SqliteDatabases:
     def __init__(self, home: Path) -> None:
         self._homes = _folders(home)
+
+    def empty(self) -> Hub:
+        return self._hub(0)
 
     def seeded(self, size: int) -> Hub:
         return _seed(self._hub(size))
@@ -93,6 +97,9 @@ class PostgresDatabases:
         self._homes = _folders(home)
         self._numbers = count(1)
         self._made: list[str] = []
+
+    def empty(self) -> Hub:
+        return self._create(0)
 
     def seeded(self, size: int) -> Hub:
         return _seed(self._create(size))

@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--sql", action="store_true", help="print the statements of one call")
     said = parser.parse_args()
     chosen = [operation for operation in OPERATIONS if operation.name in said.operations]
-    with databases(said.engine) as made, _django(made.seeded(said.size)):
+    with databases(said.engine) as made, connected(made.seeded(said.size)):
         print("operation: CPU ms a call; statements; ms in them")
         for operation in chosen:
             _report(operation, said.size, said.calls, said.top, show_sql=said.sql)
@@ -108,7 +108,8 @@ def _runner() -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 @contextmanager
-def _django(hub: Hub) -> Iterator[None]:
+def connected(hub: Hub) -> Iterator[None]:
+    """Django in this process, on this database."""
     os.environ.update(hub.environment, DJANGO_SETTINGS_MODULE="ctxhub.settings", CTXHUB_WEB="false")
     import django
     from django.db import connection

@@ -1,0 +1,200 @@
+"""How well search answers: `python -m benchmarks.retrieval [--engine postgres]`.
+
+Five hundred questions over 2,000 entries, as they are and with one typo each, put to our search and to what a
+database offers by itself. Recall@n: which part of a question's answers is among the first n; MRR: one through
+the place of the first. The entries are written through the services, and found as an agent finds them.
+"""
+
+import argparse
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from django.core.management import call_command
+
+from benchmarks.databases import Engine, databases
+from benchmarks.inside import connected
+from benchmarks.questions.entries import Entry, Kind
+from benchmarks.questions.reading import Question, read_entries, read_questions, with_typo
+
+DEEPEST = 10
+SEED = 7
+
+Search = Callable[[str], list[str]]
+"""The ids of the first ten entries that answer a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    recall_5: float
+    recall_10: float
+    mrr: float
+    milliseconds: float
+
+    def __str__(self) -> str:
+        return f"{self.recall_5:.3f} | {self.recall_10:.3f} | {self.mrr:.3f} | {self.milliseconds:.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.retrieval")
+    parser.add_argument("--engine", type=Engine, choices=list(Engine), default=Engine.SQLITE)
+    parser.add_argument("--semantic", action="store_true", help="also with the extra of that name")
+    parser.add_argument("--sorts", action="store_true", help="also by sort of question")
+    said = parser.parse_args()
+    entries, questions = read_entries(), read_questions()
+    with databases(said.engine) as made, connected(made.empty()):
+        call_command("migrate", verbosity=0)
+        searches = {**_plain(said.engine, entries), **_ours(entries)}
+        if said.semantic:
+            searches["ctxhub auto, semantic"] = _by_meaning(searches["ctxhub auto"])
+        print("search | questions | recall@5 | recall@10 | MRR | ms")
+        print("---|---|---|---|---|---")
+        for name, search in searches.items():
+            _report(name, search, questions, by_sort=said.sorts and name.startswith("ctxhub"))
+
+
+def _report(name: str, search: Search, questions: Sequence[Question], *, by_sort: bool) -> None:
+    print(f"{name} | clean | {score(search, questions)}", flush=True)
+    mistyped = [_mistyped(question, place) for place, question in enumerate(questions)]
+    print(f"{name} | one typo | {score(search, mistyped)}", flush=True)
+    if by_sort:
+        for sort in dict.fromkeys(question.sort for question in questions):
+            some = [question for question in questions if question.sort is sort]
+            print(f"{name} | {sort} ({len(some)}) | {score(search, some)}", flush=True)
+
+
+def score(search: Search, questions: Sequence[Question]) -> Scores:
+    found, started = [], time.perf_counter()
+    for question in questions:
+        found.append(search(question.question))
+    took = time.perf_counter() - started
+    pairs = list(zip(questions, found, strict=True))
+    return Scores(
+        fmean(_recall(question, ids, 5) for question, ids in pairs),
+        fmean(_recall(question, ids, 10) for question, ids in pairs),
+        fmean(_reciprocal_rank(question, ids) for question, ids in pairs),
+        took / len(questions) * 1000,
+    )
+
+
+def _recall(question: Question, found: Sequence[str], depth: int) -> float:
+    return len(set(question.answers) & set(found[:depth])) / len(question.answers)
+
+
+def _reciprocal_rank(question: Question, found: Sequence[str]) -> float:
+    places = [place for place, one in enumerate(found, start=1) if one in question.answers]
+    return 1 / places[0] if places else 0.0
+
+
+def _mistyped(question: Question, seed: int) -> Question:
+    return Question(with_typo(question.question, SEED + seed), question.answers, question.sort)
+
+
+# -- Ours ------------------------------------------------------------------------------------------
+
+
+def _ours(entries: Sequence[Entry]) -> Mapping[str, Search]:
+    from ctxhub.core.selectors.search import search
+
+    project_id, ids = _write(entries)
+
+    def ask(match: str) -> Search:
+        def first(question: str) -> list[str]:
+            found = search(project_id, question, match=match, limit=DEEPEST)
+            return [ids[hit.ref] for hit in found.hits if hit.ref in ids]
+
+        return first
+
+    return {f"ctxhub {match}": ask(match) for match in ("auto", "any", "all", "fuzzy")}
+
+
+def _by_meaning(search: Search) -> Search:
+    from django.test import override_settings
+
+    return override_settings(SEMANTIC_SEARCH=True)(search)
+
+
+def _write(entries: Sequence[Entry]) -> tuple[int, dict[str, str]]:
+    """Store every entry as what it is; its id by its ref."""
+    from ctxhub.core.caller import Caller
+    from ctxhub.core.services.projects import create_project
+    from ctxhub.core.writing import writing
+
+    caller = Caller(project=create_project(slug="bench"), agent="bench", keeps_secrets=True)
+    with writing(caller.project_id):
+        refs = {_write_one(caller, entry): entry.id for entry in entries}
+    return caller.project_id, refs
+
+
+def _write_one(caller: Any, entry: Entry) -> str:
+    from memory.services.constraints import add_constraint
+    from memory.services.decisions import set_decision
+    from messaging.services.messages import send_message
+    from tracking.services.changes import record_change
+
+    tags = list(entry.tags)
+    match entry.kind:
+        case Kind.DECISION:
+            set_decision(caller=caller, key=entry.title, value=entry.text, tags=tags)
+            return f"decision:{entry.title}"
+        case Kind.CONSTRAINT:
+            answer = add_constraint(caller=caller, category=entry.title, text=entry.text, tags=tags)
+            return f"constraint:{answer['id']}"
+        case Kind.MESSAGE:
+            sent = send_message(caller=caller, text=f"{entry.title}. {entry.text}")
+            return f"message:{sent['id']}"
+        case Kind.CHANGE:
+            change = record_change(caller=caller, path=entry.title, change="modified", description=entry.text)
+            return f"change:{change['id']}"
+
+
+# -- What a database offers ------------------------------------------------------------------------
+
+
+def _plain(engine: Engine, entries: Sequence[Entry]) -> Mapping[str, Search]:
+    from django.db import connection
+
+    texts = [(e.id, f"{e.title} {' '.join(e.tags)} {e.text}") for e in entries]
+    with connection.cursor() as cursor:
+        if engine is Engine.SQLITE:
+            cursor.execute(
+                "CREATE VIRTUAL TABLE plain USING fts5(id UNINDEXED, body, tokenize='porter unicode61')"
+            )
+            cursor.executemany("INSERT INTO plain(id, body) VALUES (%s, %s)", texts)
+            return {"FTS5 AND": _fts5(" AND "), "FTS5 OR": _fts5(" OR ")}
+        cursor.execute("CREATE TABLE plain (id text, body text, vector tsvector)")
+        cursor.executemany(
+            "INSERT INTO plain VALUES (%s, %s, to_tsvector('english', %s))", [(i, t, t) for i, t in texts]
+        )
+        cursor.execute("CREATE INDEX ON plain USING gin (vector)")
+    return {"tsvector AND": _tsvector(" & "), "tsvector OR": _tsvector(" | ")}
+
+
+def _fts5(operator: str) -> Search:
+    statement = "SELECT id FROM plain WHERE plain MATCH %s ORDER BY rank LIMIT 10"
+    return lambda question: _asked(statement, [operator.join(f'"{word}"' for word in _words(question))])
+
+
+def _tsvector(operator: str) -> Search:
+    parsed = "to_tsquery('english', %s)"
+    statement = (
+        f"SELECT id FROM plain WHERE vector @@ {parsed} ORDER BY ts_rank(vector, {parsed}) DESC LIMIT 10"
+    )
+    return lambda question: _asked(statement, [operator.join(_words(question))] * 2)
+
+
+def _asked(statement: str, values: Sequence[str]) -> list[str]:
+    from ctxhub.core import sql
+
+    return [found for (found,) in sql.rows(statement, values)] if values[0] else []
+
+
+def _words(question: str) -> list[str]:
+    return re.findall(r"\w+", question)
+
+
+if __name__ == "__main__":
+    main()
