@@ -32,7 +32,7 @@ class Agent:
     client: Client
     tell: Callable[[str], None]
 
-    async def call(self, tool: str, action: str, **arguments: Any) -> Answer:
+    async def call(self, tool: str, action: str = "", **arguments: Any) -> Answer:
         """Call a tool; raises Unexpected if it answers with an error."""
         answer, is_error = await self._call(tool, action, arguments)
         if is_error:
@@ -47,8 +47,9 @@ class Agent:
         return answer
 
     async def _call(self, tool: str, action: str, arguments: Answer) -> tuple[Answer, bool]:
-        self.tell(_wrapped(f"  {self.name} > {tool} {action} {_said(arguments)}"))
-        result = await self.client.call_tool(tool, {"action": action, **arguments})
+        call = f"{tool} {action}".strip()
+        self.tell(_wrapped(f"  {self.name} > {call} {_said(arguments)}"))
+        result = await self.client.call_tool(tool, {"action": action, **arguments} if action else arguments)
         [block] = result.content
         assert isinstance(block, TextContent)
         answer: Answer = json.loads(block.text)

@@ -10,9 +10,12 @@ class Unexpected(Exception):
 
 
 class Agent(Protocol):
-    """`call` has to succeed, `refused` has to fail; both raise Unexpected otherwise."""
+    """`call` has to succeed, `refused` has to fail; both raise Unexpected otherwise.
 
-    async def call(self, tool: str, action: str, **arguments: Any) -> Answer: ...
+    A tool of one operation has no action.
+    """
+
+    async def call(self, tool: str, action: str = "", **arguments: Any) -> Answer: ...
 
     async def refused(self, tool: str, action: str, **arguments: Any) -> Answer: ...
 

@@ -49,6 +49,11 @@ async def work_side_by_side(ada: Agent, ben: Agent, eve: Agent, tell: Callable[[
     await ada.call("file", "release", lease_id=lease["lease_id"])
     await eve.call("file", "lease", paths=["src/api/auth.py"])
 
+    tell("\nBen was away. He asks in his own words, and finds what was done, of whatever kind it is.")
+    found = await ben.call("search", query="where do logins happen now, and who checks tokens?", limit=3)
+    for kind in ("change", "constraint"):
+        expect(f"a {kind} found", any(ref.startswith(f"{kind}:") for ref in column(found, "ref")), True)
+
     tell("\nWhat is in force, and what has moved, layer by layer:")
     summary = await ben.call("hub", "layer_summary")
     rows = {row[0]: row[1:] for row in summary["rows"]}
