@@ -32,6 +32,9 @@ class Prose:
         return "".join(self.random.choices(_HAN, k=characters))
 
     def text(self) -> str:
-        """15 to 60 words."""
-        words = " ".join(self.word() for _ in range(self.random.randint(15, 60)))
+        """One to five sentences, of 12 words in the middle."""
+        words = " ".join(self._sentence() for _ in range(self.random.randint(1, 5)))
         return f"{words} {self.han(self.random.randint(6, 30))}" if self.random.random() < 0.2 else words
+
+    def _sentence(self) -> str:
+        return " ".join(self.word() for _ in range(self.random.randint(6, 18))).capitalize() + "."

@@ -64,12 +64,12 @@ def find_hits(text: str, wanted: Wanted) -> list[Hit]:
 
     Pairs of a script without blanks overlap: `merged` makes one stretch of them.
     """
-    known: dict[str, list[Hit]] = {}
+    known: dict[str, Sequence[Hit]] = {}
     hits: list[Hit] = []
     for match in runs(text):
         run = match[0]
         if (found := known.get(run)) is None:
-            found = known[run] = list(_hits_in_run(run, wanted))
+            found = known[run] = list(_hits_in_run(run, wanted)) if _may_hold(run, wanted.starts) else ()
         if found:
             at = match.start()
             hits += [Hit(at + hit.start, at + hit.end, hit.word, hit.worth) for hit in found]
@@ -96,7 +96,8 @@ def excerpt(text: str, wanted: Wanted, max_tokens: int) -> str:
     size = max(len(whole) * max_tokens // tokens // passages, 2 * LEAST_AROUND)
     draft = _Draft(whole, max_tokens)
     _take_best(draft, _passages(hits, all_sentences, size))
-    _fill(draft, all_sentences)
+    if not draft.is_well_used:
+        _fill(draft, all_sentences)
     return str(draft)
 
 
@@ -193,8 +194,6 @@ class _Draft:
 
 
 def _hits_in_run(run: str, wanted: Wanted) -> Iterator[Hit]:
-    if not _may_hold(run, wanted.starts):
-        return
     for piece in pieces(run):
         for word, (start, end) in _places(piece):
             for found, worth in wanted.found_as(word):
