@@ -20,7 +20,7 @@ from ctxhub.core.token_count import count_tokens
 DETAILS = {"ids": 0, "compact": 60, "standard": 120, "detailed": 250}
 COLUMNS = ("ref", "title", "excerpt", "score", "tokens")
 # So many passages are looked at; of a longer list twice as many as it has.
-CANDIDATES = 100
+CANDIDATES = 60
 
 
 @dataclass(frozen=True, slots=True)
