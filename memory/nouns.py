@@ -8,7 +8,7 @@ from memory.models import Constraint, ConstraintStatus, Decision, DecisionStatus
 from memory.search.constraints import constraints_showing, read_constraint_documents
 from memory.search.decisions import decisions_showing, read_decision_documents
 from memory.selectors.constraints import open_constraints
-from memory.selectors.decisions import open_decisions
+from memory.selectors.decisions import ids_of_keys, open_decisions
 from memory.selectors.templates import open_templates
 
 
@@ -38,6 +38,7 @@ register(
         by_layer=active_by_layer,
         documents=read_decision_documents,
         showing=decisions_showing,
+        ids_of=ids_of_keys,
     )
 )
 register(

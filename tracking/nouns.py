@@ -5,7 +5,7 @@ from tracking.models import FileChange, Lease, Resource
 from tracking.search import read_change_documents, read_resource_documents
 from tracking.selectors.changes import count_in_last_hour, open_changes
 from tracking.selectors.leases import count_live, open_leases
-from tracking.selectors.resources import open_resources
+from tracking.selectors.resources import ids_of_files, open_resources
 
 register(
     Noun(
@@ -26,6 +26,7 @@ register(
         count=lambda figures: figures.of("resource"),
         open=open_resources,
         documents=read_resource_documents,
+        ids_of=ids_of_files,
     )
 )
 register(

@@ -168,6 +168,12 @@ def clean_from_to(value: int, name: str, at_least: int, at_most: int) -> int:
     return value
 
 
+def read_id(name: str) -> int | None:
+    """The id that a name is, written as ids are; None for what a database cannot hold."""
+    is_id = name.isascii() and name.isdecimal() and name[0] != "0" and len(name) < 19
+    return int(name) if is_id else None
+
+
 def clean_moment(value: str | datetime | None, name: str) -> datetime | clock.EventCursor | None:
     """The moment, or the event, that a caller names; None where nothing is said."""
     if isinstance(value, datetime):

@@ -25,7 +25,7 @@ class Noun:
     `open(project_id, names, full)`: the items behind many names of refs, in a fixed number of queries.
     `by_layer(figures)`: the figure of each layer, by its id, for `layer_summary`.
     `documents(project_id, object_ids)`: what these rows are found by, and what excerpts are cut from.
-    `id_of(project_id, name)`: the row a name means; raises NotFound.
+    `ids_of(project_id, names)`: the rows that names of refs mean, where they are not the rows' ids.
     `showing(word)`: the ids of the rows whose documents show this tag, scope, category or agent by its name.
     `unread(caller)`: what `updates` says of this noun, in place of how many things others changed.
     """
@@ -39,7 +39,7 @@ class Noun:
     documents: Callable[[int, Sequence[int]], Sequence[Document]] | None = None
     showing: Callable[[NamedRow], Sequence[int]] | None = None
     unread: Callable[[Caller], int] | None = None
-    id_of: Callable[[int, str], int] | None = None
+    ids_of: Callable[[int, Sequence[str]], Mapping[str, int]] | None = None
 
 
 _nouns: dict[str, Noun] = {}

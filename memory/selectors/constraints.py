@@ -5,6 +5,7 @@ from typing import Any
 
 from ctxhub.core.clock import spoken
 from ctxhub.core.errors import NotFound, shown
+from ctxhub.core.inputs import read_id
 from ctxhub.core.listing import preview
 from memory.sql.constraint_rows import ConstraintRow, read_constraints
 
@@ -40,16 +41,11 @@ def constraint_item(row: ConstraintRow) -> dict[str, Any]:
 
 def open_constraints(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
     """The items behind refs; `full` whole, else a digest: the text cut short."""
-    ids = {int(name): name for name in names if _is_id(name)}
+    ids = {row_id: name for name in names if (row_id := read_id(name))}
     return {
         ids[row_id]: constraint_item(row) if full else _digest(row)
         for row_id, row in read_constraints(project_id, list(ids)).items()
     }
-
-
-def _is_id(name: str) -> bool:
-    """Written as ids are: what a database cannot hold is none."""
-    return name.isascii() and name.isdecimal() and name[0] != "0" and len(name) < 19
 
 
 def _digest(row: ConstraintRow) -> dict[str, Any]:

@@ -107,6 +107,11 @@ def _word(status: int) -> str:
     return str(DecisionStatus(status).label)
 
 
+def ids_of_keys(project_id: int, keys: Sequence[str]) -> dict[str, int]:
+    found = Decision.objects.in_project(project_id).filter(key__in=keys)
+    return dict(found.values_list("key", "pk"))
+
+
 def open_decisions(project_id: int, keys: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
     """The items behind refs; `full` with rationale, else a digest: the value cut short."""
     items = {}

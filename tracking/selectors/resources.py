@@ -56,6 +56,12 @@ def open_resources(project_id: int, names: Sequence[str], full: bool) -> dict[st
     }
 
 
+def ids_of_files(project_id: int, names: Sequence[str]) -> dict[str, int]:
+    files = {name: file for name in names if (file := _file(name))}
+    known = rows.find_resources(project_id, list(files.values())) if files else {}
+    return {name: known[file] for name, file in files.items() if file in known}
+
+
 def leases_on(project_id: int, file: str) -> list[dict[str, Any]]:
     """The live leases that match the file."""
     return _leases(project_id, [file]).get(file, [])

@@ -62,12 +62,17 @@ def text_id(entry_id: int, part: int) -> int:
 
 def passages(document: Document) -> list[Passage]:
     """The title, tags and the date are in front: they say what a thing is about better than any sentence."""
+    return last_passages(document, 0, 0)
+
+
+def last_passages(document: Document, part: int, start: int) -> list[Passage]:
+    """Those from the `part`-th on, of a document whose `body` is what stands from `start` on in the text."""
     head = analyse(document.title)
     also = [*analyse("\n".join(document.tags)), *_date_words(document.at)]
     found = []
-    for part, (start, end) in enumerate(islice(stretches(document.body), PARTS)):
-        words = head + ([] if part else also) + analyse(document.body[start:end])
-        found.append(Passage(part, start, " ".join(words), len(words)))
+    for own, (begin, end) in enumerate(islice(stretches(document.body), PARTS - part), start=part):
+        words = head + ([] if own else also) + analyse(document.body[begin:end])
+        found.append(Passage(own, start + begin, " ".join(words), len(words)))
     return found
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import TypedDict, Unpack
 
 from ctxhub.core import nouns, sql
-from ctxhub.core.errors import NotFound
+from ctxhub.core.errors import NotFound, shown
 from ctxhub.core.inputs import clean_moment, clean_name, clean_one_of, clean_query, clean_words
 from ctxhub.core.search.corrections import Corrected, correct, widen
 from ctxhub.core.search.documents import kind_word, tag_word
-from ctxhub.core.search.engines import Narrowing, frequencies
+from ctxhub.core.search.engines import Narrowing, Scope, frequencies
 from ctxhub.core.search.queries import MAX_TERMS, Query, Term, parse, parse_likeness
 from ctxhub.core.search.ranking import worth
 from ctxhub.core.selectors.events import moment_of
@@ -19,7 +19,10 @@ MATCHES = ("auto", "any", "all", "fuzzy", "similar")
 
 
 class SearchFilters(TypedDict, total=False):
-    """What narrows a search, as a caller says it."""
+    """What narrows a search, as a caller says it.
+
+    `within` is a noun's own: words of the scope, of each inner sequence one must be there.
+    """
 
     kinds: Sequence[str] | None
     tags: Sequence[str] | None
@@ -27,6 +30,7 @@ class SearchFilters(TypedDict, total=False):
     context: str | None
     by: str | None
     since: str | None
+    within: Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
     by = clean_name(said, "by") if (said := filters.get("by")) else ""
     layer, context = filters.get("layer"), filters.get("context")
     words = find_words(project_id, agent=by, layers=bool(layer))
-    scope = [[f"P{project_id}"]]
+    scope = [[f"P{project_id}"], *filters.get("within", ())]
     if kinds:
         scope.append([kind_word(kind) for kind in kinds])
     if tags:
@@ -123,6 +127,7 @@ def _kind(said: str) -> str:
 
 def _context_id(project_id: int, name: str) -> int:
     noun = nouns.find_noun("context")
-    if noun and noun.id_of:
-        return noun.id_of(project_id, name)
-    raise NotFound(f"There is no context {name!r}.", hint="memory contexts lists those there are.")
+    found = noun.ids_of(project_id, [name]) if noun and noun.ids_of else {}
+    if name not in found:
+        raise NotFound(f"There is no context {shown(name)}.", hint="memory contexts lists those there are.")
+    return found[name]

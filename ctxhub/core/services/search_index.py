@@ -1,9 +1,22 @@
 """Keeps the index: every write of a noun puts what it wrote here, in its transaction."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.dispatch import Signal
 
 from ctxhub.core import nouns, sql
-from ctxhub.core.search.documents import PARTS, Document, known_words, passages, scope_words, text_id
+from ctxhub.core.search.documents import (
+    PARTS,
+    Document,
+    Passage,
+    known_words,
+    last_passages,
+    passages,
+    scope_words,
+    text_id,
+)
 from ctxhub.core.search.engines import any_entries
 from ctxhub.core.search.queries import Term
 from ctxhub.core.search.stems import stem
@@ -11,6 +24,21 @@ from ctxhub.core.search.stems import stem
 # Things read afresh at a time, and words that are looked up.
 AT_ONCE = 500
 LOOKED_UP_AT_ONCE = 1_000
+
+# Sent in the transaction in which things go: project_id, kind, object_ids.
+forgotten = Signal()
+
+StoredPassage = tuple[int, int, int, int, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LastPassage:
+    """Of which entry, the how manieth, where it begins, and when the thing last changed."""
+
+    entry: int
+    part: int
+    start: int
+    updated_at: datetime
 
 
 def index_documents(
@@ -40,9 +68,42 @@ def index_documents(
         _unlearn_lost(project_id, words)
 
 
+def index_growth(
+    project_id: int, kind: str, document: Document, added: int, read_from: Callable[[int], str]
+) -> None:
+    """Make findable what a thing has more at its end, at the cost of that alone: `added` characters.
+
+    `document` is the thing as it is now, without its body; `read_from(start)` reads the body from a character
+    on, as it is now. Of the passages that were there only the last one changes.
+    """
+    last = _last_passage(project_id, kind, document.object_id)
+    if last is None or last.updated_at.date() != document.at.date():
+        # The first passage holds the date.
+        index_documents(project_id, kind, [replace(document, body=read_from(0))])
+        return
+    tail = replace(document, body=read_from(last.start))
+    scope = scope_words(project_id, kind, document)
+    _store_passages(
+        [_stored(project_id, last.entry, p, scope) for p in last_passages(tail, last.part, last.start)]
+    )
+    sql.execute(
+        "UPDATE core_searchentry SET updated_at = %s WHERE id = %s",
+        [sql.stored_time(document.at), last.entry],
+    )
+    words = known_words(tail)
+    learn(project_id, {last.entry: words})
+    # What is added without a blank makes one word of two.
+    if lost := known_words(replace(tail, body=tail.body[: len(tail.body) - added])) - words:
+        which, values = sql.among("word", sorted(lost))
+        _unlearn(
+            project_id, f"project_id = %s AND entry_id = %s AND {which}", [project_id, last.entry, *values]
+        )
+
+
 def forget(project_id: int, kind: str, object_ids: Iterable[int]) -> None:
     """Take away what is no more, and the words that only it had."""
     if ids := list(object_ids):
+        forgotten.send(None, project_id=project_id, kind=kind, object_ids=ids)
         among, values = sql.among("object_id", ids)
         which = f"project_id = %s AND kind = %s AND {among}"
         found = [project_id, kind, *values]
@@ -67,18 +128,41 @@ def _write_passages(
     project_id: int, kind: str, documents: Sequence[Document], entry_ids: Mapping[int, int]
 ) -> dict[int, int]:
     """How many passages each entry has now."""
-    rows: list[tuple[int, int, int, int, str, str]] = []
+    rows: list[StoredPassage] = []
     counts: dict[int, int] = {}
     for document in documents:
         entry, scope = entry_ids[document.object_id], scope_words(project_id, kind, document)
         found = passages(document)
         counts[entry] = len(found)
-        rows += [(text_id(entry, p.part), project_id, p.start, p.size, p.words, scope) for p in found]
+        rows += [_stored(project_id, entry, passage, scope) for passage in found]
+    _store_passages(rows)
+    return counts
+
+
+def _stored(project_id: int, entry: int, passage: Passage, scope: str) -> StoredPassage:
+    return (text_id(entry, passage.part), project_id, passage.start, passage.size, passage.words, scope)
+
+
+def _store_passages(rows: Sequence[StoredPassage]) -> None:
     columns = ("id", "project_id", "start", "size", "words", "scope")
     changes = ", ".join(f"{column} = excluded.{column}" for column in columns[2:])
     for some in sql.chunks(rows, 1_000):
         sql.insert("core_searchtext", columns, some, f"ON CONFLICT (id) DO UPDATE SET {changes}")
-    return counts
+
+
+def _last_passage(project_id: int, kind: str, object_id: int) -> LastPassage | None:
+    rows = sql.rows(
+        f"""
+        SELECT e.id, t.id - e.id * {PARTS}, t.start, e.updated_at
+        FROM core_searchentry e CROSS JOIN core_searchtext t
+        WHERE e.project_id = %s AND e.kind = %s AND e.object_id = %s
+            AND t.id >= e.id * {PARTS} AND t.id < (e.id + 1) * {PARTS}
+        ORDER BY t.id DESC LIMIT 1""",  # noqa: S608
+        [project_id, kind, object_id],
+    )
+    for entry, part, start, updated_at in rows:
+        return LastPassage(entry, part, start, sql.read_time(updated_at))
+    return None
 
 
 def _delete_passages(which: str, values: Sequence[object], *, behind: int) -> None:

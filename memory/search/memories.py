@@ -1,0 +1,45 @@
+"""What memories are found by."""
+
+from collections.abc import Sequence
+
+from ctxhub.core.models import Tag
+from ctxhub.core.models.base import NamedRow
+from ctxhub.core.search.documents import Document, named_word
+from ctxhub.core.search.words_shown import Fields, ids_showing
+from memory.models import Memory
+from memory.sql.memory_rows import MemoryRow, read_memories
+
+SHOWN: Fields = {Tag: "tags"}
+
+
+def memory_document(row: MemoryRow) -> Document:
+    lines = (row.content, row.stack, ", ".join(row.paths))
+    return Document(
+        object_id=row.id,
+        ref=f"memory:{row.id}",
+        title=row.title,
+        body="\n\n".join(line for line in lines if line),
+        at=row.updated_at,
+        tags=sorted(row.tags, key=str.casefold),
+        agent_id=row.agent_id,
+        context_id=row.context_id,
+        also=[type_word(row.type), *([stack_word(row.stack)] if row.stack else [])],
+    )
+
+
+def read_memory_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
+    return [memory_document(row) for row in read_memories(project_id, ids).values()]
+
+
+def memories_showing(word: NamedRow) -> list[int]:
+    return ids_showing(Memory, word, SHOWN)
+
+
+def type_word(memory_type: int) -> str:
+    """The word of the scope by which a search narrows to memories of a type."""
+    return f"Y{memory_type}"
+
+
+def stack_word(stack: str) -> str:
+    """The same for what memories are about."""
+    return named_word("B", stack.casefold())
