@@ -12,7 +12,7 @@ from memory.models.memory import Difficulty, MemoryType
 
 @dataclass(frozen=True, slots=True)
 class MemoryRow:
-    """A memory with the names of what it points to. `id` is 0 before it is stored; lists leave content out."""
+    """A memory with the names of what it points to. `id` is 0 before it is stored; lists have no content."""
 
     title: str
     context: str
