@@ -82,6 +82,7 @@ def _items(value: Any) -> Any:
 
 Word = Annotated[str, BeforeValidator(_word)]
 Number = Annotated[int, BeforeValidator(_number_not_bool)]
+Share = Annotated[float, BeforeValidator(_number_not_bool)]
 Value = Annotated[str | int | float, PlainValidator(_value), WithJsonSchema({"type": ["string", "number"]})]
 Words = Annotated[list[str], BeforeValidator(_list)]
 # One that is no object is that item's error, not the whole call's.
@@ -102,46 +103,61 @@ Json = Annotated[
 OTHER_NAMES = {
     "active_only": "status",
     "agent_name": "agent",
-    "agents_names": "agents",
     "agent_names": "agents",
+    "agents_names": "agents",
     "alternatives_considered": "alternatives",
     "change_type": "change",
     "changed_by": "by",
     "constraint_id": "id",
     "constraint_text": "text",
+    "context_id": "context",
     "context_key": "key",
+    "context_name": "context",
+    "contextid": "context",
     "created_by": "agent",
     "decided_by": "by",
     "decision_key": "key",
     "decisions": "items",
+    "end_line": "end",
     "file_changes": "items",
     "file_path": "path",
     "from_agent": "agent",
+    "is_active": "active",
     "key_name": "key",
     "key_pattern": "pattern",
+    "line_number": "line",
+    "line_range": "lines",
     "lock_duration": "within_seconds",
     "match_mode": "match",
+    "max_content_chars": "max_tokens",
+    "memory_id": "id",
+    "memoryid": "id",
     "message": "text",
     "message_id": "id",
     "message_ids": "ids",
     "messages": "items",
+    "mode": "detail",
     "msg_type": "type",
     "msg_type_filter": "type",
     "name": "key",
     "offset": "cursor",
+    "pad_id": "scratchpad_id",
     "priority_filter": "priority",
     "required_fields": "require",
     "scope": "scopes",
     "scopes": "scope",
     "search_text": "text",
+    "section_marker": "section",
     "since_timestamp": "since",
     "sort_by": "sort",
     "sort_order": "order",
+    "start_line": "line",
     "statuses": "status",
     "tag": "tags",
     "tag_match": "match",
     "tags_all": "tags",
     "tags_any": "tags",
+    "tail_size": "tail",
     "template": "name",
     "template_name": "name",
     "time_series": "bucket",
@@ -169,6 +185,11 @@ class Argument:
     def says(self) -> str:
         return next((mark.words for mark in _marks(self.annotation) if isinstance(mark, Says)), "")
 
+    @property
+    def says_what(self) -> str:
+        """The argument with its words: the same wherever it is said again."""
+        return f"{self.name}={self.says}" if self.says else ""
+
     @cached_property
     def schema(self) -> dict[str, Any]:
         schema: dict[str, Any] = lean(TypeAdapter(self.annotation).json_schema())
@@ -181,13 +202,14 @@ class Argument:
         said = self.says or default.lower()
         return f"{self._marked}={said}" if said else self._marked
 
-    @property
-    def gist(self) -> str:
+    def gist(self, *, is_told: bool) -> str:
         """The same for a tool's description, which is paid for in every session: a number, or false, goes
-        without saying.
+        without saying, and so do words that were told before.
         """
+        if self.says:
+            return self._marked if is_told else self.signature
         is_plain = self.default is False or type(self.default) is int
-        return self._marked if is_plain and not self.says else self.signature
+        return self._marked if is_plain else self.signature
 
     @property
     def _marked(self) -> str:

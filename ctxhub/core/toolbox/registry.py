@@ -55,13 +55,17 @@ class Action:
     def summary(self) -> str:
         return self.doc.partition("\n\n")[0].replace("\n", " ")
 
-    @property
-    def signature(self) -> str:
-        """What a tool's description says of it; what another action takes too is said there."""
+    def signature(self, told: set[str]) -> str:
+        """What a tool's description says of it; what another action takes too is said there.
+
+        `told`: the arguments whose words the description has named before, and now those named here.
+        """
         taken = _tools[self.tool].actions[self.takes_all_of].arguments.names if self.takes_all_of else ()
-        own = [argument.gist for argument in self.arguments.all if argument.name not in taken]
+        own = [argument for argument in self.arguments.all if argument.name not in taken]
+        gists = [argument.gist(is_told=argument.says_what in told) for argument in own]
+        told |= {argument.says_what for argument in own}
         rest = f"+ what {self.takes_all_of} takes" if self.takes_all_of else ""
-        return " ".join([self.name, *own, rest]).strip()
+        return " ".join([self.name, *gists, rest]).strip()
 
 
 @dataclass(frozen=True)
