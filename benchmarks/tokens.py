@@ -27,24 +27,24 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 
 def measure(hub: Hub, wire: Wire) -> Iterator[Tokens]:
-    count = _counter()
+    count = counter()
     for what, options in SURFACES.items():
         with running(hub, Transport.STDIO, options=options) as server:
             client = server.connect(wire)
             yield Tokens(what, count(_seen(client.rpc("tools/list")["tools"])))
             if not options:
                 for name, arguments in ANSWERS.items():
-                    yield Tokens(name, count(_compact(client.call(tool("decision", **arguments)))))
+                    yield Tokens(name, count(compact(client.call(tool("decision", **arguments)))))
 
 
 def _seen(tools: list[dict[str, Any]]) -> str:
-    return _compact([{name: tool[name] for name in ("name", "description", "inputSchema")} for tool in tools])
+    return compact([{name: tool[name] for name in ("name", "description", "inputSchema")} for tool in tools])
 
 
-def _compact(value: Any) -> str:
+def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _counter() -> Callable[[str], int]:
+def counter() -> Callable[[str], int]:
     encoding = bpe_openai.get_encoding("o200k_base")
     return lambda text: len(encoding.encode_ordinary(text))
