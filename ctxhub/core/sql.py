@@ -60,6 +60,15 @@ def among(column: str, values: Sequence[int] | Sequence[str]) -> tuple[str, list
     return f"{column} = ANY(%s::{kind}[])", [list(values)]
 
 
+def by_ids(alias: str, project_id: int, ids: Sequence[int]) -> tuple[str, list[Any]]:
+    """The condition that a row is one of these, and of the project.
+
+    With a plus: else SQLite, before it has statistics, walks all of the project to find a few ids in it.
+    """
+    which, values = among(f"{alias}.id", ids)
+    return f"+{alias}.project_id = %s AND {which}", [project_id, *values]
+
+
 def listed(values: Sequence[str]) -> tuple[str, list[Any]]:
     """The values as rows of a table `asked`, each `value` in the order of its `key`."""
     if connection.vendor == "sqlite":

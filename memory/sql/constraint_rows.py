@@ -58,8 +58,7 @@ FIELDS = (
 def read_constraints(project_id: int, ids: Sequence[int]) -> dict[int, ConstraintRow]:
     if not ids:
         return {}
-    among, values = sql.among("d.id", ids)
-    return {row.id: row for row in _read(f"d.project_id = %s AND {among}", [project_id, *values])}
+    return {row.id: row for row in _read(*sql.by_ids("d", project_id, ids))}
 
 
 def find_same(project_id: int, category_id: int, digest: str) -> ConstraintRow | None:

@@ -64,18 +64,18 @@ WHOLE = (
 
 
 def read_decisions(project_id: int, keys: Sequence[str]) -> dict[str, DecisionRow]:
-    return {row.key: row for row in _read(project_id, "d.key", keys)}
+    among, values = sql.among("d.key", keys)
+    return {row.key: row for row in _read(f"d.project_id = %s AND {among}", [project_id, *values])}
 
 
 def read_decisions_by_id(project_id: int, ids: Sequence[int]) -> list[DecisionRow]:
-    return _read(project_id, "d.id", ids)
+    return _read(*sql.by_ids("d", project_id, ids))
 
 
-def _read(project_id: int, column: str, wanted: Sequence[int] | Sequence[str]) -> list[DecisionRow]:
+def _read(where: str, values: Sequence[Any]) -> list[DecisionRow]:
     select, joined = selected(WHOLE)
-    among, values = sql.among(column, wanted)
-    statement = f"SELECT {select} FROM memory_decision d {joined} WHERE d.project_id = %s AND {among}"  # noqa: S608
-    return as_rows(WHOLE, sql.rows(statement, [project_id, *values]))
+    statement = f"SELECT {select} FROM memory_decision d {joined} WHERE {where}"  # noqa: S608
+    return as_rows(WHOLE, sql.rows(statement, values))
 
 
 def used_versions(project_id: int, asked: Iterable[tuple[int, Any]]) -> set[tuple[int, Any]]:

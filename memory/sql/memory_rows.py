@@ -52,9 +52,9 @@ def read_memories(project_id: int, ids: Sequence[int], fields: Sequence[str] = W
     """By their ids."""
     if not ids:
         return {}
-    among, values = sql.among("d.id", ids)
-    statement = f"SELECT {selected(fields)} FROM memory_memory d {JOINS} WHERE d.project_id = %s AND {among}"  # noqa: S608
-    return {row.id: row for row in as_rows(fields, sql.rows(statement, [project_id, *values]))}
+    which, values = sql.by_ids("d", project_id, ids)
+    statement = f"SELECT {selected(fields)} FROM memory_memory d {JOINS} WHERE {which}"  # noqa: S608
+    return {row.id: row for row in as_rows(fields, sql.rows(statement, values))}
 
 
 @cache

@@ -98,9 +98,9 @@ def as_row(found: Sequence[Any]) -> MessageRow:
 def read_messages(project_id: int, ids: Sequence[int]) -> dict[int, MessageRow]:
     if not ids:
         return {}
-    among, values = sql.among("m.id", ids)
-    statement = f"SELECT {selected()} FROM messaging_message m {JOINED} WHERE m.project_id = %s AND {among}"  # noqa: S608
-    return {row.id: row for row in map(as_row, sql.rows(statement, [project_id, *values]))}
+    which, values = sql.by_ids("m", project_id, ids)
+    statement = f"SELECT {selected()} FROM messaging_message m {JOINED} WHERE {which}"  # noqa: S608
+    return {row.id: row for row in map(as_row, sql.rows(statement, values))}
 
 
 def read_thread(project_id: int, root_id: int, after: int, limit: int) -> list[MessageRow]:

@@ -109,19 +109,18 @@ def list_changes(
 def read_changes(project_id: int, ids: Sequence[int]) -> list[ChangeRow]:
     if not ids:
         return []
-    among, values = sql.among("c.id", ids)
-    return _read("", "", f"c.project_id = %s AND {among}", [project_id, *values], len(ids))
+    return _read("", "", *sql.by_ids("c", project_id, ids), len(ids))
 
 
 def read_recorded(project_id: int, ids: Sequence[int]) -> list[Recorded]:
-    among, values = sql.among("c.id", ids)
+    which, values = sql.by_ids("c", project_id, ids)
     statement = f"""
         SELECT c.id, r.path, c.change, c.agent_id, c.layer_id, c.description, c.at
         FROM tracking_filechange c JOIN tracking_resource r ON r.id = c.resource_id
-        WHERE c.project_id = %s AND {among}"""  # noqa: S608
+        WHERE {which}"""  # noqa: S608
     return [
         Recorded(row_id, path, str(ChangeKind(change).label), agent_id, layer_id, text, sql.read_time(at))
-        for row_id, path, change, agent_id, layer_id, text, at in sql.rows(statement, [project_id, *values])
+        for row_id, path, change, agent_id, layer_id, text, at in sql.rows(statement, values)
     ]
 
 

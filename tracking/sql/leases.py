@@ -92,8 +92,7 @@ def list_leases(
 def read_leases(project_id: int, ids: Sequence[int]) -> list[LeaseRow]:
     if not ids:
         return []
-    among, values = sql.among("l.id", ids)
-    return _read("", "", f"l.project_id = %s AND {among}", [project_id, *values])
+    return _read("", "", *sql.by_ids("l", project_id, ids))
 
 
 def live_leases_of(project_id: int, folded: str, now: datetime) -> list[LeaseRow]:

@@ -33,9 +33,9 @@ def make_resources(project_id: int, paths: Sequence[str], at: datetime) -> dict[
 
 def read_resources(project_id: int, ids: Sequence[int]) -> list[tuple[int, str, datetime]]:
     """Id, path and when each was first heard of."""
-    among, values = sql.among("id", ids)
-    statement = f"SELECT id, path, created_at FROM tracking_resource WHERE project_id = %s AND {among}"  # noqa: S608
-    found = sql.rows(statement, [project_id, *values])
+    which, values = sql.by_ids("r", project_id, ids)
+    statement = f"SELECT r.id, r.path, r.created_at FROM tracking_resource r WHERE {which}"  # noqa: S608
+    found = sql.rows(statement, values)
     return [(row_id, path, sql.read_time(created_at)) for row_id, path, created_at in found]
 
 
