@@ -63,6 +63,28 @@ def folder(name: str, default: Path) -> Path:
     return _read(name, default, lambda raw: ROOT / raw)
 
 
+def roots(name: str) -> list[tuple[str, Path]]:
+    """Folders, comma-separated: `/srv/code` for every project, which is named '', or `apollo=/srv/code`."""
+
+    def to_roots(raw: str) -> list[tuple[str, Path]]:
+        found = [_root(part.strip()) for part in raw.split(",") if part.strip()]
+        for n, (project, path) in enumerate(found):
+            for other, beside in found[:n]:
+                if path.name == beside.name and (project == other or "" in (project, other)):
+                    raise ValueError(f"two folders of one project are called {path.name!r}")
+        return found
+
+    return _read(name, [], to_roots)
+
+
+def _root(said: str) -> tuple[str, Path]:
+    project, _, path = ("", "", said) if said.startswith("/") else said.partition("=")
+    folder = Path(path.strip())
+    if not folder.is_absolute() or not folder.name or ".." in folder.parts:
+        raise ValueError(f"{said!r} is no whole path of a folder; say /srv/code or apollo=/srv/code")
+    return project.strip(), folder
+
+
 def secret_key(name: str, file: Path) -> str:
     """The key from the environment, else from `file`, made on first use and readable by its owner alone."""
     key = text(name) or _kept_secret(file)

@@ -171,6 +171,7 @@ LOGIN_URL, LOGIN_REDIRECT_URL = "/admin/login/", "/admin/"
 # -- Limits ----------------------------------------------------------------------------------------
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+GREP_ROOTS = env.roots("CTXHUB_GREP_ROOTS")
 EXACT_TOKENS = env.flag("CTXHUB_EXACT_TOKENS", default=False)
 SEMANTIC_SEARCH = env.flag("CTXHUB_SEMANTIC_SEARCH", default=False)
 
@@ -217,6 +218,21 @@ SPECTACULAR_SETTINGS = {
         "AddResult": ["created", "exists"],
         "StatusResult": ["updated", "unchanged"],
         "RequestState": ["open", "claimed", "done"],
+        "FileChange": ["created", "modified", "deleted"],
+        "PadChange": [
+            *(
+                "created",
+                "appended",
+                "replaced",
+                "inserted",
+                "lines_replaced",
+                "section_extended",
+                "restored",
+            ),
+        ],
+        "MessageType": ["decision", "warning", "request", "info"],
+        "MemoryType": ["note", "conversation", "snippet", "reference", "task", "idea"],
+        "Relation": ["related", "includes", "references", "depends_on", "blocks"],
     },
 }
 

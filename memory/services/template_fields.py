@@ -15,10 +15,10 @@ from ctxhub.core.inputs import (
     merge_object,
     refuse_secret,
 )
+from ctxhub.core.patterns import check_pattern
 from ctxhub.core.unset import UNSET, Unset
 from memory.models import DecisionStatus
 from memory.services.decision_fields import DecisionArguments, clean_fields
-from memory.services.template_patterns import check_pattern
 
 PATTERN_LENGTH = 1_000
 

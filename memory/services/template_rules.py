@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ctxhub.core.errors import InvalidInput, shown, shown_all
+from ctxhub.core.patterns import check_pattern
 from ctxhub.core.unset import UNSET
 from memory.selectors.builtin_templates import TEXT, Template
 from memory.services.decision_fields import DecisionArguments
 from memory.services.template_fields import SHAPES, is_empty
-from memory.services.template_patterns import check_pattern, matches
+from memory.services.template_patterns import matches
 
 ARGUMENTS = ("key", "value", *SHAPES, "expected_version")
 

@@ -55,6 +55,26 @@ def test_a_relative_folder_lies_in_the_project(monkeypatch: pytest.MonkeyPatch) 
     assert env.folder("CTXHUB_VAR_DIR", Path("/")) == env.ROOT / "elsewhere"
 
 
+def test_roots_are_for_every_project_or_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CTXHUB_GREP_ROOTS", "/srv/a=b, apollo=/srv/code ,hermes = /opt/code,")
+    found = [("", Path("/srv/a=b")), ("apollo", Path("/srv/code")), ("hermes", Path("/opt/code"))]
+    assert env.roots("CTXHUB_GREP_ROOTS") == found
+
+
+@pytest.mark.parametrize("said", ["code", "apollo=code", "apollo=", "/", "apollo=/", "/srv/../etc", "~/code"])
+def test_a_root_that_is_no_whole_path_is_refused(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    monkeypatch.setenv("CTXHUB_GREP_ROOTS", f"/srv/good,{said}")
+    with pytest.raises(env.BadVariable, match="is no whole path of a folder"):
+        env.roots("CTXHUB_GREP_ROOTS")
+
+
+@pytest.mark.parametrize("said", ["/a/code,/b/code", "/a/code,x=/b/code", "x=/a/code,x=/b/code"])
+def test_two_roots_of_a_project_have_two_names(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    monkeypatch.setenv("CTXHUB_GREP_ROOTS", said)
+    with pytest.raises(env.BadVariable, match="two folders of one project are called 'code'"):
+        env.roots("CTXHUB_GREP_ROOTS")
+
+
 @pytest.mark.parametrize("key", ["short", "a" * 60, "ab" * 30])
 def test_a_weak_secret_key_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: str) -> None:
     monkeypatch.setenv("CTXHUB_SECRET_KEY", key)

@@ -11,12 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Layer
+from ctxhub.core.patterns import PROGRAM_SIZE
 from memory.models import Decision, DecisionTemplate
 from memory.selectors.builtin_templates import TEMPLATES
 from memory.selectors.decisions import find_decision
 from memory.selectors.templates import find_templates, get_template, list_templates
 from memory.services.decisions import deprecate_decision, set_decision
-from memory.services.template_patterns import PROGRAM_SIZE
 from memory.services.templates import (
     change_template,
     delete_template,

@@ -1,0 +1,178 @@
+"""Lines of files that match a regular expression: below the folders that are allowed, within a time limit."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from ctxhub.core import globs
+from ctxhub.core.errors import NotFound, shown, shown_all
+from ctxhub.core.inputs import clean_from_to, clean_limit, clean_path, clean_query
+from ctxhub.core.listing import COUNTED_TO, Listing, total_of
+from ctxhub.core.models import Project
+from ctxhub.core.patterns import check_pattern, compiled
+from ctxhub.core.roots import Budget, Root, Wanted, read_texts, roots_of
+
+COLUMNS = ("file", "line", "text", "before", "after")
+MOST_CONTEXT = 5
+SHOWN_CHARACTERS = 300
+# Of a longer line no more than this is looked at: between two looks at the clock RE2 cannot be stopped.
+LONGEST_LINE = 64 * 1024
+BLOCK_CHARACTERS = 32 * 1024
+PROGRAM_SIZE = 1_000
+# What means something else in a block of lines than in one: then each line is looked at.
+_NEEDS_LINES = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """`line` finds a hit in a line; `block`, where there is one, whether some of many lines has any."""
+
+    line: Any
+    block: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to look in a root, and what stands before its files in answers."""
+
+    root: Root
+    prefix: str
+    below: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """`lines` are all of the file's, `index` says which of them, `at` where in it."""
+
+    file: str
+    lines: Sequence[str]
+    index: int
+    at: int
+
+
+def grep(
+    project: Project,
+    pattern: str,
+    *,
+    path: str | None = None,
+    glob: str | None = None,
+    ignore_case: bool = False,
+    context_lines: int = 0,
+    limit: int = 50,
+) -> Listing:
+    """The contract's rows, in the order of files and lines. `truncated`: not everything was looked at.
+
+    `glob` without a slash is about a file's name, wherever it lies.
+    """
+    clean_query(pattern, "pattern")
+    context_lines = clean_from_to(context_lines, "context_lines", 0, MOST_CONTEXT)
+    limit = clean_limit(limit)
+    check_pattern(pattern, "pattern", ignore_case=ignore_case, at_most=PROGRAM_SIZE)
+    wanted = _wanted(clean_path(glob, "glob") if glob else "")
+    places = _places(roots_of(project), clean_path(path, "path") if path else "")
+    found, budget = _ready(pattern, ignore_case), Budget()
+    hits = (hit for place in places for hit in _hits(place, wanted, found, budget))
+    rows: list[tuple[Any, ...]] = []
+    files: set[str] = set()
+    total = 0
+    for total, hit in enumerate(islice(hits, COUNTED_TO + 1), start=1):
+        files.add(hit.file)
+        if total <= limit:
+            rows.append(_shown(hit, context_lines))
+    extra = {**total_of(total), "files": len(files), **({"truncated": True} if budget.is_partial else {})}
+    return Listing(COLUMNS, rows, extra=extra)
+
+
+# -- Where to look ---------------------------------------------------------------------------------
+
+
+def _places(roots: Sequence[Root], path: str) -> list[Place]:
+    """Of several roots the first part of a path names one."""
+    path = "/".join(part for part in path.split("/") if part not in ("", "."))
+    if len(roots) == 1:
+        return [Place(roots[0], "", path)]
+    name, _, below = path.partition("/")
+    found = [Place(root, f"{root.name}/", below) for root in roots if name in ("", root.name)]
+    if not found:
+        raise NotFound(
+            f"There is no folder {shown(name)} that may be searched.",
+            hint=f"A path begins with one of: {shown_all(root.name for root in roots)}.",
+        )
+    return found
+
+
+def _wanted(glob: str) -> Wanted:
+    start = globs.literal_start(glob) if "/" in glob else ""
+
+    def wanted(place: str, is_folder: bool) -> bool:
+        if not glob:
+            return True
+        if is_folder:
+            return place.startswith(start) or start.startswith(place)
+        return globs.matches(glob, place if "/" in glob else place.rpartition("/")[2])
+
+    return wanted
+
+
+# -- What is found ---------------------------------------------------------------------------------
+
+
+def _ready(pattern: str, ignore_case: bool) -> Pattern:
+    block = None
+    if not _NEEDS_LINES.search(pattern):
+        block = compiled(f"(?m){pattern}", ignore_case=ignore_case)
+    return Pattern(compiled(pattern, ignore_case=ignore_case), block)
+
+
+def _hits(place: Place, wanted: Wanted, pattern: Pattern, budget: Budget) -> Iterator[Hit]:
+    for path, text in read_texts(place.root, place.below, wanted, budget):
+        file = f"{place.prefix}{path}"
+        yield from _hits_in(file, text.replace("\r\n", "\n").removesuffix("\n"), pattern, budget)
+
+
+def _hits_in(file: str, text: str, pattern: Pattern, budget: Budget) -> Iterator[Hit]:
+    lines: list[str] = []
+    first = 0
+    for block in _blocks(text):
+        if not budget.has_time():
+            return
+        behind = first + block.count("\n") + 1
+        if _may_have(block, pattern):
+            lines = lines or text.split("\n")
+            for index in range(first, behind):
+                budget.is_partial = budget.is_partial or len(lines[index]) > LONGEST_LINE
+                if match := pattern.line.search(lines[index][:LONGEST_LINE]):
+                    yield Hit(file, lines, index, match.start())
+        first = behind
+
+
+def _may_have(block: str, pattern: Pattern) -> bool:
+    if pattern.block is None or len(block) > BLOCK_CHARACTERS + LONGEST_LINE:
+        return True
+    return pattern.block.search(block) is not None
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Some lines at a time."""
+    start = 0
+    while text and start <= len(text):
+        end = text.find("\n", start + BLOCK_CHARACTERS)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end + 1
+
+
+def _shown(hit: Hit, context_lines: int) -> tuple[Any, ...]:
+    lines, index = hit.lines, hit.index
+    before = [_cut(line) for line in lines[max(0, index - context_lines) : index]]
+    after = [_cut(line) for line in lines[index + 1 : index + 1 + context_lines]]
+    return hit.file, index + 1, _cut(lines[index], hit.at), before, after
+
+
+def _cut(line: str, at: int = 0) -> str:
+    """At most 300 characters of it, around the hit."""
+    start = max(0, min(at - SHOWN_CHARACTERS // 3, len(line) - SHOWN_CHARACTERS))
+    end = start + SHOWN_CHARACTERS
+    return f"{'…' * (start > 0)}{line[start:end]}{'…' * (end < len(line))}"

@@ -1,0 +1,98 @@
+"""`grep` over MCP and REST."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from tests.hub import McpClient, RestClient
+
+LINES: dict[str, Any] = {"pattern": "RUN", "glob": "*.py", "ignore_case": True, "context_lines": 1}
+FOUND = [
+    {"file": "src/app.py", "line": 2, "text": "def run():", "before": ["import os"], "after": ["    pass"]},
+]
+
+
+@pytest.fixture(autouse=True)
+def root(tmp_path: Path, settings: Settings) -> Path:
+    """A folder that apollo may search, and nobody else."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "app.py").write_text("import os\ndef run():\n    pass\n")
+    (tmp_path / "README.md").write_text("run it\n")
+    settings.GREP_ROOTS = [("apollo", tmp_path)]
+    return tmp_path
+
+
+def test_an_agent_finds_lines(ada_mcp: McpClient) -> None:
+    assert ada_mcp.call("memory", "grep", **LINES) == {
+        "columns": ["file", "line", "text", "before", "after"],
+        "rows": [list(FOUND[0].values())],
+        "count": 1,
+        "total": 1,
+        "files": 1,
+    }
+    assert ada_mcp.rows("memory", "grep", pattern="run", path="README.md", limit=1) == [
+        {"file": "README.md", "line": 1, "text": "run it"}
+    ]
+
+
+def test_a_program_finds_lines(ada_rest: RestClient) -> None:
+    query = "pattern=RUN&glob=*.py&ignore_case=true&context_lines=1"
+    assert ada_rest.get(f"memories/grep/?{query}").body == {
+        "items": FOUND,
+        "next": None,
+        "count": 1,
+        "total": 1,
+        "files": 1,
+    }
+    assert ada_rest.get("memories/grep/?pattern=run&path=src&limit=1").body["total"] == 1
+
+
+def test_an_answer_keeps_to_its_budget(ada_mcp: McpClient, ada_rest: RestClient, root: Path) -> None:
+    (root / "many.txt").write_text("needle in the haystack\n" * 150)
+    answer = ada_mcp.call("memory", "grep", pattern="needle", limit=150, max_tokens=300)
+    assert (answer["count"] + answer["omitted"], answer["total"]) == (150, 150)
+    page = ada_rest.get("memories/grep/?pattern=needle&limit=150&max_tokens=300").body
+    assert page["count"] + page["omitted"] == 150
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"pattern": "("}, "pattern is no regular expression"),
+        ({"pattern": "x", "path": "../x"}, "path"),
+        ({"pattern": "x", "path": "/etc"}, "path"),
+        ({"pattern": "x", "context_lines": 9}, "context_lines"),
+        ({"pattern": "x", "limit": 0}, "limit"),
+        ({}, "pattern"),
+    ],
+)
+def test_bad_input_is_refused_on_both_faces(
+    ada_mcp: McpClient, ada_rest: RestClient, said: dict[str, Any], why: str
+) -> None:
+    error = ada_mcp.call("memory", "grep", **said)
+    assert error["error"] == "invalid"
+    assert why in error["message"]
+    reply = ada_rest.get("memories/grep/?" + "&".join(f"{name}={value}" for name, value in said.items()))
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+    assert why in reply.body["message"]
+
+
+def test_a_path_that_is_not_there_is_not_found(ada_mcp: McpClient, ada_rest: RestClient) -> None:
+    assert ada_mcp.call("memory", "grep", pattern="x", path="nowhere")["error"] == "not_found"
+    assert ada_rest.get("memories/grep/?pattern=x&path=nowhere").status == 404
+
+
+def test_a_stranger_is_told_who_can_allow_it(cy_mcp: McpClient, cy_rest: RestClient) -> None:
+    error = cy_mcp.call("memory", "grep", pattern="run")
+    assert (error["error"], "CTXHUB_GREP_ROOTS" in error["hint"]) == ("not_allowed", True)
+    assert (cy_rest.get("memories/grep/?pattern=run").status, "app.py" in str(error)) == (403, False)
+
+
+def test_the_names_of_the_source_are_known(ada_mcp: McpClient) -> None:
+    error = ada_mcp.call("memory", "grep", pattern="x", max_results=5)
+    assert (error["error"], "limit" in error["did_you_mean"]) == ("invalid", True)
+    error = ada_mcp.call("memory", "grep", pattern="x", ignoreCase=True)
+    assert "ignore_case" in error["did_you_mean"]
+    assert "grep" in ada_mcp.call("memory", "mgrep", pattern="x")["did_you_mean"]
