@@ -26,6 +26,7 @@ class Migration(migrations.Migration):
                 ('memory_count', models.PositiveIntegerField(default=0, editable=False)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('updated_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('changed_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('agent', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='contexts', to='core.agent')),
                 ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='core.project')),
             ],

@@ -10,7 +10,7 @@ STACK_LENGTH = 100
 
 
 class Context(NamedRow):
-    """`memory_count` and `updated_at` follow every write of a memory in it."""
+    """`memory_count` and `updated_at` follow every write of a memory in it; `changed_at` does not."""
 
     name = models.CharField(max_length=200)
     folded = models.CharField(max_length=600, editable=False)
@@ -26,6 +26,7 @@ class Context(NamedRow):
     )
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
+    changed_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta(NamedRow.Meta):
         ordering = ("-updated_at", "-id")

@@ -1,20 +1,17 @@
 """What a decision becomes when it is set: pure rules, no database."""
 
-import json
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
-from ctxhub.core.errors import Conflict, InvalidInput
-from ctxhub.core.inputs import TEXT_BYTES, merge_object
+from ctxhub.core.errors import Conflict
 from ctxhub.core.listing import preview
 from ctxhub.core.selectors.words import Words
 from ctxhub.core.unset import Unset, given
 from memory.models import DecisionStatus, ValueType
 from memory.services.decision_fields import VERSION_LENGTH, DecisionFields
 from memory.services.decision_log import DecisionChange
+from memory.services.metadata import changed_metadata
 from memory.sql.decision_rows import DecisionRow
 
 FIRST_VERSION = "1.0.0"
@@ -48,7 +45,7 @@ def decide(
         rationale=given(fields.rationale, base.rationale),
         alternatives=given(fields.alternatives, base.alternatives),
         tradeoffs=given(fields.tradeoffs, base.tradeoffs),
-        metadata=_metadata(fields, base),
+        metadata=changed_metadata(base.metadata, fields.metadata),
         version=_next_version(fields, old),
     )
     if base.status == DecisionStatus.DEPRECATED != new.status:
@@ -76,22 +73,6 @@ def _next_version(fields: DecisionFields, old: DecisionRow | None) -> str:
     said = given(fields.version, old.version)
     # A new value under the version that stands would make two versions of one name.
     return said if same_value or said != old.version else bump(old.version)
-
-
-def _metadata(fields: DecisionFields, base: DecisionRow) -> Mapping[str, Any]:
-    if isinstance(fields.metadata, Unset):
-        return base.metadata
-    if fields.metadata is None:
-        return {}
-    merged = merge_object(base.metadata, fields.metadata)
-    adds = any(value is not None for value in fields.metadata.values())
-    size = len(json.dumps(merged, ensure_ascii=False).encode()) if base.metadata and adds else 0
-    if size > TEXT_BYTES:
-        raise InvalidInput(
-            f"metadata would have {size:,} bytes with what is there; the limit is {TEXT_BYTES:,}.",
-            hint="null removes a key.",
-        )
-    return merged
 
 
 def check_expected(key: str, expected: str | Unset, old: DecisionRow | None) -> None:

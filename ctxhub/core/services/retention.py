@@ -49,7 +49,8 @@ class Ageing:
 
 # Each app registers what it has that ages, and what else it does when time has passed: (project_id, now).
 ageing: list[Ageing] = []
-chores: list[Callable[[int, datetime], None]] = []
+# A chore that removes something by itself answers how many rows went, by plural.
+chores: list[Callable[[int, datetime], Mapping[str, int] | None]] = []
 
 
 def clear(*, caller: Caller, older_than: Mapping[str, str | None], dry_run: bool = False) -> dict[str, int]:
@@ -81,7 +82,7 @@ def cleanup(project_id: int) -> dict[str, int]:
     """Remove all that has outlived the project's settings, and do the apps' chores; how many rows went."""
     gone: dict[str, int] = {kind.plural: 0 for kind in ageing}
     while counted := _tidy(project_id, clock.now()):
-        gone = {plural: gone[plural] + counted.get(plural, 0) for plural in gone}
+        gone |= {plural: gone.get(plural, 0) + count for plural, count in counted.items()}
     return gone
 
 
@@ -103,9 +104,10 @@ def cleanup_sometimes(project_id: int, now: datetime) -> None:
 def _tidy(project_id: int, now: datetime) -> dict[str, int]:
     _cleaned[project_id] = (now, EVERY)  # What it tells the log is no reason to begin again.
     with writing(project_id):
+        gone: dict[str, int] = {}
         for chore in chores:
-            chore(project_id, now)
-        return _remove(project_id, _cutoffs(project_id, now), None, sparing=True)
+            gone |= chore(project_id, now) or {}
+        return gone | _remove(project_id, _cutoffs(project_id, now), None, sparing=True)
 
 
 def _cutoffs(project_id: int, now: datetime) -> dict[str, datetime]:

@@ -1,0 +1,24 @@
+"""What workflows are found by."""
+
+from collections.abc import Sequence
+
+from ctxhub.core.search.documents import Document
+from ctxhub.core.search.readable import as_lines
+from memory.sql.workflow_rows import WorkflowRow, read_workflows
+
+
+def workflow_document(row: WorkflowRow) -> Document:
+    """As old as the workflow: what is new in it is found in its pads, whose every write touches it."""
+    return Document(
+        object_id=row.id,
+        ref=f"workflow:{row.id}",
+        title=row.name or f"workflow {row.id}",
+        body="\n".join(as_lines(row.metadata)),
+        at=row.created_at,
+        agent_id=row.agent_id,
+        mark="" if row.is_active else "closed",
+    )
+
+
+def read_workflow_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
+    return [workflow_document(row) for row in read_workflows(project_id, ids).values()]

@@ -1,0 +1,130 @@
+"""Many agents write to one pad at once: every line is there, once, and each writer's own keep their order."""
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from typing import Any
+
+import pytest
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Project
+from ctxhub.core.services.access_tokens import create_token
+from memory.models import Scratchpad
+from memory.selectors.scratchpads import content_at
+from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
+from tests.hub import LiveHub
+from tests.memory.pads import begin, content_of, events_of, figures_are_right, pad_of, states_of, stored
+
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
+AGENTS = 16
+ROUNDS = 12
+
+
+@pytest.fixture(scope="module")
+def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
+    with django_db_blocker.unblock(), processes(AGENTS) as running:
+        yield running
+
+
+@pytest.fixture(params=["over HTTP", "in processes"])
+def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
+    if request.param == "in processes":
+        return in_processes(executor, apollo)
+    return over_http(hub, create_token(project=apollo, name="crowd").secret)
+
+
+def append(pad: int, line: str) -> ToolCall:
+    said = {"action": "append", "scratchpad_id": pad, "content": line, "separator": "\n"}
+    return ToolCall("scratchpad", said)
+
+
+def replace(pad: int, content: str, **rest: Any) -> ToolCall:
+    return ToolCall("scratchpad", {"action": "update", "scratchpad_id": pad, "content": content, **rest})
+
+
+def lines_of(agent: int) -> list[str]:
+    return [f"agent {agent}, line {n}: 效能" for n in range(ROUNDS)]
+
+
+def test_no_line_of_sixteen_writers_is_lost_doubled_or_out_of_order(crowd: Crowd, ada: Caller) -> None:
+    pad = pad_of(ada, "begun")
+    answers = crowd([[append(pad, line) for line in lines_of(agent)] for agent in range(AGENTS)])
+    begun, *found = content_of(pad).split("\n")
+    assert begun == "begun"
+    assert Counter(found) == Counter(line for agent in range(AGENTS) for line in lines_of(agent))
+    for agent in range(AGENTS):
+        assert [line for line in found if line.startswith(f"agent {agent},")] == lines_of(agent)
+    lengths = [answer["new_length"] for own in answers for answer in own]
+    assert len(set(lengths)) == AGENTS * ROUNDS
+    assert max(lengths) == stored(pad).length == len(content_of(pad))
+
+
+def test_each_append_is_a_state_and_an_event(crowd: Crowd, ada: Caller) -> None:
+    pad = pad_of(ada, "begun")
+    crowd([[append(pad, line) for line in lines_of(agent)] for agent in range(AGENTS)])
+    states = states_of(pad)
+    assert [state.number for state in states] == list(range(1, AGENTS * ROUNDS + 2))
+    for state in states[:: AGENTS * 2]:
+        text = content_at(ada.project_id, pad, state.number)
+        assert content_of(pad).startswith(text)
+        assert len(text) == state.length
+    assert Counter(events_of(ada.project, "scratchpad")) == {"created": 1, "appended": AGENTS * ROUNDS}
+    figures_are_right(ada.project)
+
+
+def test_of_all_who_expect_the_same_length_one_writes(crowd: Crowd, ada: Caller) -> None:
+    pads = [pad_of(ada, "old") for _ in range(4)]
+    calls = [
+        [replace(pad, f"by agent {agent}", expected_length=3) for pad in pads] for agent in range(AGENTS)
+    ]
+    for pad, answers in zip(pads, zip(*crowd(calls), strict=True), strict=True):
+        outcomes = Counter(answer.get("error", answer.get("result")) for answer in answers)
+        assert outcomes == {"updated": 1, "conflict": AGENTS - 1}
+        [winner] = [agent for agent, answer in enumerate(answers) if "error" not in answer]
+        assert content_of(pad) == f"by agent {winner}"
+        assert [state.content for state in states_of(pad)] == ["old", None]
+
+
+def test_appends_beside_edits_lose_nothing_that_was_not_replaced(crowd: Crowd, ada: Caller) -> None:
+    """Half insert at the front while half append: both are whole afterwards."""
+    pad = pad_of(ada, "begun")
+    calls = [
+        [
+            append(pad, line) if agent % 2 else replace(pad, line, mode="insert", line=1)
+            for line in lines_of(agent)
+        ]
+        for agent in range(AGENTS)
+    ]
+    answers = [answer for own in crowd(calls) for answer in own]
+    assert [answer for answer in answers if "error" in answer] == []
+    found = content_of(pad).split("\n")
+    assert Counter(found) == Counter(
+        ["begun", *(line for agent in range(AGENTS) for line in lines_of(agent))]
+    )
+    states = states_of(pad)
+    assert sum(state.content is not None for state in states) == 50
+    for state in states[::20]:
+        assert len(content_at(ada.project_id, pad, state.number)) == state.length
+
+
+def test_of_many_pads_at_once_no_more_than_fifty_are_made(crowd: Crowd, ada: Caller) -> None:
+    workflow = begin(ada)
+    call = ToolCall("scratchpad", {"action": "create", "workflow_id": workflow, "name": "pad"})
+    answers = [answer for own in crowd([[call] * 4] * AGENTS) for answer in own]
+    assert Counter(answer.get("error") for answer in answers) == {None: 50, "limit_reached": 14}
+    assert Scratchpad.objects.in_project(ada.project).count() == 50
+    figures_are_right(ada.project)
+
+
+def test_what_is_appended_to_a_pad_that_goes_is_there_or_refused(crowd: Crowd, ada: Caller) -> None:
+    pad = pad_of(ada, "begun")
+    delete = ToolCall("scratchpad", {"action": "delete", "scratchpad_id": pad})
+    calls = [[append(pad, line) for line in lines_of(agent)] for agent in range(AGENTS - 1)]
+    answers = [answer for own in crowd([*calls, [delete]]) for answer in own]
+    assert {answer.get("error") for answer in answers} <= {None, "not_found"}
+    assert not Scratchpad.unscoped.filter(pk=pad).exists()
+    appended = sum("new_length" in answer for answer in answers)
+    assert events_of(ada.project, "scratchpad").count("appended") == appended
+    figures_are_right(ada.project)

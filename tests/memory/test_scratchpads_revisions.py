@@ -1,0 +1,146 @@
+"""What a pad was: every state of it can be read, and brought back."""
+
+import random
+from typing import Any
+
+import pytest
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput, NotFound
+from memory.selectors.scratchpads import content_at, find_revision, list_revisions
+from memory.services.scratchpads import (
+    append_to_scratchpad,
+    restore_scratchpad,
+    update_scratchpad,
+)
+from memory.sql.scratchpad_states import KEPT, WHOLE_KEPT
+from tests.memory.pads import content_of, events_of, pad_of, states_of, stored
+
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
+
+def append(caller: Caller, pad: int, content: str) -> None:
+    append_to_scratchpad(caller=caller, scratchpad_id=pad, content=content, separator="\n")
+
+
+def replace(caller: Caller, pad: int, content: str) -> None:
+    update_scratchpad(caller=caller, scratchpad_id=pad, content=content)
+
+
+def listed(caller: Caller, pad: int, **query: Any) -> list[dict[str, Any]]:
+    return list_revisions(caller.project_id, pad, **query).objects()
+
+
+def test_every_state_is_listed_with_who_made_it(ada: Caller, ben: Caller) -> None:
+    pad = pad_of(ada, "one")
+    append(ben, pad, "two")
+    replace(ada, pad, "new")
+    shown = [(row["revision"], row["change"], row["length"], row["agent"]) for row in listed(ada, pad)]
+    assert shown == [(3, "replaced", 3, "ada"), (2, "appended", 7, "ben"), (1, "created", 3, "ada")]
+
+
+def test_a_text_is_stored_again_only_where_it_was_changed(ada: Caller) -> None:
+    pad = pad_of(ada, "one")
+    append(ada, pad, "two")
+    append(ada, pad, "three")
+    assert [state.content for state in states_of(pad)] == [None, None, None]
+    replace(ada, pad, "new")
+    append(ada, pad, "er")
+    assert [state.content for state in states_of(pad)] == [None, None, "one\ntwo\nthree", None, None]
+
+
+def test_every_state_can_be_read_whatever_was_done(ada: Caller) -> None:
+    """Random writes, and what the text was after each."""
+    chance = random.Random(5)
+    pad = pad_of(ada, "效能")
+    was = ["效能"]
+    for n in range(60):
+        match chance.choice(["append", "append", "append", "replace", "insert", "restore"]):
+            case "append":
+                append(ada, pad, f"🙂 line {n}")
+            case "replace":
+                replace(ada, pad, f"text {n}" * chance.randrange(3))
+            case "insert":
+                update_scratchpad(caller=ada, scratchpad_id=pad, content=f"{n}", mode="insert", line=1)
+            case "restore":
+                restore_scratchpad(caller=ada, scratchpad_id=pad, revision=chance.randrange(len(was)) + 1)
+        if stored(pad).revision > len(was):
+            was.append(content_of(pad))
+    assert [content_at(ada.project_id, pad, n + 1) for n in range(len(was))] == was
+    assert [state.length for state in states_of(pad)] == [len(text) for text in was]
+
+
+def test_what_was_restored_can_be_undone(ada: Caller) -> None:
+    pad = pad_of(ada, "one")
+    replace(ada, pad, "two")
+    answer = restore_scratchpad(caller=ada, scratchpad_id=pad, revision=1)
+    assert (content_of(pad), answer["revision"], answer["result"]) == ("one", 3, "updated")
+    restore_scratchpad(caller=ada, scratchpad_id=pad, revision=2)
+    assert content_of(pad) == "two"
+    assert [row["change"] for row in listed(ada, pad)][:2] == ["restored", "restored"]
+
+
+def test_restoring_what_is_there_changes_nothing(ada: Caller) -> None:
+    pad = pad_of(ada, "one")
+    answer = restore_scratchpad(caller=ada, scratchpad_id=pad, revision=1)
+    assert (answer["result"], answer["revision"]) == ("unchanged", 1)
+    assert events_of(ada.project, "scratchpad") == ["created"]
+
+
+@pytest.mark.parametrize("revision", [0, -1, 2, 2**31, 2**63, 10**40])
+def test_a_state_that_was_never_there_is_not_found(ada: Caller, revision: int) -> None:
+    pad = pad_of(ada, "one")
+    assert find_revision(ada.project_id, pad, revision) is None
+    with pytest.raises(NotFound, match="has no revision"):
+        restore_scratchpad(caller=ada, scratchpad_id=pad, revision=revision)
+
+
+def test_pages_continue_without_a_gap_or_a_double(ada: Caller) -> None:
+    pad = pad_of(ada, "one")
+    for n in range(6):
+        append(ada, pad, str(n))
+    first = list_revisions(ada.project_id, pad, limit=3)
+    second = list_revisions(ada.project_id, pad, limit=3, cursor=first.next)
+    third = list_revisions(ada.project_id, pad, limit=3, cursor=second.next)
+    assert [row[0] for page in (first, second, third) for row in page.rows] == [7, 6, 5, 4, 3, 2, 1]
+    assert third.next is None
+
+
+@pytest.mark.parametrize("pad", [0, 999_999, 2**63, 10**40])
+def test_an_unknown_pad_was_nothing(ada: Caller, pad: int) -> None:
+    assert listed(ada, pad) == []
+
+
+def test_another_projects_pad_was_nothing(ada: Caller, cy: Caller) -> None:
+    pad = pad_of(ada, "moonshot")
+    assert listed(cy, pad) == []
+    assert find_revision(cy.project_id, pad, 1) is None
+
+
+@pytest.mark.parametrize("query", [{"limit": 0}, {"limit": 201}, {"cursor": "x"}])
+def test_a_page_that_cannot_be_is_refused(ada: Caller, query: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        listed(ada, pad_of(ada), **query)
+
+
+def test_only_the_newest_whole_texts_are_kept(ada: Caller) -> None:
+    pad = pad_of(ada, "0")
+    for n in range(1, WHOLE_KEPT + 10):
+        replace(ada, pad, str(n))
+    whole = [state.number for state in states_of(pad) if state.content is not None]
+    assert len(whole) == WHOLE_KEPT
+    assert find_revision(ada.project_id, pad, 1) is None
+    oldest = states_of(pad)[0].number
+    assert content_at(ada.project_id, pad, oldest) == str(oldest - 1)
+    assert content_at(ada.project_id, pad, WHOLE_KEPT + 10) == str(WHOLE_KEPT + 9)
+
+
+def test_of_appends_a_thousand_are_kept(ada: Caller) -> None:
+    pad = pad_of(ada, "0")
+    for n in range(1, KEPT + 105):
+        append(ada, pad, str(n))
+    numbers = [state.number for state in states_of(pad)]
+    assert KEPT - 100 <= len(numbers) <= KEPT
+    assert numbers[-1] == stored(pad).revision == KEPT + 105
+    assert numbers == list(range(numbers[0], numbers[-1] + 1))
+    assert content_at(ada.project_id, pad, numbers[0]).endswith(f"\n{numbers[0] - 1}")
