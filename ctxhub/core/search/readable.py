@@ -1,6 +1,7 @@
 """JSON as lines that a person reads, in the same order whichever database it comes from."""
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 
@@ -20,4 +21,5 @@ def _leaf(value: Any) -> str:
     """PostgreSQL gives back a large float that is whole as an integer, so both are written as one."""
     if isinstance(value, bool):
         return str(value).lower()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(Decimal(str(value)))) if is_whole else str(value)

@@ -1,6 +1,6 @@
 """Words that were meant, for those that are not found: what a project's own texts spell almost alike."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
@@ -29,6 +29,17 @@ def find_near_words(project_id: int, words: Iterable[str]) -> dict[str, list[str
     known = _known_words(project_id, set().union(*lengths.values()))
     found = {word: [near for near, _ in near_words(word, known)] for word in lengths}
     return {word: near for word, near in found.items() if near}
+
+
+def find_words_within(project_id: int, reaches: Mapping[str, int], at_most: int) -> dict[str, list[str]]:
+    """What the project's own words are within so many edits of each: the nearest first, then alphabetic."""
+    lengths = {n for word, reach in reaches.items() for n in range(len(word) - reach, len(word) + reach + 1)}
+    known = sorted(_known_words(project_id, lengths))
+    found = {
+        word: process.extract(word, known, scorer=OSA.distance, score_cutoff=reach, limit=at_most)
+        for word, reach in reaches.items()
+    }
+    return {word: [near for near, _, _ in some] for word, some in found.items()}
 
 
 def _known_words(project_id: int, lengths: set[int]) -> list[str]:

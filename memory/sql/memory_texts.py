@@ -1,0 +1,88 @@
+"""What memories say, read to be compared: the beginnings of some, and the words of a spread of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import sql
+from ctxhub.core.search.documents import PARTS
+
+KIND = "memory"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryText:
+    """What a memory says, of a long content the beginning, and in which context."""
+
+    id: int
+    title: str
+    content: str
+    context_id: int
+
+    @property
+    def whole(self) -> str:
+        return f"{self.title}\n{self.content}"
+
+
+def read_texts(project_id: int, ids: Sequence[int], characters: int) -> list[MemoryText]:
+    """By their ids; of a longer content so many characters."""
+    if not ids:
+        return []
+    return _texts(*sql.by_ids("d", project_id, ids), characters)
+
+
+def read_texts_since(project_id: int, since: datetime, at_most: int, characters: int) -> list[MemoryText]:
+    """Those that were written last."""
+    return _texts(
+        "d.project_id = %s AND d.updated_at >= %s ORDER BY d.updated_at DESC, d.id DESC LIMIT %s",
+        [project_id, sql.stored_time(since), at_most],
+        characters,
+    )
+
+
+def _texts(which: str, values: Sequence[Any], characters: int) -> list[MemoryText]:
+    rows = sql.rows(
+        f"SELECT d.id, d.title, substr(d.content, 1, %s), d.context_id FROM memory_memory d WHERE {which}",  # noqa: S608
+        [characters, *values],
+    )
+    return [MemoryText(*row) for row in rows]
+
+
+def read_spread(project_id: int, at_most: int) -> list[str]:
+    """The words of the first passages of so many memories: of all, or of one from each stretch of ids."""
+    first = _words(
+        "SELECT id FROM core_searchentry WHERE project_id = %s AND kind = %s ORDER BY object_id LIMIT %s",
+        [project_id, KIND, at_most + 1],
+    )
+    return first if len(first) <= at_most else _read_stretches(project_id, at_most)
+
+
+def _read_stretches(project_id: int, count: int) -> list[str]:
+    of = [project_id, KIND]
+    [(first, last)] = sql.rows(
+        """
+        SELECT (SELECT object_id FROM core_searchentry WHERE project_id = %s AND kind = %s
+                ORDER BY object_id LIMIT 1),
+            (SELECT object_id FROM core_searchentry WHERE project_id = %s AND kind = %s
+                ORDER BY object_id DESC LIMIT 1)""",
+        of * 2,
+    )
+    asked, places = sql.listed([str(first + (last - first) * n // (count - 1)) for n in range(count)])
+    return _words(
+        f"""
+        SELECT DISTINCT (
+            SELECT e.id FROM core_searchentry e
+            WHERE e.project_id = %s AND e.kind = %s AND e.object_id >= CAST(asked.value AS bigint)
+            ORDER BY e.object_id LIMIT 1) AS id FROM {asked}""",  # noqa: S608
+        [*of, *places],
+    )
+
+
+def _words(entries: str, values: Sequence[Any]) -> list[str]:
+    rows = sql.rows(
+        f"""
+        SELECT t.words FROM ({entries}) e CROSS JOIN core_searchtext t WHERE t.id = e.id * {PARTS}""",  # noqa: S608
+        values,
+    )
+    return [words for (words,) in rows]

@@ -1,0 +1,157 @@
+"""Contexts over REST."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from ctxhub.core.models import Membership, Project
+from ctxhub.core.services.access_tokens import create_token
+from memory.models import Context
+from tests.hub import LiveHub, Reply, RestClient
+from tests.signed_in import sign_in
+from tests.tables import dump_project
+
+SAID: dict[str, Any] = {
+    "name": "Shop",
+    "description": "The shop's backend.",
+    "tags": ["api"],
+    "stack": "Django",
+    "metadata": {"team": "blue"},
+}
+
+
+def create(client: RestClient, **rest: Any) -> Reply:
+    return client.post("contexts/", {"name": "Shop", **rest})
+
+
+def names(client: RestClient, **query: Any) -> list[str]:
+    return [item["name"] for item in client.get("contexts/", **query).body["items"]]
+
+
+def test_a_new_context_answers_201_and_comes_back_whole(ada_rest: RestClient) -> None:
+    made = create(ada_rest, **SAID)
+    assert made.status == 201
+    for name in ("shop", made.body["id"]):
+        one = ada_rest.get(f"contexts/{name}/")
+        assert made.body == {**one.body, "result": "created"}
+    assert {name: made.body[name] for name in SAID} == SAID
+    assert (made.body["memories"], made.body["agent"]) == (0, "ada")
+
+
+def test_a_name_that_is_taken_answers_409(ada_rest: RestClient) -> None:
+    made = create(ada_rest).body
+    again = create(ada_rest, name="SHOP")
+    assert (again.status, again.body["current"]) == (409, {"id": made["id"], "name": "Shop"})
+
+
+@pytest.mark.parametrize("name", ["a/b", "a b", "c++", "中文", "search", "100%", "x?y#z", "a.b"])
+def test_a_name_may_hold_anything(ada_rest: RestClient, name: str) -> None:
+    create(ada_rest, name=name)
+    assert ada_rest.get(f"contexts/{quote(name, safe='')}/").body["name"] == name
+
+
+def test_a_patch_changes_what_it_says(ada_rest: RestClient) -> None:
+    create(ada_rest, **SAID)
+    changed = ada_rest.patch("contexts/shop/", {"name": "Store", "stack": None, "metadata": {"team": None}})
+    assert (changed.status, changed.body["result"]) == (200, "updated")
+    one = ada_rest.get("contexts/store/").body
+    assert changed.body == {**one, "result": "updated"}
+    assert (one["stack"], one["metadata"], one["description"]) == ("", {}, SAID["description"])
+    assert ada_rest.patch("contexts/store/", {"name": "Store"}).body["result"] == "unchanged"
+
+
+def test_a_deleted_context_takes_its_memories_with_it(ben_rest: RestClient) -> None:
+    create(ben_rest)
+    ben_rest.post("memories/", {"title": "x", "content": "x", "context": "shop"})
+    assert ben_rest.delete("contexts/shop/").status == 204
+    assert ben_rest.get("contexts/shop/").status == 404
+    assert ben_rest.get("memories/").body["items"] == []
+
+
+def test_contexts_are_narrowed_and_paged(ada_rest: RestClient) -> None:
+    for n in range(5):
+        create(ada_rest, name=f"c{n}", description=("llamas", "camels")[n % 2])
+    assert names(ada_rest, text="llamas") == ["c4", "c2", "c0"]
+    first = ada_rest.get("contexts/", limit=3).body
+    assert (first["count"], first["total"]) == (3, 5)
+    assert names(ada_rest, limit=3, cursor=first["next"]) == ["c1", "c0"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"name": None},
+        {"name": 5},
+        {"name": "5"},
+        {"name": " "},
+        {"name": "x" * 201},
+        {"tags": "api"},
+        {"tags": [1]},
+        {"stack": 5},
+        {"stack": "x" * 101},
+        {"metadata": [1]},
+        {"description": "a\x00"},
+        {"memories": 5},
+    ],
+    ids=lambda body: str(body)[:60],
+)
+def test_a_bad_body_is_invalid(ada_rest: RestClient, apollo: Project, body: dict[str, Any]) -> None:
+    sent = {"name": "shop", **body} if body else {}
+    reply = ada_rest.post("contexts/", sent)
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+    assert dump_project(apollo)["memory_context"] == []
+
+
+@pytest.mark.parametrize("query", [{"limit": 0}, {"cursor": "zzz"}, {"stack": "x"}, {"limit": "x"}], ids=str)
+def test_a_bad_query_is_invalid(ada_rest: RestClient, query: dict[str, Any]) -> None:
+    reply = ada_rest.get("contexts/", **query)
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+
+
+@pytest.mark.parametrize("unknown", ["none", "0", "999", "9" * 40])
+def test_an_unknown_one_answers_404(ada_rest: RestClient, unknown: str) -> None:
+    path = f"contexts/{unknown}/"
+    replies = [ada_rest.get(path), ada_rest.patch(path, {"stack": "x"}), ada_rest.delete(path)]
+    assert [(reply.status, reply.body["error"]) for reply in replies] == [(404, "not_found")] * 3
+
+
+def test_another_projects_context_answers_404(
+    ada_rest: RestClient, cy_rest: RestClient, apollo: Project
+) -> None:
+    row_id = create(ada_rest).body["id"]
+    before = dump_project(apollo)
+    for path in ("contexts/shop/", f"contexts/{row_id}/"):
+        replies = [cy_rest.get(path), cy_rest.patch(path, {"stack": "x"}), cy_rest.delete(path)]
+        assert [reply.status for reply in replies] == [404] * 3
+    assert names(cy_rest) == []
+    assert dump_project(apollo) == before
+
+
+def test_a_stranger_is_sent_away(hub: LiveHub, apollo: Project) -> None:
+    nobody = hub.rest(None)
+    assert [nobody.get("contexts/").status, create(nobody).status] == [401, 401]
+    assert not Context.objects.in_project(apollo).exists()
+
+
+def test_a_token_that_may_only_write_learns_no_more_than_what_it_did(hub: LiveHub, apollo: Project) -> None:
+    writer = hub.rest(create_token(project=apollo, agent="ci", scopes=["write"]).secret)
+    made = create(writer).body
+    assert made == {"id": made["id"], "name": "Shop", "result": "created"}
+    assert writer.get("contexts/").status == 403
+
+
+@pytest.mark.parametrize(
+    ("role", "status"), [(Membership.Role.VIEWER, 403), (Membership.Role.MEMBER, 201)], ids=str
+)
+def test_a_person_writes_by_their_role(
+    hub: LiveHub, apollo: Project, role: Membership.Role, status: int
+) -> None:
+    assert create(sign_in(hub, "vi", apollo, role)).status == status
+
+
+def test_an_idempotency_key_writes_once(ada_rest: RestClient) -> None:
+    headers = {"Idempotency-Key": "k-1"}
+    first, again = (ada_rest.post("contexts/", {"name": "Shop"}, headers) for _ in range(2))
+    assert (first.status, first.body) == (again.status, again.body)

@@ -1,0 +1,377 @@
+"""Memories over the MCP wire."""
+
+from typing import Any
+
+import pytest
+
+from ctxhub.core.models import Project
+from ctxhub.core.services.access_tokens import create_token
+from tests.hub import LiveHub, McpClient
+from tests.tables import dump_project
+
+TITLE = "Caching the product list"
+CONTENT = "Keep it in Redis for five minutes. Without it the page takes two seconds."
+SAID: dict[str, Any] = {
+    "type": "reference",
+    "stack": "Django",
+    "difficulty": "hard",
+    "tags": ["caching", "shop"],
+    "paths": ["shop/views/*.py"],
+    "metadata": {"seen": 1},
+}
+
+
+def add(client: McpClient, **rest: Any) -> int:
+    return int(client.call("memory", "add", **{"title": TITLE, "content": CONTENT, **rest})["id"])
+
+
+def titles(client: McpClient, action: str = "list", **query: Any) -> list[str]:
+    return [row["title"] for row in client.rows("memory", action, **query)]
+
+
+def test_one_agent_adds_it_and_another_reads_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    made = ada_mcp.call("memory", "add", title=TITLE, content=CONTENT, context="Shop", **SAID)
+    digest = "Keep it in Redis for five minutes."
+    assert made == {"id": made["id"], "digest": digest, "tokens": made["tokens"], "context_created": True}
+    whole = ben_mcp.call("memory", "get", id=made["id"])
+    assert whole == {
+        "id": made["id"],
+        "title": TITLE,
+        "content": CONTENT,
+        "digest": digest,
+        "tokens": made["tokens"],
+        "context": "Shop",
+        "agent": "ada",
+        **SAID,
+        **{name: whole[name] for name in ("created", "updated")},
+    }
+    [opened] = ben_mcp.call("get", refs=[f"memory:{made['id']}"])["items"]
+    assert opened == {**whole, "ref": f"memory:{made['id']}"}
+    [row] = ben_mcp.rows("memory", "list")
+    listed = ("id", "title", "digest", "type", "context", "stack", "tags", "tokens", "updated")
+    assert row == {name: whole[name] for name in listed}
+
+
+def test_a_memory_lives_from_its_writing_to_its_end(ada_mcp: McpClient) -> None:
+    row_id = add(ada_mcp)
+    changed = ada_mcp.call("memory", "update", id=row_id, content="Do not. It is slow.")
+    assert changed == {"id": row_id, "result": "updated", "digest": "Do not.", "tokens": changed["tokens"]}
+    assert ada_mcp.call("memory", "update", id=row_id, type="note")["result"] == "unchanged"
+    assert ada_mcp.call("memory", "delete", id=row_id) == {"id": row_id, "result": "deleted"}
+    assert ada_mcp.call("memory", "get", id=row_id)["error"] == "not_found"
+    verbs = [(row["verb"], row["ref"]) for row in ada_mcp.rows("hub", "activity")]
+    ref = f"memory:{row_id}"
+    assert verbs[:3] == [("deleted", ref), ("updated", ref), ("created", ref)]
+
+
+def test_the_same_again_is_named(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    row_id = add(ada_mcp)
+    again = ben_mcp.call("memory", "add", title=TITLE, content=CONTENT)
+    assert again["similar"] == [{"id": row_id, "title": TITLE, "score": 1.0}]
+    assert len(titles(ada_mcp)) == 2
+
+
+def test_null_and_empty_clear_what_absent_leaves(ada_mcp: McpClient) -> None:
+    row_id = add(ada_mcp, context="shop", **SAID)
+    cleared: dict[str, Any] = {
+        "stack": None,
+        "difficulty": "",
+        "tags": [],
+        "paths": None,
+        "metadata": {"seen": None},
+    }
+    ada_mcp.call("memory", "update", id=row_id, **cleared)
+    whole = ada_mcp.call("memory", "get", id=row_id)
+    assert [whole[name] for name in cleared] == ["", None, [], [], {}]
+    assert [whole[name] for name in ("title", "content", "context", "type")] == [
+        *(TITLE, CONTENT, "shop", "reference")
+    ]
+
+
+@pytest.mark.parametrize("form", ["{}", "memory:{}", " {} "])
+def test_an_id_may_come_as_text_or_as_a_ref(ada_mcp: McpClient, form: str) -> None:
+    row_id = add(ada_mcp)
+    assert ada_mcp.call("memory", "get", id=form.format(row_id))["id"] == row_id
+
+
+def test_a_context_may_come_as_a_number(ada_mcp: McpClient) -> None:
+    row_id = ada_mcp.call("memory", "context_create", name="shop")["id"]
+    add(ada_mcp, context=row_id)
+    assert titles(ada_mcp, context=row_id) == titles(ada_mcp, context=str(row_id)) == [TITLE]
+
+
+def test_a_call_without_action_is_understood(ada_mcp: McpClient) -> None:
+    row_id = ada_mcp.call("memory", title=TITLE, content=CONTENT)["id"]
+    assert ada_mcp.call("memory", query="redis")["meta"]["search_method"] == "any"
+    assert ada_mcp.call("memory", id=row_id)["title"] == TITLE
+    assert ada_mcp.call("memory")["count"] == 1
+    assert ada_mcp.call("memory", title="x")["missing"] == ["action"]
+
+
+def test_lists_and_objects_may_come_as_json_but_contents_are_never_parsed(ada_mcp: McpClient) -> None:
+    row_id = add(ada_mcp, content='{"a": [1]}', tags='["a", "b"]', paths="x.py", metadata='{"c": 1}')
+    whole = ada_mcp.call("memory", "get", id=row_id)
+    assert [whole[name] for name in ("content", "tags", "paths", "metadata")] == [
+        *('{"a": [1]}', ["a", "b"], ["x.py"], {"c": 1})
+    ]
+
+
+def test_a_digest_of_a_ref_says_what_a_list_does(ada_mcp: McpClient) -> None:
+    row_id = add(ada_mcp, context="shop")
+    [item] = ada_mcp.call("get", refs=[f"memory:{row_id}"], detail="digest")["items"]
+    assert item == {
+        "ref": f"memory:{row_id}",
+        "title": TITLE,
+        "digest": "Keep it in Redis for five minutes.",
+        "type": "note",
+        "context": "shop",
+        "tokens": item["tokens"],
+    }
+
+
+# -- Lists and searches ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def filled(ada_mcp: McpClient) -> None:
+    """Four that differ in everything one can filter by."""
+    add(ada_mcp, title="one", context="shop", type="idea", stack="Django", difficulty="hard", tags=["a", "b"])
+    add(ada_mcp, title="two", context="shop", tags=["a"])
+    add(ada_mcp, title="three", context="zoo", type=6, stack="rust", difficulty=1, tags=["b"])
+    add(ada_mcp, title="four", content="Llamas spit.", context="zoo")
+
+
+FILTERS: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, ["four", "three", "two", "one"]),
+    ({"context": "SHOP"}, ["two", "one"]),
+    ({"type": "Idea"}, ["three", "one"]),
+    ({"type": 6}, ["three", "one"]),
+    ({"stack": "django"}, ["one"]),
+    ({"difficulty": "easy"}, ["three"]),
+    ({"difficulty": 3}, ["one"]),
+    ({"tags": ["A", "none"]}, ["two", "one"]),
+    ({"tags": "b"}, ["three", "one"]),
+    ({"limit": 1}, ["four"]),
+    ({"context": "zoo", "type": "idea", "stack": "RUST", "difficulty": "easy", "tags": ["b"]}, ["three"]),
+]
+
+
+@pytest.mark.parametrize(("query", "expected"), FILTERS, ids=str)
+def test_each_filter_of_a_list_finds_what_it_names(
+    filled: None, ada_mcp: McpClient, query: dict[str, Any], expected: list[str]
+) -> None:
+    assert titles(ada_mcp, **query) == expected
+
+
+SEARCHES: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, ["one", "three", "two"]),
+    ({"context": "shop"}, ["one", "two"]),
+    ({"type": "idea"}, ["one", "three"]),
+    ({"stack": "django"}, ["one"]),
+    ({"tags": ["a"]}, ["one", "two"]),
+    ({"detail": "detailed", "context": "zoo"}, ["three"]),
+]
+
+
+@pytest.mark.parametrize(("query", "expected"), SEARCHES, ids=str)
+def test_each_filter_of_a_search_finds_what_it_names(
+    filled: None, ada_mcp: McpClient, query: dict[str, Any], expected: list[str]
+) -> None:
+    assert sorted(titles(ada_mcp, "search", query="is it kept in redis?", **query)) == expected
+    assert ada_mcp.call("memory", "search", query="redis", **query)["total"] == len(expected)
+
+
+def test_a_search_may_be_limited(filled: None, ada_mcp: McpClient) -> None:
+    answer = ada_mcp.call("memory", "search", query="redis", limit=1)
+    assert (answer["count"], answer["total"]) == (1, 3)
+    assert answer["total_tokens"] == answer["avg_tokens"] <= 60
+
+
+def test_mistyped_words_find_what_is_near(filled: None, ada_mcp: McpClient) -> None:
+    [row] = ada_mcp.rows("memory", "fuzzy", query="lamas spti")
+    assert (row["title"], row["distance"], row["score"]) == ("four", 2, 0.78)
+    for said in ({"tolerance": 0}, {"context": "shop"}, {"type": "idea"}):
+        assert titles(ada_mcp, "fuzzy", query="lamas spti", **said) == []
+    assert ada_mcp.call("memory", "fuzzy", query="rediss", limit=2)["count"] == 2
+
+
+def test_a_list_is_paged_and_keeps_to_a_budget(ada_mcp: McpClient) -> None:
+    for n in range(5):
+        add(ada_mcp, title=f"m{n}")
+    first = ada_mcp.call("memory", "list", limit=3)
+    assert (first["count"], first["total"]) == (3, 5)
+    assert titles(ada_mcp, limit=3, cursor=first["next"]) == ["m1", "m0"]
+    short = ada_mcp.call("memory", "list", max_tokens=150)
+    assert 0 < short["count"] == 5 - short["omitted"]
+    assert short["count"] + ada_mcp.call("memory", "list", cursor=short["next"])["count"] == 5
+
+
+def test_a_list_may_be_objects(filled: None, ada_mcp: McpClient) -> None:
+    items = ada_mcp.call("memory", "list", format="objects", context="shop")["items"]
+    assert [item["title"] for item in items] == ["two", "one"]
+
+
+def test_the_one_search_finds_them_too(filled: None, ada_mcp: McpClient) -> None:
+    rows = ada_mcp.rows("search", query="llamas", kinds=["memories"], context="zoo")
+    assert [row["title"] for row in rows] == ["four"]
+    assert ada_mcp.call("search", query="llamas", context="none")["error"] == "not_found"
+
+
+# -- Bad input -------------------------------------------------------------------------------------
+
+ADDED = {"title": "x", "content": "x"}
+BAD: list[tuple[str, dict[str, Any], str]] = [
+    ("add", {"title": "x"}, "content"),
+    ("add", {"content": "x"}, "title"),
+    ("add", {**ADDED, "title": 5}, "title"),
+    ("add", {**ADDED, "content": {"a": 1}}, "content"),
+    ("add", {**ADDED, "content": ""}, "content"),
+    ("add", {**ADDED, "type": "poem"}, "type"),
+    ("add", {**ADDED, "type": True}, "type"),
+    ("add", {**ADDED, "difficulty": "odd"}, "difficulty"),
+    ("add", {**ADDED, "stack": 5}, "stack"),
+    ("add", {**ADDED, "tags": {"a": 1}}, "tags"),
+    ("add", {**ADDED, "paths": ["/etc"]}, "paths"),
+    ("add", {**ADDED, "metadata": [1]}, "metadata"),
+    ("add", {**ADDED, "metadata": "x"}, "metadata"),
+    ("add", {**ADDED, "context": " "}, "context"),
+    ("get", {}, "id"),
+    ("get", {"id": "x"}, "id"),
+    ("get", {"id": "context:4"}, "id"),
+    ("get", {"id": 1.5}, "id"),
+    ("get", {"id": True}, "id"),
+    ("get", {"id": [1]}, "id"),
+    ("update", {"title": "x"}, "id"),
+    ("update", {"id": 1, "title": ""}, "title"),
+    ("update", {"id": 1, "content": ""}, "content"),
+    ("update", {"id": 1, "type": ""}, "type"),
+    ("delete", {}, "id"),
+    ("list", {"type": "poem"}, "type"),
+    ("list", {"difficulty": "odd"}, "difficulty"),
+    ("list", {"limit": 0}, "limit"),
+    ("list", {"limit": True}, "limit"),
+    ("list", {"cursor": "zzz"}, "cursor"),
+    ("list", {"offset": 5}, "offset"),
+    ("search", {}, "query"),
+    ("search", {"query": " "}, "query"),
+    ("search", {"query": "x", "detail": "ids"}, "detail"),
+    ("search", {"query": "x", "limit": 201}, "limit"),
+    ("search", {"query": "x", "cursor": "x"}, "cursor"),
+    ("fuzzy", {}, "query"),
+    ("fuzzy", {"query": "x", "tolerance": 11}, "tolerance"),
+    ("fuzzy", {"query": "x", "tolerance": "many"}, "tolerance"),
+    ("fuzzy", {"query": "x", "stack": "x"}, "stack"),
+]
+
+
+@pytest.mark.parametrize(("action", "arguments", "named"), BAD, ids=str)
+def test_bad_input_is_named_and_nothing_is_written(
+    ada_mcp: McpClient, apollo: Project, action: str, arguments: dict[str, Any], named: str
+) -> None:
+    before = dump_project(apollo)["memory_memory"]
+    answer = ada_mcp.call("memory", action, **arguments)
+    assert answer["error"] == "invalid"
+    assert named in answer["message"]
+    assert dump_project(apollo)["memory_memory"] == before
+
+
+@pytest.mark.parametrize("unknown", [0, -1, 999, 2**63, "memory:999"])
+def test_an_unknown_id_is_not_found(ada_mcp: McpClient, unknown: Any) -> None:
+    for action in ("get", "update", "delete"):
+        answer = ada_mcp.call("memory", action, id=unknown)
+        assert answer["error"] == "not_found"
+        assert answer["hint"]
+
+
+def test_an_unknown_context_is_not_found_with_the_nearest(ada_mcp: McpClient) -> None:
+    row_id = add(ada_mcp, context="Shop")
+    for action, said in (
+        ("list", {}),
+        ("search", {"query": "x"}),
+        ("fuzzy", {"query": "x"}),
+        ("update", {"id": row_id}),
+    ):
+        answer = ada_mcp.call("memory", action, context="shpo", **said)
+        assert (answer["error"], answer["did_you_mean"]) == ("not_found", "Shop")
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("add_memory", "add"),
+        ("get_memory", "get"),
+        ("update_memory", "update"),
+        ("delete_memory", "delete"),
+        ("list_memories", "list"),
+        ("search_memories", "search"),
+        ("smart_search", "search"),
+        ("fuzzy_search", "fuzzy"),
+    ],
+)
+def test_the_words_of_the_source_are_understood(ada_mcp: McpClient, said: str, meant: str) -> None:
+    assert ada_mcp.call("memory", said)["did_you_mean"] == meant
+
+
+@pytest.mark.parametrize(
+    ("action", "said", "meant"),
+    [
+        ("add", "contextId", "context"),
+        ("get", "memoryId", "id"),
+        ("update", "memory_id", "id"),
+        ("search", "mode", "detail"),
+        ("list", "offset", "cursor"),
+    ],
+)
+def test_the_arguments_of_the_source_are_understood(
+    ada_mcp: McpClient, action: str, said: str, meant: str
+) -> None:
+    assert ada_mcp.call("memory", action, **{said: "x"})["did_you_mean"] == meant
+
+
+# -- Who asks --------------------------------------------------------------------------------------
+
+
+def test_another_projects_memory_does_not_exist(
+    ada_mcp: McpClient, cy_mcp: McpClient, apollo: Project
+) -> None:
+    row_id = add(ada_mcp, tags=["moon"])
+    before = dump_project(apollo)
+    for action in ("get", "update", "delete"):
+        assert cy_mcp.call("memory", action, id=row_id)["error"] == "not_found"
+    assert titles(cy_mcp, tags=["moon"]) == titles(cy_mcp, "search", query="redis") == []
+    assert titles(cy_mcp, "fuzzy", query="rediss") == []
+    assert cy_mcp.call("get", refs=[f"memory:{row_id}"])["items"] == []
+    assert "similar" not in cy_mcp.call("memory", "add", title=TITLE, content=CONTENT)
+    assert dump_project(apollo) == before
+
+
+def test_the_agent_that_is_named_wrote_it(hub: LiveHub, apollo: Project) -> None:
+    client = hub.mcp(create_token(project=apollo, name="ci").secret)
+    assert client.call("memory", "get", id=add(client, agent="zoe"))["agent"] == "zoe"
+
+
+def test_who_may_only_read_writes_nothing(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
+    row_id = add(ada_mcp)
+    reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
+    for action, said in (("add", ADDED), ("update", {"id": row_id}), ("delete", {"id": row_id})):
+        assert reader.call("memory", action, **said)["error"] == "not_allowed"
+    assert titles(reader) == [TITLE]
+
+
+def test_who_may_write_may_delete(ben_mcp: McpClient) -> None:
+    assert ben_mcp.call("memory", "delete", id=add(ben_mcp))["result"] == "deleted"
+
+
+def test_a_repeated_request_is_written_once(ada_mcp: McpClient) -> None:
+    meta = {"ctxhub/request_id": "r-1"}
+    said = {"action": "add", "title": TITLE, "content": CONTENT}
+    first, again = (ada_mcp.result("memory", said, meta)["content"] for _ in range(2))
+    assert first == again
+    assert ada_mcp.call("hub", "stats")["memories"] == 1
+
+
+def test_updates_tell_the_others(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    cursor = ben_mcp.call("hub", "updates")["cursor"]
+    add(ada_mcp, context="new")
+    news = ben_mcp.call("hub", "updates", since=cursor)
+    assert (news["memories"], news["contexts"]) == (1, 1)

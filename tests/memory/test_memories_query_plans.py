@@ -1,0 +1,146 @@
+"""Lists of memories walk an index in their own order: a page costs the same however many there are."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.clock import now
+from ctxhub.core.models import Tag
+from ctxhub.core.services.words import register_agent
+from ctxhub.core.toolbox.dispatch import call
+from memory.models import Context, Memory, MemoryTag
+from tests.core.test_query_plans import explained, sorts_inside
+
+WALKS: list[tuple[dict[str, Any], str]] = [
+    ({}, "memory_memory_by_time"),
+    ({"context": "c1"}, "memory_memory_by_(context|time)"),
+    ({"context": "rare"}, "memory_memory_by_context"),
+    ({"type": "idea"}, "memory_memory_by_(type|time)"),
+    ({"stack": "s1"}, "memory_memory_by_(stack|time)"),
+    ({"stack": "rare"}, "memory_memory_by_stack"),
+    ({"difficulty": "hard"}, "memory_memory_by_(difficulty|time)"),
+    ({"context": "c1", "type": "idea"}, "memory_memory_by_(context|type|time)"),
+    ({"context": "rare", "type": "note", "difficulty": "easy"}, "memory_memory_by_(context|difficulty)"),
+    ({"stack": "rare", "difficulty": "easy", "type": "note"}, "memory_memory_by_(stack|difficulty)"),
+    ({"tags": ["t1"]}, "memory_memorytag_by_time"),
+    ({"tags": ["t1", "t2", "all"]}, "memory_memorytag_by_time"),
+    ({"tags": ["t1"], "type": "idea"}, "memory_memorytag_by_time"),
+    ({"tags": ["t1"], "context": "c1", "stack": "s1"}, "memory_memorytag_by_time"),
+]
+
+
+@pytest.fixture
+def many(ada: Caller) -> Caller:
+    fill(ada, 1_200)
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute("SET LOCAL enable_bitmapscan = off")
+    return ada
+
+
+def fill(caller: Caller, count: int) -> None:
+    """Many at once, as an import writes them."""
+    project, agent_id = caller.project, register_agent(caller, now())
+    names = ["c0", "c1", "c2", "rare"]
+    contexts = Context.unscoped.bulk_create(
+        [Context(project=project, name=name, folded=name) for name in names]
+    )
+    rows = []
+    for n in range(count):
+        is_rare = n % 40 == 0
+        stack = "rare" if is_rare else f"s{n % 2}"
+        rows.append(
+            Memory(
+                project=project,
+                context=contexts[3 if is_rare else n % 3],
+                title=f"m{n}",
+                content="x",
+                digest="x",
+                type=1 if is_rare else n // 7 % 6 + 1,
+                difficulty=1 if is_rare else (None, 2, 3)[n % 3],
+                stack=stack,
+                folded_stack=stack,
+                agent_id=agent_id,
+            )
+        )
+    made = Memory.unscoped.bulk_create(rows)
+    words = {name: Tag(project=project, name=name, folded=name) for name in ("all", "t0", "t1", "t2")}
+    Tag.unscoped.bulk_create(words.values())
+    MemoryTag.unscoped.bulk_create(
+        MemoryTag(project=project, memory=row, tag=words[name], updated_at=row.updated_at)
+        for n, row in enumerate(made)
+        for name in ("all", f"t{n // 6 % 3}")
+    )
+
+
+@pytest.mark.parametrize("page", ["first", "next"])
+def test_a_list_walks_an_index_in_its_own_order(many: Caller, page: str) -> None:
+    for query, index in WALKS:
+        plan = explained(statement(many, query, page))
+        assert re.search(rf"\b{index}\b", plan), (query, plan)
+        assert not sorts_inside(plan), (query, plan)
+
+
+def statement(caller: Caller, query: dict[str, Any], page: str) -> str:
+    """What the database was really asked for the page's rows."""
+    given = {"action": "list", "limit": 5, **query}
+    if page == "next":
+        given["cursor"] = call(caller, "memory", given)["next"]
+    with CaptureQueriesContext(connection) as captured:
+        assert call(caller, "memory", given)["count"] == 5
+    [found] = [query["sql"] for query in captured.captured_queries if "JOIN memory_context" in query["sql"]]
+    return str(found)
+
+
+@pytest.mark.parametrize("query", [query for query, _ in WALKS], ids=str)
+def test_every_page_of_a_walk_goes_on_where_the_last_one_ended(many: Caller, query: dict[str, Any]) -> None:
+    whole = ids(many, {**query, "limit": 200})
+    assert ids(many, {**query, "limit": 37}) == whole
+    listed = call(many, "memory", {"action": "list", **query})
+    assert len(whole) == len(set(whole))
+    assert listed["total"] == min(len(whole), 1_000)
+
+
+def ids(caller: Caller, query: dict[str, Any]) -> list[int]:
+    found: list[int] = []
+    given = {"action": "list", **query}
+    while True:
+        page = call(caller, "memory", given)
+        found += [row[0] for row in page["rows"]]
+        if "next" not in page:
+            return found
+        given["cursor"] = page["next"]
+
+
+def test_a_list_is_quick_with_statistics_of_empty_tables(ada: Caller) -> None:
+    """So it is in a young hub that takes an import: PostgreSQL then expects one row of each."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    fill(ada, 1_200)
+    give_up_after("2s")
+    for query, _ in WALKS:
+        assert call(ada, "memory", {"action": "list", "limit": 20, **query})["count"] == 20
+    give_up_after("60s")
+
+
+def give_up_after(time: str) -> None:
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = '{time}'")
+
+
+def test_contexts_walk_an_index_too(many: Caller) -> None:
+    names = [f"more {n}" for n in range(400)]
+    Context.unscoped.bulk_create(Context(project=many.project, name=name, folded=name) for name in names)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    with CaptureQueriesContext(connection) as captured:
+        assert call(many, "memory", {"action": "contexts", "limit": 2})["count"] == 2
+    [found] = [query["sql"] for query in captured.captured_queries if "WITH page" in query["sql"]]
+    assert "memory_context_by_time" in explained(found)

@@ -1,0 +1,106 @@
+"""Many agents write at once: one context, every memory, right counts."""
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from typing import Any
+
+import pytest
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Event, Project, Tag
+from ctxhub.core.selectors.figures import Figures
+from ctxhub.core.services.access_tokens import create_token
+from memory.models import Context, Memory
+from memory.services.contexts import create_context
+from memory.services.memories import add_memory
+from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
+from tests.hub import LiveHub
+
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
+AGENTS = 16
+ROUNDS = 6
+
+
+@pytest.fixture(scope="module")
+def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
+    with django_db_blocker.unblock(), processes(AGENTS) as running:
+        yield running
+
+
+@pytest.fixture(params=["over HTTP", "in processes"])
+def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apollo: Project) -> Crowd:
+    if request.param == "in processes":
+        return in_processes(executor, apollo)
+    return over_http(hub, create_token(project=apollo, name="crowd").secret)
+
+
+def memory_call(action: str, **arguments: Any) -> ToolCall:
+    return ToolCall("memory", {"action": action, **arguments})
+
+
+def right_counts(project: Project) -> None:
+    for context in Context.objects.in_project(project):
+        assert context.memory_count == context.memories.count(), context
+    assert Figures(project.pk).of("memory") == Memory.objects.in_project(project).count()
+    assert Figures(project.pk).of("context") == Context.objects.in_project(project).count()
+
+
+def test_a_context_that_all_begin_at_once_is_there_once(crowd: Crowd, apollo: Project) -> None:
+    calls = [
+        [
+            memory_call(
+                "add",
+                title=f"memory {agent} {n}",
+                content="x",
+                context=(f"new {n}", f"NEW {n}")[agent % 2],
+                tags=[f"tag {n}"],
+            )
+            for n in range(ROUNDS)
+        ]
+        for agent in range(AGENTS)
+    ]
+    for answers in zip(*crowd(calls), strict=True):
+        assert Counter(answer.get("context_created") for answer in answers) == {True: 1, None: AGENTS - 1}
+        assert len({answer["id"] for answer in answers}) == AGENTS
+    contexts = Context.objects.in_project(apollo)
+    assert list(contexts.values_list("memory_count", flat=True)) == [AGENTS] * ROUNDS
+    assert Tag.objects.in_project(apollo).filter(name__startswith="tag ").count() == ROUNDS
+    nouns = Counter(Event.objects.in_project(apollo).values_list("noun", flat=True))
+    assert (nouns["context"], nouns["memory"]) == (ROUNDS, AGENTS * ROUNDS)
+    right_counts(apollo)
+
+
+def test_of_all_who_create_a_context_at_once_one_has(crowd: Crowd, apollo: Project) -> None:
+    calls = [[memory_call("context_create", name=f"c{n}") for n in range(ROUNDS)] for _ in range(AGENTS)]
+    for answers in zip(*crowd(calls), strict=True):
+        assert Counter(answer.get("error", "created") for answer in answers) == {
+            "created": 1,
+            "conflict": AGENTS - 1,
+        }
+    assert Figures(apollo.pk).of("context") == ROUNDS
+
+
+def test_counts_keep_up_with_whatever_happens_at_once(crowd: Crowd, ada: Caller) -> None:
+    """Some add, some move, some delete memories, some a whole context: what is counted is what is there."""
+    for name in ("a", "b", "c"):
+        create_context(caller=ada, name=name)
+    ids = [
+        add_memory(caller=ada, title=f"{n}", content="x", context="abc"[n % 3])["id"] for n in range(ROUNDS)
+    ]
+    calls = [
+        [
+            (
+                memory_call("add", title=f"{agent} {n}", content="x", context="abc"[n % 3]),
+                memory_call("update", id=row_id, context="abc"[agent % 3], content=f"{agent}"),
+                memory_call("delete", id=row_id),
+                memory_call("context_delete", context="c"),
+            )[agent % 4]
+            for n, row_id in enumerate(ids)
+        ]
+        for agent in range(AGENTS)
+    ]
+    answers = [answer for own in crowd(calls) for answer in own]
+    assert {answer.get("error", "not_found") for answer in answers} == {"not_found"}
+    right_counts(ada.project)

@@ -1,0 +1,390 @@
+"""Memories over REST."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Membership, Project
+from ctxhub.core.services.access_tokens import create_token
+from memory.models import Memory
+from memory.services.memories import add_memory
+from tests.hub import LiveHub, Reply, RestClient
+from tests.signed_in import sign_in
+from tests.tables import dump_project
+
+TITLE = "Caching the product list"
+CONTENT = "Keep it in Redis for five minutes. Without it the page takes two seconds."
+SAID: dict[str, Any] = {
+    "title": TITLE,
+    "content": CONTENT,
+    "context": "Shop",
+    "type": "reference",
+    "stack": "Django",
+    "difficulty": "hard",
+    "tags": ["caching", "shop"],
+    "paths": ["shop/views/*.py"],
+    "metadata": {"seen": 1},
+}
+
+
+def add(client: RestClient, **rest: Any) -> Reply:
+    return client.post("memories/", {"title": TITLE, "content": CONTENT, **rest})
+
+
+def titles(client: RestClient, path: str = "memories/", **query: Any) -> list[str]:
+    reply = client.get(path, **query)
+    assert reply.status == 200, reply
+    return [item["title"] for item in reply.body["items"]]
+
+
+# -- One -------------------------------------------------------------------------------------------
+
+
+def test_a_new_memory_answers_201_and_comes_back_whole(ada_rest: RestClient) -> None:
+    made = add(ada_rest, **SAID)
+    assert made.status == 201
+    one = ada_rest.get(f"memories/{made.body['id']}/")
+    assert made.body == {**one.body, "context_created": True}
+    assert {name: one.body[name] for name in SAID} == SAID
+    assert (one.body["digest"], one.body["agent"]) == ("Keep it in Redis for five minutes.", "ada")
+
+
+def test_the_same_again_is_stored_and_named(ada_rest: RestClient) -> None:
+    first = add(ada_rest).body["id"]
+    again = add(ada_rest)
+    assert (again.status, again.body["similar"]) == (201, [{"id": first, "title": TITLE, "score": 1.0}])
+    assert again.body["id"] != first
+
+
+def test_null_says_nothing(ada_rest: RestClient) -> None:
+    empty = dict.fromkeys(("stack", "difficulty", "tags", "paths", "metadata"))
+    made = add(ada_rest, **empty)
+    assert made.status == 201
+    assert [made.body[name] for name in empty] == ["", None, [], [], {}]
+    assert (made.body["context"], made.body["type"]) == ("general", "note")
+
+
+def test_a_context_may_come_as_its_id(ada_rest: RestClient) -> None:
+    row_id = ada_rest.post("contexts/", {"name": "Shop"}).body["id"]
+    assert add(ada_rest, context=row_id).body["context"] == "Shop"
+    assert add(ada_rest, context=str(row_id)).body["context"] == "Shop"
+    assert add(ada_rest, context=999).status == 404
+
+
+def test_a_patch_changes_what_it_says(ada_rest: RestClient) -> None:
+    path = f"memories/{add(ada_rest, **SAID).body['id']}/"
+    said = {"content": "Do not. It is slow.", "type": 5, "difficulty": None, "metadata": {"a": 1}}
+    changed = ada_rest.patch(path, said)
+    assert (changed.status, changed.body["result"]) == (200, "updated")
+    one = ada_rest.get(path).body
+    assert changed.body == {**one, "result": "updated"}
+    after = ("Do not.", "task", None, {"seen": 1, "a": 1}, TITLE, "Django", ["caching", "shop"])
+    names = ("digest", "type", "difficulty", "metadata", "title", "stack", "tags")
+    assert tuple(one[name] for name in names) == after
+    assert ada_rest.patch(path, {"type": "TASK", "stack": "Django"}).body["result"] == "unchanged"
+
+
+def test_a_patch_clears_and_moves(ada_rest: RestClient) -> None:
+    path = f"memories/{add(ada_rest, **SAID).body['id']}/"
+    ada_rest.post("contexts/", {"name": "Zoo"})
+    changed = ada_rest.patch(
+        path, {"context": "zoo", "stack": "", "tags": [], "paths": None, "metadata": None}
+    )
+    names = ("context", "stack", "tags", "paths", "metadata")
+    assert [changed.body[name] for name in names] == ["Zoo", "", [], [], {}]
+    assert ada_rest.patch(path, {"context": "none"}).status == 404
+
+
+def test_a_deleted_memory_is_gone(ben_rest: RestClient) -> None:
+    path = f"memories/{add(ben_rest).body['id']}/"
+    assert ben_rest.delete(path).status == 204
+    assert [ben_rest.get(path).status, ben_rest.delete(path).status] == [404, 404]
+
+
+def test_a_call_runs_what_the_tool_runs(ada_rest: RestClient) -> None:
+    made = ada_rest.post("call/memory/add/", {"title": TITLE, "content": CONTENT}).body
+    assert set(made) == {"id", "digest", "tokens", "context_created"}
+    assert ada_rest.post("call/memory/get/", {"id": made["id"]}).body["title"] == TITLE
+    assert ada_rest.post("call/memory/search/", {"query": "redis"}).body["total"] == 1
+    assert ada_rest.post("call/memory/delete/", {"id": f"memory:{made['id']}"}).body["result"] == "deleted"
+
+
+# -- Lists -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def filled(hub: LiveHub, ada: Caller) -> None:
+    """Four that differ in everything one can filter by."""
+    said: list[dict[str, Any]] = [
+        {"title": "one", "type": "idea", "stack": "Django", "difficulty": "hard", "tags": ["a", "b"]},
+        {"title": "two", "tags": ["a"]},
+        {"title": "three", "context": "zoo", "type": 6, "stack": "rust", "difficulty": 1, "tags": ["b"]},
+        {"title": "four", "content": "Llamas spit.", "context": "zoo"},
+    ]
+    for fields in said:
+        add_memory(caller=ada, **{"content": CONTENT, "context": "shop", **fields})
+
+
+FILTERS: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, ["four", "three", "two", "one"]),
+    ({"context": "SHOP"}, ["two", "one"]),
+    ({"context": ""}, ["four", "three", "two", "one"]),
+    ({"type": "Idea"}, ["three", "one"]),
+    ({"type": "6"}, ["three", "one"]),
+    ({"stack": "django"}, ["one"]),
+    ({"difficulty": "easy"}, ["three"]),
+    ({"tags": "a,none"}, ["two", "one"]),
+    ({"tags": ["a", "b"]}, ["three", "two", "one"]),
+    ({"limit": 1}, ["four"]),
+    ({"context": "zoo", "type": "idea", "stack": "RUST", "difficulty": "1", "tags": "b"}, ["three"]),
+]
+
+
+@pytest.mark.parametrize(("query", "expected"), FILTERS, ids=str)
+def test_each_filter_finds_what_it_names(
+    filled: None, ada_rest: RestClient, query: dict[str, Any], expected: list[str]
+) -> None:
+    assert titles(ada_rest, **query) == expected
+
+
+def test_a_list_comes_in_pages(filled: None, ada_rest: RestClient) -> None:
+    found, cursor = [], ""
+    while cursor is not None:
+        page = ada_rest.get("memories/", limit=3, **({"cursor": cursor} if cursor else {}))
+        found += [item["title"] for item in page.body["items"]]
+        assert (page.body["total"], "link" in page.headers) == (4, bool(page.body["next"]))
+        cursor = page.body["next"]
+    assert found == ["four", "three", "two", "one"]
+
+
+def test_a_page_keeps_to_a_budget(filled: None, ada_rest: RestClient) -> None:
+    page = ada_rest.get("memories/", max_tokens=250).body
+    assert 0 < page["count"] < 4
+    assert page["count"] + ada_rest.get("memories/", cursor=page["next"]).body["count"] == 4
+
+
+def test_lists_hold_no_contents(filled: None, ada_rest: RestClient) -> None:
+    assert CONTENT not in str(ada_rest.get("memories/").body)
+
+
+# -- Searches --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, ["one", "three", "two"]),
+        ({"context": "shop", "detail": "standard"}, ["one", "two"]),
+        ({"type": "idea"}, ["one", "three"]),
+        ({"stack": "DJANGO"}, ["one"]),
+        ({"tags": "a"}, ["one", "two"]),
+    ],
+    ids=str,
+)
+def test_a_search_finds_what_answers(
+    filled: None, ada_rest: RestClient, query: dict[str, Any], expected: list[str]
+) -> None:
+    assert sorted(titles(ada_rest, "memories/search/", query="kept in redis?", **query)) == expected
+
+
+def test_a_search_says_what_it_costs(filled: None, ada_rest: RestClient) -> None:
+    body = ada_rest.get("memories/search/", query="rediss", limit=1).body
+    [item] = body["items"]
+    names = ("id", "title", "excerpt", "type", "context", "stack", "score", "tokens")
+    assert tuple(item) == names
+    assert (body["count"], body["total"], body["next"]) == (1, 3, None)
+    assert (body["total_tokens"], body["did_you_mean"]) == (item["tokens"], "redis")
+    assert set(body["meta"]) == {"search_method", "excerpt_strategy"}
+
+
+def test_mistyped_words_find_what_is_near(filled: None, ada_rest: RestClient) -> None:
+    [item] = ada_rest.get("memories/fuzzy/", query="lamas", context="zoo").body["items"]
+    assert (item["title"], item["distance"], item["score"]) == ("four", 1, 0.8)
+    for said in ({"tolerance": 0}, {"context": "shop"}, {"type": "idea"}):
+        assert titles(ada_rest, "memories/fuzzy/", query="lamas", **said) == []
+
+
+@pytest.mark.parametrize("path", ["memories/search/", "memories/fuzzy/"])
+def test_a_search_asks_for_a_question(ada_rest: RestClient, path: str) -> None:
+    reply = ada_rest.get(path)
+    assert (reply.status, reply.body["missing"]) == (400, ["query"])
+    assert ada_rest.get(path, query="x", context="none").status == 404
+    assert ada_rest.get(path, query="x", max_tokens=50).status == 200
+
+
+# -- Bad input -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"title": None},
+        {"title": 5},
+        {"title": " "},
+        {"title": "x" * 501},
+        {"content": ""},
+        {"content": None},
+        {"content": "a\x00"},
+        {"content": "x" * 1_048_577},
+        {"context": ""},
+        {"context": None},
+        {"context": 1.5},
+        {"type": "poem"},
+        {"type": None},
+        {"type": True},
+        {"difficulty": "odd"},
+        {"difficulty": 1.5},
+        {"stack": 5},
+        {"tags": "a"},
+        {"tags": [1]},
+        {"paths": ["/etc/passwd"]},
+        {"metadata": [1]},
+        {"digest": "x"},
+        {"agent": 5},
+    ],
+    ids=lambda body: str(body)[:60],
+)
+def test_a_bad_body_is_invalid(ada_rest: RestClient, apollo: Project, body: dict[str, Any]) -> None:
+    sent = {"title": TITLE, "content": CONTENT, **body} if body else {}
+    reply = ada_rest.post("memories/", sent)
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+    assert dump_project(apollo)["memory_memory"] == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"title": ""}, {"content": ""}, {"type": None}, {"type": ""}, {"context": ""}, {"id": 5}],
+    ids=str,
+)
+def test_a_bad_change_is_invalid(ada_rest: RestClient, body: dict[str, Any]) -> None:
+    path = f"memories/{add(ada_rest).body['id']}/"
+    before = ada_rest.get(path).body
+    reply = ada_rest.patch(path, body)
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+    assert ada_rest.get(path).body == before
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("memories/", {"type": "poem"}),
+        ("memories/", {"difficulty": "odd"}),
+        ("memories/", {"limit": 0}),
+        ("memories/", {"limit": "many"}),
+        ("memories/", {"cursor": "zzz"}),
+        ("memories/", {"query": "x"}),
+        ("memories/search/", {"query": "x", "detail": "ids"}),
+        ("memories/search/", {"query": "x", "limit": 201}),
+        ("memories/search/", {"query": "x", "cursor": "x"}),
+        ("memories/fuzzy/", {"query": "x", "tolerance": 11}),
+        ("memories/fuzzy/", {"query": "x", "tolerance": "-1"}),
+        ("memories/fuzzy/", {"query": "x", "stack": "x"}),
+    ],
+    ids=str,
+)
+def test_a_bad_query_is_invalid(ada_rest: RestClient, path: str, query: dict[str, Any]) -> None:
+    reply = ada_rest.get(path, **query)
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+
+
+@pytest.mark.parametrize("unknown", ["0", "999", str(2**63), "9" * 40])
+def test_an_unknown_id_answers_404(ada_rest: RestClient, unknown: str) -> None:
+    path = f"memories/{unknown}/"
+    replies = [ada_rest.get(path), ada_rest.patch(path, {"title": "x"}), ada_rest.delete(path)]
+    assert [(reply.status, reply.body["error"]) for reply in replies] == [(404, "not_found")] * 3
+
+
+def test_a_memory_is_not_replaced(ada_rest: RestClient) -> None:
+    assert ada_rest.put(f"memories/{add(ada_rest).body['id']}/", {}).status == 405
+
+
+# -- Who asks --------------------------------------------------------------------------------------
+
+
+def test_another_projects_memory_answers_404(
+    ada_rest: RestClient, cy_rest: RestClient, apollo: Project
+) -> None:
+    path = f"memories/{add(ada_rest).body['id']}/"
+    before = dump_project(apollo)
+    replies = [cy_rest.get(path), cy_rest.patch(path, {"title": "x"}), cy_rest.delete(path)]
+    assert [reply.status for reply in replies] == [404] * 3
+    assert titles(cy_rest) == titles(cy_rest, "memories/search/", query="redis") == []
+    assert dump_project(apollo) == before
+
+
+def test_a_stranger_is_sent_away(hub: LiveHub, apollo: Project) -> None:
+    nobody = hub.rest(None)
+    assert [nobody.get("memories/").status, add(nobody).status] == [401, 401]
+    assert not Memory.objects.in_project(apollo).exists()
+
+
+def test_a_token_that_may_only_write_learns_no_more_than_what_it_did(hub: LiveHub, apollo: Project) -> None:
+    writer = hub.rest(create_token(project=apollo, agent="ci", scopes=["write"]).secret)
+    assert set(add(writer).body) == {"id", "digest", "tokens", "context_created"}
+    made = add(writer).body
+    assert set(made) == {"id", "digest", "tokens"}
+    assert set(writer.patch(f"memories/{made['id']}/", {"title": "x"}).body) == {
+        *("id", "result", "digest", "tokens")
+    }
+    assert writer.get("memories/").status == writer.get("memories/search/", query="x").status == 403
+    assert writer.delete(f"memories/{made['id']}/").status == 204
+
+
+def test_a_token_that_may_only_read_writes_nothing(
+    hub: LiveHub, apollo: Project, ada_rest: RestClient
+) -> None:
+    path = f"memories/{add(ada_rest).body['id']}/"
+    reader = hub.rest(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
+    replies = [add(reader), reader.patch(path, {"title": "x"}), reader.delete(path)]
+    assert [reply.status for reply in replies] == [403] * 3
+    assert titles(reader) == [TITLE]
+
+
+@pytest.mark.parametrize(
+    ("role", "status"), [(Membership.Role.VIEWER, 403), (Membership.Role.MEMBER, 201)], ids=str
+)
+def test_a_person_writes_by_their_role(
+    hub: LiveHub, apollo: Project, role: Membership.Role, status: int
+) -> None:
+    assert add(sign_in(hub, "vi", apollo, role)).status == status
+
+
+def test_an_idempotency_key_writes_once(ada_rest: RestClient) -> None:
+    headers = {"Idempotency-Key": "k-1"}
+    body = {"title": TITLE, "content": CONTENT}
+    first, again = (ada_rest.post("memories/", body, headers) for _ in range(2))
+    assert first.body == again.body
+    assert ada_rest.get("stats/").body["memories"] == 1
+
+
+def test_a_condition_that_nothing_heeds_is_refused(ada_rest: RestClient) -> None:
+    path = f"memories/{add(ada_rest).body['id']}/"
+    assert ada_rest.patch(path, {"title": "x"}, {"If-Match": '"1"'}).status == 400
+
+
+@pytest.mark.parametrize(
+    "path", ["memories/", "contexts/", "memories/search/?query=known", "memories/fuzzy/?query=knwon"]
+)
+def test_an_answer_asks_as_often_for_many_as_for_few(ada: Caller, path: str) -> None:
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {create_token(project=ada.project, agent='ada').secret}")
+
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            separator = "&" if "?" in path else "?"
+            address = f"/api/v1/projects/apollo/{path}{separator}limit=200"
+            assert client.get(address).status_code == 200
+        return len(queries)
+
+    count()
+    for n in range(3):
+        add_memory(caller=ada, title=f"known {n}", content="x", context=f"c{n}", tags=[f"t{n}"])
+    few = count()
+    for n in range(3, 40):
+        add_memory(caller=ada, title=f"known {n}", content="x", context=f"c{n}", tags=[f"t{n}"])
+    assert count() == few

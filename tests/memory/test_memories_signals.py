@@ -1,0 +1,362 @@
+"""Memories and contexts written through the ORM leave what the services leave."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import IntegrityError, transaction
+
+from ctxhub.core.caller import Caller, acting
+from ctxhub.core.models import Agent, Event, Project, SearchEntry, Tag, Tally
+from ctxhub.core.selectors.figures import Figures
+from memory.models import Context, ContextTag, Difficulty, Memory, MemoryTag, MemoryType
+from memory.selectors.memory_lists import list_memories
+from memory.services.contexts import create_context, delete_context, update_context
+from memory.services.memories import add_memory, delete_memory, update_memory
+from memory.services.memory_digest import tokens_of
+
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
+TITLE = "Caching the product list"
+CONTENT = "Keep it in Redis for five minutes. Without it the page takes two seconds."
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+def make_context(project: Project, name: str = "shop", **rest: Any) -> Context:
+    made: Context = objects(Context).create(project=project, name=name, **rest)
+    return made
+
+
+def objects(model: Any) -> Any:
+    return model.objects
+
+
+def create(project: Project, title: str = TITLE, **rest: Any) -> Memory:
+    context = Context.objects.in_project(project).filter(name="shop").first() or make_context(project)
+    said = {"project": project, "context": context, "title": title, "content": CONTENT, **rest}
+    made: Memory = objects(Memory).create(**said)
+    return made
+
+
+@pytest.fixture
+def memory(apollo: Project) -> Memory:
+    return create(apollo)
+
+
+def last_event(project: Project) -> tuple[str, str, str | None, dict[str, Any]]:
+    event = Event.objects.in_project(project).select_related("agent").order_by("-id")[0]
+    return event.verb, event.noun, event.agent.name if event.agent else None, event.data
+
+
+def count_events(project: Project) -> int:
+    return Event.objects.in_project(project).count()
+
+
+def figures(project: Project) -> tuple[int, int]:
+    counted = Figures(project.pk)
+    return counted.of("context"), counted.of("memory")
+
+
+def counts(project: Project) -> dict[str, int]:
+    return dict(Context.objects.in_project(project).values_list("name", "memory_count"))
+
+
+def tag(project: Project, name: str) -> Tag:
+    found = Tag.objects.in_project(project).filter(name=name).first()
+    return found or Tag.objects.create(project=project, name=name)
+
+
+def titles(project: Project, **query: Any) -> list[str]:
+    return [str(row["title"]) for row in list_memories(project.pk, **query).objects()]
+
+
+# -- One change, one event -------------------------------------------------------------------------
+
+
+def test_a_created_row_is_counted_and_stands_in_the_log_and_in_lists(memory: Memory) -> None:
+    assert last_event(memory.project) == ("created", "memory", None, {"note": "note in shop"})
+    assert (figures(memory.project), counts(memory.project)) == ((1, 1), {"shop": 1})
+    assert titles(memory.project, context="shop", type="note") == [TITLE]
+
+
+def test_what_follows_from_a_title_and_content_is_kept(memory: Memory) -> None:
+    memory.refresh_from_db()
+    assert (memory.digest, memory.tokens) == ("Keep it in Redis for five minutes.", tokens_of(TITLE, CONTENT))
+
+
+@pytest.mark.parametrize("fields", [None, ["content", "stack"]])
+def test_what_follows_from_a_save_is_saved_too(memory: Memory, fields: list[str] | None) -> None:
+    memory.tags.add(tag(memory.project, "x"), through_defaults={"project": memory.project})
+    create(memory.project, "Newer")
+    memory.content, memory.stack = "Do not. It is slow.", "DJANGO"
+    memory.save(update_fields=fields)
+    memory.refresh_from_db()
+    assert (memory.digest, memory.tokens) == ("Do not.", tokens_of(TITLE, "Do not. It is slow."))
+    assert last_event(memory.project)[3] == {"changed": ["content", "stack"]}
+    assert titles(memory.project)[0] == TITLE
+    assert titles(memory.project, stack="django") == titles(memory.project, tags=["x"]) == [TITLE]
+
+
+def test_a_move_is_counted_on_both_sides(memory: Memory) -> None:
+    memory.context = make_context(memory.project, "zoo")
+    memory.save()
+    assert counts(memory.project) == {"shop": 0, "zoo": 1}
+    assert last_event(memory.project)[3] == {"changed": ["context"]}
+
+
+def test_saving_what_is_there_leaves_nothing(memory: Memory) -> None:
+    before = memory.updated_at, count_events(memory.project), memory.context.updated_at
+    memory.save()
+    memory.context.save()
+    memory.refresh_from_db()
+    assert (memory.updated_at, count_events(memory.project), memory.context.updated_at) == before
+
+
+def test_a_context_saved_with_an_old_count_keeps_the_right_one(memory: Memory) -> None:
+    stale = Context.objects.in_project(memory.project).get()
+    create(memory.project, "Newer")
+    stale.description = "The shop."
+    stale.save()
+    assert counts(memory.project) == {"shop": 2}
+    assert last_event(memory.project)[:2] == ("updated", "context")
+
+
+@pytest.mark.parametrize("fields", [None, ["name"]])
+def test_a_renamed_context_is_found_by_its_new_name(memory: Memory, fields: list[str] | None) -> None:
+    context = memory.context
+    before = context.updated_at
+    context.name = "Store"
+    context.save(update_fields=fields)
+    context.refresh_from_db()
+    assert (context.folded, context.updated_at > before) == ("store", True)
+    assert titles(memory.project, context="STORE") == [TITLE]
+
+
+def test_whoever_acts_is_the_author(apollo: Project, ada: Caller, ben: Caller) -> None:
+    with acting(ada):
+        memory = create(apollo)
+    with acting(ben):
+        memory.title = "Other"
+        memory.save()
+    memory.refresh_from_db()
+    assert (str(memory.agent), str(memory.context.agent)) == ("ada", "ada")
+    assert last_event(apollo)[2] == "ben"
+
+
+def test_a_writer_may_name_the_author(apollo: Project, ada: Caller) -> None:
+    zoe = Agent.objects.create(project=apollo, name="zoe")
+    with acting(ada):
+        assert create(apollo, agent=zoe).agent == zoe
+
+
+def test_a_tag_added_or_removed_is_a_change(memory: Memory) -> None:
+    rows: list[tuple[Any, dict[str, Any]]] = [(memory, {"tags": ["x"]}), (memory.context, {})]
+    for row, query in rows:
+        row.tags.add(tag(memory.project, "x"), through_defaults={"project": memory.project})
+        assert last_event(memory.project)[3] == {"changed": ["tags"]}
+        assert titles(memory.project, **query) == [TITLE]
+        before = count_events(memory.project)
+        row.tags.add(tag(memory.project, "x"), through_defaults={"project": memory.project})
+        assert count_events(memory.project) == before
+        row.tags.remove(tag(memory.project, "x"))
+        assert count_events(memory.project) == before + 1
+    assert titles(memory.project, tags=["x"]) == []
+
+
+def test_a_tag_changed_from_its_own_end_is_a_change_of_each(memory: Memory) -> None:
+    word: Any = tag(memory.project, "x")
+    for related, rows in (
+        (word.memories, [memory, create(memory.project, "Other")]),
+        (word.contexts, [memory.context, make_context(memory.project, "zoo")]),
+    ):
+        before = count_events(memory.project)
+        related.add(*rows, through_defaults={"project": memory.project})
+        assert count_events(memory.project) == before + 2
+        related.clear()
+        assert count_events(memory.project) == before + 4
+
+
+def test_a_renamed_tag_is_found_by_its_new_name(ada: Caller) -> None:
+    add_memory(caller=ada, title=TITLE, content=CONTENT, tags=["old"])
+    update_context(caller=ada, context="general", tags=["old"])
+    word = tag(ada.project, "old")
+    word.name = "new"
+    word.save()
+    assert titles(ada.project, tags=["new"]) == [TITLE]
+
+
+def test_deleting_many_leaves_an_event_for_each(memory: Memory) -> None:
+    create(memory.project, "Other")
+    Memory.objects.in_project(memory.project).delete()
+    assert Event.objects.in_project(memory.project).filter(verb="deleted").count() == 2
+    assert (figures(memory.project), counts(memory.project)) == ((1, 0), {"shop": 0})
+
+
+def test_contexts_deleted_together_take_their_memories_along(memory: Memory) -> None:
+    create(memory.project, "Other", context=make_context(memory.project, "zoo"))
+    Context.objects.in_project(memory.project).delete()
+    deleted = Event.objects.in_project(memory.project).filter(verb="deleted")
+    assert [(event.noun, event.data["memories"]) for event in deleted] == [("context", 1)] * 2
+    assert figures(memory.project) == (0, 0)
+    assert not SearchEntry.objects.in_project(memory.project).exists()
+
+
+def test_a_project_goes_with_everything_in_it(memory: Memory, ada: Caller) -> None:
+    add_memory(caller=ada, title="x", content="x", context="new", tags=["x"])
+    update_context(caller=ada, context="new", tags=["x"])
+    memory.project.delete()
+    for model in (Memory, MemoryTag, Context, ContextTag, Event, Tally, Tag, SearchEntry):
+        assert not model.unscoped.exists()
+
+
+def test_a_write_that_is_undone_leaves_nothing(memory: Memory) -> None:
+    before = count_events(memory.project), figures(memory.project), counts(memory.project)
+    with transaction.atomic():
+        create(memory.project, "Other")
+        transaction.set_rollback(True)
+    assert (count_events(memory.project), figures(memory.project), counts(memory.project)) == before
+
+
+def test_a_name_is_never_stored_twice(memory: Memory) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        make_context(memory.project, "SHOP")
+    assert figures(memory.project) == (1, 1)
+
+
+# -- Every writer leaves exactly one event ---------------------------------------------------------
+
+Writer = Callable[[Caller], object]
+
+
+def stored(caller: Caller) -> Memory:
+    return Memory.objects.in_project(caller.project).get(title=TITLE)
+
+
+def save(**changes: Any) -> Writer:
+    def run(caller: Caller) -> None:
+        memory = stored(caller)
+        for name, value in changes.items():
+            setattr(memory, name, value)
+        memory.save()
+
+    return run
+
+
+def save_context(**changes: Any) -> Writer:
+    def run(caller: Caller) -> None:
+        context = stored(caller).context
+        for name, value in changes.items():
+            setattr(context, name, value)
+        context.save()
+
+    return run
+
+
+def update(**said: Any) -> Writer:
+    return lambda caller: update_memory(caller=caller, memory_id=stored(caller).pk, **said)
+
+
+WRITERS: dict[str, Writer] = {
+    "add": lambda caller: add_memory(caller=caller, title="x", content="x", context="shop", tags=["a", "b"]),
+    "update": update(content="x", tags=["new"], metadata={"a": 1}),
+    "move": update(context="zoo"),
+    "delete": lambda caller: delete_memory(caller=caller, memory_id=stored(caller).pk),
+    "context_create": lambda caller: create_context(caller=caller, name="new", tags=["a"]),
+    "context_update": lambda caller: update_context(caller=caller, context="shop", name="x", tags=["a", "b"]),
+    "context_delete": lambda caller: delete_context(caller=caller, context="shop"),
+    "objects.create": lambda caller: create(caller.project, "new"),
+    "model.save": save(content="x", difficulty=Difficulty.HARD),
+    "model.delete": lambda caller: stored(caller).delete(),
+    "context.save": save_context(description="x"),
+    "context.delete": lambda caller: stored(caller).context.delete(),
+    "tags.clear": lambda caller: stored(caller).tags.clear(),
+    "QuerySet.delete": lambda caller: Memory.objects.in_project(caller.project).filter(title=TITLE).delete(),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_every_writer_leaves_one_event(ada: Caller, writer: str) -> None:
+    create_context(caller=ada, name="zoo")
+    add_memory(caller=ada, title=TITLE, content=CONTENT, context="shop", tags=["kept"])
+    before = count_events(ada.project)
+    with acting(ada):
+        WRITERS[writer](ada)
+    assert count_events(ada.project) == before + 1
+    assert last_event(ada.project)[2] == "ada"
+
+
+# -- The same written both ways leaves the same rows -----------------------------------------------
+
+
+def orm_create(caller: Caller) -> None:
+    create(
+        caller.project,
+        type=MemoryType.IDEA,
+        difficulty=Difficulty.HARD,
+        stack="Django",
+        paths=["src/**"],
+        metadata={"a": 1},
+    )
+
+
+def sql_create(caller: Caller) -> None:
+    said: dict[str, Any] = {"type": "idea", "difficulty": "hard", "paths": ["src/**"], "metadata": {"a": 1}}
+    add_memory(caller=caller, title=TITLE, content=CONTENT, context="shop", stack="Django", **said)
+
+
+PAIRS: list[tuple[str, Writer, Writer]] = [
+    ("create", sql_create, orm_create),
+    ("update", update(content="Other. Words.", stack="rust"), save(content="Other. Words.", stack="rust")),
+    ("nothing", update(stack="rust"), save()),
+    (
+        "context",
+        lambda caller: update_context(caller=caller, context="shop", name="Store", description="x"),
+        save_context(name="Store", description="x"),
+    ),
+    (
+        "delete",
+        lambda caller: delete_memory(caller=caller, memory_id=stored(caller).pk),
+        lambda caller: stored(caller).delete(),
+    ),
+    (
+        "delete context",
+        lambda caller: delete_context(caller=caller, context="Store"),
+        lambda caller: Context.objects.in_project(caller.project).get().delete(),
+    ),
+]
+
+
+def test_both_ways_of_writing_leave_the_same_rows(apollo: Project, hermes: Project) -> None:
+    by_sql, by_orm = (Caller(project=project, agent="ada") for project in (apollo, hermes))
+    for hours, (name, sql_writer, orm_writer) in enumerate(PAIRS):
+        with time_machine.travel(NOON + timedelta(hours=hours), tick=False):
+            with acting(by_sql):
+                sql_writer(by_sql)
+            with acting(by_orm):
+                orm_writer(by_orm)
+        assert rows_of(apollo) == rows_of(hermes), name
+
+
+def rows_of(project: Project) -> dict[str, list[dict[str, Any]]]:
+    """All rows of a project, with names in place of ids."""
+    models: list[Any] = [Agent, Tag, Context, ContextTag, Memory, MemoryTag]
+    rows = {
+        model.__name__: sorted((named(row) for row in model.objects.in_project(project)), key=repr)
+        for model in models
+    }
+    rows["Event"] = [
+        {"noun": event.noun, "verb": event.verb, "agent": str(event.agent), "data": event.data}
+        for event in Event.objects.in_project(project).order_by("pk")
+    ]
+    rows["Tally"] = [
+        {"noun": tally.noun, "count": tally.count}
+        for tally in Tally.objects.in_project(project).order_by("noun")
+    ]
+    return rows
+
+
+def named(row: Any) -> dict[str, Any]:
+    fields = {field.name for field in row._meta.fields} - {"id", "project", "last_seen_at"}
+    return {name: None if (value := getattr(row, name)) is None else str(value) for name in sorted(fields)}

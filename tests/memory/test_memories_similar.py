@@ -1,0 +1,160 @@
+"""Memories that say nearly the same: through the selector, the tool and REST."""
+
+import math
+from typing import Any
+
+import pytest
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput, NotFound
+from ctxhub.core.toolbox.dispatch import call
+from memory.selectors import similar_memories
+from memory.selectors.similar_memories import find_similar
+from memory.services.memories import add_memory, delete_memory, update_memory
+from memory.sql.memory_texts import read_spread
+from tests.hub import RestClient
+
+CACHE = "Keep the product list in Redis for five minutes, because the page is slow without it."
+
+
+def add(caller: Caller, title: str, content: str, **rest: Any) -> int:
+    return add_memory(caller=caller, title=title, content=content, **rest)["id"]
+
+
+def similar(caller: Caller, **said: Any) -> dict[str, Any]:
+    return call(caller, "memory", {"action": "similar", **said})
+
+
+def test_a_score_by_hand(ada: Caller) -> None:
+    """Two memories; each has `redis`, which is worth ln 2, and one word of its own, worth ln 2.5."""
+    add(ada, "redis", "alpha", context="x")
+    other = add(ada, "redis", "beta", context="x")
+    shared, own = math.log(2), math.log(2.5)
+    [_, found] = find_similar(ada.project_id, "redis\nalpha", threshold=0.0)
+    assert found.id == other
+    assert found.score == pytest.approx(shared**2 / (shared**2 + own**2))  # 0.364
+
+
+def test_the_same_text_is_one_and_stands_first(ada: Caller) -> None:
+    add(ada, "Slow pages", "The product page is slow in the evening.")
+    same = add(ada, "Caching", CACHE)
+    assert similar(ada, text=f"Caching {CACHE}")["rows"][0] == [same, "Caching", 1.0]
+
+
+def test_a_memory_is_not_similar_to_itself(ada: Caller) -> None:
+    one, copy = add(ada, "Caching", CACHE), add(ada, "Caching", CACHE)
+    assert similar(ada, id=one)["rows"] == [[copy, "Caching", 1.0]]
+
+
+def test_what_has_nothing_in_common_is_not_there(ada: Caller) -> None:
+    add(ada, "Caching", CACHE)
+    assert similar(ada, text="Kafka lags behind", threshold=0)["count"] == 0
+
+
+def test_likeness_is_the_same_from_either_side(ada: Caller) -> None:
+    one = add(ada, "Caching", CACHE)
+    other = add(ada, "Caching the basket", "Keep the basket in Redis for an hour, because it is slow.")
+    for _ in range(5):
+        add(ada, "Queues", "Kafka holds what the mailer has not sent yet.")
+    scores = [similar(ada, id=each, threshold=0)["rows"][0] for each in (one, other)]
+    assert [score[0] for score in scores] == [other, one]
+    assert scores[0][2] == scores[1][2] > 0.1
+
+
+def test_chinese_is_compared_by_its_pairs(ada: Caller) -> None:
+    near = add(ada, "快取", "使用者資料的快取放在記憶體裡，五分鐘後失效。")
+    add(ada, "備份", "每天晚上把磁碟複製到另一台機器。")
+    assert similar(ada, text="使用者資料快取五分鐘後失效", threshold=0.3)["rows"][0][0] == near
+
+
+def test_the_threshold_and_the_limit_hold(ada: Caller) -> None:
+    for n in range(5):
+        add(ada, f"Caching {n}", CACHE)
+    assert similar(ada, text=CACHE, limit=2)["count"] == 2
+    assert similar(ada, text=CACHE, threshold=1)["count"] == 0
+    assert similar(ada, text=CACHE, limit=200)["count"] == 5
+
+
+def test_a_longer_list_is_longer(ada: Caller) -> None:
+    for n in range(70):
+        add(ada, f"Caching {n}", CACHE)
+    assert similar(ada, text=CACHE, limit=60)["count"] == 60
+
+
+def test_a_changed_memory_is_similar_to_what_it_says_now(ada: Caller) -> None:
+    one = add(ada, "Caching", CACHE)
+    update_memory(caller=ada, memory_id=one, title="Queues", content="Kafka holds what is not sent yet.")
+    assert similar(ada, text=CACHE)["count"] == 0
+    delete_memory(caller=ada, memory_id=one)
+    assert similar(ada, text="Kafka holds what is not sent yet.")["count"] == 0
+
+
+def test_rare_words_are_told_from_a_spread_where_there_are_many(
+    ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [add(ada, f"Note {n}", f"common word{n}x") for n in range(30)]
+    spread = read_spread(ada.project_id, 7)
+    assert len(spread) == 7
+    assert {f"word{n}x" in " ".join(spread) for n in (0, 29)} == {True}  # From the first to the last.
+    monkeypatch.setattr(similar_memories, "SPREAD", 7)
+    [first, *_] = find_similar(ada.project_id, "Note 13 common word13x", threshold=0.5)
+    assert first.id == ids[13]
+
+
+def test_an_empty_hub_has_nothing_similar(ada: Caller) -> None:
+    assert find_similar(ada.project_id, CACHE) == []
+    assert similar(ada, text=CACHE)["count"] == 0
+
+
+def test_another_projects_memories_are_not_similar(ada: Caller, cy: Caller) -> None:
+    theirs = add(ada, "Caching", CACHE)
+    add(cy, "Queues", "Kafka")
+    assert similar(cy, text=CACHE, threshold=0)["count"] == 0
+    with pytest.raises(NotFound):
+        similar(cy, id=theirs)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {},
+        {"id": 1, "text": "both"},
+        {"text": "  "},
+        {"text": "a\x00b"},
+        {"text": "x" * 65_537},
+        {"text": "x", "threshold": 1.1},
+        {"text": "x", "threshold": -0.1},
+        {"text": "x", "threshold": float("nan")},
+        {"text": "x", "threshold": True},
+        {"text": "x", "threshold": "much"},
+        {"text": "x", "limit": 0},
+        {"text": "x", "limit": 201},
+        {"id": "one"},
+    ],
+)
+def test_what_is_said_wrong_is_refused(ada: Caller, said: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        similar(ada, **said)
+
+
+@pytest.mark.parametrize("memory_id", [0, -1, 999, 10**30])
+def test_an_unknown_memory_is_not_found(ada: Caller, memory_id: int) -> None:
+    with pytest.raises(NotFound):
+        similar(ada, id=memory_id)
+
+
+def test_a_text_of_nothing_but_signs_is_like_nothing(ada: Caller) -> None:
+    add(ada, "Caching", CACHE)
+    assert similar(ada, text="!!! ??? ...")["count"] == 0
+    assert similar(ada, text="the of and", threshold=0)["count"] >= 0
+
+
+def test_it_answers_over_rest(ada_rest: RestClient) -> None:
+    one = ada_rest.post("memories/", {"title": "Caching", "content": CACHE}).body["id"]
+    ada_rest.post("memories/", {"title": "Caching", "content": CACHE})
+    reply = ada_rest.get(f"memories/similar/?id={one}&threshold=0.9&limit=5")
+    assert (reply.status, reply.body["count"], reply.body["items"][0]["score"]) == (200, 1, 1.0)
+    assert ada_rest.get("memories/similar/?text=redis%20minutes&threshold=0").body["count"] == 2
+    assert ada_rest.get("memories/similar/").status == 400
+    assert ada_rest.get("memories/similar/?text=x&threshold=2").status == 400
+    assert ada_rest.get("memories/similar/?id=999").status == 404
