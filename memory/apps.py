@@ -5,5 +5,5 @@ class MemoryConfig(AppConfig):
     name = "memory"
 
     def ready(self) -> None:
-        from memory import nouns, signals, tools  # noqa: F401
+        from memory import nouns, retention, signals, tools  # noqa: F401
         from memory.selectors import named_views  # noqa: F401

@@ -4,12 +4,31 @@ from collections.abc import Mapping
 
 from ctxhub.core.nouns import Noun, register
 from ctxhub.core.selectors.figures import Figures
-from memory.models import Constraint, ConstraintStatus, Decision, DecisionStatus, DecisionTemplate
+from memory.models import (
+    Constraint,
+    ConstraintStatus,
+    Context,
+    Decision,
+    DecisionStatus,
+    DecisionTemplate,
+    Memory,
+    Relationship,
+    Scratchpad,
+    Workflow,
+)
 from memory.search.constraints import constraints_showing, read_constraint_documents
+from memory.search.contexts import contexts_showing, read_context_documents
 from memory.search.decisions import decisions_showing, read_decision_documents
+from memory.search.memories import memories_showing, read_memory_documents
+from memory.search.scratchpads import read_scratchpad_documents
+from memory.search.workflows import read_workflow_documents
 from memory.selectors.constraints import open_constraints
+from memory.selectors.contexts import ids_of_contexts, open_contexts
 from memory.selectors.decisions import ids_of_keys, open_decisions
+from memory.selectors.memories import open_memories
+from memory.selectors.scratchpads import open_scratchpads
 from memory.selectors.templates import open_templates
+from memory.selectors.workflows import open_workflows
 
 
 def count_decisions(figures: Figures) -> list[int]:
@@ -24,8 +43,24 @@ def count_constraints(figures: Figures) -> list[int]:
     return [figures.of("constraint", status=ConstraintStatus.ACTIVE), figures.of("constraint")]
 
 
+def count_workflows(figures: Figures) -> int:
+    return figures.of("workflow")
+
+
+def count_scratchpads(figures: Figures) -> int:
+    return figures.of("scratchpad")
+
+
 def constraints_by_layer(figures: Figures) -> Mapping[int, int]:
     return figures.by_layer("constraint", status=ConstraintStatus.ACTIVE)
+
+
+def count_contexts(figures: Figures) -> int:
+    return figures.of("context")
+
+
+def count_memories(figures: Figures) -> int:
+    return figures.of("memory")
 
 
 register(
@@ -53,4 +88,48 @@ register(
         showing=constraints_showing,
     )
 )
+register(
+    Noun(
+        "workflow",
+        "workflows",
+        Workflow,
+        count=count_workflows,
+        open=open_workflows,
+        documents=read_workflow_documents,
+    )
+)
+register(
+    Noun(
+        "scratchpad",
+        "scratchpads",
+        Scratchpad,
+        count=count_scratchpads,
+        open=open_scratchpads,
+        documents=read_scratchpad_documents,
+    )
+)
 register(Noun("template", "templates", DecisionTemplate, open=open_templates))
+register(
+    Noun(
+        "context",
+        "contexts",
+        Context,
+        count=count_contexts,
+        open=open_contexts,
+        documents=read_context_documents,
+        showing=contexts_showing,
+        ids_of=ids_of_contexts,
+    )
+)
+register(
+    Noun(
+        "memory",
+        "memories",
+        Memory,
+        count=count_memories,
+        open=open_memories,
+        documents=read_memory_documents,
+        showing=memories_showing,
+    )
+)
+register(Noun("relationship", "relationships", Relationship))

@@ -5,7 +5,7 @@ from collections import Counter
 from django.db.models import Model
 
 from ctxhub.core.models import Project, Tally
-from memory.models import Constraint, Decision
+from memory.models import Constraint, Context, Decision, Memory, Scratchpad, Workflow
 from messaging.models import Message
 from tracking.models import FileChange, Resource
 
@@ -14,6 +14,10 @@ Figures = dict[tuple[str, int, int], int]
 COUNTED: dict[str, tuple[type[Model], bool, bool]] = {
     "decision": (Decision, True, True),
     "constraint": (Constraint, True, True),
+    "context": (Context, False, False),
+    "memory": (Memory, False, False),
+    "workflow": (Workflow, False, False),
+    "scratchpad": (Scratchpad, False, False),
     "message": (Message, False, False),
     "change": (FileChange, True, False),
     "resource": (Resource, False, False),

@@ -3,7 +3,9 @@
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
+from memory.api.captures import CaptureViewSet, ContextSuggestionViewSet, SimilarViewSet
 from memory.api.constraints import ConstraintViewSet
+from memory.api.contexts import ContextViewSet
 from memory.api.decisions import (
     AnalyticsViewSet,
     BatchViewSet,
@@ -11,7 +13,12 @@ from memory.api.decisions import (
     SuggestionViewSet,
     VersionViewSet,
 )
+from memory.api.grep import GrepViewSet
+from memory.api.memories import MemorySearchViewSet, MemoryViewSet
+from memory.api.relationships import RelationshipViewSet
+from memory.api.scratchpads import PadRevisionViewSet, PadsViewSet, PadViewSet
 from memory.api.templates import FromTemplateViewSet, TemplateViewSet
+from memory.api.workflows import WorkflowViewSet
 
 
 class Key(StringConverter):
@@ -30,6 +37,30 @@ in_project = [
     ),
     path("constraints/<int:constraint_id>/deactivate/", ConstraintViewSet.as_view({"post": "deactivate"})),
     path("constraints/<int:constraint_id>/activate/", ConstraintViewSet.as_view({"post": "activate"})),
+    path("contexts/", ContextViewSet.as_view({"get": "list", "post": "create"})),
+    path("contexts/suggest/", ContextSuggestionViewSet.as_view({"get": "suggest"})),
+    path(
+        "contexts/<key:context>/",
+        ContextViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path("memories/", MemoryViewSet.as_view({"get": "list", "post": "create"})),
+    path("memories/search/", MemorySearchViewSet.as_view({"get": "search"})),
+    path("memories/fuzzy/", MemorySearchViewSet.as_view({"get": "fuzzy"})),
+    path("memories/similar/", SimilarViewSet.as_view({"get": "similar"})),
+    path("memories/grep/", GrepViewSet.as_view({"get": "search"})),
+    path("memories/capture/", CaptureViewSet.as_view({"post": "create"})),
+    path(
+        "memories/<int:memory_id>/relationships/",
+        RelationshipViewSet.as_view({"get": "list", "post": "create", "delete": "destroy"}),
+    ),
+    path(
+        "memories/<int:memory_id>/relationships/suggested/",
+        RelationshipViewSet.as_view({"post": "relate_suggested"}),
+    ),
+    path(
+        "memories/<int:memory_id>/",
+        MemoryViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
     path("decisions/", DecisionViewSet.as_view({"get": "list", "post": "create"})),
     path("decisions/batch/", BatchViewSet.as_view({"post": "create"})),
     path("decisions/suggest/", SuggestionViewSet.as_view({"get": "list"})),
@@ -48,5 +79,27 @@ in_project = [
         TemplateViewSet.as_view(
             {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
         ),
+    ),
+    path("workflows/", WorkflowViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "workflows/<int:workflow_id>/",
+        WorkflowViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path("workflows/<int:workflow_id>/scratchpads/", PadsViewSet.as_view({"get": "of_workflow"})),
+    path("scratchpads/", PadsViewSet.as_view({"get": "list", "post": "create"})),
+    path("scratchpads/search/", PadsViewSet.as_view({"get": "search"})),
+    path(
+        "scratchpads/<int:scratchpad_id>/",
+        PadViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path("scratchpads/<int:scratchpad_id>/append/", PadViewSet.as_view({"post": "append"})),
+    path("scratchpads/<int:scratchpad_id>/revisions/", PadRevisionViewSet.as_view({"get": "list"})),
+    path(
+        "scratchpads/<int:scratchpad_id>/revisions/<int:revision>/",
+        PadRevisionViewSet.as_view({"get": "retrieve"}),
+    ),
+    path(
+        "scratchpads/<int:scratchpad_id>/revisions/<int:revision>/restore/",
+        PadRevisionViewSet.as_view({"post": "restore"}),
     ),
 ]

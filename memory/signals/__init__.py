@@ -1,3 +1,21 @@
-from memory.signals import constraints, decisions, templates
+from memory.signals import (
+    constraints,
+    contexts,
+    decisions,
+    memories,
+    relationships,
+    scratchpads,
+    templates,
+    workflows,
+)
 
-__all__ = ["constraints", "decisions", "templates"]
+__all__ = [
+    "constraints",
+    "contexts",
+    "decisions",
+    "memories",
+    "relationships",
+    "scratchpads",
+    "templates",
+    "workflows",
+]

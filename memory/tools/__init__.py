@@ -1,3 +1,3 @@
-from memory.tools import constraints, decisions, templates
+from memory.tools import constraints, contexts, decisions, memories, relationships, scratchpads, templates
 
-__all__ = ["constraints", "decisions", "templates"]
+__all__ = ["constraints", "contexts", "decisions", "memories", "relationships", "scratchpads", "templates"]

@@ -10,8 +10,12 @@ from ctxhub.core.models import SearchEntry
 from ctxhub.core.nouns import searched_nouns
 from ctxhub.core.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text, call
+from memory.selectors.contexts import find_context
 from memory.services.constraints import add_constraint
 from memory.services.decisions import set_decision
+from memory.services.memories import add_memory
+from memory.services.scratchpads import create_scratchpad
+from memory.services.workflows import create_workflow
 from messaging.services.messages import send_message
 from tracking.services.changes import record_change
 
@@ -45,8 +49,17 @@ def write_everything(caller: Caller) -> dict[str, str]:
     constraint = add_constraint(caller=caller, category="security", text="No secrets in logs.")
     message = send_message(caller=caller, text="Please look.")
     change = record_change(caller=caller, path="src/app.py", change="created", description="Begun.")
+    workflow = create_workflow(caller=caller, name="Refactoring")["workflow_id"]
+    pad = create_scratchpad(caller=caller, workflow_id=workflow, name="notes", content="A leak.")
+    memory = add_memory(caller=caller, title="Pools", content="They leak.", context="work")
+    context = find_context(caller.project_id, "work")
+    assert context
     return {
         "decision": "decision:a",
+        "workflow": f"workflow:{workflow}",
+        "scratchpad": f"scratchpad:{pad['scratchpad_id']}",
+        "memory": f"memory:{memory['id']}",
+        "context": f"context:{context.id}",
         "constraint": f"constraint:{constraint['id']}",
         "message": f"message:{message['id']}",
         "change": f"change:{change['id']}",
@@ -66,6 +79,10 @@ def test_whatever_search_finds_is_opened(ada: Caller, detail: str) -> None:
     assert said["decision"]["value"] == "JWT"
     assert said["constraint"]["text"] == "No secrets in logs."
     assert said["message"]["text"] == "Please look."
+    assert (said["workflow"]["name"], said["workflow"]["pads"]) == ("Refactoring", 1)
+    assert said["scratchpad"]["content"] == "A leak."
+    assert said["memory"]["title"] == "Pools"
+    assert said["context"]["name"] == "work"
     assert (said["change"]["path"], said["change"]["description"]) == ("src/app.py", "Begun.")
     assert said["resource"]["changes"][0]["description"] == "Begun."
 

@@ -2,21 +2,27 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from pytest import Subtests  # noqa: PT013  # A name for a type.
+from pytest_django import Settings
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.services import agents
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.registry import all_tools
-from memory.models import Constraint
+from memory.models import Constraint, Memory, Scratchpad, Workflow
 from memory.services.constraints import add_constraint, deactivate_constraint
 from memory.services.decisions import deprecate_decision, set_decision, set_decision_batch
+from memory.services.memories import add_memory
+from memory.services.relationships import relate
+from memory.services.scratchpads import append_to_scratchpad, create_scratchpad
 from memory.services.templates import set_template
+from memory.services.workflows import create_workflow
 from messaging.models import Message
 from messaging.services.messages import send_message_batch
 from tracking.models import Lease
@@ -24,6 +30,9 @@ from tracking.services.changes import record_change_batch
 from tracking.services.leases import acquire_lease
 
 MOST_QUERIES = 25
+NEW_TEXT = (
+    "We decided to cache what is known in `shop/basket.py`. It is written to Redis, the HTTP layer asks."
+)
 
 
 def fill(caller: Caller, count: int) -> None:
@@ -76,6 +85,25 @@ def fill(caller: Caller, count: int) -> None:
         replies = [{"text": f"r{n}", "reply_to": first, "to": ["ada"], "ack": True} for n in some]
         send_message_batch(caller=other, items=replies)
         send_message_batch(caller=other, items=[{"text": f"all {n}"} for n in some])
+    for n in range(count):
+        add_memory(
+            caller=caller,
+            title=f"What is known of {n}",
+            content=f"It is known and written, {n} times.",
+            context="known" if n % 2 else f"c{n}",
+            stack="django",
+            difficulty="hard",
+            tags=["api", f"t{n}"],
+        )
+    for n in range(count):
+        relate(caller=caller, source=oldest_memory(caller), target=f"decision:n/{n}")
+    for n in range(count):
+        workflow = create_workflow(caller=caller, name=f"w{n}", metadata={"team": f"t{n}"})["workflow_id"]
+        pad = create_scratchpad(caller=caller, workflow_id=workflow, name=f"pad {n}", content=f"new {n}")
+    for n in range(count):
+        append_to_scratchpad(caller=caller, scratchpad_id=pad["scratchpad_id"], content=f"line {n}")
+    for n in range(1, min(count, 50)):
+        create_scratchpad(caller=caller, workflow_id=workflow, name=f"own {n}", content=f"# h{n}\nnew")
     call(caller, "hub", {"agent": "somebody else"})
 
 
@@ -88,6 +116,29 @@ def oldest_constraint(caller: Caller) -> int:
 
 def newest_constraint(caller: Caller) -> int:
     return Constraint.objects.in_project(caller.project).latest("pk").pk
+
+
+def oldest_memory(caller: Caller) -> int:
+    return Memory.objects.in_project(caller.project).earliest("pk").pk
+
+
+def full_workflow(caller: Caller) -> int:
+    """The one with most pads."""
+    return Workflow.objects.in_project(caller.project).latest("pk").pk
+
+
+def other_workflow(caller: Caller) -> int:
+    return Workflow.objects.in_project(caller.project).earliest("pk").pk
+
+
+def written_pad(caller: Caller) -> int:
+    """The one that was appended to most."""
+    return Scratchpad.objects.in_project(caller.project).latest("revision").pk
+
+
+def all_pads(caller: Caller) -> list[int]:
+    pads = Scratchpad.objects.in_project(caller.project).filter(workflow=full_workflow(caller)).order_by("pk")
+    return list(pads.values_list("pk", flat=True))
 
 
 def own_lease(caller: Caller) -> int:
@@ -224,6 +275,91 @@ ASKED: dict[str, list[Arguments]] = {
     "message.status": [lambda n: {"id": reply_to_me}],
     "message.claim": [lambda n: {"next": True}, lambda n: {"id": request_to_me}],
     "message.done": [lambda n: {"id": request_to_me, "result_refs": [f"message:{n}"]}],
+    "memory.add": [
+        lambda n: {"title": "New", "content": "It is new."},
+        lambda n: {"title": "New", "content": "It is known and written.", "context": "known", "tags": ["a"]},
+        lambda n: {"title": "New", "content": "x", "tags": [f"tag {i}" for i in range(min(n, 50))]},
+    ],
+    "memory.get": [lambda n: {"id": oldest_memory}],
+    "memory.update": [
+        lambda n: {"id": oldest_memory, "content": "It is new.", "tags": ["a", "b"]},
+        lambda n: {"id": oldest_memory, "context": "known", "metadata": {"a": 1}},
+    ],
+    "memory.delete": [lambda n: {"id": oldest_memory}],
+    "memory.list": [
+        lambda n: {"limit": 2},
+        lambda n: {"limit": 2, "tags": ["api", "t1"], "stack": "django", "difficulty": "hard"},
+        lambda n: {"limit": min(n - 1, 200), "type": "note"},
+        lambda n: {"limit": 1, "context": "known", "tags": ["api"]},
+    ],
+    "memory.search": [
+        lambda n: {"query": "what is known?", "limit": min(n, 200), "detail": "detailed"},
+        lambda n: {"query": "writen", "context": "known", "type": "note", "stack": "django", "tags": ["api"]},
+    ],
+    "memory.fuzzy": [
+        lambda n: {"query": "knwon writen", "limit": min(n, 200)},
+        lambda n: {"query": "known written", "tolerance": 0, "context": "known", "type": "note"},
+    ],
+    "memory.grep": [lambda n: {"pattern": "so", "limit": min(n, 200)}],
+    "memory.context_create": [lambda n: {"name": "new", "tags": ["a", "b"], "stack": "django"}],
+    "memory.contexts": [lambda n: {"limit": 2}, lambda n: {"text": "known"}],
+    "memory.context_get": [lambda n: {"context": "known"}],
+    "memory.context_update": [lambda n: {"context": "known", "name": "other", "tags": ["a", "b"]}],
+    "memory.context_delete": [lambda n: {"context": "known"}],
+    "memory.similar": [
+        lambda n: {"id": oldest_memory, "threshold": 0, "limit": min(n, 200)},
+        lambda n: {"text": "What is known and written?", "threshold": 0},
+    ],
+    "memory.relate": [lambda n: {"source": oldest_memory, "target": "decision:api/k0", "strength": 80}],
+    "memory.unrelate": [lambda n: {"source": oldest_memory, "target": "decision:n/1"}],
+    "memory.relationships": [
+        lambda n: {"id": oldest_memory, "depth": 5, "limit": min(n, 200)},
+        lambda n: {"id": oldest_memory, "threshold": 0.2, "limit": 4, "create": True},
+    ],
+    "memory.suggest_context": [
+        lambda n: {"text": "It is known and written."},
+        lambda n: {"text": "The basket is cached in Redis."},
+    ],
+    "memory.capture": [
+        lambda n: {"content": NEW_TEXT},
+        lambda n: {"content": NEW_TEXT, "dry_run": True},
+        lambda n: {"content": "It is known and written, 1 times. It is known and written, 1 times."},
+    ],
+    "scratchpad.create_workflow": [lambda n: {"name": "w", "metadata": {"keep": "never"}}],
+    "scratchpad.workflows": [
+        lambda n: {"limit": 2},
+        lambda n: {"limit": min(n, 200), "active": True},
+        lambda n: {"limit": 2, "text": "new"},
+    ],
+    "scratchpad.close_workflow": [lambda n: {"workflow_id": full_workflow}],
+    "scratchpad.create": [lambda n: {"workflow_id": other_workflow, "name": "x", "content": "y " * n}],
+    "scratchpad.list": [
+        lambda n: {"workflow_id": full_workflow, "limit": 2},
+        lambda n: {"workflow_id": full_workflow, "limit": 2, "include_content": True},
+    ],
+    "scratchpad.get": [
+        lambda n: {"scratchpad_id": written_pad},
+        lambda n: {"scratchpad_ids": all_pads, "tail": 1},
+    ],
+    "scratchpad.append": [lambda n: {"scratchpad_id": written_pad, "content": "new"}],
+    "scratchpad.update": [
+        lambda n: {"scratchpad_id": written_pad, "content": "other"},
+        lambda n: {"scratchpad_id": written_pad, "content": "other", "mode": "insert", "line": n},
+    ],
+    "scratchpad.revisions": [
+        lambda n: {"scratchpad_id": written_pad, "limit": min(n, 200)},
+        lambda n: {"scratchpad_id": written_pad, "revision": n},
+    ],
+    "scratchpad.restore": [lambda n: {"scratchpad_id": written_pad, "revision": n}],
+    "scratchpad.delete": [
+        lambda n: {"scratchpad_id": written_pad},
+        lambda n: {"workflow_id": full_workflow},
+    ],
+    "scratchpad.search": [
+        lambda n: {"query": "new", "limit": min(n, 200)},
+        lambda n: {"query": "new", "workflow_id": full_workflow},
+        lambda n: {"query": "line", "scratchpad_id": written_pad, "limit": 2},
+    ],
     "search": [
         lambda n: {"query": "new", "kinds": ["decision"]},
         lambda n: {"query": "new text", "match": "all", "limit": min(n, 200)},
@@ -235,6 +371,8 @@ ASKED: dict[str, list[Arguments]] = {
     "get": [
         lambda n: {"refs": [f"message:{i}" for i in range(1, min(n, 50))]},
         lambda n: {"refs": [f"resource:src/f{i}" for i in range(min(n, 50))]},
+        lambda n: {"refs": [f"memory:{i}" for i in range(1, min(n, 50))]},
+        lambda n: {"refs": ["context:known", *(f"context:c{i}" for i in range(min(n, 49)))]},
         lambda n: {"refs": [f"lease:{i}" for i in range(1, min(n, 50))]},
         lambda n: {"refs": [f"change:{i}" for i in range(1, min(n, 50))]},
         lambda n: {"refs": [f"template:t{i}" for i in range(min(n, 50))]},
@@ -271,8 +409,10 @@ def test_every_action_is_counted() -> None:
 
 
 def test_an_action_asks_as_often_at_5_rows_as_at_100(
-    apollo: Project, hermes: Project, subtests: Subtests
+    apollo: Project, hermes: Project, subtests: Subtests, tmp_path: Path, settings: Settings
 ) -> None:
+    (tmp_path / "a.txt").write_text("so\n" * 100)
+    settings.GREP_ROOTS = [("", tmp_path)]
     few, many = (Caller(project=project, agent="ada") for project in (apollo, hermes))
     fill(few, 5)
     fill(many, 100)

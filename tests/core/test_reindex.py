@@ -23,6 +23,9 @@ from ctxhub.core.services import reindexing
 from memory.models import Decision
 from memory.services.constraints import add_constraint
 from memory.services.decisions import set_decision
+from memory.services.memories import add_memory
+from memory.services.scratchpads import append_to_scratchpad, create_scratchpad
+from memory.services.workflows import create_workflow
 from messaging.services.messages import send_message
 from tests.search_index import index_is_right
 from tests.tables import dump_all
@@ -42,6 +45,10 @@ def stocked(ada: Caller) -> Project:
     add_constraint(caller=ada, category="security", text="Never log a credential.")
     send_message(caller=ada, text="Please look at the tokenizer.")
     record_change(caller=ada, path="src/lexer.py", change="modified", description="Faster by half.")
+    workflow = create_workflow(caller=ada, name="Refactoring")["workflow_id"]
+    pad = create_scratchpad(caller=ada, workflow_id=workflow, name="notes", content="A leak.")
+    append_to_scratchpad(caller=ada, scratchpad_id=pad["scratchpad_id"], content="viscosity " * 2_000)
+    add_memory(caller=ada, title="Pools", content="They leak.", context="work", tags=["database"])
     return ada.project
 
 
@@ -172,7 +179,7 @@ ENTRIES: dict[str, tuple[Break, str]] = {
         lambda p: SearchWord.objects.in_project(p).filter(word="audited").update(entry_id=10**9),
         "1 x a word of nothing:\n  apollo audited",
     ),
-    "everything": (wipe, "6 x not in the index:"),
+    "everything": (wipe, "10 x not in the index:"),
 }
 SQLITE: dict[str, tuple[Break, str]] = {
     "a row of FTS5": (delete_from_fts, "core_searchfts holds other words than the passages"),
@@ -197,7 +204,7 @@ POSTGRESQL: dict[str, tuple[Break, str]] = {
         "core_search_vector is missing",
     ),
     "another function": (replace_function, "core_search_vector is not as it was made"),
-    "a missed write": (index_nothing_for_a_while, "core_searchtext_vector finds 10 of 11 passages"),
+    "a missed write": (index_nothing_for_a_while, "core_searchtext_vector finds 19 of 20 passages"),
 }
 
 
@@ -232,12 +239,12 @@ def test_what_the_vectors_lack_is_found_out_and_put_back(stocked: Project, how: 
 
 
 def test_a_right_index_is_said_to_be_right(stocked: Project) -> None:
-    assert check() == "The index is right: 6 things in 11 passages, all of them compared.\n"
+    assert check() == "The index is right: 10 things in 20 passages, all of them compared.\n"
 
 
 def test_the_exit_code_tells_scripts_that_it_is_wrong(stocked: Project) -> None:
     entry(stocked).delete()
-    with pytest.raises(CommandError, match="The index of 5 things is wrong") as refused:
+    with pytest.raises(CommandError, match="The index of 9 things is wrong") as refused:
         check()
     assert refused.value.returncode == 1
 

@@ -48,9 +48,15 @@ def document(hub: LiveHub, ada_rest: RestClient, ben_rest: RestClient) -> Docume
     PLACES["constraint_id"] = str(constraint.body["id"])
     message = ben_rest.post("messages/", {"text": "So.", "to": ["ada"], "type": "request", "ack": True})
     PLACES["message_id"] = str(message.body["id"])
+    memory = ada_rest.post("memories/", {"title": "So.", "content": "So.", "context": "k"})
+    PLACES["memory_id"], PLACES["context"] = str(memory.body["id"]), "k"
     change = ada_rest.post("changes/", {"path": "src/app.py", "change": "created", "layer": "data"})
     lease = ada_rest.post("leases/", {"paths": ["lib/**"], "minutes": 60})
     PLACES["change_id"], PLACES["lease_id"] = str(change.body["id"]), str(lease.body["lease_id"])
+    workflow = ada_rest.post("workflows/", {"name": "So."}).body["id"]
+    pad = {"workflow_id": workflow, "name": "So.", "content": "# Findings\nSo."}
+    PLACES["scratchpad_id"] = str(ada_rest.post("scratchpads/", pad).body["scratchpad_id"])
+    PLACES["workflow_id"] = str(workflow)
     body: Document = ada_rest.send("GET", "/api/schema/", headers=OPENAPI).body
     return body
 
@@ -176,6 +182,8 @@ def test_what_the_pages_offer_to_start_from_is_taken(document: Document, ada_res
             [example] = operation["requestBody"]["content"]["application/json"]["examples"].values()
             address = filled(path, tool="hub", action="stats")
             said = {**example["value"], **({"action": "stats"} if path.endswith("{tool}/") else {})}
+            said |= {name: int(PLACES[name]) for name in said if name.endswith("_id") and name in PLACES}
+            said |= {"target": "decision:k"} if "target" in said else {}
             assert ada_rest.send(method.upper(), address, said).status in (200, 201), (method, path)
             offered += 1
     assert offered >= 8

@@ -1,9 +1,11 @@
 """A stranger with another project's keys, refs, ids and cursors: nothing of it exists, whatever they call."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import CtxhubError
@@ -13,8 +15,13 @@ from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.registry import all_tools
 from memory.models import Decision
 from memory.services.constraints import add_constraint
+from memory.services.contexts import create_context
 from memory.services.decisions import deprecate_decision, set_decision
+from memory.services.memories import add_memory
+from memory.services.relationships import relate
+from memory.services.scratchpads import append_to_scratchpad, create_scratchpad
 from memory.services.templates import set_template
+from memory.services.workflows import create_workflow
 from messaging.services.messages import send_message
 from tests.tables import dump_project
 from tracking.services.changes import record_change
@@ -28,6 +35,7 @@ SECRETS = ("moonshot", "eagle", "tranquility", "armstrong")
 NOT_FOUND = {"error": "not_found"}
 NOTHING = {"count": 0}
 OWN = {"result": "created", "version": "1.0.0"}
+ROOTS_HINT = "Whoever runs the hub names folders in CTXHUB_GREP_ROOTS."
 
 # What cy asks of each action, with everything apollo's that it takes; and what the answer holds.
 CALLS: dict[str, list[Call]] = {
@@ -150,6 +158,121 @@ CALLS: dict[str, list[Call]] = {
     "message.status": [({"id": "MESSAGE"}, NOT_FOUND)],
     "message.claim": [({"id": "MESSAGE"}, NOT_FOUND), ({"next": True}, {"claimed": None})],
     "message.done": [({"id": "MESSAGE"}, NOT_FOUND)],
+    "memory.add": [
+        (
+            {"title": "moonshot", "content": "moonshot", "context": "Tranquility", "tags": ["eagle"]},
+            {"context_created": True, "similar": None},
+        ),
+        ({"title": "moonshot", "content": "moonshot", "context": "CONTEXT"}, NOT_FOUND),
+    ],
+    "memory.get": [({"id": "MEMORY"}, NOT_FOUND)],
+    "memory.update": [
+        ({"id": "MEMORY", "title": "x"}, NOT_FOUND),
+        ({"id": "MEMORY", "context": "tranquility"}, NOT_FOUND),
+    ],
+    "memory.delete": [({"id": "MEMORY"}, NOT_FOUND)],
+    "memory.similar": [
+        ({"id": "MEMORY"}, NOT_FOUND),
+        ({"text": "moonshot eagle tranquility", "threshold": 0}, NOTHING),
+    ],
+    "memory.relate": [
+        ({"source": "MEMORY", "target": "decision:own"}, NOT_FOUND),
+        ({"source": "decision:own", "target": "memory:MEMORY"}, NOT_FOUND),
+        ({"source": "decision:own", "target": f"decision:{KEY}"}, NOT_FOUND),
+    ],
+    "memory.unrelate": [({"source": "MEMORY", "target": f"decision:{KEY}"}, NOT_FOUND)],
+    "memory.relationships": [
+        ({"id": "MEMORY", "depth": 5}, NOT_FOUND),
+        ({"id": f"decision:{KEY}"}, NOT_FOUND),
+        (
+            {"id": "decision:own", "threshold": 0, "depth": 5, "create": True},
+            {"created": 0, "edges": {"columns": [], "rows": [], "count": 0}},
+        ),
+    ],
+    "memory.suggest_context": [
+        ({"text": "moonshot eagle tranquility"}, {"existing": None, "similar": None}),
+    ],
+    "memory.capture": [
+        (
+            {"content": "Decision: moonshot, `eagle/1.py` of Tranquility. Moonshot is what we decided."},
+            {"saved": True, "duplicate_of": None},
+        ),
+        ({"content": "moonshot " * 9, "context": "CONTEXT"}, NOT_FOUND),
+    ],
+    "memory.list": [
+        ({}, NOTHING),
+        ({"tags": ["eagle"]}, NOTHING),
+        ({"stack": "armstrong-stack"}, NOTHING),
+        ({"type": "idea", "difficulty": "hard"}, NOTHING),
+        ({"cursor": "MEMORIES"}, NOTHING),
+        ({"context": "tranquility"}, {**NOT_FOUND, "did_you_mean": None}),
+        ({"context": "CONTEXT"}, NOT_FOUND),
+    ],
+    "memory.search": [
+        ({"query": "moonshot eagle"}, {**NOTHING, "total": 0, "did_you_mean": None}),
+        ({"query": "moonshott", "tags": ["eagle"], "stack": "armstrong-stack"}, NOTHING),
+        ({"query": "moonshot", "context": "tranquility"}, {**NOT_FOUND, "did_you_mean": None}),
+        ({"query": "moonshot", "context": "CONTEXT"}, NOT_FOUND),
+    ],
+    "memory.fuzzy": [
+        ({"query": "moonshat", "tolerance": 3}, NOTHING),
+        ({"query": "moonshat", "context": "CONTEXT"}, NOT_FOUND),
+    ],
+    "memory.grep": [
+        ({"pattern": "moonshot"}, {"error": "not_allowed", "hint": ROOTS_HINT}),
+        ({"pattern": "moonshot", "path": "tranquility", "glob": "eagle.*"}, {"error": "not_allowed"}),
+    ],
+    "memory.context_create": [({"name": "tranquility", "tags": ["eagle"]}, {"result": "created"})],
+    "memory.contexts": [({"text": "moonshot"}, NOTHING), ({"cursor": "CONTEXTS"}, NOTHING)],
+    "memory.context_get": [
+        ({"context": "tranquilitx"}, {**NOT_FOUND, "did_you_mean": None}),
+        ({"context": "CONTEXT"}, NOT_FOUND),
+    ],
+    "memory.context_update": [
+        ({"context": "armstrong's", "name": "x"}, NOT_FOUND),
+        ({"context": "CONTEXT", "name": "x"}, NOT_FOUND),
+    ],
+    "memory.context_delete": [({"context": "armstrong's"}, NOT_FOUND), ({"context": "CONTEXT"}, NOT_FOUND)],
+    "scratchpad.create_workflow": [({"name": "eagle", "metadata": {"keep": "never"}}, {"error": None})],
+    "scratchpad.workflows": [
+        ({}, NOTHING),
+        ({"text": "moonshot"}, NOTHING),
+        ({"text": "armstrong", "active": True}, NOTHING),
+        ({"cursor": "WORKFLOWS"}, NOTHING),
+    ],
+    "scratchpad.close_workflow": [
+        ({"workflow_id": "WORKFLOW"}, NOT_FOUND),
+        ({"workflow_id": "WORKFLOW", "reopen": True}, NOT_FOUND),
+    ],
+    "scratchpad.create": [({"workflow_id": "WORKFLOW", "name": "eagle", "content": "x"}, NOT_FOUND)],
+    "scratchpad.list": [
+        ({"workflow_id": "WORKFLOW"}, NOTHING),
+        ({"workflow_id": "WORKFLOW", "include_content": True, "cursor": "PADS"}, NOTHING),
+    ],
+    "scratchpad.get": [
+        ({"scratchpad_id": "PAD"}, {"scratchpad": None}),
+        ({"scratchpad_id": "PAD", "outline": True}, {"scratchpad": None}),
+        ({"scratchpad_ids": ["PAD"], "tail": 1}, {"scratchpads": []}),
+    ],
+    "scratchpad.append": [({"scratchpad_id": "PAD", "content": "x"}, NOT_FOUND)],
+    "scratchpad.update": [
+        ({"scratchpad_id": "PAD", "content": "x"}, NOT_FOUND),
+        ({"scratchpad_id": "PAD", "content": "x", "mode": "section", "section": "moonshot"}, NOT_FOUND),
+        ({"scratchpad_id": "PAD", "content": "x", "expected_length": 1}, NOT_FOUND),
+    ],
+    "scratchpad.revisions": [
+        ({"scratchpad_id": "PAD"}, NOTHING),
+        ({"scratchpad_id": "PAD", "cursor": "REVISIONS"}, NOTHING),
+        ({"scratchpad_id": "PAD", "revision": 1}, {"scratchpad": None}),
+    ],
+    "scratchpad.restore": [({"scratchpad_id": "PAD", "revision": 1}, NOT_FOUND)],
+    "scratchpad.delete": [({"scratchpad_id": "PAD"}, NOT_FOUND), ({"workflow_id": "WORKFLOW"}, NOT_FOUND)],
+    "scratchpad.search": [
+        ({"query": "moonshot eagle"}, NOTHING),
+        ({"query": "moonshot", "workflow_id": "WORKFLOW"}, NOTHING),
+        ({"query": "moonshot", "scratchpad_id": "PAD"}, NOTHING),
+        ({"query": "moonshott", "scratchpad_id": "PAD"}, {**NOTHING, "did_you_mean": None}),
+    ],
     "search": [
         ({"query": "moonshot eagle tranquility armstrong"}, {**NOTHING, "total": 0, "did_you_mean": None}),
         ({"query": "moonshott eagel"}, {**NOTHING, "did_you_mean": None}),
@@ -160,6 +283,8 @@ CALLS: dict[str, list[Call]] = {
         ({"query": "own", "by": "armstrong"}, NOTHING),
         ({"query": "own", "layer": "armstrong-layer"}, {"error": "invalid"}),
         ({"query": "own", "since": "EVENT"}, {"count": 1}),
+        ({"query": "own", "context": "CONTEXT"}, NOT_FOUND),
+        ({"query": "own", "context": "armstrong's"}, NOT_FOUND),
         ({"query": "P1 KDECISION"}, NOTHING),
     ],
     "get": [
@@ -168,7 +293,15 @@ CALLS: dict[str, list[Call]] = {
             {"refs": ["change:CHANGE", "lease:LEASE", "resource:tranquility/eagle.py"]},
             {"items": [], "missing": ["change:CHANGE", "lease:LEASE", "resource:tranquility/eagle.py"]},
         ),
+        (
+            {"refs": ["workflow:WORKFLOW", "scratchpad:PAD"]},
+            {"items": [], "missing": ["workflow:WORKFLOW", "scratchpad:PAD"]},
+        ),
         ({"refs": ["template:eagle-template"]}, {"items": [], "missing": ["template:eagle-template"]}),
+        (
+            {"refs": ["memory:MEMORY", "context:CONTEXT", "context:tranquility"]},
+            {"items": [], "missing": ["memory:MEMORY", "context:CONTEXT", "context:tranquility"]},
+        ),
         ({"refs": ["constraint:CONSTRAINT"]}, {"items": [], "missing": ["constraint:CONSTRAINT"]}),
         (
             {"refs": [f"decision:{KEY}", "decision:ID"]},
@@ -198,8 +331,10 @@ CALLS: dict[str, list[Call]] = {
 
 
 @pytest.fixture
-def theirs(apollo: Project) -> dict[str, str]:
+def theirs(apollo: Project, tmp_path: Path, settings: Settings) -> dict[str, str]:
     """Apollo's data: words of its own in every field, and what leads to them."""
+    (tmp_path / "eagle.txt").write_text("moonshot")
+    settings.GREP_ROOTS = [("apollo", tmp_path)]
     armstrong = Caller(project=apollo, agent="armstrong")
     for value in ("moonshot", "moonshot again"):
         set_decision(
@@ -231,9 +366,31 @@ def theirs(apollo: Project) -> dict[str, str]:
     for path in ("tranquility/eagle.py", "tranquility/base.py"):
         change = record_change(caller=armstrong, path=path, change="created", description="moonshot")
         lease = acquire_lease(caller=armstrong, paths=[path], reason="moonshot")
+    for name in ("armstrong's", "Tranquility"):
+        context = create_context(caller=armstrong, name=name, description="moonshot", tags=["eagle"])
+        memory = add_memory(
+            caller=armstrong,
+            title="moonshot",
+            content="moonshot",
+            context=name,
+            type="idea",
+            stack="armstrong-stack",
+            difficulty="hard",
+            tags=["eagle"],
+        )
+        relate(caller=armstrong, source=memory["id"], target=f"decision:{KEY}")
     for to in (["cy", "eagle"], None):
         said: Any = {"to": to, "type": "request", "payload": "moonshot", "ack": True}
         message = send_message(caller=armstrong, text="moonshot", **said)
+    for name in ("eagle", "eagle again"):
+        workflow = create_workflow(caller=armstrong, name=name, metadata={"team": "tranquility"})
+    for name in ("eagle", "eagle again"):
+        pad = create_scratchpad(
+            caller=armstrong, workflow_id=workflow["workflow_id"], name=name, content="# moonshot"
+        )
+    append_to_scratchpad(caller=armstrong, scratchpad_id=pad["scratchpad_id"], content="armstrong")
+    reading = {"workflow_id": workflow["workflow_id"], "limit": 1}
+    past = {"scratchpad_id": pad["scratchpad_id"], "limit": 1}
     in_apollo = Caller(project=apollo, agent="cy")
     activity = call(armstrong, "hub", {"action": "activity", "limit": 1})
     return {
@@ -247,7 +404,16 @@ def theirs(apollo: Project) -> dict[str, str]:
         "CONSTRAINT": str(constraint["id"]),
         "CONSTRAINTS": constraints["next"],
         "ACTIVITY": activity["next"],
+        "WORKFLOW": str(workflow["workflow_id"]),
+        "PAD": str(pad["scratchpad_id"]),
+        "WORKFLOWS": call(armstrong, "scratchpad", {"action": "workflows", "limit": 1})["next"],
+        "PADS": call(armstrong, "scratchpad", {"action": "list", **reading})["next"],
+        "REVISIONS": call(armstrong, "scratchpad", {"action": "revisions", **past})["next"],
         "MESSAGE": str(message["id"]),
+        "CONTEXT": str(context["id"]),
+        "MEMORY": str(memory["id"]),
+        "MEMORIES": call(armstrong, "memory", {"action": "list", "limit": 1})["next"],
+        "CONTEXTS": call(armstrong, "memory", {"action": "contexts", "limit": 1})["next"],
         "INBOX": call(in_apollo, "message", {"action": "inbox", "limit": 1})["next"],
         "TEMPLATES": templates["next"],
     }

@@ -43,6 +43,10 @@ class NumberParameter(Filter):
     field_class = forms.IntegerField
 
 
+class ShareParameter(Filter):
+    field_class = forms.FloatField
+
+
 class FlagParameter(Filter):
     field_class = FlagField
 
@@ -58,6 +62,10 @@ def text(says: str, *, one_of: Sequence[str] = ()) -> Filter:
 def number(says: str, *, at_least: int = 1, at_most: int | None = None) -> Filter:
     bounds = {"minimum": at_least, **({"maximum": at_most} if at_most else {})}
     return _declared(NumberParameter(), says, {"type": "integer", **bounds})
+
+
+def share(says: str) -> Filter:
+    return _declared(ShareParameter(), says, {"type": "number", "minimum": 0, "maximum": 1})
 
 
 def flag(says: str) -> Filter:

@@ -22,7 +22,7 @@ from ctxhub.core.selectors.search_questions import MATCHES
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
 
 QUERY = 'A sentence, words, an identifier. Also "a phrase", -not and prefix*.'
-KINDS = "Only such things: decision, constraint, message, resource, change."
+KINDS = "Only these: decision, constraint, message, memory, context, scratchpad, workflow, resource, change."
 MATCH = "Left out: auto, any of the words, and mistyped ones put right. similar: the query is a text."
 DETAIL = (
     "What title and excerpt may cost: ids nothing, compact (left out) 60 tokens, standard 120, detailed 250."

@@ -114,7 +114,10 @@ OTHER_NAMES = {
     "context_key": "key",
     "context_name": "context",
     "contextid": "context",
+    "conversation": "text",
+    "create_relationships": "create",
     "created_by": "agent",
+    "createrelationships": "create",
     "decided_by": "by",
     "decision_key": "key",
     "decisions": "items",
@@ -130,12 +133,15 @@ OTHER_NAMES = {
     "lock_duration": "within_seconds",
     "match_mode": "match",
     "max_content_chars": "max_tokens",
+    "max_results": "limit",
     "memory_id": "id",
     "memoryid": "id",
     "message": "text",
     "message_id": "id",
     "message_ids": "ids",
     "messages": "items",
+    "min_similarity": "threshold",
+    "minscore": "threshold",
     "mode": "detail",
     "msg_type": "type",
     "msg_type_filter": "type",
@@ -151,6 +157,8 @@ OTHER_NAMES = {
     "since_timestamp": "since",
     "sort_by": "sort",
     "sort_order": "order",
+    "source_id": "source",
+    "sourceid": "source",
     "start_line": "line",
     "statuses": "status",
     "tag": "tags",
@@ -158,6 +166,8 @@ OTHER_NAMES = {
     "tags_all": "tags",
     "tags_any": "tags",
     "tail_size": "tail",
+    "target_id": "target",
+    "targetid": "target",
     "template": "name",
     "template_name": "name",
     "time_series": "bucket",
@@ -208,7 +218,7 @@ class Argument:
         """
         if self.says:
             return self._marked if is_told else self.signature
-        is_plain = self.default is False or type(self.default) is int
+        is_plain = self.default is False or type(self.default) in (int, float)
         return self._marked if is_plain else self.signature
 
     @property

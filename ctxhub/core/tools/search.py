@@ -35,8 +35,9 @@ def search_everything(
     most 60 tokens (compact), 120 (standard) or 250 (detailed); ids gives refs alone. `match`: any of the
     words (auto: and mistyped ones are put right, did_you_mean says how), all of them, fuzzy (words near them,
     too), or similar (query is a text: what is like it). Also "a phrase", -not and prefix*. `kinds`: decision,
-    constraint, message, resource (a file by its path), change (what was said of one). `tags`: any of them;
-    `by`: an agent; `since`: a time, a time ago ("7d") or an event cursor.
+    constraint, message, memory, context, scratchpad, workflow, resource (a file by its path), change (what
+    was said of one). `tags`: any of them; `context`: of memories; `by`: an agent; `since`: a time, a time ago
+    ("7d") or an event cursor.
     """
     found = search(
         caller.project_id,

@@ -1,0 +1,39 @@
+"""A title for a text that has none."""
+
+import re
+
+SHORTEST, LONGEST = 5, 100
+CUT_AT, WORDS = 60, 8
+
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.*\S)", re.MULTILINE)
+_BOLD = re.compile(r"\*\*([^*\n]{1,200})\*\*:?")
+_MARKS = " \t#*_`>-+•:\uff1a\"'«»“”"
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=\u3002)")
+_FENCE = ("```", "~~~")
+
+
+def title_of(text: str) -> str:
+    """Its first heading, what it says in bold, or its first line, where it has SHORTEST to LONGEST
+    characters; else its first WORDS words, CUT_AT characters at most.
+    """
+    text = text[:10_000]
+    for match in (_HEADING.search(text), _BOLD.search(text)):
+        if match and (title := clean_title(match[1])):
+            return title
+    lines = [line for line in text.splitlines() if not line.strip().startswith(_FENCE)]
+    first = next((line for line in lines if len(line.strip(_MARKS)) >= SHORTEST), "")
+    return clean_title(first) or _beginning(" ".join(lines)) or "Untitled"
+
+
+def clean_title(said: str) -> str:
+    """Its first sentence without what marks it; nothing where it is too short or too long for a title."""
+    title = _SENTENCE_END.split(" ".join(said.split()).strip(_MARKS), maxsplit=1)[0].rstrip(".\u3002")
+    return title if SHORTEST <= len(title) <= LONGEST else ""
+
+
+def _beginning(text: str) -> str:
+    words = " ".join(text.split()[:WORDS]).strip(_MARKS)
+    if len(words) <= CUT_AT:
+        return words
+    cut = words[: CUT_AT - 1]
+    return f"{cut.rsplit(' ', 1)[0] if ' ' in cut else cut}…"

@@ -1,0 +1,65 @@
+"""What memories have to do with one another is looked up where it is: no reading of a whole project."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core.caller import Caller
+from memory.models import Context, Memory, Relationship
+from memory.sql.memory_rows import read_memories
+from memory.sql.memory_texts import read_texts
+from memory.sql.relationship_rows import delete_edges_of, read_edges_from, read_edges_of, read_related
+from tests.core.test_query_plans import explained
+
+Place = tuple[str, int]
+ONE: Place = ("memory", 3)
+FEW = [3, 5, 700]
+
+RELATED = r"(source|target)_kind\b.*(source|target)_id\b"
+# What is asked, and the indexes that are walked for it.
+LOOKED_UP: list[tuple[Callable[[int], object], str]] = [
+    (lambda p: read_texts(p, FEW, 100), "PRIMARY KEY|memory_memory_pkey"),
+    (lambda p: read_memories(p, FEW), "PRIMARY KEY|memory_memory_pkey"),
+    (lambda p: read_edges_from(p, ONE, ("memory", 5)), RELATED),
+    (lambda p: read_edges_of(p, [("memory", n) for n in FEW], 10), RELATED),
+    (lambda p: read_related(p, ONE, "memory", FEW), RELATED),
+    (lambda p: delete_edges_of(p, "memory", FEW), RELATED),
+]
+
+
+@pytest.fixture
+def many(ada: Caller) -> Caller:
+    project = ada.project
+    [context] = Context.unscoped.bulk_create([Context(project=project, name="c", folded="c")])
+    Memory.unscoped.bulk_create(
+        [Memory(project=project, context=context, title=f"t{n}", content="x") for n in range(1_000)]
+    )
+    Relationship.unscoped.bulk_create(
+        [
+            Relationship(
+                project=project, source_kind="memory", source_id=n, target_kind="memory", target_id=n + 1
+            )
+            for n in range(1_000)
+        ]
+    )
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+    return ada
+
+
+@pytest.mark.parametrize(("ask", "index"), LOOKED_UP)
+def test_a_few_are_looked_up_by_themselves(many: Caller, ask: Callable[[int], object], index: str) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        ask(many.project_id)
+    plan = explained(captured[-1]["sql"])
+    assert re.search(index, plan), plan
+    assert not re.search(r"\(project_id=\?\)|Seq Scan on memory_(memory|relationship)\b", plan), plan
+
+
+def test_a_walk_of_the_project_would_be_noticed(many: Caller) -> None:
+    plan = explained(f"SELECT title FROM memory_memory WHERE project_id = {many.project_id}")
+    assert re.search(r"\(project_id=\?\)|Seq Scan on memory_memory", plan), plan
