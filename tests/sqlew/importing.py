@@ -1,4 +1,4 @@
-"""`manage.py import_sqlew` as a test calls it, and its answer taken apart."""
+"""`manage.py import_...` as a test calls it, and its answer taken apart."""
 
 from dataclasses import dataclass
 from io import StringIO
@@ -21,15 +21,22 @@ class Import:
 
     @property
     def reasons(self) -> list[str]:
-        lines = self.text.partition("Left, and why:\n")[2].partition("\n\n")[0].splitlines()
-        return [line.strip() for line in lines]
+        return self._behind("Left, and why:")
+
+    @property
+    def changes(self) -> list[str]:
+        return self._behind("Taken, but not as it was:")
 
     @property
     def is_new(self) -> bool:
         return "\n0 new" not in self.text
 
+    def _behind(self, heading: str) -> list[str]:
+        lines = self.text.partition(f"{heading}\n")[2].partition("\n\n")[0].splitlines()
+        return [line.strip() for line in lines]
 
-def imported(path: Path, *arguments: str, project: str = "apollo") -> Import:
+
+def imported(path: Path, *arguments: str, project: str = "apollo", command: str = "import_sqlew") -> Import:
     out = StringIO()
-    call_command("import_sqlew", str(path), "--project", project, *arguments, stdout=out)
+    call_command(command, str(path), "--project", project, *arguments, stdout=out)
     return Import(out.getvalue())

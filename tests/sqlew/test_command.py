@@ -19,7 +19,7 @@ from ctxhub.core.models import Event, Project, SearchText
 from ctxhub.core.selectors.hub import count_all
 from ctxhub.core.services.config import set_config
 from ctxhub.core.services.events import recorded
-from ctxhub.management.sqlew.values import moment_of
+from ctxhub.management.importing.values import moment_of
 from memory.models import Decision
 from memory.services.constraints import add_constraint
 from memory.services.decisions import set_decision

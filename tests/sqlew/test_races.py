@@ -35,13 +35,11 @@ def test_imports_at_once_take_each_thing_once(apollo: Project, old: OldFile) -> 
     assert Event.objects.in_project(apollo).filter(verb="imported").count() == 1
 
 
-def import_at_once(path: Path) -> list[str]:
+def import_at_once(path: Path, command: str = "import_sqlew") -> list[str]:
     """In processes of their own; what each said."""
-    command = [sys.executable, str(env.ROOT / "manage.py"), "import_sqlew", str(path), "--project", "apollo"]
+    words = [sys.executable, str(env.ROOT / "manage.py"), command, str(path), "--project", "apollo"]
     running = [
-        subprocess.Popen(
-            command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(IMPORTS)
     ]
     ends = [process.communicate(timeout=120) for process in running]

@@ -8,11 +8,11 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.models.priority import Priority
 from ctxhub.core.unset import given
-from ctxhub.management.sqlew.at_once import AT_ONCE, batches
-from ctxhub.management.sqlew.fitting import Fitting
-from ctxhub.management.sqlew.report import Report
+from ctxhub.management.importing.at_once import AT_ONCE, batches
+from ctxhub.management.importing.fitting import Fitting
+from ctxhub.management.importing.report import Report
+from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
 from ctxhub.management.sqlew.rows import OldConstraint
-from ctxhub.management.sqlew.vocabulary import Vocabulary, Wanted
 from memory.models import Constraint, ConstraintStatus, ConstraintTag
 from memory.services.constraint_fields import clean_constraint
 from memory.services.constraint_log import ConstraintChange, record_constraints

@@ -8,13 +8,13 @@ from typing import Any
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.unset import given
-from ctxhub.management.sqlew.at_once import batches
-from ctxhub.management.sqlew.fitting import Fitting
+from ctxhub.management.importing.at_once import batches
+from ctxhub.management.importing.fitting import Fitting
+from ctxhub.management.importing.report import Report
+from ctxhub.management.importing.values import is_numeric, text_of
+from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
 from ctxhub.management.sqlew.reasons import clean_reasons
-from ctxhub.management.sqlew.report import Report
 from ctxhub.management.sqlew.rows import OldDecision, OldVersion
-from ctxhub.management.sqlew.values import is_numeric, text_of
-from ctxhub.management.sqlew.vocabulary import Vocabulary, Wanted
 from memory.models import Decision, DecisionStatus, ValueType
 from memory.services.decision_fields import DecisionFields, clean_fields
 from memory.services.decision_log import DecisionChange, record_decisions

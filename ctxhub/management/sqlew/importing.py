@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable
 from contextlib import nullcontext
-from datetime import datetime
 from pathlib import PurePath
 
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.models.config import Config
 from ctxhub.core.selectors.config import config_of
-from ctxhub.core.services.events import Change, record
 from ctxhub.core.writing import writing
+from ctxhub.management.importing.fitting import Fitting
+from ctxhub.management.importing.report import Report, record_import
+from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
 from ctxhub.management.sqlew.changes import choose_changes, clean_changes, note_changes, write_changes
 from ctxhub.management.sqlew.constraints import (
     choose_constraints,
@@ -24,12 +25,13 @@ from ctxhub.management.sqlew.decisions import (
     note_decisions,
     write_decisions,
 )
-from ctxhub.management.sqlew.fitting import Fitting
 from ctxhub.management.sqlew.messages import choose_messages, clean_messages, note_messages, write_messages
-from ctxhub.management.sqlew.report import Report
 from ctxhub.management.sqlew.rows import OldHub
-from ctxhub.management.sqlew.vocabulary import Vocabulary, Wanted
 
+KINDS = (
+    *("decisions", "revisions", "rationales", "constraints", "messages", "changes"),
+    *("agents", "layers", "tags", "scopes", "categories"),
+)
 NO_PLACE = {
     "activity": "the log here begins with the import",
     "templates": "define them here: decision template_set",
@@ -49,7 +51,7 @@ def import_hub(*, caller: Caller, hub: OldHub, root: PurePath | None = None, dry
     Nobody is named in the log as who did it, so that it is news to every agent, whatever its name.
     `root`: where the repository lay, for paths that were given whole.
     """
-    report, at = Report(), clock.now()
+    report, at = Report(KINDS), clock.now()
     fit = Fitting(caller, report)
     decisions = clean_decisions(caller, hub.decisions, fit, report, at)
     constraints = clean_constraints(caller, hub.constraints, fit, report, at)
@@ -76,7 +78,7 @@ def import_hub(*, caller: Caller, hub: OldHub, root: PurePath | None = None, dry
             write_constraints(project_id, constraints, vocabulary, at)
             write_messages(project_id, messages, vocabulary, at)
             write_changes(project_id, changes, vocabulary, at)
-            _record(project_id, report, at)
+            record_import(project_id, "sqlew", report, at)
     return report
 
 
@@ -91,14 +93,3 @@ def _leave_homeless(hub: OldHub, config: Config, report: Report) -> None:
 
 def _all_words(fit: Fitting, kind: str, names: Iterable[str]) -> list[str]:
     return [word for name in names if (word := fit.word(kind, name))]
-
-
-def _record(project_id: int, report: Report, at: datetime) -> None:
-    counts = report.taken
-    note = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-    record(
-        project_id=project_id,
-        agent_id=None,
-        changes=[Change("hub", "imported", "hub:sqlew", {**counts, "note": f"sqlew: {note}"})],
-        at=at,
-    )

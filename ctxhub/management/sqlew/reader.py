@@ -4,7 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from ctxhub.core.errors import shown
-from ctxhub.management.sqlew.database import NotReadable, OldDatabase
+from ctxhub.management.importing.files import NotReadable
+from ctxhub.management.importing.values import moment_of, read_json, text_of
+from ctxhub.management.sqlew.database import OldDatabase
 from ctxhub.management.sqlew.rows import (
     OldChange,
     OldConstraint,
@@ -14,7 +16,6 @@ from ctxhub.management.sqlew.rows import (
     OldVersion,
     Reasons,
 )
-from ctxhub.management.sqlew.values import moment_of, read_json, text_of
 
 OF_PROJECTS = ("decisions", "decisions_numeric", "constraints", "file_changes")
 HOMELESS = {

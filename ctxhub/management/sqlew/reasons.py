@@ -5,7 +5,7 @@ from typing import Any
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
-from ctxhub.management.sqlew.fitting import Fitting
+from ctxhub.management.importing.fitting import Fitting
 from ctxhub.management.sqlew.rows import Reasons
 from memory.services.decision_fields import DecisionArguments, clean_fields
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import LIST_LENGTH, WORD_LENGTH, clean_agent, clean_name, refuse_secret
-from ctxhub.management.sqlew.report import Report
+from ctxhub.management.importing.report import Report
 
 _PARTICULARS = re.compile(r"'[^']*'|\"[^\"]*\"|\d[\d,]*")
 

@@ -1,4 +1,4 @@
-"""What a column of sqlew holds, as a text, a moment or JSON."""
+"""What a column of another program holds, as a text, a moment or JSON."""
 
 import json
 import math
@@ -24,9 +24,9 @@ def moment_of(seconds: Any) -> datetime | None:
         pass
     try:
         moment = datetime.fromisoformat(str(seconds))
-    except ValueError:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def read_json(text: Any) -> Any:

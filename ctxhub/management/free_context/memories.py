@@ -1,0 +1,138 @@
+"""Old memories become memories, each in its context; their digests are made anew."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.inputs import CONTENT_BYTES
+from ctxhub.core.token_count import count_tokens
+from ctxhub.core.unset import given
+from ctxhub.management.free_context.contexts import GENERAL, fit_stack, names_of, words_of
+from ctxhub.management.free_context.reader import OldMemory
+from ctxhub.management.importing.at_once import light_batches
+from ctxhub.management.importing.cutting import Notes, fit_choice, fit_name, fit_object, fit_text
+from ctxhub.management.importing.fitting import Fitting
+from ctxhub.management.importing.imported import IMPORTED_ID, Imported, add_new, as_id, clean_id
+from ctxhub.management.importing.report import Report
+from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
+from memory.models import Difficulty, Memory, MemoryType
+from memory.models.memory import TITLE_LENGTH
+from memory.services.memory_digest import digest_of
+from memory.services.memory_fields import clean_memory
+from memory.services.memory_log import MemoryChange, record_memories
+from memory.sql.memory_rows import MemoryRow
+from memory.sql.memory_writes import insert_memories, write_tags
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """`context` is the old id, empty where it is gone; `created_at` None where the file does not say."""
+
+    old_id: str
+    context: str
+    row: MemoryRow
+    created_at: datetime | None
+    notes: Notes = field(default_factory=list)
+
+
+def clean_memories(
+    caller: Caller, olds: Iterable[OldMemory], contexts: Mapping[str, object], fit: Fitting, at: datetime
+) -> dict[str, NewMemory]:
+    """By their old ids. `at` stands in for a time that is not known."""
+    new: dict[str, NewMemory] = {}
+    for old in olds:
+        try:
+            old_id = clean_id(old.id)
+            add_new(new, old_id, _cleaned(caller, old_id, old, contexts, fit, at))
+        except InvalidInput as error:
+            fit.leave("memories", old.title or old.id, error)
+    return new
+
+
+def _cleaned(
+    caller: Caller, old_id: str, old: OldMemory, contexts: Mapping[str, object], fit: Fitting, at: datetime
+) -> NewMemory:
+    notes: Notes = []
+    context = as_id(old.context)
+    if context not in contexts:
+        notes.append(f"its context is not there, or is left: it is in {GENERAL}")
+        context = ""
+    kind = fit_choice(old.type, MemoryType, "type", notes, otherwise=MemoryType.NOTE)
+    fields = clean_memory(
+        caller,
+        title=fit_name(old.title, "title", notes, at_most=TITLE_LENGTH),
+        content=fit_text(old.content, "content", notes, at_most=CONTENT_BYTES),
+        stack=fit_stack(old.stack, notes),
+    )
+    title, content = given(fields.title, ""), given(fields.content, "")
+    row = MemoryRow(
+        title=title,
+        context="",
+        context_id=0,
+        digest=digest_of(title, content),
+        tokens=count_tokens(title) + fields.content_tokens,
+        type=kind or MemoryType.NOTE,
+        agent="system",
+        agent_id=None,
+        created_at=old.created_at or old.updated_at or at,
+        updated_at=old.updated_at or old.created_at or at,
+        difficulty=fit_choice(old.difficulty, Difficulty, "difficulty", notes, otherwise=None),
+        stack=given(fields.stack, ""),
+        tags=fit.words("tags", words_of(old.tags)),
+        content=content,
+        metadata=fit_object(old.metadata, {IMPORTED_ID: old_id}, caller, notes),
+    )
+    return NewMemory(old_id, context, row, old.created_at, notes)
+
+
+def choose_memories(
+    project_id: int, cleaned: Mapping[str, NewMemory], report: Report
+) -> tuple[list[NewMemory], dict[str, int]]:
+    """Those that are not here, and the ids of those that are."""
+    imported = Imported(project_id, Memory)
+    chosen: list[NewMemory] = []
+    here: dict[str, int] = {}
+    for new in cleaned.values():
+        if (row_id := imported.find(new.old_id, new.created_at)) is not None:
+            here[new.old_id] = row_id
+            report.found("memories")
+        else:
+            chosen.append(new)
+            report.took("memories")
+            for note in new.notes:
+                report.changed("memories", new.row.title, note)
+    return chosen, here
+
+
+def note_memories(chosen: Iterable[NewMemory], wanted: Wanted) -> None:
+    for new in chosen:
+        wanted.words["tags"] += new.row.tags
+
+
+def write_memories(
+    project_id: int,
+    chosen: Sequence[NewMemory],
+    contexts: Mapping[str, int],
+    vocabulary: Vocabulary,
+    at: datetime,
+) -> dict[str, int]:
+    """Their ids by the old ones."""
+    names = names_of(project_id, sorted({contexts[new.context] for new in chosen}))
+    ids: dict[str, int] = {}
+    for batch in light_batches(chosen, lambda new: len(new.row.content.encode())):
+        rows = [_placed(new.row, contexts[new.context], names, vocabulary) for new in batch]
+        stored = insert_memories(project_id, rows)
+        rows = [replace(row, id=row_id) for row, row_id in zip(rows, stored, strict=True)]
+        tags = {tag.casefold(): vocabulary.word_id("tags", tag) for row in rows for tag in row.tags}
+        write_tags(project_id, rows, tags, are_new=True)
+        ids |= {new.old_id: row.id for new, row in zip(batch, rows, strict=True)}
+        changes = [MemoryChange(None, row) for row in rows]
+        record_memories(project_id=project_id, agent_id=None, changes=changes, at=at)
+    return ids
+
+
+def _placed(row: MemoryRow, context_id: int, names: Mapping[int, str], vocabulary: Vocabulary) -> MemoryRow:
+    tags = [vocabulary.spelled("tags", tag) for tag in row.tags]
+    return replace(row, context_id=context_id, context=names[context_id], tags=tags)

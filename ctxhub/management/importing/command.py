@@ -1,0 +1,47 @@
+"""The command of an import: a file, a project, perhaps dry, and what came of it."""
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from ctxhub.core.caller import Caller
+from ctxhub.management.importing.files import NotReadable
+from ctxhub.management.importing.report import Report
+from ctxhub.management.projects import find_project
+from ctxhub.management.refusals import as_sentences, refuse_unmigrated
+
+IMPORTER = "system"  # Whose rules hold for what is taken; the log names nobody.
+
+
+class ImportCommand(BaseCommand, ABC):
+    """`path_help` says where the program keeps its file."""
+
+    requires_system_checks = ()
+    path_help = ""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("path", type=Path, help=self.path_help)
+        parser.add_argument("--project", help="Into this project; default: the only one there is.")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="Write nothing, and say what would be taken and left."
+        )
+
+    @abstractmethod
+    def take(self, caller: Caller, options: dict[str, Any]) -> tuple[str, Report]:
+        """Import, and say which program it was and what came of it; raises NotReadable."""
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with as_sentences():
+            refuse_unmigrated()
+            project = find_project(options["project"])
+            try:
+                program, report = self.take(Caller(project=project, agent=IMPORTER), options)
+            except NotReadable as problem:
+                raise CommandError(str(problem)) from problem
+        self.stdout.write(f"{options['path']} ({program}) into {project.slug}:")
+        for line in report.lines():
+            self.stdout.write(line)
+        new = sum(report.taken.values())
+        self.stdout.write(f"\n{new:,} new{'; this was a dry run, nothing is written' * options['dry_run']}.")

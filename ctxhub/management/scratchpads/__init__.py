@@ -1,0 +1,1 @@
+"""From a database of scratchpads into a project: `reader` knows the file alone, the rest knows ctxhub."""

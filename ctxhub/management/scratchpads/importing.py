@@ -1,0 +1,31 @@
+"""One import of scratchpads: checked before the lock, chosen and written within it, all or nothing."""
+
+from contextlib import nullcontext
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.writing import writing
+from ctxhub.management.importing.fitting import Fitting
+from ctxhub.management.importing.report import Report, record_import
+from ctxhub.management.scratchpads.pads import choose_pads, clean_pads, touch_workflows, write_pads
+from ctxhub.management.scratchpads.reader import OldPads
+from ctxhub.management.scratchpads.workflows import choose_workflows, clean_workflows, write_workflows
+
+KINDS = ("workflows", "scratchpads")
+
+
+def import_pads(*, caller: Caller, old: OldPads, dry_run: bool = False) -> Report:
+    """Take what the project does not have yet; a dry run writes nothing and reports the same."""
+    report, at, project_id = Report(KINDS), clock.now(), caller.project_id
+    fit = Fitting(caller, report)
+    workflows = clean_workflows(caller, old.workflows, old.pads, fit, at)
+    pads = clean_pads(caller, old.pads, workflows, fit)
+    with nullcontext() if dry_run else writing(project_id):
+        new_workflows, here = choose_workflows(project_id, workflows, report)
+        new_pads = choose_pads(project_id, pads, here, report)
+        if report.taken and not dry_run:
+            ids = here | write_workflows(project_id, new_workflows, at)
+            write_pads(project_id, new_pads, ids, at)
+            touch_workflows([here[new.workflow] for new in new_pads if new.workflow in here], at)
+            record_import(project_id, "scratchpads", report, at)
+    return report

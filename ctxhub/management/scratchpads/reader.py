@@ -1,0 +1,89 @@
+"""Reads workflows and their pads: by the published design, or as the real program stores them."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ctxhub.management.importing.files import NotReadable, OldTables, column_names, opened, table_names
+from ctxhub.management.importing.imported import flag
+from ctxhub.management.importing.values import moment_of, read_json, text_of
+
+TABLES = ("workflows", "scratchpads")
+
+
+@dataclass(frozen=True, slots=True)
+class OldWorkflow:
+    """`beside`: what the real program keeps in columns of their own, and here is metadata."""
+
+    id: str | None
+    name: str | None
+    metadata: Any
+    beside: dict[str, str]
+    is_active: bool
+    created_at: datetime | None
+    updated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class OldPad:
+    workflow: str | None
+    name: str | None
+    content: str
+    created_at: datetime | None
+    updated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class OldPads:
+    workflows: Sequence[OldWorkflow]
+    pads: Sequence[OldPad]
+
+
+def read_pads(path: Path) -> OldPads:
+    with _database(path) as tables:
+        return OldPads(list(_workflows(tables)), list(_pads(tables)))
+
+
+@contextmanager
+def _database(path: Path) -> Iterator[OldTables]:
+    with opened(path) as connection:
+        found = table_names(connection) & set(TABLES)
+        columns = {table: column_names(connection, table) for table in found}
+        if len(found) < len(TABLES) or "workflow_id" not in columns["scratchpads"]:
+            raise NotReadable(
+                f"{path} is not a database of scratchpads: it has no workflows with their scratchpads."
+            )
+        yield OldTables(connection, {table: table for table in found}, columns)
+
+
+def _workflows(tables: OldTables) -> Iterator[OldWorkflow]:
+    for row_id, name, metadata, description, scope, is_active, created_at, updated_at in tables.rows(
+        "workflows",
+        *("id", "name", "metadata", "description", "project_scope", "is_active", "created_at", "updated_at"),
+    ):
+        beside = {"description": text_of(description), "project_scope": text_of(scope)}
+        yield OldWorkflow(
+            id=text_of(row_id),
+            name=text_of(name),
+            metadata=read_json(metadata),
+            beside={key: said for key, said in beside.items() if said},
+            is_active=flag(is_active),
+            created_at=moment_of(created_at),
+            updated_at=moment_of(updated_at),
+        )
+
+
+def _pads(tables: OldTables) -> Iterator[OldPad]:
+    for workflow, name, content, created_at, updated_at in tables.rows(
+        "scratchpads", "workflow_id", "name|title", "content", "created_at", "updated_at"
+    ):
+        yield OldPad(
+            workflow=text_of(workflow),
+            name=text_of(name),
+            content=text_of(content) or "",
+            created_at=moment_of(created_at),
+            updated_at=moment_of(updated_at),
+        )

@@ -1,0 +1,126 @@
+"""Old workflows become workflows; those that would be cleaned at once are kept."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.selectors.config import config_of
+from ctxhub.management.importing.at_once import batches
+from ctxhub.management.importing.cutting import Notes, as_object, cleaned_name, fit_object
+from ctxhub.management.importing.fitting import Fitting
+from ctxhub.management.importing.imported import IMPORTED_ID, Imported, add_new, as_id, clean_id
+from ctxhub.management.importing.report import Report
+from ctxhub.management.scratchpads.reader import OldPad, OldWorkflow
+from memory.models import Workflow
+from memory.services.workflow_log import WorkflowChange, record_workflows
+from memory.sql.workflow_rows import WorkflowRow, is_kept
+
+
+@dataclass(frozen=True, slots=True)
+class NewWorkflow:
+    """`created_at`: None where the file does not say when it was begun."""
+
+    old_id: str
+    row: WorkflowRow
+    created_at: datetime | None
+    notes: Notes = field(default_factory=list)
+
+
+def clean_workflows(
+    caller: Caller, olds: Iterable[OldWorkflow], pads: Iterable[OldPad], fit: Fitting, at: datetime
+) -> dict[str, NewWorkflow]:
+    """By their old ids. `at` stands in for a time that is not known."""
+    last = _last_writes(pads)
+    days = config_of(caller.project_id).scratchpad_days
+    new: dict[str, NewWorkflow] = {}
+    for old in olds:
+        try:
+            old_id = clean_id(old.id)
+            workflow = _cleaned(caller, old_id, old, last.get(old_id), at)
+            add_new(new, old_id, _spared(workflow, days, at))
+        except InvalidInput as error:
+            fit.leave("workflows", old.name or old.id, error)
+    return new
+
+
+def _last_writes(pads: Iterable[OldPad]) -> dict[str, datetime]:
+    """When somebody last wrote to a pad of each workflow."""
+    last: dict[str, datetime] = {}
+    for pad in pads:
+        moment = pad.updated_at or pad.created_at
+        if moment is not None:
+            workflow = as_id(pad.workflow)
+            last[workflow] = max(moment, last.get(workflow, moment))
+    return last
+
+
+def _cleaned(
+    caller: Caller, old_id: str, old: OldWorkflow, last: datetime | None, at: datetime
+) -> NewWorkflow:
+    notes: Notes = []
+    said = [moment for moment in (old.updated_at, old.created_at, last) if moment]
+    row = WorkflowRow(
+        name=cleaned_name(caller, old.name, notes) if (old.name or "").strip() else "",
+        agent="system",
+        agent_id=None,
+        created_at=old.created_at or min(said, default=at),
+        updated_at=max(said, default=at),
+        metadata=fit_object({**as_object(old.metadata), **old.beside}, {IMPORTED_ID: old_id}, caller, notes),
+        is_active=old.is_active,
+    )
+    return NewWorkflow(old_id, row, old.created_at, notes)
+
+
+def _spared(new: NewWorkflow, days: int, at: datetime) -> NewWorkflow:
+    """An import is no loss: what nobody has written to for too long stays until somebody says otherwise."""
+    row = new.row
+    if not days or is_kept(row.metadata) or row.updated_at >= at - timedelta(days=days):
+        return new
+    note = f"older than scratchpad_days ({days}): metadata.keep spares it until somebody removes that"
+    metadata = {**row.metadata, "keep": "never"}
+    return replace(new, row=replace(row, metadata=metadata), notes=[*new.notes, note])
+
+
+def choose_workflows(
+    project_id: int, cleaned: Mapping[str, NewWorkflow], report: Report
+) -> tuple[list[NewWorkflow], dict[str, int]]:
+    """Those that are not here, and the ids of those that are."""
+    imported = Imported(project_id, Workflow)
+    chosen: list[NewWorkflow] = []
+    here: dict[str, int] = {}
+    for new in cleaned.values():
+        if (row_id := imported.find(new.old_id, new.created_at)) is not None:
+            here[new.old_id] = row_id
+            report.found("workflows")
+        else:
+            chosen.append(new)
+            report.took("workflows")
+            for note in new.notes:
+                report.changed("workflows", new.row.name or new.old_id, note)
+    return chosen, here
+
+
+def write_workflows(project_id: int, chosen: Sequence[NewWorkflow], at: datetime) -> dict[str, int]:
+    """Their ids by the old ones."""
+    ids: dict[str, int] = {}
+    for batch in batches(chosen):
+        stored = Workflow.unscoped.bulk_create(_as_model(project_id, new.row) for new in batch)
+        rows = [replace(new.row, id=model.pk) for new, model in zip(batch, stored, strict=True)]
+        ids |= {new.old_id: row.id for new, row in zip(batch, rows, strict=True)}
+        changes = [WorkflowChange(None, row) for row in rows]
+        record_workflows(project_id=project_id, agent_id=None, changes=changes, at=at)
+    return ids
+
+
+def _as_model(project_id: int, row: WorkflowRow) -> Workflow:
+    return Workflow(
+        project_id=project_id,
+        name=row.name,
+        metadata=dict(row.metadata),
+        is_active=row.is_active,
+        is_kept=row.is_kept,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )

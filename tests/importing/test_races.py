@@ -1,0 +1,34 @@
+"""Several who import the same at once: each thing comes once."""
+
+import pytest
+
+from ctxhub.core.models import Event, Project
+from memory.models import Context, Memory, Relationship, Scratchpad, Workflow
+from tests.importing.old_knowledge import OldKnowledge
+from tests.importing.old_pads import OldPads
+from tests.importing.test_free_context import fill as fill_knowledge
+from tests.importing.test_scratchpads import fill as fill_pads
+from tests.sqlew.importing import Import
+from tests.sqlew.test_races import import_at_once
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("index_is_kept")]
+
+EACH = 20
+
+
+def test_pads_come_once(apollo: Project, pads: OldPads) -> None:
+    fill_pads(pads, EACH)
+    said = [Import(text) for text in import_at_once(pads.close(), "import_scratchpads")]
+    assert sorted(each.is_new for each in said) == [False, False, True]
+    assert Workflow.objects.in_project(apollo).count() == EACH
+    assert Scratchpad.objects.in_project(apollo).count() == 2 * EACH
+    assert Event.objects.in_project(apollo).filter(verb="imported").count() == 1
+
+
+def test_knowledge_comes_once(apollo: Project, knowledge: OldKnowledge) -> None:
+    fill_knowledge(knowledge, EACH)
+    said = [Import(text) for text in import_at_once(knowledge.close(), "import_free_context")]
+    assert sorted(each.is_new for each in said) == [False, False, True]
+    for model, count in ((Context, EACH), (Memory, 2 * EACH), (Relationship, EACH)):
+        assert model.objects.in_project(apollo).count() == count
+    assert Event.objects.in_project(apollo).filter(verb="imported").count() == 1
