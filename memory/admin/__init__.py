@@ -1,5 +1,25 @@
 """What people see of a project's knowledge."""
 
-from memory.admin import constraints, decisions, overview, templates
+from memory.admin import (
+    constraints,
+    contexts,
+    decisions,
+    memories,
+    overview,
+    relationships,
+    scratchpads,
+    templates,
+    workflows,
+)
 
-__all__ = ["constraints", "decisions", "overview", "templates"]
+__all__ = [
+    "constraints",
+    "contexts",
+    "decisions",
+    "memories",
+    "overview",
+    "relationships",
+    "scratchpads",
+    "templates",
+    "workflows",
+]

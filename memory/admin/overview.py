@@ -1,4 +1,4 @@
-"""What the index tells of decisions and constraints."""
+"""What the index tells of decisions, constraints, memories and workflows."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from django.db.models.functions import Left
 
 from ctxhub.core.admin import dashboard
 from ctxhub.core.admin.dashboard import Card, Panel, Place
-from memory.models import Constraint, ConstraintStatus, Decision, DecisionStatus
+from memory.models import Constraint, ConstraintStatus, Decision, DecisionStatus, Memory, Workflow
 
 NEWEST_SHOWN = 8
 VALUE_SHOWN = 80
@@ -34,6 +34,16 @@ def constraint_cards(project_ids: Sequence[int], place: Place) -> list[Card]:
     return [Card("Constraints in force", in_force, "rule", url)]
 
 
+def memory_cards(project_ids: Sequence[int], place: Place) -> list[Card]:
+    remembered = Memory.unscoped.filter(project__in=project_ids).count()
+    return [Card("Memories", remembered, "lightbulb", place("memory_memory"))]
+
+
+def workflow_cards(project_ids: Sequence[int], place: Place) -> list[Card]:
+    under_way = Workflow.unscoped.filter(project__in=project_ids, is_active=True).count()
+    return [Card("Open workflows", under_way, "account_tree", place("memory_workflow", state="open"))]
+
+
 def newest_decisions(project_ids: Sequence[int], place: Place) -> Panel:
     rows = Decision.unscoped.filter(project__in=project_ids).select_related("project", "agent")
     newest = (
@@ -49,5 +59,13 @@ def newest_decisions(project_ids: Sequence[int], place: Place) -> Panel:
     )
 
 
-dashboard.cards += [decision_cards, constraint_cards]
-dashboard.panels.append(newest_decisions)
+def newest_memories(project_ids: Sequence[int], place: Place) -> Panel:
+    rows = Memory.unscoped.filter(project__in=project_ids).select_related("project", "agent", "context")
+    newest = rows.defer("content", "metadata", "paths").order_by("-updated_at", "-pk")
+    return Panel(
+        "Newest memories", "ctxhub/newest_memories.html", list(newest[:NEWEST_SHOWN]), place("memory_memory")
+    )
+
+
+dashboard.cards += [decision_cards, constraint_cards, memory_cards, workflow_cards]
+dashboard.panels += [newest_decisions, newest_memories]

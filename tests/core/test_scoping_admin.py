@@ -12,10 +12,24 @@ from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import AccessToken, Agent, Category, Event, Layer, Project, Scope, Tag
 from ctxhub.core.services.access_tokens import create_token
-from memory.models import Constraint, Decision, DecisionTemplate
+from memory.models import (
+    Constraint,
+    Context,
+    Decision,
+    DecisionTemplate,
+    Memory,
+    Relationship,
+    Scratchpad,
+    Workflow,
+)
 from memory.services.constraints import add_constraint
+from memory.services.contexts import update_context
 from memory.services.decisions import set_decision
+from memory.services.memories import add_memory
+from memory.services.relationships import relate
+from memory.services.scratchpads import create_scratchpad
 from memory.services.templates import set_template
+from memory.services.workflows import create_workflow
 from messaging.models import Message
 from messaging.services.messages import send_message
 from tests.people import ADMIN, member, person, superuser
@@ -37,6 +51,15 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
     Layer.objects.create(project=hermes, name=SECRET_WORD)
     set_template(caller=cy, name=SECRET_WORD, require=[SECRET_WORD])
     add_constraint(caller=cy, category=SECRET_WORD, text=SECRET_WORD, tags=[SECRET_WORD], reason=SECRET_WORD)
+    memory = add_memory(
+        caller=cy, title=SECRET_WORD, content=SECRET_WORD, context=SECRET_WORD, tags=[SECRET_WORD]
+    )["id"]
+    update_context(caller=cy, context=SECRET_WORD, description=SECRET_WORD, tags=[SECRET_WORD])
+    relate(caller=cy, source=memory, target=f"decision:{SECRET_WORD}/key")
+    workflow = create_workflow(caller=cy, name=SECRET_WORD, metadata={SECRET_WORD: SECRET_WORD})[
+        "workflow_id"
+    ]
+    create_scratchpad(caller=cy, workflow_id=workflow, name=SECRET_WORD, content=SECRET_WORD)
     record_change(caller=cy, path=f"{SECRET_WORD}/file", change="created", description=SECRET_WORD)
     acquire_lease(caller=cy, paths=[f"{SECRET_WORD}/**"], reason=SECRET_WORD)
     send_message(caller=cy, text=SECRET_WORD, to=["ada", SECRET_WORD], type="request", ack=True)
@@ -46,6 +69,11 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
         Lease,
         Resource,
         Constraint,
+        Context,
+        Memory,
+        Relationship,
+        Workflow,
+        Scratchpad,
         Category,
         Decision,
         DecisionTemplate,
@@ -126,7 +154,13 @@ def test_actions_do_not_reach_another_projects_rows(
 ) -> None:
     for model_admin in project_admins():
         row = rows_of_hermes[model_admin.model]
-        for action in ("delete_selected", "deprecate_selected", "revoke_selected", "deactivate_selected"):
+        for action in (
+            "delete_selected",
+            "deprecate_selected",
+            "revoke_selected",
+            "deactivate_selected",
+            "close_selected",
+        ):
             sent = {"action": action, "_selected_action": [row.pk], "confirmed": "yes", "post": "yes"}
             page = ada_browses.post(model_admin.url("changelist"), sent)
             assert SECRET_WORD not in page.content.decode()
@@ -134,6 +168,7 @@ def test_actions_do_not_reach_another_projects_rows(
     token = rows_of_hermes[AccessToken]
     assert isinstance(token, AccessToken)
     assert token.is_usable
+    assert Workflow.unscoped.get().is_active
 
 
 def test_choices_offer_only_rows_of_the_persons_projects(

@@ -38,6 +38,15 @@ def test_unchanged_lines_of_a_long_text_are_counted() -> None:
     assert diff("".join(LINES), "".join(changed))[0].text == "148 unchanged lines"
 
 
+def test_what_was_added_to_the_longest_text_is_found() -> None:
+    text = "a line of a pad that has many of them\n" * 25_000
+    pieces = diff(text, f"{text}\nand this")
+    assert [(piece.kind, piece.text) for piece in pieces if piece.kind != "same"] == [
+        ("skipped", "24,998 unchanged lines"),
+        ("added", "\nand this"),
+    ]
+
+
 def test_characters_of_chinese_are_compared_one_by_one() -> None:
     assert said("使用者必須登入系統", "使用者應該登入系統") == [
         ("same", "使用者"),

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -123,3 +123,8 @@ def plain_lines(text: str) -> str:
 
 def one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def object_change(was: Mapping[str, Any], typed: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes the one the other: objects merge by key, so what is to go has to be said."""
+    return {**dict.fromkeys(was), **typed}

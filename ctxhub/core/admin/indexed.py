@@ -35,10 +35,16 @@ class IndexedAdmin(ProjectAdmin):
         return self._found(request, queryset, search_term), False
 
     def _found(self, request: HttpRequest, rows: QuerySet[Any], typed: str) -> QuerySet[Any]:
-        query = parse_typed(typed)
-        projects = [f"P{project_id}" for project_id in shown_project_ids(request)]
-        if not query.wanted or not projects:
-            return rows.none()
-        is_everywhere = access_of(request).sees_all and chosen_project(request) is None
-        scope = [*([] if is_everywhere else [projects]), [kind_word(str(self.ref_kind))]]
-        return rows.filter(pk__in=RawSQL(*found_object_ids(Narrowing(scope), query)))  # noqa: S611
+        found = found_ids(request, str(self.ref_kind), typed)
+        return rows.filter(pk__in=found) if found else rows.none()
+
+
+def found_ids(request: HttpRequest, kind: str, typed: str) -> RawSQL | None:
+    """The ids of what the index finds of a kind in the projects that are looked at; None: nothing at all."""
+    query = parse_typed(typed)
+    projects = [f"P{project_id}" for project_id in shown_project_ids(request)]
+    if not query.wanted or not projects:
+        return None
+    is_everywhere = access_of(request).sees_all and chosen_project(request) is None
+    scope = [*([] if is_everywhere else [projects]), [kind_word(kind)]]
+    return RawSQL(*found_object_ids(Narrowing(scope), query))  # noqa: S611

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import groupby, takewhile
+from itertools import groupby, islice, takewhile
 from typing import Literal
 
 WORDS_COMPARED = 600
@@ -34,12 +34,14 @@ class Piece:
 def diff(old: str, new: str) -> list[Piece]:
     if max(len(_words(old)), len(_words(new))) <= WORDS_COMPARED:
         return _pieces(_by_words(old, new))
-    old_lines, new_lines = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    first, old_lines, new_lines, last = _set_aside(
+        old.splitlines(keepends=True), new.splitlines(keepends=True)
+    )
     if max(len(old_lines), len(new_lines)) > LINES_COMPARED:
         return [
             Piece("skipped", f"{len(old_lines):,} lines became {len(new_lines):,}: too many to compare here")
         ]
-    return _with_gaps(_pieces(_by_lines(old_lines, new_lines)))
+    return _with_gaps(_pieces([*_kept(first), *_by_lines(old_lines, new_lines), *_kept(last)]))
 
 
 # -- Compared --------------------------------------------------------------------------------------
@@ -64,12 +66,7 @@ def _by_words(old: str, new: str, *, quickly: bool = False) -> Iterator[Step]:
 
     Quickly: from about 200 words on, the commonest of them are no starting points.
     """
-    old_words, new_words = _words(old), _words(new)
-    begin = _alike(zip(old_words, new_words, strict=False))
-    rest = min(len(old_words), len(new_words)) - begin
-    end = _alike(list(zip(reversed(old_words), reversed(new_words), strict=False))[:rest])
-    was, is_now = old_words[begin : len(old_words) - end], new_words[begin : len(new_words) - end]
-    first, last = "".join(old_words[:begin]), "".join(old_words[len(old_words) - end :])
+    first, was, is_now, last = _set_aside(_words(old), _words(new))
     woven = [*_kept(first), *_woven(was, is_now, quickly), *_kept(last)]
     yield from woven if _likeness(woven) >= LEAST_ALIKE else _replaced(old, new)
 
@@ -80,6 +77,15 @@ def _woven(old: Sequence[str], new: Sequence[str], quickly: bool) -> Iterator[St
         return
     for was, is_now in _blocks(old, new, quickly):
         yield from _kept(was) if was == is_now else _replaced(was, is_now)
+
+
+def _set_aside(old: Sequence[str], new: Sequence[str]) -> tuple[str, Sequence[str], Sequence[str], str]:
+    """How both begin, what lies between on either side, and how both end."""
+    begin = _alike(zip(old, new, strict=False))
+    rest = min(len(old), len(new)) - begin
+    end = _alike(islice(zip(reversed(old), reversed(new), strict=False), rest))
+    was, is_now = old[begin : len(old) - end], new[begin : len(new) - end]
+    return "".join(old[:begin]), was, is_now, "".join(old[len(old) - end :])
 
 
 def _kept(text: str) -> list[Step]:

@@ -1,0 +1,12 @@
+// An address that ends in #L12 leads to that line, on whichever page of the text it stands.
+function goToLine() {
+  const line = Number(/^#L(\d{1,9})$/.exec(location.hash)?.[1]);
+  const { first, last, total } = document.querySelector(".ctx-raw").dataset;
+  const isElsewhere = line < Number(first) || line > Number(last);
+  if (line >= 1 && line <= Number(total) && isElsewhere) {
+    location.replace(`?line=${line}#L${line}`);
+  }
+}
+
+addEventListener("hashchange", goToLine);
+goToLine();

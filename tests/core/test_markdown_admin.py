@@ -1,0 +1,231 @@
+"""Markdown as pages show it: pleasant to read, and harmless whoever wrote it."""
+
+import re
+import time
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxhub.core.admin.markdown import (
+    ATTRIBUTES,
+    CHARACTERS_RENDERED,
+    LINES_RENDERED,
+    REL,
+    SANITISER,
+    TAGS,
+    Heading,
+    read_markdown,
+    render_markdown,
+)
+from tests.hostile import HOSTILE
+
+LEADS_OUT = re.compile(r"(https?://|mailto:)")
+
+
+class Held(HTMLParser):
+    """What a browser would find in a page: each tag with its attributes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.others: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_comment(self, data: str) -> None:
+        self.others.append(data)
+
+    def handle_decl(self, decl: str) -> None:
+        self.others.append(decl)
+
+    def handle_pi(self, data: str) -> None:
+        self.others.append(data)
+
+    def unknown_decl(self, data: str) -> None:
+        self.others.append(data)
+
+
+def is_harmless(html: str) -> None:
+    """Nothing off the lists, and no address but those that a click alone follows."""
+    held = Held(html)
+    assert held.others == []
+    for tag, attributes in held.tags:
+        sides = {"align"} if tag in ("td", "th") else set()
+        assert tag in TAGS
+        assert set(attributes) <= ATTRIBUTES.get(tag, set()) | sides | ({"rel"} if tag == "a" else set())
+        assert attributes.get("rel") == (REL if tag == "a" else None)
+        assert LEADS_OUT.match(attributes.get("href") or "mailto:")
+        assert re.fullmatch(r"md-\d+", attributes.get("id") or "md-1")
+        assert attributes.get("align", "left") in ("left", "center", "right")
+        assert re.fullmatch(r"\d+", attributes.get("start") or "1")
+
+
+def renders_harmless(text: str) -> None:
+    is_harmless(read_markdown(text).html)
+
+
+def html_of(text: str) -> str:
+    return read_markdown(text).html.strip()
+
+
+# -- Harmless --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_is_meant_to_harm_does_not(text: str) -> None:
+    renders_harmless(text)
+    renders_harmless(f"> - {text}\n\n| a |\n| - |\n| {text} |\n")
+    renders_harmless(f"# {text}\n\n[{text}]({text})\n![{text}](<{text}>)\n")
+
+
+PIECES = st.sampled_from(
+    [
+        *HOSTILE,
+        *"[]()<>!*_`~#|\\&:;\"'=\n\t /-+.",
+        "javascript:",
+        "data:",
+        "](",
+        "<a href=",
+        "https://x.y",
+        "&#106;",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(PIECES | st.text(max_size=8), max_size=30).map("".join))
+def test_nothing_that_can_be_written_leaves_the_lists(text: str) -> None:
+    renders_harmless(text)
+
+
+@pytest.mark.parametrize(
+    "scheme", ["javascript:", "JaVaScRiPt:", "data:text/html,", "vbscript:", "file:///", "blob:"]
+)
+def test_a_link_that_runs_something_is_only_text(scheme: str) -> None:
+    assert html_of(f"[here]({scheme}x)") == f"<p>[here]({scheme}x)</p>"
+
+
+@pytest.mark.parametrize("target", ["//evil.example/x", "/admin/logout/", "src/api.py", "#md-1", "?a=b"])
+def test_a_link_that_leads_about_the_hub_shows_where_and_leads_nowhere(target: str) -> None:
+    assert html_of(f"[here]({target})") == f"<p>here <code>{target}</code></p>"
+
+
+def test_a_picture_is_a_link_to_it() -> None:
+    assert html_of("![a cat](https://e.example/cat.png)") == (
+        f'<p><a href="https://e.example/cat.png" rel="{REL}">[picture: a cat]</a></p>'
+    )
+    assert html_of("![a cat](data:image/png;base64,AAAA)") == "<p>[picture: a cat]</p>"
+    assert html_of("[![](https://e.example/a.png)](https://e.example/)") == (
+        f'<p><a href="https://e.example/" rel="{REL}">[picture]</a></p>'
+    )
+
+
+def test_html_is_the_text_that_it_is() -> None:
+    assert html_of("<b onclick=alert(1)>x</b>") == "<p>&lt;b onclick=alert(1)&gt;x&lt;/b&gt;</p>"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_a_parser_might_let_through_is_taken_out_behind_it(text: str) -> None:
+    html = SANITISER.clean(text)
+    is_harmless(html.replace('id="md-content"', ""))
+    assert "harmed" not in re.sub(r">[^<]*<", "><", f">{html}<")
+
+
+# -- Pleasant --------------------------------------------------------------------------------------
+
+
+def test_headings_stand_below_those_of_the_page() -> None:
+    html = html_of("# One\n\nTwo\n---\n\n##### Five")
+    assert re.findall(r'<(h\d) id="([^"]+)"', html) == [("h3", "md-1"), ("h4", "md-2"), ("h6", "md-3")]
+
+
+def test_the_outline_leads_to_each_heading() -> None:
+    text = "# *Plan* `x` ![p](q)\n\n```\n# none\n```\n\n> ## Quoted\n\n計畫\n===\n"
+    assert read_markdown(text).outline == [
+        Heading(1, "Plan x [picture: p]", "md-1", 1),
+        Heading(2, "Quoted", "md-2", 7),
+        Heading(1, "計畫", "md-3", 9),
+    ]
+
+
+def test_an_address_in_a_text_is_a_link_up_to_its_end() -> None:
+    address = "https://x.example/a_b_c?d=1"
+    html = html_of(f"見{address}。 `https://not.example`")
+    link = f'<a href="{address}" rel="{REL}">{address}</a>'
+    assert html == f"<p>見{link}。 <code>https://not.example</code></p>"
+
+
+def test_tasks_have_boxes() -> None:
+    assert re.findall(r"<li>(.+)</li>", html_of("- [x] done\n- [ ] open\n- [z] other")) == [
+        "☑ done",
+        "☐ open",
+        "[z] other",
+    ]
+
+
+def test_tables_keep_their_sides() -> None:
+    assert '<td align="right">1</td>' in html_of("| a |\n| -: |\n| 1 |")
+
+
+# -- Long ------------------------------------------------------------------------------------------
+
+
+def test_a_long_text_is_cut_at_the_end_of_a_line_and_says_so() -> None:
+    text = "word word\n" * 20_000
+    rendered = read_markdown(text)
+    assert rendered.hidden == len(text) - min(CHARACTERS_RENDERED, 10 * LINES_RENDERED)
+    html = render_markdown(text, raw_url='/raw/?"<x>')
+    assert f"{rendered.hidden:,} more characters are not rendered" in html
+    assert 'href="/raw/?&quot;&lt;x&gt;"' in html
+    assert read_markdown("x" * (CHARACTERS_RENDERED + 7)).hidden == 7
+
+
+def test_a_text_that_fits_says_nothing() -> None:
+    assert render_markdown("x", raw_url="/raw/") == "<p>x</p>\n"
+
+
+SIZE = 1_048_576
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *">[!*`<&|~\\_#",
+        "![",
+        "[a](",
+        "*[*",
+        "**x [",
+        "> - ",
+        "1. ",
+        "- ",
+        "[a]: <b\n",
+        "x|\n-|\n",
+        "*a **b ",
+        "a\r",
+    ],
+)
+def test_the_longest_text_takes_a_bounded_time_however_tangled(piece: str) -> None:
+    started = time.perf_counter()
+    read_markdown((piece * SIZE)[:SIZE])
+    assert time.perf_counter() - started < 6
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(f"{'  ' * depth}- a" for depth in range(1_400)),
+        "> " * 50_000 + "a\n" * 50_000,
+        "*a " * 50_000 + "a* " * 50_000,
+        "[" * 20_000 + "a" + "](u)" * 20_000,
+        "|" + "a|" * 3_000 + "\n|" + "-|" * 3_000 + "\n" + "|x|\n" * 20_000,
+    ],
+)
+def test_nothing_is_nested_too_deeply(text: str) -> None:
+    started = time.perf_counter()
+    renders_harmless(text)
+    assert time.perf_counter() - started < 10

@@ -1,0 +1,491 @@
+"""Scratchpads in the admin: found, read as Markdown and line by line, written to, taken back by people."""
+
+import re
+import time
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Event, Project
+from memory.admin.numbered_lines import LINES_SHOWN, numbered_lines
+from memory.admin.scratchpad_states import STATES_SHOWN
+from memory.models import Scratchpad, ScratchpadRevision
+from memory.services.scratchpads import append_to_scratchpad, create_scratchpad, update_scratchpad
+from memory.services.workflows import close_workflow, create_workflow
+from tests.people import ADMIN, VIEWER, member
+from tests.tables import dump_project
+
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
+LIST = "/admin/memory/scratchpad/"
+TEXT = "# Findings\n\nThe query is *slow*, see https://tracker.example/7.\n\n## 效能\n\n- [x] profiled\n"
+SIZE = 1_048_576
+
+
+@pytest.fixture
+def client(apollo: Project) -> Client:
+    return member(apollo, username="vi")
+
+
+@pytest.fixture
+def pad(ada: Caller) -> Scratchpad:
+    workflow = create_workflow(caller=ada, name="Refactoring")["workflow_id"]
+    create_scratchpad(caller=ada, workflow_id=workflow, name="code_analysis", content=TEXT)
+    return Scratchpad.objects.in_project(ada.project).get()
+
+
+def page_of(pad: Scratchpad, rest: str = "") -> str:
+    return f"{LIST}{pad.pk}/{rest}"
+
+
+def append(caller: Caller, pad: Scratchpad, content: str) -> None:
+    append_to_scratchpad(caller=caller, scratchpad_id=pad.pk, content=content, separator="")
+
+
+def rewrite(caller: Caller, pad: Scratchpad, content: str) -> None:
+    update_scratchpad(caller=caller, scratchpad_id=pad.pk, content=content)
+
+
+def text_of(pad: Scratchpad) -> str:
+    pad.refresh_from_db()
+    return pad.content
+
+
+def shown(client: Client, pad: Scratchpad, rest: str = "") -> str:
+    page = client.get(page_of(pad, rest))
+    assert page.status_code == 200
+    return page.content.decode()
+
+
+def difference(html: str) -> str:
+    """What the page of revisions shows of the chosen state."""
+    [found] = re.findall(r'(?s)<div class="ctx-value ctx-difference">(.*?)</div>', html)
+    return str(found)
+
+
+def last_event(project: Project) -> tuple[str, str]:
+    event = Event.objects.in_project(project).select_related("agent").latest("pk")
+    return event.verb, str(event.agent)
+
+
+# -- Found -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("?q=analysis", True),
+        ("?q=finding", True),
+        ("?q=效能", True),
+        ("?q=能效", False),
+        ("?q=scratchpad:{id}", True),
+        ("?q=scratchpad:0", False),
+        ("?workflow={workflow}", True),
+        ("?workflow=0", False),
+        ("?workflow=factor", True),
+        ("?workflow=99999999999999999999", False),
+        ("?agent=ada", True),
+        ("?agent=ben", False),
+        ("?project=apollo", True),
+    ],
+)
+def test_a_list_is_searched_and_filtered(query: str, found: bool, client: Client, pad: Scratchpad) -> None:
+    page = client.get(LIST + query.format(id=pad.pk, workflow=pad.workflow_id))
+    assert page.context["cl"].result_count == int(found)
+
+
+def test_a_row_tells_its_story_and_leads_to_its_page(client: Client, ben: Caller, pad: Scratchpad) -> None:
+    append(ben, pad, "more")
+    text = client.get(LIST).content.decode()
+    for part in ("code_analysis", "Refactoring", str(len(TEXT) + 4), ">ben<", "just now", page_of(pad)):
+        assert part in text
+
+
+@pytest.mark.parametrize("page", ["", "{id}/", "{id}/raw/", "{id}/revisions/", "{id}/change/", "add/"])
+def test_no_page_asks_for_each_row(page: str, client: Client, ada: Caller, pad: Scratchpad) -> None:
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(LIST + page.format(id=pad.pk)).status_code == 200
+        return len(queries)
+
+    count()  # Django looks its content types up once.
+    few = count()
+    for n in range(20):
+        caller = Caller(ada.project, f"agent-{n}")
+        create_scratchpad(caller=caller, workflow_id=pad.workflow_id, name=f"p{n}")
+        append(caller, pad, "x")
+    assert count() <= few + 2  # What the newest state is compared with.
+    many = count()
+    for n in range(20):
+        append(Caller(ada.project, f"other-{n}"), pad, "x")
+    assert count() == many
+
+
+def test_a_list_does_not_read_the_texts(client: Client, ada: Caller, pad: Scratchpad) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        client.get(LIST)
+    assert not [query["sql"] for query in queries if '"memory_scratchpad"."content"' in query["sql"]]
+
+
+# -- Read ------------------------------------------------------------------------------------------
+
+
+def test_the_page_shows_markdown_and_an_outline(client: Client, pad: Scratchpad) -> None:
+    text = shown(client, pad)
+    assert '<h3 id="md-1">Findings</h3>' in text
+    assert "<em>slow</em>" in text
+    assert "☑ profiled" in text
+    assert '<a href="#md-2">效能</a>' in text
+    assert f"{page_of(pad, 'raw/')}?line=5#L5" in text
+
+
+def test_html_in_a_pad_is_text_wherever_it_is_shown(client: Client, ada: Caller, pad: Scratchpad) -> None:
+    nasty = "<script>alert(1)</script>"
+    create_scratchpad(caller=ada, workflow_id=pad.workflow_id, name=nasty, content=f"# {nasty}\n")
+    row = Scratchpad.objects.in_project(ada.project).get(name=nasty)
+    append(ada, row, nasty)
+    pages = (
+        "",
+        "raw/",
+        "revisions/",
+        "revisions/?against=whole",
+        "revisions/?state=1&against=present",
+        "change/",
+    )
+    for rest in (*pages, "delete/"):
+        assert nasty not in shown(client, row, rest)
+    assert nasty not in client.get(LIST).content.decode()
+
+
+def test_the_raw_text_has_a_number_and_an_address_for_each_line(client: Client, pad: Scratchpad) -> None:
+    text = shown(client, pad, "raw/")
+    assert '<li id="L3"><a href="#L3" data-line="3" aria-label="Line 3"></a><code>The query is *slow*' in text
+    assert "7 lines" in text
+
+
+def test_a_line_far_down_is_on_a_page_of_its_own() -> None:
+    text = "\n".join(f"line {n}" for n in range(1, 2 * LINES_SHOWN + 6))
+    for said, first, last in (("", 1, LINES_SHOWN), (f"{LINES_SHOWN + 1}", LINES_SHOWN + 1, 2 * LINES_SHOWN)):
+        page = numbered_lines(text, said)
+        assert (page.first, page.last, page.total) == (first, last, 2 * LINES_SHOWN + 5)
+    page = numbered_lines(text, "999999999")
+    assert (page.first, page.last, page.before, page.after) == (4_001, 4_005, 2_001, None)
+    for nonsense in ("0", "-1", "x", "9" * 30):
+        assert numbered_lines(text, nonsense).first == 1
+
+
+def test_a_pad_in_which_nothing_stands_says_so(client: Client, ada: Caller, pad: Scratchpad) -> None:
+    rewrite(ada, pad, "")
+    for rest in ("", "raw/"):
+        assert "Nothing stands in it." in shown(client, pad, rest)
+
+
+def test_an_event_leads_to_the_page(client: Client, pad: Scratchpad) -> None:
+    event = Event.objects.in_project(pad.project).get(ref=pad.ref)
+    opened = client.get(reverse("admin:core_event_open", args=[event.pk]))
+    assert opened.headers["Location"] == page_of(pad)
+
+
+def test_what_was_found_leads_to_the_page(client: Client, pad: Scratchpad) -> None:
+    found = client.get("/admin/search/?project=apollo&q=profiled").content.decode()
+    assert f'href="{page_of(pad)}"' in found
+
+
+def test_its_history_is_the_log(client: Client, ben: Caller, pad: Scratchpad) -> None:
+    append(ben, pad, "x")
+    history = client.get(page_of(pad, "history/"), follow=True)
+    assert [event.verb for event in history.context["cl"].result_list] == ["appended", "created"]
+
+
+@pytest.mark.parametrize("rest", ["", "raw/", "revisions/", "append/", "restore/", "change/", "history/"])
+def test_what_is_not_there_leads_back(rest: str, client: Client, pad: Scratchpad) -> None:
+    page = client.get(f"{LIST}{pad.pk + 1}/{rest}", follow=True)
+    assert page.redirect_chain
+    assert "Perhaps it was deleted" in page.content.decode()
+
+
+# -- What it was -----------------------------------------------------------------------------------
+
+
+def test_each_state_says_who_made_it_and_how_much_it_added(
+    client: Client, ada: Caller, ben: Caller, pad: Scratchpad
+) -> None:
+    append(ben, pad, "four")
+    rewrite(ada, pad, "short")
+    lines = client.get(page_of(pad, "revisions/")).context["lines"]
+    assert [(line.state.revision, line.change, line.state.agent, line.delta) for line in lines] == [
+        (3, "rewritten", "ada", 5 - len(TEXT) - 4),
+        (2, "appended", "ben", 4),
+        (1, "created", "ada", len(TEXT)),
+    ]
+    assert [line.is_present for line in lines] == [True, False, False]
+
+
+def test_a_state_stands_beside_the_one_before_it_and_the_present_one(
+    client: Client, ada: Caller, pad: Scratchpad
+) -> None:
+    rewrite(ada, pad, "one two three")
+    rewrite(ada, pad, "one 2 three")
+    rewrite(ada, pad, "one 2 three four")
+    assert difference(shown(client, pad, "revisions/")) == "one 2 three<ins> four</ins>"
+    assert difference(shown(client, pad, "revisions/?state=3")) == "one <del>two</del><ins>2</ins> three"
+    since = difference(shown(client, pad, "revisions/?state=2&against=present"))
+    assert since == "one <del>two</del><ins>2</ins> three<ins> four</ins>"
+    assert difference(shown(client, pad, "revisions/?state=2&against=whole")) == "one two three"
+    assert "created by ada" in shown(client, pad, "revisions/?state=1").lower()
+
+
+@pytest.mark.parametrize("state", ["0", "99", "x", "-1", "9" * 30, ""])
+def test_a_state_that_is_not_there_breaks_nothing(state: str, client: Client, pad: Scratchpad) -> None:
+    text = shown(client, pad, f"revisions/?state={state}&before={state}&against={state}")
+    assert ("There is no revision 99" in text) == (state == "99")
+
+
+def test_states_are_turned_page_by_page(client: Client, ben: Caller, pad: Scratchpad) -> None:
+    for n in range(STATES_SHOWN + 2):
+        append(ben, pad, f"{n}\n")
+    first = client.get(page_of(pad, "revisions/")).context
+    assert (len(first["lines"]), first["older"]) == (STATES_SHOWN, 4)
+    assert {line.delta for line in first["lines"]} <= {2, 3}
+    second = client.get(page_of(pad, "revisions/?before=4")).context
+    assert [line.state.revision for line in second["lines"]] == [3, 2, 1]
+    assert second["older"] is None
+
+
+def test_a_pad_whose_states_are_gone_still_shows(client: Client, ada: Caller, pad: Scratchpad) -> None:
+    append(ada, pad, "x")
+    ScratchpadRevision.objects.in_project(ada.project).filter(number=1).delete()
+    [line] = client.get(page_of(pad, "revisions/")).context["lines"]
+    assert line.delta is None
+    ScratchpadRevision.objects.in_project(ada.project).all().delete()
+    assert "No states are kept." in shown(client, pad, "revisions/")
+
+
+def test_a_state_is_restored_by_a_button(client: Client, ben: Caller, pad: Scratchpad) -> None:
+    rewrite(ben, pad, "all is lost")
+    client.get(page_of(pad, "restore/"))
+    assert text_of(pad) == "all is lost"
+    done = client.post(page_of(pad, "restore/"), {"revision": 1, "seen": 2}, follow=True)
+    assert "It is again what it was at revision 1." in done.content.decode()
+    assert (text_of(pad), pad.revision, last_event(pad.project)) == (TEXT, 3, ("restored", "vi"))
+
+
+def test_what_was_appended_meanwhile_is_not_lost_by_restoring(
+    client: Client, ben: Caller, pad: Scratchpad
+) -> None:
+    rewrite(ben, pad, "other")
+    append(ben, pad, " and more")
+    done = client.post(page_of(pad, "restore/"), {"revision": 1, "seen": 2}, follow=True)
+    assert "Nothing was written" in done.content.decode()
+    assert done.redirect_chain[-1][0] == page_of(pad, "revisions/?state=1&against=present")
+    assert text_of(pad) == "other and more"
+
+
+@pytest.mark.parametrize(
+    "sent", [{}, {"revision": "1"}, {"revision": "x", "seen": "1"}, {"revision": 9, "seen": 1}]
+)
+def test_restoring_nonsense_changes_nothing(sent: dict[str, Any], client: Client, pad: Scratchpad) -> None:
+    before = dump_project(pad.project)
+    client.post(page_of(pad, "restore/"), sent, follow=True)
+    assert dump_project(pad.project) == before
+
+
+# -- Added to --------------------------------------------------------------------------------------
+
+
+def test_a_person_appends(client: Client, pad: Scratchpad) -> None:
+    done = client.post(page_of(pad, "append/"), {"content": "one\r\ntwo"})
+    assert done.headers["Location"] == page_of(pad, "#end")
+    assert text_of(pad) == f"{TEXT}\n\none\ntwo"
+    assert last_event(pad.project) == ("appended", "vi")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [("", "must not be empty"), ("ghp_" + "a1B2" * 9, "seems to hold a credential")],
+)
+def test_what_cannot_be_appended_stays_in_the_box(
+    content: str, sentence: str, client: Client, pad: Scratchpad
+) -> None:
+    page = client.post(page_of(pad, "append/"), {"content": content})
+    assert sentence in page.content.decode()
+    assert f">\n{content}</textarea>" in page.content.decode().replace("\r\n", "\n")
+    assert text_of(pad) == TEXT
+
+
+def test_what_does_not_fit_is_told(client: Client, ada: Caller, pad: Scratchpad) -> None:
+    rewrite(ada, pad, "x" * (SIZE - 4))
+    done = client.post(page_of(pad, "append/"), {"content": "abcdef"}, follow=True)
+    assert "the last 4 were cut off" in done.content.decode()
+    assert text_of(pad).endswith("x\n\nab")
+
+
+# -- Begun, rewritten ------------------------------------------------------------------------------
+
+
+def test_a_person_begins_a_pad_in_an_open_workflow(client: Client, ada: Caller, pad: Scratchpad) -> None:
+    closed = create_workflow(caller=ada, name="Closed one")["workflow_id"]
+    close_workflow(caller=ada, workflow_id=closed)
+    form = client.get(f"{LIST}add/?project=apollo&workflow={pad.workflow_id}").content.decode()
+    assert f'<option value="{pad.workflow_id}" selected>Refactoring ({pad.workflow_id})</option>' in form
+    assert "Closed one" not in form
+    sent = {"workflow": pad.workflow_id, "name": "plan", "content": "\n one\r\n"}
+    page = client.post(f"{LIST}add/", sent, follow=True)
+    made = Scratchpad.objects.in_project(ada.project).get(name="plan")
+    assert (made.content, made.workflow_id) == ("\n one\n", pad.workflow_id)
+    assert page.redirect_chain[-1][0] == page_of(made)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"name": ""}, "This field is required."),
+        ({"workflow": "0"}, "Select a valid choice"),
+        ({"workflow": "x"}, "Select a valid choice"),
+        ({"content": "ghp_" + "a1B2" * 9}, "seems to hold a credential"),
+    ],
+)
+def test_what_is_refused_stands_on_the_form(
+    changes: dict[str, str], sentence: str, client: Client, pad: Scratchpad
+) -> None:
+    sent = {"workflow": pad.workflow_id, "name": "plan", "content": "x", **changes}
+    assert sentence in client.post(f"{LIST}add/", sent).content.decode()
+    assert Scratchpad.objects.in_project(pad.project).count() == 1
+
+
+def test_the_51st_pad_of_a_workflow_is_refused_on_the_form(
+    client: Client, ada: Caller, pad: Scratchpad
+) -> None:
+    for n in range(49):
+        create_scratchpad(caller=ada, workflow_id=pad.workflow_id, name=f"p{n}")
+    page = client.post(f"{LIST}add/", {"workflow": pad.workflow_id, "name": "one more", "content": ""})
+    assert "the limit is 50" in page.content.decode()
+
+
+def test_a_person_rewrites_a_pad(client: Client, pad: Scratchpad) -> None:
+    page = client.post(page_of(pad, "change/"), {"content": "new\r\ntext", "seen": 1}, follow=True)
+    assert page.redirect_chain[-1][0] == page_of(pad)
+    assert (text_of(pad), pad.revision) == ("new\ntext", 2)
+
+
+def test_a_form_saved_as_it_was_opened_changes_nothing(client: Client, pad: Scratchpad) -> None:
+    before = dump_project(pad.project)
+    client.post(page_of(pad, "change/"), {"content": TEXT.replace("\n", "\r\n"), "seen": 1})
+    assert dump_project(pad.project) == before
+
+
+def test_what_was_appended_meanwhile_is_put_behind_what_was_typed(
+    client: Client, ben: Caller, pad: Scratchpad
+) -> None:
+    append(ben, pad, "by ben")
+    page = client.post(page_of(pad, "change/"), {"content": "typed ", "seen": 1})
+    text = page.content.decode()
+    assert "Nothing was saved yet." in text
+    assert "ben has written to it" in text
+    assert ">\ntyped by ben</textarea>" in text.replace("\r\n", "\n")
+    assert text_of(pad) == f"{TEXT}by ben"
+    client.post(page_of(pad, "change/"), {"content": "typed by ben", "seen": 2})
+    assert text_of(pad) == "typed by ben"
+
+
+def test_any_other_change_meanwhile_is_shown_beside_what_was_typed(
+    client: Client, ben: Caller, pad: Scratchpad
+) -> None:
+    rewrite(ben, pad, TEXT.replace("slow", "fast"))
+    text = client.post(page_of(pad, "change/"), {"content": "typed", "seen": 1}).content.decode()
+    assert "<del>slow</del><ins>fast</ins>" in text
+    assert ">\ntyped</textarea>" in text.replace("\r\n", "\n")
+    assert 'name="seen" value="2"' in text
+    client.post(page_of(pad, "change/"), {"content": "typed", "seen": 2})
+    assert text_of(pad) == "typed"
+
+
+@pytest.mark.parametrize("seen", ["", "0", "7", "x", "9" * 30])
+def test_a_form_of_no_known_state_saves_nothing(seen: str, client: Client, pad: Scratchpad) -> None:
+    page = client.post(page_of(pad, "change/"), {"content": "typed", "seen": seen})
+    assert ">\ntyped</textarea>" in page.content.decode().replace("\r\n", "\n")
+    assert text_of(pad) == TEXT
+
+
+# -- Large -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["a line of a pad\n", "快取效能服務\n", "x", "\n"])
+def test_the_largest_pad_stays_usable(line: str, client: Client, ada: Caller, pad: Scratchpad) -> None:
+    rewrite(ada, pad, line * (SIZE // len(line.encode()) - 3))
+    append(ada, pad, "x")
+    for rest in ("", "raw/", "revisions/", "revisions/?state=2&against=present", "revisions/?state=2"):
+        started = time.perf_counter()
+        shown(client, pad, rest)
+        assert time.perf_counter() - started < 6, rest
+    form = {"content": text_of(pad) + "y", "seen": 3}
+    assert client.post(page_of(pad, "change/"), form).status_code == 302
+    assert text_of(pad).endswith("xy")
+
+
+def test_a_long_pad_says_how_much_is_not_rendered(client: Client, ada: Caller, pad: Scratchpad) -> None:
+    rewrite(ada, pad, "some words\n" * 20_000)
+    text = shown(client, pad)
+    assert "more characters are not rendered" in text
+    assert f'href="{page_of(pad, "raw/")}">read them as text</a>' in text
+
+
+# -- Closed, and who may ---------------------------------------------------------------------------
+
+
+def test_a_pad_of_a_closed_workflow_is_only_read(client: Client, ada: Caller, pad: Scratchpad) -> None:
+    rewrite(ada, pad, "second")
+    close_workflow(caller=ada, workflow_id=pad.workflow_id)
+    for rest in ("", "revisions/?state=1"):
+        assert "closed" in shown(client, pad, rest)
+        assert 'action="/admin/memory' not in shown(client, pad, rest)
+    before = dump_project(pad.project)
+    sent = {"content": "x", "seen": "2", "revision": "1", "post": "yes"}
+    for rest in ("append/", "restore/", "change/", "delete/"):
+        page = client.post(page_of(pad, rest), sent, follow=True).content.decode()
+        assert "closed" in page, rest
+    assert dump_project(pad.project) == before
+    opened = client.get(page_of(pad, "change/"), follow=True)
+    assert opened.redirect_chain[-1][0] == page_of(pad)
+    assert "can only be read" in opened.content.decode()
+
+
+def test_a_viewer_reads_and_changes_nothing(apollo: Project, ada: Caller, pad: Scratchpad) -> None:
+    rewrite(ada, pad, "second")
+    viewer = member(apollo, VIEWER, "eve")
+    for rest in ("", "raw/", "revisions/?state=1"):
+        text = shown(viewer, pad, rest)
+        assert 'action="/admin/memory' not in text
+        assert "Delete this" not in text
+    before = dump_project(apollo)
+    sent = {"content": "x", "seen": "2", "revision": "1", "post": "yes"}
+    for rest in ("append/", "restore/", "change/", "delete/"):
+        viewer.post(page_of(pad, rest), sent)
+    assert viewer.post(f"{LIST}add/", {"workflow": pad.workflow_id, "name": "x"}).status_code == 403
+    assert dump_project(apollo) == before
+    told = viewer.post(page_of(pad, "append/"), sent, follow=True).content.decode()
+    assert "You may read this scratchpad, and not write to it." in told
+
+
+def test_another_projects_pad_is_not_there(hermes: Project, pad: Scratchpad) -> None:
+    stranger = member(hermes, ADMIN, "cy")
+    before = dump_project(pad.project)
+    sent = {"content": "x", "seen": "1", "revision": "1", "post": "yes"}
+    for rest in ("", "raw/", "revisions/", "append/", "restore/", "change/", "history/", "delete/"):
+        stranger.post(page_of(pad, rest), sent)
+        assert "code_analysis" not in stranger.get(page_of(pad, rest), follow=True).content.decode()
+    assert dump_project(pad.project) == before
+    form = stranger.post(f"{LIST}add/", {"workflow": pad.workflow_id, "name": "x", "content": "x"})
+    assert "Select a valid choice" in form.content.decode()
+
+
+def test_a_person_deletes_a_pad(client: Client, apollo: Project, pad: Scratchpad) -> None:
+    assert "with all that it was" in shown(client, pad, "delete/")
+    client.post(page_of(pad, "delete/"), {"post": "yes"})
+    assert not Scratchpad.objects.in_project(apollo).exists()
+    assert last_event(apollo) == ("deleted", "vi")
