@@ -16,6 +16,7 @@ from mcp_types import TextContent
 
 from ctxhub.management.ready_lines import stdio_command
 from ctxhub.management.stories.decision import share_a_decision
+from ctxhub.management.stories.knowledge import keep_what_was_learned
 from ctxhub.management.stories.telling import Answer, Unexpected
 from ctxhub.management.stories.work import work_side_by_side
 from ctxhub.management.throw_away_hub import ThrowAwayHub
@@ -65,6 +66,7 @@ async def converse(hub: ThrowAwayHub, tell: Callable[[str], None]) -> None:
             await share_a_decision(ada, ben, tell)
             async with _over_http(url, hub.token, "eve", tell) as eve:
                 await work_side_by_side(ada, ben, eve, tell)
+                await keep_what_was_learned(ada, ben, eve, tell)
 
 
 @asynccontextmanager

@@ -45,6 +45,13 @@ def test_three_agents_work_side_by_side(told: Told) -> None:
     assert "ben > hub layer_summary" in told.by.stdout
 
 
+def test_three_agents_work_one_pad_after_another_and_keep_what_they_learned(told: Told) -> None:
+    assert 'eve > scratchpad search workflow_id=1 query="快取 效能"' in told.by.stdout
+    assert "加入«快取»層" in told.by.stdout
+    assert "eve > memory add" in told.by.stdout
+    assert "ada > memory relationships" in told.by.stdout
+
+
 def test_an_answer_that_differs_is_an_error() -> None:
     with pytest.raises(Unexpected, match=r"the version: expected '1\.0\.1', found '1\.0\.0'"):
         expect("the version", "1.0.0", "1.0.1")

@@ -78,6 +78,7 @@ def test_every_json_block_is_json(page: Path) -> None:
 # -- Calls of agents -------------------------------------------------------------------------------
 
 
+@pytest.mark.django_db(transaction=True, reset_sequences=True)  # Ids are shown.
 def test_the_calls_in_the_agents_guide_answer_as_shown(ada: Caller) -> None:
     blocks = re.findall(
         r"^```text\n(.*?)^```", (ROOT / "docs/agents.md").read_text(), re.MULTILINE | re.DOTALL
