@@ -26,6 +26,7 @@ from memory.selectors.constraints import open_constraints
 from memory.selectors.contexts import ids_of_contexts, open_contexts
 from memory.selectors.decisions import ids_of_keys, open_decisions
 from memory.selectors.memories import open_memories
+from memory.selectors.relationships import open_relationships
 from memory.selectors.scratchpads import open_scratchpads
 from memory.selectors.templates import open_templates
 from memory.selectors.workflows import open_workflows
@@ -132,4 +133,4 @@ register(
         showing=memories_showing,
     )
 )
-register(Noun("relationship", "relationships", Relationship))
+register(Noun("relationship", "relationships", Relationship, open=open_relationships))

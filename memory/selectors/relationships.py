@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from ctxhub.core.inputs import read_id
 from ctxhub.core.listing import Listing
 from ctxhub.core.selectors.things import Place, Thing, find_things, get_things
 from memory.models.relationship import Relation
@@ -11,7 +13,7 @@ from memory.search.relations import Said, likeness, relation_of, strength_of
 from memory.selectors.similar_memories import CANDIDATES, find_likely
 from memory.sql.memory_rows import LISTED, read_memories
 from memory.sql.memory_texts import KIND, read_texts
-from memory.sql.relationship_rows import Edge, read_edges_of, read_related
+from memory.sql.relationship_rows import Edge, read_edges, read_edges_of, read_related
 
 Name = int | str
 """A memory by its id, everything else by its ref."""
@@ -127,6 +129,23 @@ def edge_listing(walk: Walk) -> Listing:
         for e in walk.edges
     ]
     return Listing(EDGE_COLUMNS, rows)
+
+
+def open_relationships(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
+    """The items behind refs (`relationship:7`), as events name them; there is no shorter form."""
+    ids = {row_id: name for name in names if (row_id := read_id(name))}
+    edges = read_edges(project_id, list(ids)) if ids else []
+    nodes = read_nodes(project_id, {place for edge in edges for place in (edge.source, edge.target)})
+    return {
+        ids[edge.id]: {
+            "source": nodes[edge.source].name,
+            "target": nodes[edge.target].name,
+            "relation": edge.spoken_relation,
+            "strength": edge.strength,
+        }
+        for edge in edges
+        if edge.source in nodes and edge.target in nodes
+    }
 
 
 # -- What may belong there -------------------------------------------------------------------------

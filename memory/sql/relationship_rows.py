@@ -28,6 +28,12 @@ class Edge:
         return str(Relation(self.relation).label)
 
 
+def read_edges(project_id: int, ids: Sequence[int]) -> list[Edge]:
+    """By their ids."""
+    which, values = sql.by_ids("d", project_id, ids)
+    return _edges(f"SELECT {COLUMNS} FROM memory_relationship d WHERE {which}", values)  # noqa: S608
+
+
 def read_edges_from(project_id: int, source: Place, target: Place) -> list[Edge]:
     """What the one says of the other, in this direction."""
     return _edges(

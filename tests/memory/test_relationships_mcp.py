@@ -129,3 +129,12 @@ def test_similar_comes_as_objects_too(ada_mcp: McpClient) -> None:
     one, same = add(ada_mcp, "Redis cache", REDIS), add(ada_mcp, "Redis cache", REDIS)
     answer = ada_mcp.call("memory", "similar", id=one, format="objects")
     assert answer == {"items": [{"id": same, "title": "Redis cache", "score": 1.0}], "count": 1}
+
+
+def test_an_event_names_a_relationship_that_can_be_opened(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
+    ids = [ada_mcp.call("memory", "add", title=title, content="It is so.")["id"] for title in ("a", "b")]
+    ada_mcp.call("memory", "relate", source=ids[0], target=ids[1], relation="blocks", strength=70)
+    ref = ada_mcp.rows("hub", "activity", verbs=["created"], limit=1)[0]["ref"]
+    [item] = ada_mcp.call("get", refs=[ref])["items"]
+    assert item == {"ref": ref, "source": ids[0], "target": ids[1], "relation": "blocks", "strength": 70}
+    assert cy_mcp.call("get", refs=[ref])["missing"] == [ref]
