@@ -9,7 +9,7 @@ from typing import Any
 
 from ctxhub.core.services.events import Change, record
 from ctxhub.core.services.search_index import index_documents
-from ctxhub.core.services.tallies import place, tally
+from ctxhub.core.services.tallies import Place, place, tally
 from memory.search.contexts import context_document
 from memory.sql.context_rows import ContextRow
 
@@ -57,17 +57,17 @@ def record_contexts(
 
     What a deleted one takes with it leaves the figures here, and no event of its own.
     """
-    keep_contexts(project_id, changes)
+    tally(project_id, figures_of(changes))
+    index_contexts(project_id, changes)
     record(project_id=project_id, agent_id=agent_id, changes=[change.event for change in changes], at=at)
 
 
-def keep_contexts(project_id: int, changes: Sequence[ContextChange]) -> None:
-    """The figures and the index; the caller records the events."""
+def figures_of(changes: Sequence[ContextChange]) -> Counter[Place]:
+    """By how much they change the figures: a context takes its memories with it."""
     created = sum(change.old is None for change in changes)
     deleted = sum(change.new is None for change in changes)
     memories = sum(change.memories for change in changes if change.new is None)
-    tally(project_id, Counter({place("context"): created - deleted, place("memory"): -memories}))
-    index_contexts(project_id, changes)
+    return Counter({place("context"): created - deleted, place("memory"): -memories})
 
 
 def index_contexts(project_id: int, changes: Sequence[ContextChange]) -> None:

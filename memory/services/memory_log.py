@@ -1,6 +1,5 @@
 """What every change of memories leaves behind, whoever wrote it: figures, the index and events."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +10,7 @@ from ctxhub.core.services.events import Change, record
 from ctxhub.core.services.search_index import index_documents
 from ctxhub.core.services.tallies import place, tally
 from memory.search.memories import memory_document
-from memory.services.context_log import ContextChange, keep_contexts
+from memory.services.context_log import ContextChange, figures_of, index_contexts
 from memory.sql.context_writes import touch_contexts
 from memory.sql.memory_rows import MemoryRow
 
@@ -56,9 +55,10 @@ def record_memories(
     All rows carry the ids that they are stored under, and their words as the project writes them.
     `contexts`: those that were made for them.
     """
-    if contexts:
-        keep_contexts(project_id, contexts)
-    tally(project_id, Counter({place("memory"): sum(_differences(changes).values())}))
+    figures = figures_of(contexts)
+    figures[place("memory")] += sum(_differences(changes).values())
+    tally(project_id, figures)
+    index_contexts(project_id, contexts)
     touch_contexts(_differences(changes), at)
     index_memories(project_id, changes)
     events = [*(change.event for change in contexts), *(_event(change) for change in changes)]

@@ -119,20 +119,20 @@ def delete_workflow(*, caller: Caller, workflow_id: int) -> DeletedWorkflow:
 def clean_workflows(project_id: int, now: datetime) -> dict[str, int]:
     """Remove what nobody has written to for as long as the project says, some at a time; how many went.
 
-    A workflow that says so itself is spared, and every one where the project keeps them for ever.
+    A workflow that says so itself is spared, and every one where the project keeps them for ever. Called
+    inside the project's transaction.
     """
     days = config_of(project_id).scratchpad_days
     if not days:
         return {}
-    with writing(project_id):
-        going = _few(idle_workflows(project_id, now - timedelta(days=days), CLEANED_AT_ONCE))
-        if not going:
-            return {}
-        pads = _remove(project_id, going)
-        count_workflows(project_id, -len(going))
-        gone = {name: n for name, n in (("workflows", len(going)), ("scratchpads", pads)) if n}
-        change = Change("hub", "cleaned", "hub:cleanup", {**gone, "note": in_words(gone)})
-        record(project_id=project_id, agent_id=None, changes=[change], at=now)
+    going = _few(idle_workflows(project_id, now - timedelta(days=days), CLEANED_AT_ONCE))
+    if not going:
+        return {}
+    pads = _remove(project_id, going)
+    count_workflows(project_id, -len(going))
+    gone = {name: n for name, n in (("workflows", len(going)), ("scratchpads", pads)) if n}
+    change = Change("hub", "cleaned", "hub:cleanup", {**gone, "note": in_words(gone)})
+    record(project_id=project_id, agent_id=None, changes=[change], at=now)
     return gone
 
 
