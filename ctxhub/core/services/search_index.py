@@ -90,14 +90,22 @@ def index_growth(
         "UPDATE core_searchentry SET updated_at = %s WHERE id = %s",
         [sql.stored_time(document.at), last.entry],
     )
+    before, new = tail.body[: len(tail.body) - added], tail.body[len(tail.body) - added :]
+    if not _grow_together(before, new):
+        learn(project_id, {last.entry: known_words(replace(document, body=new))})
+        return
     words = known_words(tail)
     learn(project_id, {last.entry: words})
-    # What is added without a blank makes one word of two.
-    if lost := known_words(replace(tail, body=tail.body[: len(tail.body) - added])) - words:
+    if lost := known_words(replace(document, body=before)) - words:
         which, values = sql.among("word", sorted(lost))
         _unlearn(
             project_id, f"project_id = %s AND entry_id = %s AND {which}", [project_id, last.entry, *values]
         )
+
+
+def _grow_together(before: str, new: str) -> bool:
+    """Whether what is added without a blank may make one word of two."""
+    return not (before[-1:].isspace() or new[:1].isspace())
 
 
 def forget(project_id: int, kind: str, object_ids: Iterable[int]) -> None:
