@@ -12,14 +12,14 @@ from ctxhub.core.caller import READ, Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import clean_choice
 from ctxhub.core.search.engines import COUNTED_TO, Narrowing, find_candidates, frequencies
-from ctxhub.core.search.queries import Query, parse_likeness
+from ctxhub.core.search.queries import Query, Term, parse_likeness
 from ctxhub.core.search.ranking import worth
 from ctxhub.core.selectors.things import Place, find_things
 from ctxhub.core.selectors.words import find_words
 from memory.models import MemoryType
 from memory.search.capture_patterns import LEAST, Pattern, find_pattern, find_title, type_of
 from memory.search.capture_scores import DUPLICATE, SAVED_ABOVE, Parts, containment, parts_of, words_in_order
-from memory.search.likeness import COMPARED_CHARACTERS
+from memory.search.likeness import COMPARED_CHARACTERS, Rarity
 from memory.selectors.context_suggestions import find_fitting_context
 from memory.selectors.contexts import get_context, is_number
 from memory.selectors.similar_memories import Likely, compare, find_likely
@@ -30,7 +30,7 @@ from memory.sql.memory_texts import KIND, read_texts_since
 GENERAL = "general"
 # Passages that are looked at for the text's own words, and how many of these find them.
 PASSAGES = 40
-RAREST = 12
+RAREST, COUNTED = 12, 24
 # Of the memories that others add while a text is looked at; clocks differ by less than this.
 ADDED_MEANWHILE = 50
 CLOCKS_DIFFER = timedelta(seconds=10)
@@ -106,15 +106,15 @@ def _judge(caller: Caller, content: str, pattern: Pattern, likely: Likely) -> tu
     parts = parts_of(content, pattern, likest[0].score if likest else 0.0, likely.rarity)
     if likest and likest[0].score >= DUPLICATE:
         return parts, f"{KIND}:{likest[0].id}"
-    return parts, _find_said_before(caller, content)
+    return parts, _find_said_before(caller, content, likely.rarity)
 
 
-def _find_said_before(caller: Caller, content: str) -> str | None:
+def _find_said_before(caller: Caller, content: str, rarity: Rarity) -> str | None:
     """What holds DUPLICATE of the text's words in their order: a memory, or what another agent wrote."""
     words = words_in_order(content)
     holding = [
         place
-        for place, passages in _passages_like(caller.project_id, content).items()
+        for place, passages in _passages_like(caller.project_id, content, rarity).items()
         if containment(words, passages) >= DUPLICATE
     ]
     own = find_words(caller.project_id, agent=caller.agent).agent_id if holding else None
@@ -124,10 +124,14 @@ def _find_said_before(caller: Caller, content: str) -> str | None:
     return None
 
 
-def _passages_like(project_id: int, content: str) -> Mapping[Place, Sequence[str]]:
-    """The words of the passages that have the text's rarest words, by the things they are of."""
+def _passages_like(project_id: int, content: str, rarity: Rarity) -> Mapping[Place, Sequence[str]]:
+    """The words of the passages that have the text's rarest words, by the things they are of.
+
+    Only those are counted that are rare among memories: to count a common word takes long.
+    """
     scope = [[f"P{project_id}"]]
-    asked = parse_likeness(content[:COMPARED_CHARACTERS]).wanted
+    terms = parse_likeness(content[:COMPARED_CHARACTERS]).wanted
+    asked = sorted(terms, key=lambda term: _commonness(term, rarity))[:COUNTED]
     counts = dict(zip(asked, frequencies(scope, asked), strict=True))
     rarest = sorted((term for term in asked if counts[term]), key=lambda term: counts[term])[:RAREST]
     if not rarest:
@@ -138,6 +142,11 @@ def _passages_like(project_id: int, content: str) -> Mapping[Place, Sequence[str
     for candidate in found:
         passages.setdefault((candidate.kind, candidate.object_id), []).append(candidate.words)
     return passages
+
+
+def _commonness(term: Term, rarity: Rarity) -> int:
+    """In how many of the memories of which words are counted its rarest word is."""
+    return min(rarity.counts.get(word, 0) for spelling in term.spellings for word in spelling)
 
 
 def _answer(caller: Caller, content: str, parts: Parts, duplicate: str | None) -> CaptureAnswer:

@@ -210,9 +210,9 @@ SIZE = 1_048_576
     ],
 )
 def test_the_longest_text_takes_a_bounded_time_however_tangled(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     read_markdown((piece * SIZE)[:SIZE])
-    assert time.perf_counter() - started < 6
+    assert time.process_time() - started < 6
 
 
 @pytest.mark.parametrize(
@@ -226,6 +226,6 @@ def test_the_longest_text_takes_a_bounded_time_however_tangled(piece: str) -> No
     ],
 )
 def test_nothing_is_nested_too_deeply(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     renders_harmless(text)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10

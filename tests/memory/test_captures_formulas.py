@@ -219,10 +219,10 @@ def test_few_words_are_looked_for_as_they_are() -> None:
     "text", ["a " * 300_000, "-" * 500_000, "a is " * 200_000, "`" * 500_000, "a/" * 300_000, "**" * 300_000]
 )
 def test_no_text_takes_long(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     pattern = find_pattern(text)
     find_title(text, pattern)
     type_of(text)
     quality_of(text)
     specificity_of(text, EMPTY)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
