@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Max, QuerySet
+from django.db.models import Max
 
 from ctxhub.core import nouns, sql
 from ctxhub.core.caller import Caller
@@ -177,10 +177,6 @@ def read_new_events(project_id: int, after: int) -> list[NewEvent]:
         [project_id, after, NEW_EVENTS_READ],
     )
     return [NewEvent(row_id, noun, agent, sql.read_json(data)) for row_id, noun, agent, data in found]
-
-
-def latest_events(project_id: int, count: int) -> QuerySet[Event]:
-    return Event.objects.in_project(project_id).select_related("agent").order_by("-pk")[:count]
 
 
 def _past_tenses(verbs: Iterable[str]) -> list[str]:
