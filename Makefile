@@ -5,8 +5,8 @@ ARGS ?=
 
 BIN := .venv/bin
 MAKEFLAGS += --no-print-directory
-# As many tests at once as there are processors; those of one file one after the other.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
+# As many tests at once as there are processors; those of one file one after the other, in the order collected.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 CHECKS := check-ruff check-format check-types check-imports check-migrations check-django
 
 # Whether .venv works: not one of a moved folder (its scripts name the old one), of a Python that has gone, or of
@@ -22,7 +22,7 @@ define install
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '$(1)'
 endef
 
-.PHONY: help serve demo test test-sqlite test-postgres check $(CHECKS) clean new-venv
+.PHONY: help serve demo test test-sqlite test-postgres check $(CHECKS) install-dev clean new-venv
 
 help: ## list these
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -46,6 +46,8 @@ test-sqlite: .venv/installed-dev ## run all tests on SQLite
 test-postgres: .venv/installed-dev ## run all tests on PostgreSQL
 	@echo "== Tests on PostgreSQL"
 	@$(BIN)/python -m tests.postgres -- $(PYTEST) $(ARGS)
+
+install-dev: .venv/installed-dev ## set up what tests and checks need
 
 check: .venv/installed-dev ## check style, types, imports, migrations and settings
 	@$(MAKE) --keep-going $(CHECKS)

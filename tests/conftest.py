@@ -1,8 +1,11 @@
 """The cast: Ada and Ben work in the project apollo, Cy works elsewhere and sees nothing of it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from django.conf import settings
+from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
 from ctxhub.core.caller import Caller
@@ -11,8 +14,39 @@ from ctxhub.core.services import agents, retention
 from ctxhub.core.services.access_tokens import create_token, forget_tokens
 from ctxhub.core.services.projects import create_project
 from tests.databases import end_other_connections
+from tests.emptying import empty_database
 from tests.hub import LiveHub, McpClient, RestClient, running_hub
 from tests.search_index import index_is_right
+
+FOLDER = Path(__file__).parent
+# Their files are few and long: begun last, they would keep one processor busy while the others wait.
+FIRST = [FOLDER / "sqlew", FOLDER / "e2e", FOLDER / "mcp"]
+# What the test of pages in a browser adds to those of their answers is the browser, which knows no database.
+ON_ONE_ENGINE = FOLDER / "e2e"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """PostgreSQL gets what touches a database; the rest was run on SQLite and would do the same again."""
+    items.sort(key=lambda item: not any(item.path.is_relative_to(folder) for folder in FIRST))
+    if settings.DATABASES["default"]["ENGINE"].endswith("postgresql"):
+        again = [item for item in items if not _touches_database(item)]
+        config.hook.pytest_deselected(items=again)
+        items[:] = [item for item in items if item not in set(again)]
+
+
+def _touches_database(item: pytest.Item) -> bool:
+    fixtures = {"db", "transactional_db", "django_db_setup"}
+    is_marked = item.get_closest_marker("django_db") is not None
+    uses = is_marked or not fixtures.isdisjoint(getattr(item, "fixturenames", ()))
+    return uses and not item.path.is_relative_to(ON_ONE_ENGINE)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _emptied_quickly() -> Iterator[None]:
+    """What pytest-django does behind a test that commits, Django's `flush`, took a quarter of the suite."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: empty_database())
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +100,7 @@ def _running_hub(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> I
 
 @pytest.fixture
 def hub(_running_hub: LiveHub, transactional_db: None) -> LiveHub:
-    """A real server on a real port: what a test writes is committed, and flushed after it."""
+    """A real server on a real port: what a test writes is committed, and removed after it."""
     return _running_hub
 
 
