@@ -34,7 +34,7 @@ OPTION = {
     "required": ["option"],
     "properties": {"option": {"type": "string"}, "why_not": {"type": "string"}},
 }
-REASONS = {"type": "array", "items": {"type": "string"}}
+REASONS = {"type": "array", "items": {"type": "string"}, "nullable": True}
 
 # -- Queries ---------------------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ class DecisionBody(Body):
     version = Text(required=False)
     rationale = Text(required=False, allow_null=True)
     alternatives = Alternatives(required=False, allow_null=True, help_text="Texts, or {option, why_not}.")
-    tradeoffs = Tradeoffs(required=False, allow_null=True)
+    tradeoffs = Tradeoffs(required=False, allow_null=True, help_text="A null inside removes pros or cons.")
     metadata = JsonObject(required=False, allow_null=True, help_text="Merges by key; null removes one.")
     expected_version = Text(required=False, help_text="Refused with 409 if it is at another version.")
 

@@ -137,13 +137,11 @@ def _clean_alternatives(alternatives: Sequence[Any] | None, caller: Caller) -> l
 
 
 def _clean_tradeoffs(tradeoffs: Mapping[str, Any] | None, caller: Caller) -> dict[str, Any]:
+    """Null in place of the texts removes them."""
     cleaned = clean_object(tradeoffs, "tradeoffs", caller)
     for name, entries in cleaned.items():
-        if (
-            name not in ("pros", "cons")
-            or not isinstance(entries, list)
-            or any(not isinstance(e, str) for e in entries)
-        ):
+        is_texts = isinstance(entries, list) and all(isinstance(entry, str) for entry in entries)
+        if name not in ("pros", "cons") or not (entries is None or is_texts):
             raise InvalidInput("tradeoffs must be {pros: [texts], cons: [texts]}.", allowed=["pros", "cons"])
     return cleaned
 

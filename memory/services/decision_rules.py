@@ -1,10 +1,13 @@
 """What a decision becomes when it is set: pure rules, no database."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from ctxhub.core.errors import Conflict
+from ctxhub.core.inputs import merge_object
 from ctxhub.core.listing import preview
 from ctxhub.core.selectors.words import Words
 from ctxhub.core.unset import Unset, given
@@ -44,7 +47,7 @@ def decide(
         paths=given(fields.paths, base.paths),
         rationale=given(fields.rationale, base.rationale),
         alternatives=given(fields.alternatives, base.alternatives),
-        tradeoffs=given(fields.tradeoffs, base.tradeoffs),
+        tradeoffs=_changed_tradeoffs(base.tradeoffs, fields.tradeoffs),
         metadata=changed_metadata(base.metadata, fields.metadata),
         version=_next_version(fields, old),
     )
@@ -63,6 +66,13 @@ def bump(version: str) -> str:
     tail = f"{int(number[1]) + 1}{number[2]}" if number else ".1"
     # Where the length is used up the head gives way: a cut number would come again.
     return f"{head[: max(VERSION_LENGTH - len(tail), 0)]}{tail}"[:VERSION_LENGTH]
+
+
+def _changed_tradeoffs(stored: Mapping[str, Any], said: Mapping[str, Any] | Unset) -> Mapping[str, Any]:
+    """What is said takes the place of what is stored; a null in it removes that side alone."""
+    if isinstance(said, Unset):
+        return stored
+    return merge_object(stored, said) if None in said.values() else said
 
 
 def _next_version(fields: DecisionFields, old: DecisionRow | None) -> str:

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from ctxhub.core import clock
 from ctxhub.core.caller import READ, Caller, acting
 from ctxhub.core.errors import Conflict, CtxhubError, NotFound
-from ctxhub.core.inputs import clean_text
+from ctxhub.core.inputs import clean_text, merge_object
 from ctxhub.core.selectors.words import find_words
 from ctxhub.core.services.batches import BatchAnswer, Items, write_batch
 from ctxhub.core.unset import UNSET, Unset, given
@@ -101,6 +101,7 @@ def replace_decision(
     """Make a decision what the arguments say and nothing else: what is left out goes back to its default."""
     whole: DecisionArguments = {**DEFAULTS, **rest}
     fields = clean_fields(caller, key=key, value=value, **whole)
+    fields = replace(fields, tradeoffs=merge_object({}, given(fields.tradeoffs, {})))
     with writing(caller.project_id):
         if old := read_decisions(caller.project_id, [fields.key]).get(fields.key):
             fields = replace(fields, metadata={**dict.fromkeys(old.metadata), **(fields.metadata or {})})

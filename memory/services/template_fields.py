@@ -88,8 +88,10 @@ def clean_defaults(defaults: Mapping[str, Any] | None, caller: Caller) -> dict[s
 
 
 def is_empty(value: Any) -> bool:
-    """Whether nothing is said with it; 0 and false say something."""
-    return value in (None, "", [], {}) or (isinstance(value, str) and not value.strip())
+    """Whether nothing is said with it; 0 and false say something, an object of nulls does not."""
+    if isinstance(value, Mapping):
+        return all(entry is None for entry in value.values())
+    return value in (None, "", []) or (isinstance(value, str) and not value.strip())
 
 
 def _shaped(name: str, value: Any) -> Any:
@@ -111,7 +113,7 @@ def _shaped(name: str, value: Any) -> Any:
 
 
 def _as_json(name: str, value: Any) -> Any:
-    if name == "metadata":
+    if name in ("metadata", "tradeoffs"):
         return merge_object({}, value)
     return str(value.label) if isinstance(value, DecisionStatus) else value
 

@@ -66,12 +66,15 @@ def context_update(
     caller: Caller,
     context: Word,
     name: str | Unset = UNSET,
-    description: str | None | Unset = UNSET,
-    tags: Words | None | Unset = UNSET,
-    stack: str | None | Unset = UNSET,
-    metadata: Object | None | Unset = UNSET,
+    description: str | Unset = UNSET,
+    tags: Words | Unset = UNSET,
+    stack: str | Unset = UNSET,
+    metadata: Object | Unset = UNSET,
 ) -> services.ContextAnswer:
-    """Change a context; what is left out stays as it is."""
+    """Change a context; what is left out stays as it is.
+
+    Empty clears: "" a text, [] the tags; `metadata` merges by key, and null removes one.
+    """
     return services.update_context(
         caller=caller,
         context=context,

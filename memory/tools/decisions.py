@@ -33,16 +33,16 @@ StatusWord = Annotated[Word, Says("active|draft|deprecated")]
 class SetArguments(TypedDict, total=False):
     """What `set` takes beside key and value; what is left out stays as it is."""
 
-    layer: str | None | Unset
-    tags: Words | None | Unset
-    scopes: Words | None | Unset
-    paths: Words | None | Unset
+    layer: str | Unset
+    tags: Words | Unset
+    scopes: Words | Unset
+    paths: Words | Unset
     status: StatusWord | Unset
     version: Word | Unset
-    rationale: str | None | Unset
-    alternatives: Anything | None | Unset
-    tradeoffs: Object | None | Unset
-    metadata: Object | None | Unset
+    rationale: str | Unset
+    alternatives: Anything | Unset
+    tradeoffs: Object | Unset
+    metadata: Object | Unset
     expected_version: Word | Unset
 
 
@@ -70,8 +70,9 @@ def set_(caller: Caller, key: str, value: Value, **rest: Unpack[SetArguments]) -
 
     Keys are paths of words (api/auth/method). A new value raises the version and keeps the old one as a
     revision. `expected_version`: refuse if somebody changed it since you read it. `alternatives`: texts or
-    {option, why_not}; `tradeoffs`: {pros[], cons[]}; `paths`: globs of files it bears on; metadata merges by
-    key, null removes. `similar` in the answer: keys that may mean what your new one does.
+    {option, why_not}; `tradeoffs`: {pros[], cons[]}; `paths`: globs of files it bears on. Empty clears: ""
+    a text, [] a list, {} the tradeoffs; metadata merges by key, null removes one. `similar` in the answer:
+    keys that may mean what your new one does.
     """
     return services.set_decision(caller=caller, key=key, value=value, **rest)
 
@@ -190,7 +191,7 @@ def versions(caller: Caller, key: str, limit: Number = MAX_LIMIT, cursor: str | 
     },
 )
 def deprecate(
-    caller: Caller, key: str, reason: str | None | Unset = UNSET, superseded_by: str | None | Unset = UNSET
+    caller: Caller, key: str, reason: str | Unset = UNSET, superseded_by: str | Unset = UNSET
 ) -> services.DeprecateAnswer:
     """End a decision: say why, and which key stands in its place."""
     return services.deprecate_decision(caller=caller, key=key, reason=reason, superseded_by=superseded_by)

@@ -104,11 +104,11 @@ def update(
     content: str | Unset = UNSET,
     context: Word | Unset = UNSET,
     type: TypeWord | Unset = UNSET,
-    stack: str | None | Unset = UNSET,
-    difficulty: DifficultyWord | None | Unset = UNSET,
-    tags: Words | None | Unset = UNSET,
-    paths: Words | None | Unset = UNSET,
-    metadata: Object | None | Unset = UNSET,
+    stack: str | Unset = UNSET,
+    difficulty: DifficultyWord | Unset = UNSET,
+    tags: Words | Unset = UNSET,
+    paths: Words | Unset = UNSET,
+    metadata: Object | Unset = UNSET,
 ) -> services.UpdateAnswer:
     """Change a memory; what is left out stays as it is.
 

@@ -29,11 +29,11 @@ from memory.tools.decisions import SetArguments
 def template_set(
     caller: Caller,
     name: str,
-    defaults: Object | None | Unset = UNSET,
-    require: Words | None | Unset = UNSET,
-    patterns: Object | None | Unset = UNSET,
+    defaults: Object | Unset = UNSET,
+    require: Words | Unset = UNSET,
+    patterns: Object | Unset = UNSET,
 ) -> services.TemplateAnswer:
-    """Make a template for decisions, or change it; what you leave out stays as it is.
+    """Make a template for decisions, or change it; what you leave out stays as it is, {} or [] clears.
 
     `defaults`: arguments of set. `require`: what a decision has to say, arguments of set or names in
     metadata. `patterns`: {field: regular expression}, found anywhere in the field where it is said (RE2; ^ $

@@ -14,12 +14,12 @@ def sample(
     caller: Caller,
     key: str,
     value: Value,
-    layer: str | None | Unset = UNSET,
-    tags: Words | None | Unset = UNSET,
+    layer: str | Unset = UNSET,
+    tags: Words | None = None,
     status: Annotated[Word, Says("active|draft")] | Unset = UNSET,
     items: Items | Unset = UNSET,
     extra: Anything | Unset = UNSET,
-    metadata: Object | None | Unset = UNSET,
+    metadata: Object | Unset = UNSET,
     limit: Number = 20,
     full: bool = False,
 ) -> dict[str, Any]:
@@ -58,14 +58,29 @@ def test_what_is_absent_is_not_there() -> None:
     assert check() == {"key": "k", "value": "v"}
 
 
-def test_null_clears_where_it_may_and_is_absent_elsewhere() -> None:
-    assert check(layer=None, tags=None, metadata=None, status=None, limit=None, full=None) == {
+def test_null_is_absent() -> None:
+    optional = dict.fromkeys(["layer", "tags", "metadata", "status", "limit", "full", "unknown"])
+    assert check(**optional) == {"key": "k", "value": "v"}
+
+
+def test_a_required_argument_that_is_null_is_missing() -> None:
+    with pytest.raises(InvalidInput, match="needs key, value") as refused:
+        check(key=None, value=None, layer="data")
+    assert refused.value.details["missing"] == ["key", "value"]
+
+
+def test_null_inside_an_argument_stays() -> None:
+    assert check(metadata={"a": None}, extra=[None]) == {
         "key": "k",
         "value": "v",
-        "layer": None,
-        "tags": None,
-        "metadata": None,
+        "metadata": {"a": None},
+        "extra": [None],
     }
+
+
+@pytest.mark.parametrize("items", [[{"a": 1, "b": None}], {"a": 1, "b": None}, '[{"a": 1, "b": null}]'])
+def test_null_in_an_item_is_absent(items: Any) -> None:
+    assert check(items=items)["items"] == [{"a": 1}]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +184,7 @@ def test_items_of_any_kind_are_left_to_their_action() -> None:
 
 
 class Shared(TypedDict, total=False):
-    tags: Words | None | Unset
+    tags: Words | Unset
     status: Annotated[Word, Says("active|draft")] | Unset
 
 
@@ -181,6 +196,6 @@ def test_actions_may_share_the_arguments_of_one_shape() -> None:
     assert arguments.check({"key": "k"}, "do") == {"key": "k"}
     given = {"key": "k", "tags": "a", "status": None}
     assert arguments.check(given, "do") == {"key": "k", "tags": ["a"]}
-    assert arguments.check({"key": "k", "tags": None}, "do") == {"key": "k", "tags": None}
+    assert arguments.check({"key": "k", "tags": None}, "do") == {"key": "k"}
     with pytest.raises(InvalidInput, match="has no argument 'rest'"):
         arguments.check({"key": "k", "rest": {}}, "do")

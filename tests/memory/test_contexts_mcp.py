@@ -51,9 +51,11 @@ def test_a_context_lives_from_its_creation_to_its_end(ada_mcp: McpClient) -> Non
     assert ada_mcp.call("memory", "list")["count"] == ada_mcp.call("hub", "stats")["memories"] == 0
 
 
-def test_null_and_empty_clear_what_absent_leaves(ada_mcp: McpClient) -> None:
+def test_empty_clears_what_null_leaves(ada_mcp: McpClient) -> None:
     create(ada_mcp, **SAID)
-    said: dict[str, Any] = {"description": None, "tags": [], "stack": "", "metadata": {"team": None}}
+    said: dict[str, Any] = {"description": "", "tags": [], "stack": "", "metadata": {"team": None}}
+    kept = ada_mcp.call("memory", "context_update", context="shop", **dict.fromkeys(said))
+    assert kept["result"] == "unchanged"
     ada_mcp.call("memory", "context_update", context="shop", **said)
     whole = ada_mcp.call("memory", "context_get", context="shop")
     assert [whole[name] for name in said] == ["", [], "", {}]

@@ -158,21 +158,59 @@ def test_a_key_is_composed_wherever_it_is_said(ada_mcp: McpClient) -> None:
     assert ada_mcp.call("get", refs=["decision:cafe\u0301"])["missing"] == []
 
 
-def test_absent_null_and_empty_are_told_apart(ada_mcp: McpClient) -> None:
-    ada_mcp.call(
-        "decision", "set", key=KEY, value="x", rationale="Why.", tags=["a"], layer="data", metadata={"a": 1}
-    )
-    ada_mcp.call("decision", "set", key=KEY, value="y", status=None, version=None)
-    kept = ada_mcp.call("decision", "get", key=KEY, include=["rationale"])["decision"]
-    assert (kept["rationale"], kept["tags"], kept["layer"], kept["metadata"]) == (
-        "Why.",
-        ["a"],
-        "data",
-        {"a": 1},
-    )
-    ada_mcp.call("decision", "set", key=KEY, value="y", rationale=None, tags=None, layer=None, metadata=None)
-    gone = ada_mcp.call("decision", "get", key=KEY, include=["rationale"])["decision"]
-    assert (gone["rationale"], gone["tags"], gone["layer"], "metadata" in gone) == ("", [], None, False)
+SAID: dict[str, Any] = {
+    "rationale": "Why.",
+    "tags": ["a"],
+    "scopes": ["s"],
+    "paths": ["p"],
+    "layer": "data",
+    "alternatives": ["b"],
+    "tradeoffs": {"pros": ["x"], "cons": ["y"]},
+    "metadata": {"a": 1},
+}
+
+
+def said_of(client: McpClient) -> dict[str, Any]:
+    decision = client.call("decision", "get", key=KEY, include=["rationale"])["decision"]
+    return {name: decision.get(name) for name in SAID}
+
+
+def test_null_is_absent_and_empty_clears(ada_mcp: McpClient) -> None:
+    ada_mcp.call("decision", "set", key=KEY, value="x", **SAID)
+    ada_mcp.call("decision", "set", key=KEY, value="y", status=None, version=None, **dict.fromkeys(SAID))
+    assert said_of(ada_mcp) == SAID
+    empty = {name: type(value)() for name, value in SAID.items()}
+    ada_mcp.call("decision", "set", key=KEY, value="y", **{**empty, "metadata": {"a": None}})
+    assert said_of(ada_mcp) == {**empty, "layer": None, "metadata": None}
+
+
+@pytest.mark.parametrize(
+    ("said", "stands"),
+    [
+        ({"pros": None}, {"cons": ["y"]}),
+        ({"pros": None, "cons": ["z"]}, {"cons": ["z"]}),
+        ({"pros": None, "cons": None}, {}),
+        ({"pros": ["z"]}, {"pros": ["z"]}),
+    ],
+    ids=str,
+)
+def test_null_in_the_tradeoffs_removes_one_side(
+    ada_mcp: McpClient, said: dict[str, Any], stands: dict[str, Any]
+) -> None:
+    ada_mcp.call("decision", "set", key=KEY, value="x", **SAID)
+    ada_mcp.call("decision", "set", key=KEY, value="x", tradeoffs=said)
+    assert said_of(ada_mcp) == {**SAID, "tradeoffs": stands}
+
+
+def test_an_heir_is_cleared_by_an_empty_text_and_by_nothing_else(ada_mcp: McpClient) -> None:
+    for key in (KEY, "heir"):
+        ada_mcp.call("decision", "set", key=key, value="x")
+    end = {"reason": "Old.", "superseded_by": "heir"}
+    ada_mcp.call("decision", "deprecate", key=KEY, **end)
+    kept = ada_mcp.call("decision", "deprecate", key=KEY, **dict.fromkeys(end))
+    assert (kept["result"], kept["superseded_by"]) == ("unchanged", "heir")
+    gone = ada_mcp.call("decision", "deprecate", key=KEY, superseded_by="", reason="")
+    assert (gone["result"], gone["superseded_by"]) == ("updated", None)
 
 
 @pytest.mark.parametrize("nothing", [None, ""])

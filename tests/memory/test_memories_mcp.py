@@ -71,15 +71,17 @@ def test_the_same_again_is_named(ada_mcp: McpClient, ben_mcp: McpClient) -> None
     assert len(titles(ada_mcp)) == 2
 
 
-def test_null_and_empty_clear_what_absent_leaves(ada_mcp: McpClient) -> None:
+def test_empty_clears_what_null_leaves(ada_mcp: McpClient) -> None:
     row_id = add(ada_mcp, context="shop", **SAID)
     cleared: dict[str, Any] = {
-        "stack": None,
+        "stack": "",
         "difficulty": "",
         "tags": [],
-        "paths": None,
+        "paths": [],
         "metadata": {"seen": None},
     }
+    kept = ada_mcp.call("memory", "update", id=row_id, **dict.fromkeys(cleared))
+    assert kept["result"] == "unchanged"
     ada_mcp.call("memory", "update", id=row_id, **cleared)
     whole = ada_mcp.call("memory", "get", id=row_id)
     assert [whole[name] for name in cleared] == ["", None, [], [], {}]

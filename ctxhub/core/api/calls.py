@@ -37,6 +37,6 @@ class CallViewSet(ProjectViewSet):
 def _arguments(body: Any, action: str = "") -> dict[str, Any]:
     if not isinstance(body, Mapping):
         raise InvalidInput("The body must be an object: the arguments by name.")
-    if action and body.get("action", action) != action:
+    if action and body.get("action") not in (None, action):
         raise InvalidInput(f"action is {action!r} in the address and {body['action']!r} in the body.")
     return {**body, **({"action": action} if action else {})}

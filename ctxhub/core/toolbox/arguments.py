@@ -19,6 +19,12 @@ from ctxhub.core.errors import SHOWN_NAMES, InvalidInput, nearest, shown_all
 from ctxhub.core.inputs import clean_number
 from ctxhub.core.unset import UNSET, Unset
 
+
+def present(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a call says: null is what strict clients send for all that they leave out."""
+    return {name: value for name, value in given.items() if value is not None}
+
+
 # -- Types of arguments ----------------------------------------------------------------------------
 
 
@@ -77,7 +83,10 @@ def _json(value: Any) -> Any:
 
 def _items(value: Any) -> Any:
     value = _parsed("[")(value)
-    return [value] if isinstance(value, dict) else value
+    items = [value] if isinstance(value, dict) else value
+    if not isinstance(items, list):
+        return items
+    return [present(item) if isinstance(item, dict) else item for item in items]
 
 
 Word = Annotated[str, BeforeValidator(_word)]
@@ -188,7 +197,6 @@ class Argument:
     name: str
     annotation: Any
     required: bool
-    nullable: bool
     default: Any
 
     @property
@@ -238,7 +246,6 @@ class Arguments:
         parameters = inspect.signature(function).parameters.values()
         self.all = [a for p in parameters if p.name != "caller" for a in _arguments(p, hints[p.name])]
         self.names = [argument.name for argument in self.all]
-        self._nullable = {argument.name for argument in self.all if argument.nullable}
 
     @cached_property
     def _adapter(self) -> TypeAdapter[dict[str, Any]]:
@@ -248,15 +255,13 @@ class Arguments:
         return TypeAdapter(shape)
 
     def check(self, given: Mapping[str, Any], call: str, also: Sequence[str] = ()) -> dict[str, Any]:
-        """The arguments as the action wants them; raises InvalidInput that says what is wrong.
+        """The arguments as the action wants them, those that are null left out; raises InvalidInput that says
+        what is wrong.
 
         `also`: what the call takes beside them, for the refusal to name.
         """
-        present = {
-            name: value for name, value in given.items() if value is not None or name in self._nullable
-        }
         try:
-            return self._adapter.validate_python(present)
+            return self._adapter.validate_python(present(given))
         except ValidationError as error:
             raise self._refusal(error, call, also) from None
 
@@ -297,21 +302,18 @@ def _arguments(parameter: inspect.Parameter, hint: Any) -> list[Argument]:
 
 
 def _argument(name: str, hint: Any, default: Any) -> Argument:
-    annotation, nullable = _without_unset_and_null(hint)
-    return Argument(name, annotation, default is inspect.Parameter.empty, nullable, default)
+    return Argument(name, _without_unset_and_null(hint), default is inspect.Parameter.empty, default)
 
 
-def _without_unset_and_null(hint: Any) -> tuple[Any, bool]:
+def _without_unset_and_null(hint: Any) -> Any:
     if get_origin(hint) not in (Union, types.UnionType):
-        return hint, False
-    members = get_args(hint)
-    kept = tuple(member for member in members if member not in (Unset, type(None)))
-    return functools.reduce(operator.or_, kept), type(None) in members
+        return hint
+    kept = tuple(member for member in get_args(hint) if member not in (Unset, type(None)))
+    return functools.reduce(operator.or_, kept)
 
 
 def _field(argument: Argument) -> Any:
-    annotation = argument.annotation | None if argument.nullable else argument.annotation
-    return annotation if argument.required else NotRequired[annotation]
+    return argument.annotation if argument.required else NotRequired[argument.annotation]
 
 
 def _marks(annotation: Any) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ from ctxhub.core.listing import Listing
 from ctxhub.core.mail import count_urgent
 from ctxhub.core.services.agents import touch_agent
 from ctxhub.core.services.stored_answers import answer_once
+from ctxhub.core.toolbox.arguments import present
 from ctxhub.core.toolbox.help import help_for
 from ctxhub.core.toolbox.registry import Action, find_tool
 
@@ -23,11 +24,12 @@ def call(
 ) -> dict[str, Any]:
     """Run `tool_name` with `arguments` (among them `action` and `agent`) and return the contract's answer.
 
+    An argument that is null is absent: it neither clears nor picks anything.
     A write with a `request_id` that the same agent sent within 24 hours answers as it did then and writes
     nothing. Raises CtxhubError; then nothing was written.
     """
     tool = find_tool(tool_name)
-    given = dict(arguments)
+    given = present(arguments)
     name = _text(given, "action")
     if name == "help":
         return help_for(tool, caller)
@@ -47,7 +49,7 @@ def call(
 
 def writes(tool_name: str, arguments: Mapping[str, Any]) -> bool:
     """Whether this call would write; False for one that is refused before it could."""
-    given = dict(arguments)
+    given = present(arguments)
     try:
         name = _text(given, "action")
         return name != "help" and find_tool(tool_name).pick(name, given).writes

@@ -1,0 +1,49 @@
+"""The addresses below a project, as Django resolves them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import get_resolver
+from django.urls.resolvers import URLResolver
+
+BELOW_A_PROJECT = "api/v1/projects/<slug:slug>/"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """`PATCH` `memories/<int:memory_id>/`; `body` is what the view checks it against."""
+
+    method: str
+    address: str
+    body: Any
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.address}"
+
+    def path(self, names: dict[str, Any]) -> str:
+        """With `names` for the parts that vary, 1 for those without one."""
+        parts = [
+            str(names.get(part[1:-1].partition(":")[2], 1)) if part.startswith("<") else part
+            for part in self.address.split("/")
+        ]
+        return "/".join(parts)
+
+
+def operations(*methods: str) -> list[Operation]:
+    return [
+        Operation(method.upper(), route.removeprefix(BELOW_A_PROJECT), view.cls.bodies.get(action))
+        for route, view in _views(get_resolver().url_patterns, "")
+        if route.startswith(BELOW_A_PROJECT)
+        for method, action in view.actions.items()
+        if method.upper() in methods
+    ]
+
+
+def _views(patterns: Any, before: str) -> Iterator[tuple[str, Any]]:
+    for pattern in patterns:
+        route = f"{before}{pattern.pattern}"
+        if isinstance(pattern, URLResolver):
+            yield from _views(pattern.url_patterns, route)
+        else:
+            yield route, pattern.callback

@@ -1,0 +1,123 @@
+"""REST's PATCH follows JSON Merge Patch: null clears what can be cleared, and what is left out stays."""
+
+from typing import Any
+
+import pytest
+
+from tests.addresses import Operation, operations
+from tests.core.test_nulls import CONTEXT, DECISION, MEMORY, TEMPLATE
+from tests.hub import RestClient
+
+PATCHES = operations("PATCH")
+# What a PATCH says of the change alone, and does not store; null in it is absent.
+OF_THE_CHANGE = {"agent", "reason", "expected_version", "minutes", "values"}
+EMPTY: tuple[Any, ...] = (None, "", [], {})
+
+
+def make(rest: RestClient, operation: Operation) -> str:
+    """The path of a thing that the operation changes, every field of it said."""
+    noun = operation.address.partition("/")[0]
+    if noun == "decisions":
+        rest.post("decisions/", {"key": "k", "value": "x", **DECISION})
+        return "decisions/k/"
+    if noun == "templates":
+        rest.put("templates/incident/", TEMPLATE)
+        return "templates/incident/"
+    if noun == "config":
+        return "config/"
+    workflow = rest.post("workflows/", {"name": "Refactoring", "metadata": {"keep": "never"}}).body["id"]
+    made = {
+        "contexts": lambda: rest.post("contexts/", {"name": "shop", **CONTEXT}).body["id"],
+        "memories": lambda: rest.post("memories/", {"title": "t", "content": "c", **MEMORY}).body["id"],
+        "workflows": lambda: workflow,
+        "scratchpads": lambda: rest.post(
+            "scratchpads/", {"workflow_id": workflow, "name": "n", "content": "c"}
+        ).body["scratchpad_id"],
+        "constraints": lambda: rest.post("constraints/", {"category": "security", "text": "t"}).body["id"],
+        "leases": lambda: rest.post("leases/", {"paths": ["a"]}).body["lease_id"],
+    }
+    return f"{noun}/{made[noun]()}/"
+
+
+def standing(rest: RestClient, path: str) -> dict[str, Any]:
+    """What it is, without what every change moves."""
+    body: dict[str, Any] = rest.get(path).body
+    moved = ("updated", "updated_at", "origin", "result", "expires", "at")
+    return {name: value for name, value in body.items() if name not in moved}
+
+
+FIELDS = [
+    (operation, name, field)
+    for operation in PATCHES
+    for name, field in operation.body().fields.items()
+    if name not in OF_THE_CHANGE and not operation.address.startswith("scratchpads")
+]
+
+
+@pytest.mark.parametrize(
+    ("operation", "name", "field"), FIELDS, ids=[f"{one} {name}" for one, name, _ in FIELDS]
+)
+def test_null_clears_one_field_or_is_refused(
+    ada_rest: RestClient, operation: Operation, name: str, field: Any
+) -> None:
+    path = make(ada_rest, operation)
+    before = standing(ada_rest, path)
+    assert before[name] not in EMPTY, "Nothing to clear."
+
+    reply = ada_rest.patch(path, {name: None})
+    after = standing(ada_rest, path)
+    if field.allow_null:
+        assert reply.status in (200, 201), reply
+        assert after.get(name) in EMPTY
+        assert {**after, name: None} == {**before, name: None}
+    else:
+        assert (reply.status, reply.body["error"]) == (400, "invalid"), reply
+        assert after == before
+
+
+def test_only_what_has_to_be_something_cannot_be_null() -> None:
+    never_empty = {f"{operation.address} {name}" for operation, name, field in FIELDS if not field.allow_null}
+    assert never_empty == {
+        "constraints/<int:constraint_id>/ status",
+        "contexts/<key:context>/ name",
+        "decisions/<key:key>/ status",
+        "decisions/<key:key>/ value",
+        "decisions/<key:key>/ version",
+        "memories/<int:memory_id>/ content",
+        "memories/<int:memory_id>/ context",
+        "memories/<int:memory_id>/ title",
+        "memories/<int:memory_id>/ type",
+        "workflows/<int:workflow_id>/ active",
+    }
+
+
+@pytest.mark.parametrize("operation", PATCHES, ids=str)
+def test_what_a_patch_leaves_out_stays(ada_rest: RestClient, operation: Operation) -> None:
+    path = make(ada_rest, operation)
+    before = standing(ada_rest, path)
+    hours = {"message_hours": before.get("message_hours")}
+    needed = {
+        "scratchpads": {"content": "c"},
+        "constraints": {"status": "active"},
+        "config": {"values": hours},
+    }
+    assert ada_rest.patch(path, needed.get(path.partition("/")[0], {})).status in (200, 201)
+    assert standing(ada_rest, path) == before
+
+
+def test_null_inside_values_puts_one_setting_back(ada_rest: RestClient) -> None:
+    default = ada_rest.get("config/").body
+    ada_rest.patch("config/", {"values": {"message_hours": 48, "change_days": 9}})
+    body = ada_rest.patch("config/", {"values": {"message_hours": None}}).body
+    assert body == {**default, "change_days": 9}
+    assert ada_rest.patch("config/", {"values": None}).status == 400
+
+
+def test_null_inside_metadata_and_tradeoffs_removes_one_key(ada_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "k", "value": "x", **DECISION, "metadata": {"a": 1, "b": 2}})
+    body = ada_rest.patch("decisions/k/", {"metadata": {"a": None}, "tradeoffs": {"pros": None}}).body
+    assert (body["metadata"], body["tradeoffs"]) == ({"b": 2}, {"cons": ["revocation"]})
+    body = ada_rest.put("decisions/k/", {"value": "x", "tradeoffs": {"pros": ["z"], "cons": None}}).body
+    assert (body.get("metadata"), body["tradeoffs"]) == (None, {"pros": ["z"]})
+    body = ada_rest.put("decisions/k/", {"value": "x", "tradeoffs": {"cons": None}}).body
+    assert body["tradeoffs"] == {}

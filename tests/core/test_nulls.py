@@ -1,0 +1,260 @@
+"""Strict clients send null for all that they leave out: it is as if they had left it out."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import time_machine
+from django.apps import apps
+from django.core.management.color import no_style
+from django.db import connection, transaction
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import CtxhubError
+from ctxhub.core.toolbox.dispatch import call
+from ctxhub.core.toolbox.registry import Action, all_tools
+from tests.hub import McpClient, RestClient
+from tests.tables import Dump, dump_all
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+ACTIONS = {action.call: action for tool in all_tools().values() for action in tool.actions.values()}
+ONE_OF_A_BATCH = {"decision": "set", "message": "send", "file": "record"}
+
+DECISION = {
+    "layer": "data",
+    "tags": ["api"],
+    "scopes": ["auth"],
+    "paths": ["src/*.py"],
+    "status": "draft",
+    "version": "2.0.0",
+    "rationale": "Stateless.",
+    "alternatives": ["cookies"],
+    "tradeoffs": {"pros": ["fast"], "cons": ["revocation"]},
+    "metadata": {"ticket": 7},
+}
+MEMORY = {
+    "context": "shop",
+    "type": "reference",
+    "stack": "django",
+    "difficulty": "hard",
+    "tags": ["caching"],
+    "paths": ["shop/*.py"],
+    "metadata": {"seen": True},
+}
+CONTEXT = {"description": "The shop.", "tags": ["api"], "stack": "django", "metadata": {"team": "a"}}
+TEMPLATE = {
+    "defaults": {"layer": "data"},
+    "require": ["rationale"],
+    "patterns": {"rationale": "."},
+}
+
+
+@pytest.fixture
+def ids(ada: Caller, ben: Caller) -> Iterator[dict[str, Any]]:
+    """A project with one of everything, every field of it said; the ids by what they name."""
+    with time_machine.travel(NOON, tick=False):
+        yield stock(ada, ben)
+
+
+def stock(ada: Caller, ben: Caller) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    call(ada, "decision", {"key": "heir", "value": "JWT"})
+    call(ada, "decision", {"key": "k", "value": "x", **DECISION})
+    call(ada, "decision", {"key": "old", "value": "x"})
+    end = {"action": "deprecate", "key": "old", "reason": "Old.", "superseded_by": "heir"}
+    call(ada, "decision", end)
+    call(ada, "decision", {"action": "template_set", "name": "incident", **TEMPLATE})
+    call(ada, "memory", {"action": "context_create", "name": "shop", **CONTEXT})
+    memories = [
+        call(ada, "memory", {"title": f"Caching {n}", "content": "Keep it in Redis.", **MEMORY})["id"]
+        for n in range(2)
+    ]
+    made["memory"], made["other"] = memories
+    relation = {"source": memories[0], "target": memories[1], "relation": "blocks", "strength": 80}
+    call(ada, "memory", {"action": "relate", **relation})
+    rule = {"category": "security", "text": "Ask for a token.", "priority": "high", "layer": "data"}
+    links = {"tags": ["api"], "scopes": ["auth"], "paths": ["src/*"], "reason": "It is public."}
+    made["constraint"] = call(ada, "constraint", {"action": "add", **rule, **links})["id"]
+    workflow = {"action": "create_workflow", "name": "Refactoring", "metadata": {"keep": "never"}}
+    made["workflow"] = call(ada, "scratchpad", workflow)["workflow_id"]
+    pad = {"workflow_id": made["workflow"], "name": "notes", "content": "# A\none\ntwo"}
+    made["pad"] = call(ada, "scratchpad", pad)["scratchpad_id"]
+    request = {"text": "Tests, please.", "to": ["ada"], "type": "request", "priority": "high", "ack": True}
+    made["message"] = call(ben, "message", {**request, "payload": {"a": 1}, "ack_within": "2h"})["id"]
+    change = {"path": "src/a.py", "change": "modified", "layer": "data", "description": "Rotate."}
+    call(ada, "file", change)
+    lease = {"paths": ["src/a.py"], "minutes": 30, "exclusive": True, "reason": "Rotation."}
+    made["lease"] = call(ada, "file", lease)["lease_id"]
+    call(ada, "hub", {"action": "config_set", "values": {"message_hours": 48}})
+    return made
+
+
+def said_to(action: str, ids: dict[str, Any]) -> dict[str, Any]:
+    """As little as the action needs to do something."""
+    pad, workflow = {"scratchpad_id": ids["pad"]}, {"workflow_id": ids["workflow"]}
+    message, memory, lease = {"id": ids["message"]}, {"id": ids["memory"]}, {"lease_id": ids["lease"]}
+    known: dict[str, dict[str, Any]] = {
+        "get": {"refs": ["decision:k"]},
+        "hub.view": {"name": "active_context"},
+        "hub.wait": {"wait_seconds": 0},
+        "hub.config_set": {"values": {"change_days": 9}},
+        "search": {"query": "Redis"},
+        "constraint.add": {"category": "security", "text": "Another."},
+        "constraint.deactivate": {"id": ids["constraint"]},
+        "constraint.activate": {"id": ids["constraint"]},
+        "memory.add": {"title": "t", "content": "c"},
+        "memory.get": memory,
+        "memory.update": memory,
+        "memory.delete": memory,
+        "memory.search": {"query": "Redis"},
+        "memory.fuzzy": {"query": "Redis"},
+        "memory.similar": memory,
+        "memory.capture": {"content": "We decided to keep sessions in `store.py` of PostgreSQL 16."},
+        "memory.grep": {"pattern": "x"},
+        "memory.context_create": {"name": "new"},
+        "memory.context_get": {"context": "shop"},
+        "memory.context_update": {"context": "shop"},
+        "memory.context_delete": {"context": "shop"},
+        "memory.suggest_context": {"text": "Redis"},
+        "memory.relate": {"source": ids["other"], "target": ids["memory"]},
+        "memory.unrelate": {"source": ids["memory"], "target": ids["other"]},
+        "memory.relationships": memory,
+        "decision.set": {"key": "k", "value": "x"},
+        "decision.set_batch": {"items": [{"key": "k", "value": "x"}]},
+        "decision.quick_set": {"key": "k", "value": "x"},
+        "decision.get": {"key": "k"},
+        "decision.versions": {"key": "k"},
+        "decision.deprecate": {"key": "old"},
+        "decision.delete": {"key": "k"},
+        "decision.suggest": {"text": "JWT"},
+        "decision.analytics": {"pattern": "*"},
+        "decision.template_set": {"name": "incident"},
+        "decision.from_template": {"name": "incident", "key": "k", "value": "y", "rationale": "So."},
+        "scratchpad.close_workflow": workflow,
+        "scratchpad.create": {**workflow, "name": "more"},
+        "scratchpad.list": workflow,
+        "scratchpad.get": pad,
+        "scratchpad.append": {**pad, "content": "three"},
+        "scratchpad.update": {**pad, "content": "other"},
+        "scratchpad.revisions": pad,
+        "scratchpad.restore": {**pad, "revision": 1},
+        "scratchpad.delete": pad,
+        "scratchpad.search": {"query": "one"},
+        "message.send": {"text": "Hello."},
+        "message.send_batch": {"items": [{"text": "Hello."}]},
+        "message.read": {"all": True},
+        "message.ack": {"ids": [ids["message"]]},
+        "message.thread": message,
+        "message.status": message,
+        "message.claim": message,
+        "message.done": message,
+        "file.record": {"path": "src/b.py", "change": "created"},
+        "file.record_batch": {"items": [{"path": "src/b.py", "change": "created"}]},
+        "file.check_lock": {"path": "src/a.py"},
+        "file.lease": {"paths": ["src/c.py"]},
+        "file.renew": lease,
+        "file.release": lease,
+    }
+    return known.get(action, {})
+
+
+def nulls_beside(action: Action, said: dict[str, Any]) -> dict[str, Any]:
+    """Null for whatever the tool declares and the call does not say, other actions' arguments too."""
+    tool = all_tools()[action.tool]
+    names = [name for other in tool.actions.values() for name in other.arguments.names]
+    names += ["agent", "format", "max_tokens"]
+    return {**dict.fromkeys(name for name in names if name not in said), **said}
+
+
+def with_nulls(action: Action, said: dict[str, Any]) -> dict[str, Any]:
+    """The call with nulls beside what it says, and in the items of a batch."""
+    if items := said.get("items"):
+        one = ACTIONS[f"{action.tool}.{ONE_OF_A_BATCH[action.tool]}"]
+        said = {"items": [{**dict.fromkeys(one.arguments.names), **item} for item in items]}
+    return nulls_beside(action, said)
+
+
+def outcome(caller: Caller, action: Action, said: dict[str, Any]) -> tuple[Any, Dump]:
+    """What a call answers and all rows behind it; then it is undone."""
+    named = {"action": action.name} if action.name else {}
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            # A sequence goes on where a transaction that was rolled back has left it.
+            for statement in connection.ops.sequence_reset_sql(no_style(), list(apps.get_models())):
+                cursor.execute(statement)
+        try:
+            answer = call(caller, action.tool, {**named, **said})
+        except CtxhubError as error:
+            answer = error.body()
+        rows = dump_all()
+        transaction.set_rollback(True)
+    return answer, rows
+
+
+@pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
+def test_null_is_as_good_as_nothing(ada: Caller, ids: dict[str, Any], action: Action) -> None:
+    said = said_to(action.call, ids)
+    wanted, rows = outcome(ada, action, said)
+    assert wanted.get("error") == ("not_allowed" if action.call == "memory.grep" else None), wanted
+    answer, rows_with_nulls = outcome(ada, action, with_nulls(action, said))
+    assert answer == wanted
+    assert rows_with_nulls == rows
+
+
+CHANGES = ["decision.set", "decision.set_batch", "decision.deprecate", "decision.template_set"]
+CHANGES += ["memory.update", "memory.context_update"]
+
+
+@pytest.mark.parametrize("action", CHANGES)
+def test_a_change_with_nulls_changes_nothing(ada: Caller, ids: dict[str, Any], action: str) -> None:
+    before = dump_all()
+    answer, rows = outcome(ada, ACTIONS[action], with_nulls(ACTIONS[action], said_to(action, ids)))
+    assert answer.get("results", [answer])[0]["result"] == "unchanged"
+    assert rows == before
+
+
+REQUIRED = [
+    (name, arg.name) for name, action in ACTIONS.items() for arg in action.arguments.all if arg.required
+]
+
+
+@pytest.mark.parametrize(("action", "name"), REQUIRED, ids=[".".join(pair) for pair in REQUIRED])
+def test_a_required_argument_that_is_null_is_missing(
+    ada: Caller, ids: dict[str, Any], action: str, name: str
+) -> None:
+    answer, _ = outcome(ada, ACTIONS[action], {**said_to(action, ids), name: None})
+    assert (answer["error"], answer["missing"]) == ("invalid", [name])
+
+
+def test_null_does_not_pick_the_action(ada: Caller, ids: dict[str, Any]) -> None:
+    assert call(ada, "decision", {"action": None, "key": "k", "value": None})["found"] is True
+    assert call(ada, "scratchpad", {"scratchpad_id": ids["pad"], "content": None})["scratchpad"]
+    assert call(ada, "message", {"text": None})["count"] == 1
+
+
+# -- On the wire -----------------------------------------------------------------------------------
+
+
+def strict(client: McpClient, tool: str, said: dict[str, Any]) -> dict[str, Any]:
+    """Everything that the tool's schema declares, null where nothing is said."""
+    [schema] = [one["inputSchema"] for one in client.tools() if one["name"] == tool]
+    return {**dict.fromkeys(schema["properties"]), **said}
+
+
+def test_a_strict_client_destroys_nothing(ada_mcp: McpClient, ada_rest: RestClient) -> None:
+    ada_mcp.call("decision", "set", key="k", value="x", **DECISION)
+    memory = ada_mcp.call("memory", "add", title="t", content="c", **MEMORY)["id"]
+    refs = ["decision:k", f"memory:{memory}"]
+    stood = ada_mcp.call("get", refs=refs)["items"]
+    for tool, said in (
+        ("decision", {"action": "set", "key": "k", "value": "x"}),
+        ("memory", {"action": "update", "id": memory}),
+    ):
+        everything = strict(ada_mcp, tool, said)
+        assert len(everything) >= 30
+        assert ada_mcp.call(tool, **everything)["result"] == "unchanged"
+        assert ada_rest.post(f"call/{tool}/", everything).body["result"] == "unchanged"
+        without_action = {**everything, "action": None}
+        assert ada_rest.post(f"call/{tool}/{said['action']}/", without_action).body["result"] == "unchanged"
+    assert ada_mcp.call("get", refs=refs)["items"] == stood
