@@ -51,7 +51,7 @@ class DecisionWrites(ProjectViewSet):
     def _write(self, service: Callable[..., services.SetAnswer], **arguments: Any) -> Response:
         arguments = expecting(self.request, arguments)
         answer = self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
-        # A request key that was used for something else before answers as that did.
+        # What was stored before requests had digests may be another operation's answer.
         headers = etag(answer["version"]) if "version" in answer else {}
         return Response(answer, status=201 if answer.get("result") == "created" else 200, headers=headers)
 

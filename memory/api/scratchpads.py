@@ -80,7 +80,6 @@ class PadWrites(ProjectViewSet):
         if expected is not None:
             arguments["expected_revision"] = read_id(expected) or 0
         answer = self.once(lambda: dict(service(caller=self.caller, **arguments)))
-        # A request key that was used for something else before answers as that did.
         headers = etag(str(answer["revision"])) if "revision" in answer else {}
         return Response(answer, headers=headers)
 

@@ -11,6 +11,7 @@ from ctxhub.core.models import AccessToken, Agent, Event, Membership, Project
 from ctxhub.core.services.access_tokens import create_token, forget_tokens, revoke_token
 from tests.hub import LiveHub, RestClient
 from tests.signed_in import sign_in
+from tests.tables import dump_written
 
 Role = Membership.Role
 DECISION = {"key": "api/auth", "value": "JWT"}
@@ -253,7 +254,7 @@ def test_a_repeated_write_answers_as_the_first_and_writes_nothing(
     ada_rest: RestClient, apollo: Project
 ) -> None:
     first = ada_rest.post("decisions/", DECISION, {"Idempotency-Key": "r1"})
-    again = ada_rest.post("decisions/", {**DECISION, "value": "other"}, {"Idempotency-Key": "r1"})
+    again = ada_rest.post("decisions/", dict(reversed(DECISION.items())), {"Idempotency-Key": "r1"})
     assert (again.status, again.body, again.headers["etag"]) == (201, first.body, first.headers["etag"])
     assert Event.objects.in_project(apollo).count() == 1
 
@@ -277,12 +278,51 @@ def test_a_repeated_delete_answers_204_again(ada_rest: RestClient) -> None:
     assert statuses == [204, 204]
 
 
-def test_one_request_key_holds_over_every_address(ada_rest: RestClient, apollo: Project) -> None:
-    ada_rest.post("layers/", {"name": "planning"}, {"Idempotency-Key": "r1"})
-    assert ada_rest.post("decisions/", DECISION, {"Idempotency-Key": "r1"}).body == {"name": "planning"}
-    assert ada_rest.post("call/decision/set/", DECISION, {"Idempotency-Key": "r1"}).status == 200
-    assert ada_rest.put("decisions/k/", {"value": 1}, {"Idempotency-Key": "r1"}).status == 200
-    assert Event.objects.in_project(apollo).count() == 1
+def test_a_used_request_key_is_409_whatever_else_is_asked(ada_rest: RestClient, apollo: Project) -> None:
+    key = {"Idempotency-Key": "r1"}
+    ada_rest.post("decisions/", DECISION)
+    ada_rest.post("layers/", {"name": "planning"}, key)
+    before = dump_written(apollo)
+    replies = [
+        ada_rest.post("decisions/", DECISION, key),
+        ada_rest.post("layers/", {"name": "review"}, key),
+        ada_rest.post("call/decision/set/", DECISION, key),
+        ada_rest.put("decisions/k/", {"value": 1}, key),
+        ada_rest.delete("decisions/api/auth/", key),
+    ]
+    assert [(reply.status, reply.body["error"]) for reply in replies] == [(409, "conflict")] * 5
+    assert all("request id 'r1' was another call's" in reply.body["message"] for reply in replies)
+    assert dump_written(apollo) == before
+
+
+def test_each_part_of_a_request_makes_it_another_call(ada_rest: RestClient) -> None:
+    for key in ("a", "b"):
+        ada_rest.post("decisions/", {"key": key, "value": 1})
+    r1, r2, r3 = ({"Idempotency-Key": name} for name in ("r1", "r2", "r3"))
+    current, stale = {**r1, "If-Match": '"1.0.0"'}, {**r1, "If-Match": '"0.9"'}
+    assert ada_rest.patch("decisions/a/", {"tags": ["x"]}, current).status == 200
+    # The precondition did not decide it, so it is no 412.
+    assert ada_rest.patch("decisions/a/", {"tags": ["x"]}, stale).status == 409
+    assert ada_rest.patch("decisions/b/", {"tags": ["x"]}, current).status == 409
+    memory = ada_rest.post("memories/", {"title": "t", "content": "c"}, r2).body["id"]
+    assert ada_rest.patch(f"memories/{memory}/", {"title": "u"}, r3).status == 200
+    assert ada_rest.delete(f"memories/{memory}/", r3).status == 409
+    assert ada_rest.delete(f"memories/{memory}/", r2).status == 409
+    where = f"memories/{memory}/relationships/?target="
+    ada_rest.post(f"memories/{memory}/relationships/", {"target": "decision:a"})
+    for target, status in (("decision:a", 204), ("decision:a", 204), ("decision:b", 409)):
+        assert ada_rest.delete(f"{where}{target}", {"Idempotency-Key": "q"}).status == status
+
+
+def test_where_the_speaker_is_named_makes_no_other_call(hub: LiveHub, apollo: Project) -> None:
+    rest, said, key = fresh(hub, apollo, name="ci"), {"key": "k", "value": 1}, {"Idempotency-Key": "r1"}
+    first = rest.post("decisions/", {**said, "agent": "zoe"}, key)
+    for path, body, header in (
+        ("decisions/?agent=ZOE", said, {}),
+        ("decisions/?format=json", said, {"Ctxhub-Agent": "zoe"}),
+    ):
+        assert rest.post(path, body, {**key, **header}).body == first.body
+    assert rest.post("decisions/", said, key).body["result"] == "unchanged"
 
 
 def test_a_request_key_has_a_limit(ada_rest: RestClient) -> None:

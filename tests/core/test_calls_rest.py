@@ -63,10 +63,8 @@ def test_the_operation_asks_for_its_scope(ben_rest: RestClient, apollo: Project)
 
 
 def test_a_write_sent_twice_is_written_once(ada_rest: RestClient, apollo: Project) -> None:
-    sent = [
-        ada_rest.post("call/decision/set/", {"key": "k", "value": value}, {"Idempotency-Key": "c"}).body
-        for value in (1, 2)
-    ]
+    said = ({"key": "k", "value": 1}, {"value": 1, "layer": None, "action": "set", "key": "k"})
+    sent = [ada_rest.post("call/decision/set/", body, {"Idempotency-Key": "c"}).body for body in said]
     assert sent[0] == sent[1]
     assert Event.objects.in_project(apollo).count() == 1
 
@@ -74,9 +72,19 @@ def test_a_write_sent_twice_is_written_once(ada_rest: RestClient, apollo: Projec
 def test_a_request_key_holds_over_mcp_and_rest(ada_rest: RestClient, ada_mcp: McpClient) -> None:
     meta = {"ctxhub/request_id": "r1"}
     ada_mcp.result("decision", {"action": "set", "key": "k", "value": 1}, meta)
-    again = ada_rest.post("decisions/", {"key": "k", "value": 2}, {"Idempotency-Key": "r1"})
-    assert (again.status, again.body["result"]) == (201, "created")
+    again = ada_rest.post("call/decision/set/", {"key": "k", "value": 1}, {"Idempotency-Key": "r1"})
+    assert (again.status, again.body["result"]) == (200, "created")
+    for path, body in (("call/decision/set/", {"key": "k", "value": 2}), ("messages/", {"text": "hello"})):
+        other = ada_rest.post(path, body, {"Idempotency-Key": "r1"})
+        assert (other.status, other.body["error"]) == (409, "conflict")
     assert ada_rest.get("decisions/k/").body["value"] == 1
+    assert ada_rest.get("stats/").body["messages"] == 0
+
+
+def test_a_request_key_is_read_as_utf8_everywhere(ada_rest: RestClient) -> None:
+    key = {"Idempotency-Key": "clé".encode().decode("latin-1")}
+    ada_rest.post("call/decision/set/", {"key": "k", "value": 1}, key)
+    assert "'clé'" in ada_rest.post("call/decision/set/", {"key": "k", "value": 2}, key).body["message"]
 
 
 @pytest.mark.parametrize("body", [[], "x", 5, None, {"action": "get"}], ids=str)

@@ -1,5 +1,6 @@
 """A write that is sent again under its request id answers as it did, and writes nothing."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,10 +9,10 @@ import time_machine
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import Conflict, InvalidInput
-from ctxhub.core.models import Event, StoredAnswer
+from ctxhub.core.models import Event, Project, StoredAnswer
 from ctxhub.core.toolbox.dispatch import call
 from memory.services.decisions import set_decision
-from tests.hub import McpClient
+from tests.hub import LiveHub, McpClient
 from tests.tables import dump_all
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -31,17 +32,91 @@ def test_a_retry_answers_as_the_first_time_and_writes_nothing(ada: Caller) -> No
     assert dump_all() == before
 
 
-def test_a_retry_with_other_arguments_is_still_the_same_request(ada: Caller) -> None:
+def test_nulls_and_order_in_items_make_no_other_call(ada: Caller) -> None:
+    first = [{"key": "a", "value": 1}, {"key": "b", "value": 2}]
+    again = '[{"value": 1, "key": "a", "layer": null}, {"key": "b", "value": 2}]'
+    answers = [
+        call(ada, "decision", {"action": "set_batch", "items": items}, request_id="r-1")
+        for items in (first, again)
+    ]
+    assert answers[0] == answers[1]
+    with pytest.raises(Conflict):
+        call(ada, "decision", {"action": "set_batch", "items": first[::-1]}, request_id="r-1")
+    assert Event.objects.in_project(ada.project).count() == 2
+
+
+OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "another value": ("decision", {"action": "set", "key": "k", "value": "b"}),
+    "another type": ("decision", {"action": "set", "key": "k", "value": 1}),
+    "one argument more": ("decision", {"action": "set", "key": "k", "value": "a", "tags": ["api"]}),
+    "another operation with the same arguments": (
+        "decision",
+        {"action": "quick_set", "key": "k", "value": "a"},
+    ),
+    "one that removes": ("decision", {"action": "delete", "key": "k"}),
+    "another tool": ("message", {"action": "send", "text": "hello"}),
+    "a batch": ("decision", {"action": "set_batch", "items": [{"key": "k", "value": "a"}]}),
+}
+
+
+@pytest.mark.parametrize(("tool", "said"), OTHERS.values(), ids=OTHERS)
+def test_the_id_of_another_call_is_a_conflict_and_nothing_is_written(
+    ada: Caller, tool: str, said: dict[str, Any]
+) -> None:
     first = set_(ada, "a", "r-1")
-    assert set_(ada, "other", "r-1") == first
-    assert call(ada, "decision", {"action": "delete", "key": "k"}, request_id="r-1") == first
+    before = dump_all()
+    with pytest.raises(Conflict, match="'r-1' was another call's") as refused:
+        call(ada, tool, said, request_id="r-1")
+    assert "new id" in refused.value.hint
+    assert dump_all() == before
+    assert set_(ada, "a", "r-1") == first
+
+
+SAME: dict[str, dict[str, Any]] = {
+    "another order": {"tags": ["a", "b"], "value": "v", "key": "k", "metadata": {"b": 1, "a": 2}},
+    "nulls": {"key": "k", "value": "v", "tags": ["a", "b"], "metadata": {"a": 2, "b": 1}, "layer": None},
+    "lists as texts": {"key": "k", "value": "v", "tags": '["a", "b"]', "metadata": '{"a": 2, "b": 1}'},
+    "the action named": {
+        "action": "set",
+        "key": "k",
+        "value": "v",
+        "tags": ["a", "b"],
+        "metadata": {"a": 2, "b": 1},
+    },
+}
+
+
+@pytest.mark.parametrize("again", SAME.values(), ids=SAME)
+def test_the_same_call_in_other_clothes_is_the_same_call(ada: Caller, again: dict[str, Any]) -> None:
+    said = {"key": "k", "value": "v", "tags": ["a", "b"], "metadata": {"a": 2, "b": 1}}
+    first = call(ada, "decision", said, request_id="r-1")
+    assert call(ada, "decision", again, request_id="r-1") == first
+    assert Event.objects.in_project(ada.project).count() == 1
+
+
+def test_an_answer_stored_before_there_were_digests_is_still_given(ada: Caller) -> None:
+    first = set_(ada, "a", "r-1")
+    StoredAnswer.objects.in_project(ada.project).update(digest="")
+    assert set_(ada, "a", "r-1") == first
+
+
+def test_arguments_too_deep_for_a_digest_are_refused(ada: Caller) -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(InvalidInput, match="not JSON"):
+        call(ada, "message", {"text": "x", "payload": deep}, request_id="r-1")
+    while deep:  # Freed level by level: its destructor must not recurse either.
+        deep = deep.pop()
 
 
 def test_each_agent_has_its_own_request_ids(ada: Caller, ben: Caller) -> None:
     set_(ada, "a", "r-1")
     assert set_(ben, "b", "r-1")["version"] == "1.0.1"
     assert set_(ada, "c", "r-1", agent="zoe")["version"] == "1.0.2"
-    assert set_(ada, "d", "r-1", agent="ZOE")["version"] == "1.0.2"
+    assert set_(ada, "c", "r-1", agent="ZOE")["version"] == "1.0.2"
+    with pytest.raises(Conflict):
+        set_(ada, "d", "r-1", agent="ZOE")
 
 
 def test_a_refused_write_is_not_remembered(ada: Caller) -> None:
@@ -60,9 +135,14 @@ def test_a_batch_with_errors_in_it_is_remembered_whole(ada: Caller) -> None:
 
 
 def test_a_request_id_is_forgotten_after_a_day(ada: Caller) -> None:
-    for hours, version in ((0, "1.0.0"), (23, "1.0.0"), (25, "1.0.1"), (47, "1.0.1")):
+    for hours, value, version in (
+        (0, "a", "1.0.0"),
+        (23, "a", "1.0.0"),
+        (25, "b", "1.0.1"),
+        (47, "b", "1.0.1"),
+    ):
         with time_machine.travel(NOON + timedelta(hours=hours), tick=False):
-            assert set_(ada, f"after {hours}", "r-1")["version"] == version
+            assert set_(ada, value, "r-1")["version"] == version
 
 
 def test_a_read_is_never_remembered(ada: Caller) -> None:
@@ -84,6 +164,25 @@ def test_the_wire_carries_a_request_id_in_meta(ada_mcp: McpClient, request_id: A
         arguments = {"action": "set", "key": "k", "value": value}
         ada_mcp.result("decision", arguments, {"ctxhub/request_id": request_id})
     assert ada_mcp.call("decision", "get", key="k")["decision"]["value"] == "a"
+
+
+def test_the_ids_of_json_rpc_are_no_request_ids(hub: LiveHub, ada_token: str, apollo: Project) -> None:
+    """Every connection numbers its messages from 1."""
+    for key in ("a", "b"):
+        connection = hub.mcp(ada_token)
+        assert connection.call("decision", "set", key=key, value="x")["result"] == "created"
+        assert next(connection._ids) == 2
+    assert not StoredAnswer.objects.in_project(apollo).exists()
+
+
+def test_a_client_that_numbers_its_calls_from_1_again_is_told(ada_mcp: McpClient, apollo: Project) -> None:
+    first = {"action": "set", "key": "k", "value": "x"}
+    ada_mcp.result("decision", first, {"ctxhub/request_id": 1})
+    lost = ada_mcp.result("message", {"text": "hello"}, {"ctxhub/request_id": 1})
+    body = json.loads(lost["content"][0]["text"])
+    assert (lost["isError"], body["error"]) == (True, "conflict")
+    assert "new id" in body["hint"]
+    assert ada_mcp.call("hub", "stats")["messages"] == 0
 
 
 @pytest.mark.parametrize("request_id", [["r"], {"r": 1}, True])

@@ -101,14 +101,27 @@ def test_of_all_with_the_same_expected_version_one_wins(crowd: Crowd, ada: Calle
 
 def test_the_same_request_sent_at_once_is_written_once(crowd: Crowd, apollo: Project) -> None:
     calls = [
-        [set_(f"k{n}", f"by {agent}", agent="same", request_id=f"r-{n}") for n in range(ROUNDS)]
-        for agent in range(AGENTS)
+        [set_(f"k{n}", "x", agent="same", request_id=f"r-{n}") for n in range(ROUNDS)] for _ in range(AGENTS)
     ]
     for answers in zip(*crowd(calls), strict=True):
         assert all(answer == answers[0] for answer in answers)
         assert (answers[0]["result"], answers[0]["version"]) == ("created", "1.0.0")
     assert Event.objects.in_project(apollo).count() == ROUNDS
     assert StoredAnswer.objects.in_project(apollo).count() == ROUNDS
+
+
+def test_of_other_calls_sent_at_once_under_one_id_one_is_written(crowd: Crowd, apollo: Project) -> None:
+    calls = [
+        [set_(f"k{n}", f"by {agent % 2}", agent="same", request_id=f"r-{n}") for n in range(ROUNDS)]
+        for agent in range(AGENTS)
+    ]
+    for n, answers in enumerate(zip(*crowd(calls), strict=True)):
+        written = Decision.objects.in_project(apollo).get(key=f"k{n}").value
+        won = [answer for agent, answer in enumerate(answers) if f"by {agent % 2}" == written]
+        lost = [answer for agent, answer in enumerate(answers) if f"by {agent % 2}" != written]
+        assert all(answer == won[0] for answer in won)
+        assert {answer["error"] for answer in lost} == {"conflict"}
+    assert Event.objects.in_project(apollo).count() == ROUNDS
 
 
 def test_new_words_and_agents_named_at_once_are_made_once(crowd: Crowd, apollo: Project) -> None:

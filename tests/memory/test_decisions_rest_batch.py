@@ -75,6 +75,7 @@ def test_an_empty_batch_does_nothing(ada_rest: RestClient) -> None:
 def test_a_batch_sent_twice_is_written_once(ada_rest: RestClient, apollo: Project) -> None:
     body = {"items": [{"key": "a", "value": 1}]}
     first = ada_rest.post("decisions/batch/", body, {"Idempotency-Key": "b1"}).body
-    body["items"][0]["value"] = 2
     assert ada_rest.post("decisions/batch/", body, {"Idempotency-Key": "b1"}).body == first
+    body["items"][0]["value"] = 2
+    assert ada_rest.post("decisions/batch/", body, {"Idempotency-Key": "b1"}).status == 409
     assert Event.objects.in_project(apollo).count() == 1

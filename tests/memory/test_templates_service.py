@@ -140,7 +140,7 @@ DEFAULTS = [
     ({"status": 3, "layer": "DATA"}, {"status": "draft", "layer": "data"}),
     ({"tags": ["A", "a"], "scopes": [], "rationale": "", "layer": None}, {"tags": ["A"]}),
     (
-        {"metadata": {"a": 1, "b": None}, "tradeoffs": {"pros": ["x"]}},
+        {"metadata": {"a": 1, "b": None}, "tradeoffs": {"pros": ["x"], "cons": None}},
         {"metadata": {"a": 1}, "tradeoffs": {"pros": ["x"]}},
     ),
 ]
@@ -393,6 +393,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("security_vulnerability", {"metadata": {**CVE, "cve_id": "CVE-26-1"}}),
     ("security_vulnerability", {"metadata": {**CVE, "severity": "bad"}}),
     ("architecture_decision", {**REASONS, "tradeoffs": {}}),
+    ("architecture_decision", {**REASONS, "tradeoffs": {"pros": None}}),
 ]
 
 

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.shapes import ANYTHING
-from ctxhub.core.api.views import RETRY_HEADER, ProjectViewSet
+from ctxhub.core.api.views import ProjectViewSet, request_key
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.toolbox.dispatch import call
 
@@ -30,8 +30,7 @@ class CallViewSet(ProjectViewSet):
         return self._run(tool, _arguments(request.data, action))
 
     def _run(self, tool: str, arguments: dict[str, Any]) -> Response:
-        request_id = self.request.headers.get(RETRY_HEADER)
-        return Response(call(self.caller, tool, arguments, request_id=request_id))
+        return Response(call(self.caller, tool, arguments, request_id=request_key(self.request)))
 
 
 def _arguments(body: Any, action: str = "") -> dict[str, Any]:

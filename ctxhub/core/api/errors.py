@@ -20,6 +20,7 @@ from ctxhub.core.errors import (
     NotFound,
     Unauthenticated,
 )
+from ctxhub.core.services.stored_answers import UsedRequestId
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ class Failure(CtxhubError):
 
 def answer_error(error: Exception, context: dict[str, Any]) -> Response:
     status, said = translate(error)
-    if isinstance(said, Conflict) and _if_match_decides(context):
+    if isinstance(said, Conflict) and not isinstance(said, UsedRequestId) and _if_match_decides(context):
         status = 412
     if isinstance(said, Failure):
         logger.error("%s failed", context["request"].path, exc_info=error)

@@ -135,13 +135,43 @@ class ProjectViewSet(HubViewSet):
 
     def once(self, write: Callable[[], AnswerT]) -> AnswerT:
         """What the write answers; for a repeated Idempotency-Key, what it answered then."""
-        request_id = header_text(self.request.headers.get(RETRY_HEADER, ""))
-        return answer_once(self.caller, request_id, write, name=RETRY_HEADER)
+        if not (key := request_key(self.request)):
+            return write()
+        return answer_once(
+            self.caller,
+            key,
+            write,
+            operation=self._operation(),
+            arguments=self._arguments(),
+            name=RETRY_HEADER,
+        )
+
+    def _operation(self) -> str:
+        match = self.request.resolver_match
+        assert match
+        return f"{self.request.method} {match.route}"
+
+    def _arguments(self) -> dict[str, Any]:
+        """What makes two requests of an operation the same call: neither who speaks, nor how the project is
+        spelled.
+        """
+        query, body = self.request.query_params.lists(), self.request.data
+        return {
+            "where": {name: value for name, value in self.kwargs.items() if name != "slug"},
+            "query": {name: values for name, values in query if name not in self.common_parameters},
+            "body": {n: v for n, v in body.items() if n != "agent"} if isinstance(body, Mapping) else body,
+            "if_match": self.request.headers.get("If-Match"),
+        }
 
     def _read_body(self, request: Request) -> dict[str, Any]:
         body = super()._read_body(request)
         body.pop("agent", None)
         return body
+
+
+def request_key(request: Request) -> str:
+    """Empty where there is none."""
+    return header_text(request.headers.get(RETRY_HEADER, ""))
 
 
 @csrf_exempt

@@ -8,6 +8,9 @@ from ctxhub.core.models.base import ProjectRow
 class StoredAnswer(ProjectRow):
     agent = models.CharField(max_length=300, help_text="The agent's name, case-folded.")
     request_id = models.CharField(max_length=200)
+    digest = models.CharField(
+        max_length=64, db_default="", help_text="Of the operation and its arguments; empty: unknown."
+    )
     answer = models.JSONField()
     created_at = models.DateTimeField()
 

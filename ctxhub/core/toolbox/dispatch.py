@@ -26,7 +26,7 @@ def call(
 
     An argument that is null is absent: it neither clears nor picks anything.
     A write with a `request_id` that the same agent sent within 24 hours answers as it did then and writes
-    nothing. Raises CtxhubError; then nothing was written.
+    nothing; with another call's id it is a Conflict. Raises CtxhubError; then nothing was written.
     """
     tool = find_tool(tool_name)
     given = present(arguments)
@@ -41,7 +41,11 @@ def call(
     checked = action.arguments.check(given, action.call, also=action.common)
     with acting(caller):
         answer = answer_once(
-            caller, request_id if action.writes else None, lambda: action.run(caller, **checked)
+            caller,
+            request_id if action.writes else None,
+            lambda: action.run(caller, **checked),
+            operation=action.call,
+            arguments=checked,
         )
     touch_agent(caller)
     return _with_mail(caller, answer, shape)
