@@ -63,7 +63,11 @@ class AppendToPad(ProjectBody):
 class ChangePad(ProjectBody):
     example = {"content": "3. No index", "mode": "section", "section": "Findings"}
     content = Text()
-    mode = serializers.ChoiceField(list(MODES), required=False, help_text="Left out: replace.")
+    mode = serializers.ChoiceField(
+        list(MODES),
+        required=False,
+        help_text="Left out: section with section, replace_lines with end, insert with line, else replace.",
+    )
     line = WholeNumber(required=False, allow_null=True, help_text="Insert before it, or replace from it on.")
     end = WholeNumber(required=False, allow_null=True, help_text="The last line replaced; left out: line.")
     section = Text(required=False, allow_null=True, help_text="The text of a heading.")

@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from ctxhub.core.errors import InvalidInput, shown
+from ctxhub.core.inputs import clean_one_of
 from memory.models import PadChange
 from memory.selectors.pad_lines import headings, split_lines
 
@@ -13,7 +14,41 @@ MODES = {
     "replace_lines": PadChange.LINES_REPLACED,
     "section": PadChange.SECTION_EXTENDED,
 }
+# What each takes to say where.
+TAKES: dict[str, tuple[str, ...]] = {
+    "replace": (),
+    "insert": ("line",),
+    "replace_lines": ("line", "end"),
+    "section": ("section",),
+}
+TOGETHER = (
+    "insert takes line, replace_lines takes line and end, section takes section; replace, the whole pad, "
+    "takes none of them."
+)
 HEADINGS_NAMED = 50
+
+
+def mode_of(mode: str | None, *, line: int | None, end: int | None, section: str | None) -> PadChange:
+    """The way of editing that is said, or else meant: `section` means section, `end` replace_lines, `line`
+    alone insert, none of them replace.
+
+    Raises InvalidInput for what does not go together.
+    """
+    places = {"line": line, "end": end, "section": section}
+    given = [name for name, value in places.items() if value is not None]
+    meant = _meant(given) if mode is None else clean_one_of(mode, list(MODES), "mode")
+    if extra := [name for name in given if name not in TAKES[meant]]:
+        said = meant if mode is None else f"mode {meant}"
+        raise InvalidInput(f"{said} does not go with {' and '.join(extra)}.", hint=TOGETHER)
+    return MODES[meant]
+
+
+def _meant(places: Sequence[str]) -> str:
+    if "section" in places:
+        return "section"
+    if "end" in places:
+        return "replace_lines"
+    return "insert" if places else "replace"
 
 
 def edited(

@@ -15,7 +15,6 @@ from ctxhub.core.errors import Conflict, InvalidInput, LimitReached
 from ctxhub.core.inputs import (
     CONTENT_BYTES,
     clean_name,
-    clean_one_of,
     clean_query,
     clean_text,
     refuse_secret,
@@ -26,7 +25,7 @@ from ctxhub.core.writing import writing
 from memory.models import PadChange
 from memory.selectors.scratchpads import content_at, get_scratchpad
 from memory.selectors.workflows import get_workflow
-from memory.services.pad_edits import MODES, edited
+from memory.services.pad_edits import edited, mode_of
 from memory.services.scratchpad_log import ScratchpadChange, record_append, record_scratchpads
 from memory.sql.scratchpad_rows import LISTED, WHOLE, PadRow
 from memory.sql.scratchpad_states import insert_state, keep_content
@@ -141,7 +140,7 @@ def update_scratchpad(
     caller: Caller,
     scratchpad_id: int,
     content: str,
-    mode: str = "replace",
+    mode: str | None = None,
     line: int | None = None,
     end: int | None = None,
     section: str | None = None,
@@ -150,10 +149,12 @@ def update_scratchpad(
 ) -> UpdateAnswer:
     """Change a pad's text: replace it, insert before a line, replace lines, or add to a section's end.
 
-    `line` and `end` count from 1; inserting before the line behind the last one adds at the end. Raises
-    Conflict, and writes nothing, where the pad is not as long, or not in the state, that the caller expects.
+    Without a mode, `section`, `line` and `end` tell which is meant: `mode_of`. `line` and `end` count from 1;
+    inserting before the line behind the last one adds at the end. Raises InvalidInput for what does not go
+    together, Conflict where the pad is not as long, or not in the state, that the caller expects; then
+    nothing is written.
     """
-    change = MODES[clean_one_of(mode, list(MODES), "mode")]
+    change = mode_of(mode, line=line, end=end, section=section)
     content = _clean_content(content, caller)
     _refuse_what_is_missing(change, content, line, section)
     with writing(caller.project_id):
@@ -214,7 +215,8 @@ def _refuse_what_is_missing(change: PadChange, content: str, line: int | None, s
             raise InvalidInput("section must be given: the text of a heading.", missing=["section"])
         clean_query(section, "section")
     if not content and change in (PadChange.INSERTED, PadChange.SECTION_EXTENDED):
-        raise InvalidInput("content must not be empty.", missing=["content"])
+        hint = "replace_lines with an empty content removes lines."
+        raise InvalidInput("content must not be empty.", missing=["content"], hint=hint)
 
 
 def _fitted(text: str, taken: int = 0, content: str | None = None) -> tuple[str, str]:

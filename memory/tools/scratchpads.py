@@ -234,7 +234,7 @@ def update(
     caller: Caller,
     scratchpad_id: PadId,
     content: str,
-    mode: Annotated[str, Says("replace|insert|replace_lines|section")] = "replace",
+    mode: Annotated[str, Says("replace|insert|replace_lines|section")] | None = None,
     line: Number | None = None,
     end: Number | None = None,
     section: str | None = None,
@@ -242,9 +242,10 @@ def update(
 ) -> services.UpdateAnswer:
     """Change a pad: replace all, insert before a line, replace_lines line to end, or add to a section's end.
 
-    Lines count from 1; inserting before the line behind the last adds at the end. `section` is the text of a
-    heading. With expected_length (characters, as answers and lists say) nothing is written over that you have
-    not read. revisions shows what was there before, restore brings it back.
+    Without mode, `section` means section, `line` and `end` replace_lines, `line` alone insert, none of them
+    replace. Lines count from 1; inserting before the line behind the last adds at the end. `section` is the
+    text of a heading. With expected_length (characters, as answers and lists say) nothing is written over
+    that you have not read. revisions shows what was there before, restore brings it back.
     """
     return services.update_scratchpad(
         caller=caller,

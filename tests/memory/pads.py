@@ -4,12 +4,41 @@ from typing import Any
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Event, Project
-from memory.models import Scratchpad, ScratchpadRevision
+from memory.models import PadChange, Scratchpad, ScratchpadRevision
 from memory.services.scratchpads import create_scratchpad
 from memory.services.workflows import create_workflow
 from tests.tallies import counted, tallied
 
 LIMIT = 1_048_576
+
+SECTIONS = "# A\nx\n# B\ny"
+# Places without a mode, and what "new" makes of the sections.
+MEANT: list[tuple[dict[str, Any], str, PadChange]] = [
+    ({}, "new", PadChange.REPLACED),
+    ({"line": 2}, "# A\nnew\nx\n# B\ny", PadChange.INSERTED),
+    ({"line": 2, "end": 3}, "# A\nnew\ny", PadChange.LINES_REPLACED),
+    ({"line": 2, "end": 2}, "# A\nnew\n# B\ny", PadChange.LINES_REPLACED),
+    ({"line": 2, "mode": "replace_lines"}, "# A\nnew\n# B\ny", PadChange.LINES_REPLACED),
+    ({"section": "A"}, "# A\nx\nnew\n# B\ny", PadChange.SECTION_EXTENDED),
+    ({"section": "A", "line": None, "end": None}, "# A\nx\nnew\n# B\ny", PadChange.SECTION_EXTENDED),
+]
+# What contradicts itself, and how it is told.
+CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
+    ({"mode": "replace", "line": 1}, "mode replace does not go with line"),
+    ({"mode": "replace", "end": 1}, "mode replace does not go with end"),
+    ({"mode": "replace", "section": "A"}, "mode replace does not go with section"),
+    ({"mode": "replace", "line": 1, "end": 2}, "mode replace does not go with line and end"),
+    ({"mode": "replace", "section": ""}, "mode replace does not go with section"),
+    ({"mode": "insert", "line": 1, "end": 2}, "mode insert does not go with end"),
+    ({"mode": "insert", "line": 1, "section": "A"}, "mode insert does not go with section"),
+    ({"mode": "insert", "section": "A"}, "mode insert does not go with section"),
+    ({"mode": "replace_lines", "line": 1, "section": "A"}, "mode replace_lines does not go with section"),
+    ({"mode": "section", "section": "A", "line": 1}, "mode section does not go with line"),
+    ({"mode": "section", "section": "A", "end": 1}, "mode section does not go with end"),
+    ({"section": "A", "line": 1}, "section does not go with line"),
+    ({"section": "A", "line": 1, "end": 2}, "section does not go with line and end"),
+    ({"section": "A", "end": 2}, "section does not go with end"),
+]
 
 
 def begin(caller: Caller, name: str | None = "Code Refactoring Task", **rest: Any) -> int:

@@ -10,7 +10,7 @@ from memory.models import PadChange
 from memory.selectors.pad_lines import Heading, headings, split_lines
 from memory.services.pad_edits import MODES, edited
 from memory.services.scratchpads import update_scratchpad
-from tests.memory.pads import content_of, pad_of, states_of
+from tests.memory.pads import CONTRADICTIONS, MEANT, SECTIONS, content_of, pad_of, states_of
 
 THREE = "one\ntwo\nthree"
 
@@ -195,9 +195,33 @@ def test_each_mode_writes_and_is_remembered(
     assert states_of(pad)[-1].change == change
 
 
+@pytest.mark.parametrize(("said", "wanted", "change"), MEANT, ids=str)
+def test_without_a_mode_the_place_tells_which_is_meant(
+    ada: Caller, said: dict[str, Any], wanted: str, change: PadChange
+) -> None:
+    pad = pad_of(ada, SECTIONS)
+    update_scratchpad(caller=ada, scratchpad_id=pad, content="new", **said)
+    assert content_of(pad) == wanted
+    assert states_of(pad)[-1].change == change
+
+
+@pytest.mark.parametrize(("said", "why"), CONTRADICTIONS, ids=str)
+def test_what_does_not_go_together_is_refused(ada: Caller, said: dict[str, Any], why: str) -> None:
+    pad = pad_of(ada, "# A\nx")
+    with pytest.raises(InvalidInput, match=why) as refused:
+        update_scratchpad(caller=ada, scratchpad_id=pad, content="new", **said)
+    assert "line and end" in refused.value.hint
+    assert (content_of(pad), len(states_of(pad))) == ("# A\nx", 1)
+
+
 @pytest.mark.parametrize(
     ("said", "why"),
     [
+        ({"content": "x", "end": 1}, "line must be given"),
+        ({"content": "x", "section": ""}, "section must not be blank"),
+        ({"content": "", "line": 1}, "content must not be empty"),
+        ({"content": "x", "line": 0}, "line is 0"),
+        ({"content": "x", "mode": "", "line": 1}, "mode: '' is not known"),
         ({"content": "x", "mode": "insert"}, "line must be given"),
         ({"content": "x", "mode": "replace_lines"}, "line must be given"),
         ({"content": "x", "mode": "section"}, "section must be given"),

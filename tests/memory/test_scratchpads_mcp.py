@@ -291,6 +291,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("update", {"scratchpad_id": P}, "content"),
     ("update", {"scratchpad_id": P, "content": "x", "mode": "odd"}, "mode"),
     ("update", {"scratchpad_id": P, "content": "x", "mode": "insert"}, "line"),
+    ("update", {"scratchpad_id": P, "content": "x", "end": 1}, "line"),
     ("update", {"scratchpad_id": P, "content": "x", "mode": "insert", "line": HUGE}, "line"),
     ("update", {"scratchpad_id": P, "content": "x", "mode": "replace_lines", "line": 1, "end": 0}, "end"),
     ("update", {"scratchpad_id": P, "content": "x", "mode": "section", "section": "Nowhere"}, "section"),
