@@ -1,6 +1,14 @@
 """What tests do to the database beside using it."""
 
-from django.db import connection
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+from django.db import connection, connections
+
+from ctxhub.mcp import bridge
 
 
 def end_other_connections() -> None:
@@ -11,3 +19,51 @@ def end_other_connections() -> None:
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
+
+
+@contextmanager
+def database_away() -> Iterator[None]:
+    """Nobody gets in: PostgreSQL admits none, SQLite's file cannot be opened. This thread stays connected."""
+    with _closed_postgres() if connection.vendor == "postgresql" else _missing_sqlite():
+        yield
+
+
+@contextmanager
+def _closed_postgres() -> Iterator[None]:
+    said = connection.get_connection_params()
+    names = ("host", "port", "user", "password")
+    login = {name: said[name] for name in names if name in said}
+    with psycopg.connect(**login, dbname="postgres", autocommit=True) as server:
+        name = psycopg.sql.Identifier(connection.settings_dict["NAME"])
+        admit = psycopg.sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}")
+        server.execute(admit.format(name, psycopg.sql.SQL("false")))
+        end_other_connections()
+        try:
+            yield
+        finally:
+            server.execute(admit.format(name, psycopg.sql.SQL("true")))
+
+
+@contextmanager
+def _missing_sqlite() -> Iterator[None]:
+    file = Path(connection.settings_dict["NAME"])
+    _disconnect_bridge()
+    aside = file.rename(file.with_suffix(".aside"))
+    file.mkdir()
+    try:
+        yield
+    finally:
+        file.rmdir()
+        aside.rename(file)
+
+
+def _disconnect_bridge() -> None:
+    """SQLite has nobody else who could: each thread that serves MCP closes its own connection."""
+    all_here = threading.Barrier(bridge.THREADS)
+
+    def close() -> None:
+        all_here.wait(timeout=10)
+        connections.close_all()
+
+    for closing in [bridge._pool.submit(close) for _ in range(bridge.THREADS)]:
+        closing.result(timeout=20)

@@ -4,13 +4,12 @@ import asyncio
 import logging
 
 from ctxhub.core import clock
+from ctxhub.core.failures import log_failure
 from ctxhub.core.models import Project
 from ctxhub.core.services.retention import cleanup_sometimes
 from ctxhub.mcp.bridge import in_thread
 
 EVERY_SECONDS = 60
-
-logger = logging.getLogger(__name__)
 
 
 async def keep_house() -> None:
@@ -20,8 +19,8 @@ async def keep_house() -> None:
         try:
             for project_id in await in_thread(_projects):
                 await in_thread(cleanup_sometimes, project_id, clock.now())
-        except Exception:  # Whatever it is, the next minute may be a better one.
-            logger.warning("not all was cleaned", exc_info=True)
+        except Exception as error:  # Whatever it is, the next minute may be a better one.
+            log_failure("cleaning up", error, level=logging.WARNING)
 
 
 def _projects() -> list[int]:

@@ -1,8 +1,6 @@
 """`/mcp` beside Django in one ASGI process; token, Host and Origin are checked before the SDK's turn."""
 
 import asyncio
-import json
-import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -13,19 +11,19 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
 from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError, InvalidInput, LimitReached, NotAllowed, Unauthenticated
+from ctxhub.core.errors import CtxhubError, InvalidInput, NotAllowed, Unauthenticated
+from ctxhub.core.failures import Failure, failure_of, log_failure
 from ctxhub.core.headers import header_text
 from ctxhub.core.inputs import clean_agent
 from ctxhub.core.services.access_tokens import authenticate, authenticate_remembered
-from ctxhub.mcp import cross_origin
+from ctxhub.mcp import cross_origin, request_bodies
 from ctxhub.mcp.bridge import in_thread
 from ctxhub.mcp.housekeeping import keep_house
 from ctxhub.mcp.lanes import Lanes
 from ctxhub.mcp.patience import patiently
-from ctxhub.mcp.request_bodies import SECONDS_TO_SEND, Gone, TooLong, TooSlow, whole_body, with_body
+from ctxhub.mcp.refusals import FAILURE, in_our_words, refuse, refuse_media_type, send_json, status_of
+from ctxhub.mcp.request_bodies import Gone, TooLong, TooSlow, whole_body, with_body
 from ctxhub.mcp.server import Context, Surface, build_server
-
-logger = logging.getLogger(__name__)
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -58,11 +56,11 @@ class Dispatcher:
         self._serves_mcp = mode in ("both", "mcp")
         self._serves_django = mode in ("both", "api")
         self._manager = StreamableHTTPSessionManager(
-            build_server(_caller_of, surface or Surface()),
+            build_server(_caller_of, surface or Surface(), _note_failure),
             json_response=True,
             stateless=True,
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-            max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 64 * 1024,
+            max_request_body_size=_longest_message(),
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -73,7 +71,7 @@ class Dispatcher:
         elif self._serves_django or scope.get("path") in ("/healthz", "/readyz"):
             await self._serve_django(scope, receive, send)
         else:
-            await _refuse(send, 404, InvalidInput("This process serves /mcp only."))
+            await refuse(send, 404, InvalidInput("This process serves /mcp only."))
 
     async def _serve_django(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A lane is held while Django works, never while a client sends or reads slowly."""
@@ -84,11 +82,8 @@ class Dispatcher:
             return
         try:
             body = await whole_body(headers, receive)
-        except TooLong:
-            limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-            await _refuse(answer, 413, InvalidInput(f"The body has more than {limit:,} bytes."))
-        except TooSlow:
-            await _refuse(answer, 408, InvalidInput(f"The body did not come within {SECONDS_TO_SEND:.0f} s."))
+        except (TooLong, TooSlow) as error:
+            await _refuse(answer, *_refuse_body(error))
         except Gone:
             return
         else:
@@ -120,7 +115,7 @@ class Dispatcher:
         headers = _headers(scope)
         send = cross_origin.readable(headers, send)
         if refusal := _refuse_foreign(headers):
-            await _refuse(send, *refusal)
+            await refuse(send, *refusal)
             return
         if cross_origin.asks_first(scope["method"], headers):
             await cross_origin.give_leave(send)
@@ -128,13 +123,29 @@ class Dispatcher:
         try:
             caller = await _caller(headers, self._admit)
         except CtxhubError as error:
-            await _refuse(send, _status_of(error), error)
+            await refuse(send, status_of(error), error)
+            return
+        except Exception as error:
+            log_failure("/mcp", error)
+            await refuse(send, status_of(error), failure_of(error))
             return
         if scope["method"] != "POST":
             # Stateless: a stream opened by GET would stay empty, and hold its connection for nothing.
-            await _refuse(send, 405, InvalidInput("MCP is spoken by POST here."))
+            await refuse(send, 405, InvalidInput("MCP is spoken by POST here."))
+            return
+        try:
+            body = await whole_body(headers, receive, at_most=_longest_message())
+        except (TooLong, TooSlow) as error:
+            await refuse(send, *_refuse_body(error))
+        except Gone:
+            return
         else:
-            await self._manager.handle_request({**scope, "path": "/mcp", CALLER: caller}, receive, send)
+            if refusal := refuse_media_type(headers):
+                await refuse(send, *refusal, body)
+                return
+            scope = {**scope, "path": "/mcp", CALLER: caller}
+            answer = in_our_words(scope, body, send)
+            await self._manager.handle_request(scope, with_body(body, receive), answer)
 
 
 def _headers(scope: Scope) -> dict[str, str]:
@@ -144,6 +155,11 @@ def _headers(scope: Scope) -> dict[str, str]:
 def _caller_of(context: Context) -> Caller:
     caller: Caller = context.request.scope[CALLER]  # type: ignore[union-attr]
     return caller
+
+
+def _note_failure(context: Context, failure: Failure) -> None:
+    if "retry_after" in failure.details:
+        context.request.scope[FAILURE] = failure  # type: ignore[union-attr]
 
 
 async def _caller(headers: dict[str, str], admit: Callable[[Caller], Caller] | None) -> Caller:
@@ -195,19 +211,17 @@ def _is_allowed(host: str) -> bool:
     return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
-def _status_of(error: CtxhubError) -> int:
-    statuses = ((Unauthenticated, 401), (NotAllowed, 403), (LimitReached, 429))
-    return next((status for kind, status in statuses if isinstance(error, kind)), 400)
+def _longest_message() -> int:
+    """An argument may be as long as a body of REST, and a message has a few words around it."""
+    return settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 64 * 1024
+
+
+def _refuse_body(error: TooLong | TooSlow) -> tuple[int, CtxhubError]:
+    if isinstance(error, TooSlow):
+        return 408, InvalidInput(f"The body did not come within {request_bodies.SECONDS_TO_SEND:.0f} s.")
+    return 413, InvalidInput(f"The body has more than {error.at_most:,} bytes.")
 
 
 async def _refuse(send: Send, status: int, error: CtxhubError) -> None:
-    body = json.dumps(error.body()).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if status == 401:
-        headers.append((b"www-authenticate", b'Bearer realm="ctxhub"'))
-    if status == 405:
-        headers.append((b"allow", b"POST"))
-    if status == 429:
-        headers.append((b"retry-after", str(error.details["retry_after"]).encode()))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    """In the words of REST."""
+    await send_json(send, status, error, error.body())

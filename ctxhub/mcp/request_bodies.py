@@ -16,7 +16,11 @@ SECONDS_TO_SEND = 60.0
 
 
 class TooLong(Exception):
-    """The body has more bytes than this hub takes."""
+    """The body has more bytes than are taken."""
+
+    def __init__(self, at_most: int) -> None:
+        super().__init__()
+        self.at_most = at_most
 
 
 class TooSlow(Exception):
@@ -27,12 +31,12 @@ class Gone(Exception):
     """Whoever asked has hung up."""
 
 
-async def whole_body(headers: dict[str, str], receive: Receive) -> bytes:
-    """The body, once all of it is there. Raises TooLong, TooSlow or Gone."""
-    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+async def whole_body(headers: dict[str, str], receive: Receive, *, at_most: int | None = None) -> bytes:
+    """The body, once all of it is there, of so many bytes or REST's most. Raises TooLong, TooSlow or Gone."""
+    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE if at_most is None else at_most
     said = headers.get("content-length", "")
     if said.isdigit() and int(said) > limit:
-        raise TooLong
+        raise TooLong(limit)
     try:
         async with asyncio.timeout(SECONDS_TO_SEND):
             return await _whole(receive, limit)
@@ -58,6 +62,6 @@ async def _whole(receive: Receive, limit: int) -> bytes:
             raise Gone
         body += message.get("body", b"")
         if len(body) > limit:
-            raise TooLong
+            raise TooLong(limit)
         if not message.get("more_body"):
             return bytes(body)

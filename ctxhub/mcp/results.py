@@ -1,6 +1,5 @@
 """An answer or an error of the hub, as a tool result."""
 
-import logging
 from typing import Any
 
 import mcp_types as types
@@ -9,8 +8,6 @@ from ctxhub.core.answers import fit
 from ctxhub.core.errors import CtxhubError
 from ctxhub.core.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text
-
-logger = logging.getLogger(__name__)
 
 TOKENS = "ctxhub/tokens"
 
@@ -22,16 +19,6 @@ def answer_result(answer: dict[str, Any], *, structured: bool) -> types.CallTool
 def error_result(error: CtxhubError) -> types.CallToolResult:
     """The contract's error, which a model can repair its call from."""
     return _result(fit(error.body()), structured=None, is_error=True)
-
-
-def failure_result(tool: str) -> types.CallToolResult:
-    """For what should not happen: the log has the trace, the model a sentence without it."""
-    logger.exception("tool %s failed", tool)
-    body = {
-        "error": "internal",
-        "message": f"{tool} failed inside the hub; its log says why. Nothing was written.",
-    }
-    return _result(body, structured=None, is_error=True)
 
 
 def _result(

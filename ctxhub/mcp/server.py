@@ -13,11 +13,12 @@ from mcp.server.lowlevel import Server
 from ctxhub import __version__
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import CtxhubError, InvalidInput
+from ctxhub.core.failures import Failure, failure_of, log_failure
 from ctxhub.core.toolbox import dispatch
 from ctxhub.core.toolbox.surface import INSTRUCTIONS, find_call, list_tools
 from ctxhub.mcp.bridge import in_thread, in_turn
 from ctxhub.mcp.patience import patiently
-from ctxhub.mcp.results import answer_result, error_result, failure_result
+from ctxhub.mcp.results import answer_result, error_result
 
 REQUEST_ID = "ctxhub/request_id"
 LIST_TTL_MS = 60_000
@@ -47,8 +48,15 @@ def _request_id(context: Context) -> str | None:
     return str(said)
 
 
-def build_server(caller_of: Callable[[Context], Caller], surface: Surface) -> Server[Any]:
-    """A server for callers that `caller_of` finds in a request (HTTP) or knows (stdio)."""
+def build_server(
+    caller_of: Callable[[Context], Caller],
+    surface: Surface,
+    on_failure: Callable[[Context, Failure], None] = lambda context, failure: None,
+) -> Server[Any]:
+    """A server for callers that `caller_of` finds in a request (HTTP) or knows (stdio).
+
+    `on_failure` hears of calls that failed through no fault of the caller, before they are answered.
+    """
 
     async def on_list_tools(
         context: Context, params: types.PaginatedRequestParams | None
@@ -71,8 +79,11 @@ def build_server(caller_of: Callable[[Context], Caller], surface: Surface) -> Se
                 answer = await patiently(partial(in_thread, run))
         except CtxhubError as error:
             return error_result(error)
-        except Exception:
-            return failure_result(params.name)
+        except Exception as error:
+            log_failure(f"tool {params.name}", error)
+            failure = failure_of(error, f"{params.name} failed inside the hub")
+            on_failure(context, failure)
+            return error_result(failure)
         return answer_result(answer, structured=surface.is_flat)
 
     return Server(

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import re
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -18,18 +17,10 @@ from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-LINE_BYTES = 64 * 1024 * 1024
-END_BYTES = 1_000
-SECONDS_TO_ANSWER = 10
-NO_MESSAGE = "This is no JSON-RPC message."
+from ctxhub.mcp.json_rpc import END_BYTES, NO_MESSAGE, id_in
 
-_ID = rb'"id"\s*:\s*(-?\d{1,18}|"(?:[^"\\]|\\.){0,200}")\s*'
-_TEXT = rb'"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"\s*'
-# Clients write the id before params or after it; deeper within a line an "id" may be anything's.
-_ID_FIRST = re.compile(rb"\s*\{\s*(?:" + _TEXT + rb",\s*){0,2}" + _ID + rb"[,}]")
-_ID_LAST = re.compile(
-    rb"\}\s*,\s*(?:" + _TEXT + rb",\s*){0,2}" + _ID + rb"(?:,\s*" + _TEXT + rb"){0,2}\}\s*$"
-)
+LINE_BYTES = 64 * 1024 * 1024
+SECONDS_TO_ANSWER = 10
 
 
 class LineTooLong(Exception):
@@ -179,21 +170,4 @@ def _reason(error: ValidationError) -> str | None:
 def _refusal(line: bytes, reason: str | None) -> str:
     """The answer to a line that is no message, with its id if one can be read: its sender may be waiting."""
     code, message = (types.PARSE_ERROR, reason) if reason else (types.INVALID_REQUEST, NO_MESSAGE)
-    return json.dumps({"jsonrpc": "2.0", "id": _id_in(line), "error": {"code": code, "message": message}})
-
-
-def _id_in(line: bytes) -> int | str | None:
-    try:
-        sent = json.loads(line)
-        said = sent.get("id") if isinstance(sent, dict) else None
-    except (ValueError, RecursionError):
-        found = _ID_FIRST.match(line[:END_BYTES]) or _ID_LAST.search(line[-END_BYTES:])
-        said = _decoded(found[1]) if found else None
-    return said if type(said) in (int, str) else None
-
-
-def _decoded(text: bytes) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
+    return json.dumps({"jsonrpc": "2.0", "id": id_in(line), "error": {"code": code, "message": message}})

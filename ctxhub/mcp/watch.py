@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 
 from django.db import connection
 
+from ctxhub.core.failures import log_failure
 from ctxhub.core.selectors.events import NewEvent, read_new_events
 from ctxhub.core.services.events import CHANNEL
 from ctxhub.core.waiting import Wanted
 
 LOOK_EVERY_SECONDS = 0.05
 SECONDS_AFTER_FAILURE = 1.0
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, eq=False)
@@ -74,8 +73,8 @@ class Watch:
         while True:
             try:
                 self._watch()
-            except Exception:  # Whatever it is, those who wait rely on this thread.
-                logger.warning("the log cannot be watched; trying again", exc_info=True)
+            except Exception as error:  # Whatever it is, those who wait rely on this thread.
+                log_failure("watching the events", error, level=logging.WARNING)
                 connection.close()
                 time.sleep(SECONDS_AFTER_FAILURE)
 

@@ -4,6 +4,7 @@ import logging
 import socket
 
 import pytest
+from django.db import OperationalError
 
 from ctxhub.core.models import Event, Project
 from ctxhub.core.selectors import hub as selectors
@@ -127,6 +128,20 @@ def test_a_failure_inside_says_nothing_of_the_inside(
     assert (reply.status, reply.body["error"]) == (500, "internal")
     assert "secret" not in str(reply.body)
     assert "SELECT secret" in caplog.text
+
+
+def test_a_database_that_does_not_answer_costs_one_line_in_the_log(
+    ada_rest: RestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(project_id: int) -> None:
+        raise OperationalError("connection refused\n\tIs the server running?")
+
+    monkeypatch.setattr(selectors, "count_all", fail)
+    reply = ada_rest.get("stats/")
+    assert (reply.status, reply.body["error"], reply.headers["retry-after"]) == (503, "internal", "5")
+    [line] = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert line.exc_info is None
+    assert line.getMessage().endswith("(connection refused Is the server running?)")
 
 
 @pytest.mark.parametrize("path", ["decisions/a%00b/", "decisions/a%00b/versions/", "decisions/?key=a%00b"])

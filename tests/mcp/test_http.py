@@ -1,6 +1,8 @@
 """`/mcp` over HTTP: who gets in, and what the wire answers."""
 
+import http.client
 import json
+import socket
 from typing import Any
 
 import pytest
@@ -8,7 +10,8 @@ from pytest_django import Settings
 
 from ctxhub.core.models import Project
 from ctxhub.core.services.access_tokens import create_token, revoke_token
-from tests.hub import LiveHub, McpClient
+from ctxhub.mcp import request_bodies
+from tests.hub import LiveHub, McpClient, Reply
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
@@ -18,13 +21,23 @@ def text_of(reply: Any) -> dict[str, Any]:
     return answer
 
 
+def code_of(reply: Reply) -> str:
+    """The contract's code of a refusal, which is a JSON-RPC error with a sentence in it."""
+    body, error = reply.body, reply.body["error"]
+    assert (body["jsonrpc"], error["code"]) == ("2.0", -32600)
+    assert error["message"].startswith(error["data"]["message"])
+    assert error["message"].endswith(error["data"].get("hint", ""))
+    code: str = error["data"]["error"]
+    return code
+
+
 # -- Tokens ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS", "PUT"])
 def test_without_a_token_nothing_is_said(hub: LiveHub, method: str) -> None:
     reply = hub.http().send(method, "/mcp", PING)
-    assert (reply.status, reply.body["error"]) == (401, "not_allowed")
+    assert (reply.status, code_of(reply)) == (401, "not_allowed")
     assert reply.headers["www-authenticate"].startswith("Bearer")
     assert "resource_metadata" not in reply.headers["www-authenticate"]
 
@@ -34,15 +47,15 @@ def test_without_a_token_nothing_is_said(hub: LiveHub, method: str) -> None:
 )
 def test_another_authorization_is_refused(hub: LiveHub, header: str) -> None:
     reply = hub.http().send("POST", "/mcp", PING, {"Authorization": header})
-    assert (reply.status, reply.body["error"]) == (401, "not_allowed")
+    assert (reply.status, code_of(reply)) == (401, "not_allowed")
 
 
 @pytest.mark.parametrize("token", ["${CTXHUB_TOKEN}", "${env:CTXHUB_TOKEN}"])
 def test_a_variable_that_was_not_filled_in_is_told_so(hub: LiveHub, token: str) -> None:
     reply = hub.mcp(token).send("POST", "/mcp", PING)
     assert reply.status == 401
-    assert token in reply.body["message"]
-    assert "environment" in reply.body["hint"]
+    assert token in reply.body["error"]["message"]
+    assert "environment" in reply.body["error"]["message"]
 
 
 def test_a_revoked_token_ends_at_once(hub: LiveHub, apollo: Project) -> None:
@@ -65,7 +78,8 @@ def test_no_oauth_metadata_is_advertised(hub: LiveHub) -> None:
     "host", ["evil.example", "evil.example:8000", "localhost.evil.example", "[::2]", "", "a b"]
 )
 def test_a_foreign_host_is_misdirected(hub: LiveHub, ada_token: str, host: str) -> None:
-    assert hub.http(ada_token).send("POST", "/mcp", PING, {"Host": host}).status == 421
+    reply = hub.http(ada_token).send("POST", "/mcp", PING, {"Host": host})
+    assert (reply.status, code_of(reply)) == (421, "not_allowed")
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:1234", "127.0.0.1:80", "LOCALHOST"])
@@ -78,7 +92,7 @@ def test_a_host_of_ours_is_served_on_any_port(hub: LiveHub, ada_token: str, host
 )
 def test_a_foreign_origin_is_forbidden(hub: LiveHub, ada_token: str, origin: str) -> None:
     reply = hub.http(ada_token).send("POST", "/mcp", PING, {"Origin": origin})
-    assert (reply.status, reply.body["error"]) == (403, "not_allowed")
+    assert (reply.status, code_of(reply)) == (403, "not_allowed")
 
 
 def test_an_origin_of_ours_is_served(hub: LiveHub, ada_token: str, settings: Settings) -> None:
@@ -122,6 +136,7 @@ def test_both_spellings_of_the_path_answer(ada_mcp: McpClient, path: str) -> Non
 def test_no_stream_is_held_open_and_no_session_ended(ada_mcp: McpClient, method: str) -> None:
     reply = ada_mcp.send(method, "/mcp")
     assert (reply.status, reply.headers["allow"]) == (405, "POST")
+    assert method == "HEAD" or code_of(reply) == "invalid"
 
 
 @pytest.mark.parametrize("method", ["notifications/initialized", "notifications/cancelled"])
@@ -136,7 +151,72 @@ def test_a_body_of_5_mb_is_read_and_a_longer_one_is_not(ada_mcp: McpClient) -> N
     for size, status in sizes.items():
         arguments = {"action": "set", "key": "k", "value": "x" * size}
         message = {**PING, "method": "tools/call", "params": {"name": "decision", "arguments": arguments}}
-        assert ada_mcp.send("POST", "/mcp", message).status == status
+        reply = ada_mcp.send("POST", "/mcp", message)
+        assert reply.status == status
+    assert code_of(reply) == "invalid"
+    assert "5,308,416 bytes" in reply.body["error"]["message"]
+
+
+def test_a_body_that_does_not_come_in_time_is_refused(
+    hub: LiveHub, ada_token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_bodies, "SECONDS_TO_SEND", 0.2)
+    with socket.create_connection(("127.0.0.1", hub.port), timeout=20) as client:
+        head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {ada_token}\r\n"
+        client.sendall(f"{head}Content-Length: 10\r\n\r\n{{".encode())
+        response = http.client.HTTPResponse(client)
+        response.begin()
+        reply = Reply(response.status, {}, json.loads(response.read()))
+    assert (reply.status, code_of(reply)) == (408, "invalid")
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28", "1999-01-01", ""])
+@pytest.mark.parametrize(
+    ("header", "value", "status"),
+    [
+        ("Content-Type", "text/plain", 415),
+        ("Content-Type", "application/jsonx", 415),
+        ("Content-Type", "", 415),
+        ("Accept", "text/html", 406),
+        ("Accept", "", 406),
+    ],
+)
+def test_other_media_types_are_refused_with_what_to_send(
+    ada_mcp: McpClient, version: str, header: str, value: str, status: int
+) -> None:
+    named = {"Mcp-Protocol-Version": version} if version else {}
+    reply = ada_mcp.send("POST", "/mcp", {**PING, "id": "x"}, {header: value, **named})
+    assert (reply.status, code_of(reply), reply.body["id"]) == (status, "invalid", "x")
+    assert f"Send the header {header}: application/json" in reply.body["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [("Content-Type", "application/json; charset=utf-8"), ("Accept", "*/*"), ("Accept", "application/json")],
+)
+def test_media_types_that_are_json_are_served(ada_mcp: McpClient, header: str, value: str) -> None:
+    assert ada_mcp.send("POST", "/mcp", PING, {header: value}).body["result"] == {}
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize(
+    ("body", "request_id"),
+    [(b"{nope", None), (b"", None), (b"[]", None), (b'{"id":7}', 7), (b'{"jsonrpc":"2.0","id":{}}', None)],
+)
+def test_a_body_that_is_no_message_is_refused_in_a_line(
+    ada_mcp: McpClient, version: str, body: bytes, request_id: int | None
+) -> None:
+    reply = ada_mcp.send("POST", "/mcp", body, {"Mcp-Protocol-Version": version})
+    assert (reply.status, reply.body["jsonrpc"]) == (400, "2.0")
+    assert "\n" not in reply.body["error"]["message"]
+    assert version == "2026-07-28" or reply.body["id"] == request_id
+
+
+def test_what_only_a_stream_could_answer_is_refused_in_json(ada_mcp: McpClient) -> None:
+    message = {**PING, "method": "subscriptions/listen"}
+    headers = {"Accept": "application/json", "Mcp-Protocol-Version": "2026-07-28"}
+    reply = ada_mcp.send("POST", "/mcp", message, headers)
+    assert (reply.status, code_of(reply), reply.body["id"]) == (406, "invalid", 1)
 
 
 def test_an_unknown_method_is_a_protocol_error(ada_mcp: McpClient) -> None:
@@ -200,4 +280,4 @@ def test_an_agents_name_in_the_header_may_have_accents(hub: LiveHub, apollo: Pro
 def test_a_header_too_long_for_a_name_is_refused(hub: LiveHub, apollo: Project) -> None:
     token = create_token(project=apollo, name="laptop").secret
     reply = hub.mcp(token).send("POST", "/mcp", PING, {"Ctxhub-Agent": "a" * 101})
-    assert (reply.status, reply.body["error"]) == (400, "invalid")
+    assert (reply.status, code_of(reply)) == (400, "invalid")

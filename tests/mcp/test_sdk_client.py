@@ -6,7 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
@@ -44,6 +44,60 @@ def test_the_client_works_over_http(hub: LiveHub, ada_token: str, mode: Any) -> 
         ):
             assert client.protocol_version == VERSIONS[mode]
             await work(client)
+
+    anyio.run(session)
+
+
+def cause(error: Exception) -> Exception:
+    """What a client's groups of tasks failed of."""
+    return cause(error.exceptions[0]) if isinstance(error, ExceptionGroup) else error
+
+
+@pytest.mark.parametrize("mode", VERSIONS)
+@pytest.mark.parametrize(
+    ("headers", "sentence"),
+    [
+        ({}, "This hub needs a token. Send the header Authorization: Bearer TOKEN"),
+        (
+            {"Authorization": "Bearer ctx_old"},
+            "The token is not known here. Make one: manage.py token create",
+        ),
+        ({"Authorization": "Bearer ${TOKEN}"}, "The token is the literal text ${TOKEN}: your client did not"),
+        (
+            {"Origin": "https://evil.example"},
+            "The origin 'https://evil.example' is not allowed. Add its host",
+        ),
+        (
+            {"Host": "evil.example"},
+            "The host 'evil.example' is not served here. Add it to CTXHUB_ALLOWED_HOSTS.",
+        ),
+    ],
+)
+def test_whoever_is_refused_reads_why(
+    hub: LiveHub, mode: Any, headers: dict[str, str], sentence: str
+) -> None:
+    async def session() -> None:
+        async with create_mcp_http_client(headers=headers) as http:
+            with pytest.raises(ExceptionGroup) as group:
+                async with Client(streamable_http_client(f"{hub.url}/mcp", http_client=http), mode=mode):
+                    pass
+        refused = cause(group.value)
+        assert isinstance(refused, MCPError)
+        assert str(refused).startswith(sentence)
+        assert refused.data["error"] == "not_allowed"
+
+    anyio.run(session)
+
+
+@pytest.mark.parametrize("mode", VERSIONS)
+def test_whoever_sends_too_much_reads_the_limit(hub: LiveHub, ada_token: str, mode: Any) -> None:
+    async def session() -> None:
+        async with (
+            create_mcp_http_client(headers={"Authorization": f"Bearer {ada_token}"}) as http,
+            Client(streamable_http_client(f"{hub.url}/mcp", http_client=http), mode=mode) as client,
+        ):
+            with pytest.raises(MCPError, match=r"The body has more than 5,308,416 bytes\."):
+                await said(client, "decision", action="set", key="k", value="x" * 6_000_000)
 
     anyio.run(session)
 

@@ -1,11 +1,9 @@
 """Every error as a REST answer: one body everywhere, `{"error", "message", "hint"?, ...}`, and its status."""
 
-import logging
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 from django.core import exceptions as django
-from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions as rest
 from rest_framework.response import Response
@@ -20,13 +18,11 @@ from ctxhub.core.errors import (
     NotFound,
     Unauthenticated,
 )
+from ctxhub.core.failures import DATABASE_AWAY, Failure, failure_of, log_failure
 from ctxhub.core.services.stored_answers import UsedRequestId
-
-logger = logging.getLogger(__name__)
 
 STATUS = {"invalid": 400, "not_found": 404, "conflict": 409, "not_allowed": 403, "limit_reached": 409}
 NEEDS_TOKEN = "Send the header Authorization: Bearer TOKEN (manage.py token create), or sign in at /admin/."  # noqa: S105
-RETRY_SECONDS = 5
 HINTS = {
     405: "/api/docs/ lists what each address takes.",
     406: "Ask for application/json.",
@@ -34,24 +30,20 @@ HINTS = {
 }
 
 
-class Failure(CtxhubError):
-    """What should not happen; the log has the trace."""
-
-    code: ClassVar[str] = "internal"
-
-
 def answer_error(error: Exception, context: dict[str, Any]) -> Response:
     status, said = translate(error)
     if isinstance(said, Conflict) and not isinstance(said, UsedRequestId) and _if_match_decides(context):
         status = 412
-    if isinstance(said, Failure):
-        logger.error("%s failed", context["request"].path, exc_info=error)
     headers = {}
     if authenticate := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = authenticate
     if "retry_after" in said.details:
         headers["Retry-After"] = str(said.details["retry_after"])
-    return Response(said.body(), status=status, headers=headers)
+    response = Response(said.body(), status=status, headers=headers)
+    if isinstance(said, Failure):
+        log_failure(context["request"].path, error)
+        response._has_been_logged = True  # type: ignore[attr-defined]  # Else Django adds a line of its own.
+    return response
 
 
 def translate(error: Exception) -> tuple[int, CtxhubError]:
@@ -85,10 +77,8 @@ def translate(error: Exception) -> tuple[int, CtxhubError]:
             )
         case django.SuspiciousOperation():
             return 400, InvalidInput(str(error))
-        case OperationalError() | InterfaceError():
-            return 503, Failure("The database does not answer; perhaps soon.", retry_after=RETRY_SECONDS)
         case _:
-            return 500, Failure("The hub failed; its log says why. Nothing was written.")
+            return 503 if isinstance(error, DATABASE_AWAY) else 500, failure_of(error)
 
 
 def _if_match_decides(context: dict[str, Any]) -> bool:

@@ -4,17 +4,16 @@ import logging
 import threading
 import time
 
-from django.db import DatabaseError
+from django.db import Error
 
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
+from ctxhub.core.failures import log_failure
 from ctxhub.core.models import Agent
 from ctxhub.core.services.words import register_agent
 from ctxhub.core.writing import takes_turn, touching
 
 SEEN_EVERY_SECONDS = 60.0
-
-logger = logging.getLogger(__name__)
 
 
 def touch_agent(caller: Caller) -> None:
@@ -35,8 +34,8 @@ def touch_agent(caller: Caller) -> None:
                 register_agent(caller, clock.now())
             else:
                 _touched.pop(agent, None)
-    except DatabaseError:  # What the agent came for is done, and must not be reported as failed.
-        logger.warning("agent %r was not noted", caller.agent, exc_info=True)
+    except Error as error:  # What the agent came for is done, and must not be reported as failed.
+        log_failure(f"noting agent {caller.agent!r}", error, level=logging.WARNING)
 
 
 def find_agent(project_id: int, name: str) -> Agent | None:

@@ -1,0 +1,110 @@
+"""`/mcp` while the database does not answer: 503, a sentence, and one line in the log."""
+
+from typing import Any
+
+import anyio
+import pytest
+from django.db import OperationalError
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+from ctxhub.core import mail
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Project
+from memory.models import Decision
+from tests.databases import database_away
+from tests.hub import LiveHub, McpClient, Reply
+
+PING = {"jsonrpc": "2.0", "id": "p", "method": "ping"}
+VERSIONS: dict[str, dict[str, str]] = {
+    "2025-11-25": {"Mcp-Protocol-Version": "2025-11-25"},
+    "2026-07-28": {
+        "Mcp-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "decision",
+    },
+}
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+def called(client: McpClient, version: str, **arguments: Any) -> Reply:
+    meta = {"_meta": META} if version == "2026-07-28" else {}
+    params = {"name": "decision", "arguments": arguments, **meta}
+    message = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
+    return client.send("POST", "/mcp", message, VERSIONS[version])
+
+
+def is_away(reply: Reply, request_id: int | None) -> bool:
+    error = reply.body["error"]
+    assert (reply.status, reply.headers["retry-after"]) == (503, "5")
+    assert (reply.body["jsonrpc"], reply.body["id"]) == ("2.0", request_id)
+    assert (error["code"], error["message"]) == (-32603, "The database does not answer; perhaps soon.")
+    expected = {"error": "internal", "message": error["message"], "retry_after": 5}
+    return bool(error["data"] == expected)
+
+
+def is_one_line(caplog: pytest.LogCaptureFixture) -> bool:
+    [record] = caplog.records
+    return record.exc_info is None and "\n" not in record.getMessage()
+
+
+def test_nobody_is_known_while_the_database_is_away(
+    ada_mcp: McpClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    with database_away():
+        reply = ada_mcp.send("POST", "/mcp", PING)
+    assert is_away(reply, None)
+    assert is_one_line(caplog)
+    assert ada_mcp.rpc("ping")["result"] == {}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("action", [{"action": "set", "value": "x"}, {"action": "get"}], ids=["set", "get"])
+def test_a_call_fails_while_the_database_is_away(
+    ada_mcp: McpClient, version: str, action: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert called(ada_mcp, version, action="get", key="k").status == 200
+    with database_away():
+        reply = called(ada_mcp, version, key="k", **action)
+    assert is_away(reply, 7)
+    assert is_one_line(caplog)
+    assert called(ada_mcp, version, key="k", **action).status == 200
+
+
+def test_a_page_of_a_listed_site_may_read_it(ada_mcp: McpClient, settings: Any) -> None:
+    settings.CORS_ORIGINS = ["https://app.example"]
+    with database_away():
+        reply = ada_mcp.send("POST", "/mcp", PING, {"Origin": "https://app.example"})
+    assert reply.status == 503
+    assert "Retry-After" in reply.headers["access-control-expose-headers"]
+
+
+def test_the_sdks_client_reads_the_sentence(hub: LiveHub, ada_token: str) -> None:
+    async def session() -> None:
+        async with (
+            create_mcp_http_client(headers={"Authorization": f"Bearer {ada_token}"}) as http,
+            Client(streamable_http_client(f"{hub.url}/mcp", http_client=http)) as client,
+        ):
+            with database_away(), pytest.raises(MCPError, match="The database does not answer"):
+                await client.call_tool("decision", {"action": "get", "key": "k"})
+            assert not (await client.call_tool("decision", {"action": "get", "key": "k"})).is_error
+
+    anyio.run(session)
+
+
+def test_a_call_that_was_done_is_not_told_to_have_failed(
+    ada_mcp: McpClient, apollo: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database goes between a write and the mail that is counted beside its answer."""
+
+    def gone(caller: Caller) -> int:
+        raise OperationalError("gone")
+
+    monkeypatch.setattr(mail, "urgent", [gone])
+    assert ada_mcp.call("decision", "set", key="k", value="x")["result"] == "created"
+    assert Decision.objects.in_project(apollo).filter(key="k").exists()
