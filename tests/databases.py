@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psycopg
 from django.db import connection, connections
+from psycopg import sql
 
 from ctxhub.mcp import bridge
 
@@ -31,17 +32,19 @@ def database_away() -> Iterator[None]:
 @contextmanager
 def _closed_postgres() -> Iterator[None]:
     said = connection.get_connection_params()
-    names = ("host", "port", "user", "password")
-    login = {name: said[name] for name in names if name in said}
+    login = {name: said[name] for name in ("host", "port", "user", "password") if name in said}
+    database, own = connection.settings_dict["NAME"], connection.connection
+    admit = sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}")
     with psycopg.connect(**login, dbname="postgres", autocommit=True) as server:
-        name = psycopg.sql.Identifier(connection.settings_dict["NAME"])
-        admit = psycopg.sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}")
-        server.execute(admit.format(name, psycopg.sql.SQL("false")))
-        end_other_connections()
         try:
+            server.execute(admit.format(sql.Identifier(database), sql.SQL("false")))
+            server.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> %s",
+                [database, own.info.backend_pid if own else 0],
+            )
             yield
         finally:
-            server.execute(admit.format(name, psycopg.sql.SQL("true")))
+            server.execute(admit.format(sql.Identifier(database), sql.SQL("true")))
 
 
 @contextmanager
