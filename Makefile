@@ -29,8 +29,7 @@ help: ## list these
 	@echo '  PYTHON=python3.12 chooses the Python, ARGS="..." goes to serve, demo or pytest: make test ARGS="-k lease"'
 
 serve: .venv/installed ## set everything up and start the hub
-	@$(BIN)/python manage.py setup --no-input
-	@$(BIN)/python manage.py serve $(ARGS)
+	@$(BIN)/python manage.py serve --setup $(ARGS)
 
 demo: .venv/installed ## show agents that work side by side, on a hub that is thrown away
 	@$(BIN)/python manage.py demo $(ARGS)
@@ -64,8 +63,9 @@ check-types: .venv/installed-dev
 check-imports: .venv/installed-dev
 	$(BIN)/lint-imports
 
+# Django warns where there is no database to compare with: a fresh clone has none.
 check-migrations: .venv/installed-dev
-	DATABASE_URL= $(BIN)/python manage.py makemigrations --check --dry-run
+	DATABASE_URL= $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
 check-django: .venv/installed-dev
 	DATABASE_URL= $(BIN)/python manage.py check

@@ -12,6 +12,7 @@ def main() -> None:
         os.environ.setdefault("CTXHUB_WEB", "false")
 
     from django.core.management import execute_from_command_line
+    from django.db import OperationalError
 
     from ctxhub.env import BadVariable
 
@@ -19,6 +20,10 @@ def main() -> None:
         execute_from_command_line(sys.argv)
     except BadVariable as error:
         sys.exit(f"ctxhub: {error}")
+    except OperationalError as error:  # Of Django's own commands: those of ctxhub say it themselves.
+        from ctxhub.management.refusals import unusable_database
+
+        sys.exit(f"ctxhub: {unusable_database(error)}")
 
 
 if __name__ == "__main__":

@@ -3,10 +3,12 @@
 import os
 import warnings
 
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ctxhub.settings")
 _django = get_asgi_application()  # Sets Django up; what follows imports models.
+str(settings.SECRET_KEY)  # Where there is none and none can be made, here and not at the first request.
 
 from ctxhub import env  # noqa: E402
 from ctxhub.mcp.http import Dispatcher  # noqa: E402

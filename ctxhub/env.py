@@ -3,13 +3,19 @@
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import dj_database_url
 
 T = TypeVar("T")
+
+SCHEMES = ("sqlite", "postgres", "postgresql", "pgsql")
+URLS = "say sqlite:////path/to.db or postgres://user:password@host:5432/database"
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -82,12 +88,68 @@ def _root(said: str) -> tuple[str, Path]:
     folder = Path(path.strip())
     if not folder.is_absolute() or not folder.name or ".." in folder.parts:
         raise ValueError(f"{said!r} is no whole path of a folder; say /srv/code or apollo=/srv/code")
+    if not os.path.isdir(folder):
+        raise ValueError(f"there is no folder {folder}")
     return project.strip(), folder
 
 
-def secret_key(name: str, file: Path) -> str:
-    """The key from the environment, else from `file`, made on first use and readable by its owner alone."""
-    key = text(name) or _kept_secret(file)
+def database(name: str, default: Path, default_of: str) -> dict[str, Any]:
+    """Django's settings of the database that a URL names; without one, of the SQLite file `default`.
+
+    That lies in a folder which the variable `default_of` names. A file need not be there, but its folder must
+    be one to write in. What a URL holds is not repeated: it may be a password.
+    """
+    url = text(name)
+    found: dict[str, Any] = dict(_parsed(name, url or f"sqlite:///{quote(str(default))}"))
+    if found["ENGINE"].endswith("sqlite3"):
+        file = ROOT / found["NAME"]
+        reason = _no_file(file) if url else _no_folder(file.parent)
+        if reason:
+            raise BadVariable(f"{name if url else default_of} cannot be used: {reason}.")
+        found["NAME"] = str(file)
+    elif not found["NAME"] and "service" not in found.get("OPTIONS", {}):
+        raise BadVariable(f"{name} cannot be used: it names no database; {URLS}.")
+    return found
+
+
+def _parsed(name: str, url: str) -> Mapping[str, Any]:
+    scheme = url.partition(":")[0]
+    if scheme not in SCHEMES:
+        raise BadVariable(f"{name} cannot be used: it begins with {scheme[:20]!r}; {URLS}.")
+    try:
+        found = dj_database_url.parse(url)
+    except ValueError as error:
+        raise BadVariable(f"{name} cannot be used: it is no URL; {URLS}.") from error
+    if found["NAME"] == ":memory:":
+        raise BadVariable(f"{name} cannot be used: it names no file; {URLS}.")
+    return found
+
+
+def _no_file(file: Path) -> str:
+    """Why no database can lie there, as far as that is known before one is opened."""
+    if os.path.isdir(file):
+        return f"{file} is a folder"
+    return _no_folder(file.parent) if os.path.isdir(file.parent) else f"there is no folder {file.parent}"
+
+
+def _no_folder(folder: Path) -> str:
+    """Why nothing can be written there, or in the folder that it would have to be made in."""
+    there = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
+    if not os.path.isdir(there):
+        return f"{there} is no folder"
+    return "" if os.access(there, os.W_OK | os.X_OK) else f"{there} is not one to write in"
+
+
+def secret_key(name: str, file: Path, folder_of: str) -> str:
+    """The key from the environment, else from `file`, made on first use and readable by its owner alone.
+
+    `folder_of`: the variable that names the file's folder.
+    """
+    try:
+        key = text(name) or _kept_secret(file)
+    except OSError as error:
+        reason = _no_folder(file.parent) or f"{file} cannot be made or read ({error.strerror})"
+        raise BadVariable(f"{folder_of} cannot be used: {reason}. Or say {name}.") from error
     if len(key) < 40 or len(set(key)) < 10:
         raise BadVariable(f"{name} is too weak: use at least 40 random characters, or leave it unset.")
     return key
@@ -99,6 +161,7 @@ def _kept_secret(file: Path) -> str:
         # Whole before it has its name: other processes may be starting too.
         handle, draft = tempfile.mkstemp(dir=file.parent)
         with open(handle, "w") as new:
+            os.chmod(draft, 0o600)  # Whatever the umask.
             new.write(secrets.token_urlsafe(64))
         with suppress(FileExistsError):
             os.link(draft, file)

@@ -1,12 +1,14 @@
 """All settings of a hub. Those that a hub may change come through env.py and stand in `.env.example`."""
 
 import sys
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-import dj_database_url
+from django.utils.functional import SimpleLazyObject
 
 from ctxhub import env
+from ctxhub.core.sqlite_file import ConnectionToExisting
 
 BASE_DIR = env.ROOT
 VAR_DIR = env.folder("CTXHUB_VAR_DIR", BASE_DIR / "var")
@@ -15,7 +17,9 @@ WEB = env.flag("CTXHUB_WEB", default=True)
 # -- Who may talk to this hub ----------------------------------------------------------------------
 
 DEBUG = env.flag("CTXHUB_DEBUG", default=False)
-SECRET_KEY = env.secret_key("CTXHUB_SECRET_KEY", VAR_DIR / "secret_key")
+_read_key = partial(env.secret_key, "CTXHUB_SECRET_KEY", VAR_DIR / "secret_key", "CTXHUB_VAR_DIR")
+# A key of its own the hub makes when it first needs one: a command that is refused leaves nothing behind.
+SECRET_KEY: Any = _read_key() if env.text("CTXHUB_SECRET_KEY") else SimpleLazyObject(_read_key)
 SECRET_KEY_FALLBACKS = env.names("CTXHUB_SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.names("CTXHUB_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 BASE_URL = env.text("CTXHUB_BASE_URL", "http://127.0.0.1:8000").rstrip("/")
@@ -34,14 +38,14 @@ X_FRAME_OPTIONS = "DENY"
 # -- The database: SQLite in var/, or what DATABASE_URL names --------------------------------------
 
 DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{quote(str(VAR_DIR / 'ctxhub.sqlite3'))}")
-DATABASES: dict[str, dict[str, Any]] = {"default": dict(dj_database_url.parse(DATABASE_URL))}
-_database = DATABASES["default"]
+_database = env.database("DATABASE_URL", VAR_DIR / "ctxhub.sqlite3", "CTXHUB_VAR_DIR")
+DATABASES: dict[str, dict[str, Any]] = {"default": _database}
 _database["ATOMIC_REQUESTS"] = False  # A read inside atomic() would be a writer: see docs/decisions/0003.
 
 if _database["ENGINE"].endswith("sqlite3"):
-    _database["NAME"] = str(BASE_DIR / _database["NAME"])
     _database["CONN_MAX_AGE"] = None
     _database["OPTIONS"] = {
+        "factory": ConnectionToExisting,
         "timeout": 20,
         "transaction_mode": "IMMEDIATE",
         "init_command": (

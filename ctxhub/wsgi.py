@@ -2,8 +2,10 @@
 
 import os
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ctxhub.settings")
 
 application = get_wsgi_application()
+str(settings.SECRET_KEY)  # Where there is none and none can be made, here and not at the first request.

@@ -1,12 +1,14 @@
 """`with writing(project_id):` is one transaction that writes; its writers queue in peace."""
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import IO
 
 from django.db import connection, transaction
+
+from ctxhub.core.sqlite_file import open_private
 
 try:
     import fcntl
@@ -61,7 +63,7 @@ class _FileQueue:
 
     def __init__(self) -> None:
         self._thread_lock = threading.Lock()
-        self._files: dict[str, IO[str]] = {}
+        self._files: dict[str, int] = {}
 
     def __enter__(self) -> None:
         self._thread_lock.acquire()
@@ -79,10 +81,11 @@ class _FileQueue:
         finally:
             self._thread_lock.release()
 
-    def _file(self) -> IO[str]:
+    def _file(self) -> int:
         name = f"{connection.settings_dict['NAME']}.lock"
         if name not in self._files:
-            self._files[name] = Path(name).open("a")  # noqa: SIM115  # Open as long as the process.
+            # Open as long as the process.
+            self._files[name] = open_private(Path(name), os.O_RDWR)
         return self._files[name]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
@@ -20,11 +21,21 @@ def as_sentences() -> Iterator[None]:
     except CtxhubError as error:
         raise CommandError(f"{error.message} {error.hint}".strip()) from error
     except DatabaseError as error:
-        said = str(error).strip().partition("\n")[0]
+        raise CommandError(unusable_database(error)) from error
+    except OSError as error:
+        if error.filename is None or not str(error.filename).startswith(str(settings.VAR_DIR)):
+            raise
         raise CommandError(
-            f"The database cannot be used: {said.rstrip('.')}. "
-            "Is DATABASE_URL right, and has `manage.py setup` been run?"
+            f"{error.filename} cannot be written or read: {error.strerror}. Is CTXHUB_VAR_DIR right?"
         ) from error
+
+
+def unusable_database(error: DatabaseError) -> str:
+    said = str(error).strip().partition("\n")[0]
+    return (
+        f"The database cannot be used: {said.rstrip('.')}. "
+        "Is DATABASE_URL right, and has `manage.py setup` been run?"
+    )
 
 
 def refuse_unreachable() -> None:

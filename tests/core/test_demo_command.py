@@ -29,7 +29,7 @@ def test_two_agents_share_a_decision(told: Told) -> None:
 
 
 def test_nothing_of_yours_is_touched(told: Told) -> None:
-    assert [file.name for file in told.left_behind] == ["secret_key"]
+    assert told.left_behind == []
 
 
 def test_the_transcript_tells_who_called_what_and_the_answer(told: Told) -> None:

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,31 +56,105 @@ def test_a_relative_folder_lies_in_the_project(monkeypatch: pytest.MonkeyPatch) 
     assert env.folder("CTXHUB_VAR_DIR", Path("/")) == env.ROOT / "elsewhere"
 
 
-def test_roots_are_for_every_project_or_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CTXHUB_GREP_ROOTS", "/srv/a=b, apollo=/srv/code ,hermes = /opt/code,")
-    found = [("", Path("/srv/a=b")), ("apollo", Path("/srv/code")), ("hermes", Path("/opt/code"))]
-    assert env.roots("CTXHUB_GREP_ROOTS") == found
+@pytest.fixture
+def folders(tmp_path: Path) -> str:
+    for name in ("a=b", "code", "opt/code", "good"):
+        (tmp_path / name).mkdir(parents=True)
+    return str(tmp_path)
+
+
+def test_roots_are_for_every_project_or_for_one(monkeypatch: pytest.MonkeyPatch, folders: str) -> None:
+    said = f"{folders}/a=b, apollo={folders}/code ,hermes = {folders}/opt/code,"
+    monkeypatch.setenv("CTXHUB_GREP_ROOTS", said)
+    found = [("", "a=b"), ("apollo", "code"), ("hermes", "opt/code")]
+    assert env.roots("CTXHUB_GREP_ROOTS") == [(project, Path(folders, name)) for project, name in found]
 
 
 @pytest.mark.parametrize("said", ["code", "apollo=code", "apollo=", "/", "apollo=/", "/srv/../etc", "~/code"])
-def test_a_root_that_is_no_whole_path_is_refused(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    monkeypatch.setenv("CTXHUB_GREP_ROOTS", f"/srv/good,{said}")
+def test_a_root_that_is_no_whole_path_is_refused(
+    monkeypatch: pytest.MonkeyPatch, folders: str, said: str
+) -> None:
+    monkeypatch.setenv("CTXHUB_GREP_ROOTS", f"{folders}/good,{said}")
     with pytest.raises(env.BadVariable, match="is no whole path of a folder"):
         env.roots("CTXHUB_GREP_ROOTS")
 
 
-@pytest.mark.parametrize("said", ["/a/code,/b/code", "/a/code,x=/b/code", "x=/a/code,x=/b/code"])
-def test_two_roots_of_a_project_have_two_names(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    monkeypatch.setenv("CTXHUB_GREP_ROOTS", said)
+def test_a_root_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch, folders: str) -> None:
+    monkeypatch.setenv("CTXHUB_GREP_ROOTS", f"{folders}/good,apollo={folders}/bad")
+    with pytest.raises(env.BadVariable, match=rf"CTXHUB_GREP_ROOTS.*there is no folder {folders}/bad"):
+        env.roots("CTXHUB_GREP_ROOTS")
+
+
+@pytest.mark.parametrize(
+    "said", ["{0}/code,{0}/opt/code", "{0}/code,x={0}/opt/code", "x={0}/code,x={0}/opt/code"]
+)
+def test_two_roots_of_a_project_have_two_names(
+    monkeypatch: pytest.MonkeyPatch, folders: str, said: str
+) -> None:
+    monkeypatch.setenv("CTXHUB_GREP_ROOTS", said.format(folders))
     with pytest.raises(env.BadVariable, match="two folders of one project are called 'code'"):
         env.roots("CTXHUB_GREP_ROOTS")
+
+
+# -- The database ----------------------------------------------------------------------------------
+
+
+def database(default: Path = Path("/var/empty")) -> dict[str, Any]:
+    return env.database("DATABASE_URL", default, "CTXHUB_VAR_DIR")
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("foo://", "it begins with 'foo'; say sqlite:////path/to.db or postgres://user:password@host"),
+        ("mysql://h/db", "it begins with 'mysql'"),
+        ("hub.sqlite3", "it begins with 'hub.sqlite3'"),
+        ("postgres://u:secret@h:port/db", "it is no URL"),
+        ("postgres://u:secret@[h/db", "it is no URL"),
+        ("postgres://u:secret@h", "it names no database"),
+        ("sqlite://", "it names no file"),
+        ("sqlite://:memory:", "it names no file"),
+        ("sqlite:////", "/ is a folder"),
+        ("sqlite:////no/where/hub.sqlite3", "there is no folder /no/where"),
+        ("sqlite:////dev/null/hub.sqlite3", "there is no folder /dev/null"),
+    ],
+)
+def test_a_url_that_names_no_database_is_refused_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, url: str, reason: str
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", url)
+    with pytest.raises(env.BadVariable, match=re.escape(f"DATABASE_URL cannot be used: {reason}")) as refused:
+        database()
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("url", ["postgres://u:p@h:5432/hub?sslmode=require", "postgresql:///?service=hub"])
+def test_a_server_is_taken_as_it_is_named(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("DATABASE_URL", url)
+    assert database()["ENGINE"] == "django.db.backends.postgresql"
+
+
+def test_a_file_need_not_be_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path}/a%20hub.sqlite3")
+    assert database()["NAME"] == f"{tmp_path}/a hub.sqlite3"
+    monkeypatch.setenv("DATABASE_URL", "")
+    assert database(tmp_path / "var?" / "new" / "hub")["NAME"] == f"{tmp_path}/var?/new/hub"
+
+
+def test_a_folder_for_the_default_that_cannot_be_made_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "")
+    with pytest.raises(env.BadVariable, match=r"CTXHUB_VAR_DIR cannot be used: /dev/null is no folder\."):
+        database(Path("/dev/null/var/hub.sqlite3"))
+
+
+# -- The secret key --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", ["short", "a" * 60, "ab" * 30])
 def test_a_weak_secret_key_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: str) -> None:
     monkeypatch.setenv("CTXHUB_SECRET_KEY", key)
     with pytest.raises(env.BadVariable, match="too weak"):
-        env.secret_key("CTXHUB_SECRET_KEY", tmp_path / "secret_key")
+        secret_key(tmp_path / "secret_key")
 
 
 def test_a_secret_key_is_made_once_for_its_owner_alone(
@@ -87,9 +162,19 @@ def test_a_secret_key_is_made_once_for_its_owner_alone(
 ) -> None:
     monkeypatch.delenv("CTXHUB_SECRET_KEY")
     file = tmp_path / "var" / "secret_key"
-    made = env.secret_key("CTXHUB_SECRET_KEY", file)
-    assert env.secret_key("CTXHUB_SECRET_KEY", file) == made
+    made = secret_key(file)
+    assert secret_key(file) == made
     assert file.stat().st_mode & 0o777 == 0o600
+
+
+def secret_key(file: Path) -> str:
+    return env.secret_key("CTXHUB_SECRET_KEY", file, "CTXHUB_VAR_DIR")
+
+
+def test_a_key_that_cannot_be_kept_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CTXHUB_SECRET_KEY")
+    with pytest.raises(env.BadVariable, match="CTXHUB_VAR_DIR cannot be used: /dev/null is no folder"):
+        secret_key(Path("/dev/null/var/secret_key"))
 
 
 # -- .env ------------------------------------------------------------------------------------------

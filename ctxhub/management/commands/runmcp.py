@@ -44,9 +44,9 @@ class Command(BaseCommand):
         except CtxhubError as error:
             raise CommandError(f"{error.message} {error.hint}".strip()) from error
         except DatabaseError as error:
-            raise CommandError(
-                f"The database cannot be read ({error}). Has `manage.py setup` been run?"
-            ) from error
+            from ctxhub.management.refusals import unusable_database
+
+            raise CommandError(unusable_database(error)) from error
 
         from ctxhub.mcp.stdio import serve_stdio
 

@@ -1,0 +1,26 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.core.management.commands import migrate
+from django.db import connections
+
+from ctxhub.core.sqlite_file import close_to_others, make_file
+
+
+class Command(migrate.Command):
+    """Django's own; SQLite's file, which nothing else makes, is made here."""
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        connection = connections[options["database"]]
+        if connection.vendor == "sqlite":
+            file = Path(connection.settings_dict["NAME"])
+            try:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                make_file(file)
+                close_to_others(file)
+            except OSError as error:
+                raise CommandError(
+                    f"{file} cannot be made: {error.strerror}. DATABASE_URL or CTXHUB_VAR_DIR says where."
+                ) from error
+        super().handle(*args, **options)
