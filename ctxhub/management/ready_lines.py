@@ -38,7 +38,7 @@ def http_lines(secret: str, *, pinned: bool = False, opened_at: str = "") -> lis
 
     `opened_at`: where a person has opened the hub; it counts where CTXHUB_BASE_URL names no address.
     """
-    url = f"{_base_url(opened_at)}/mcp"
+    url = f"{base_url(opened_at)}/mcp"
 
     def headers(agent: str) -> dict[str, str]:
         name = {} if pinned else {"Ctxhub-Agent": agent}
@@ -59,7 +59,8 @@ def http_lines(secret: str, *, pinned: bool = False, opened_at: str = "") -> lis
     ]
 
 
-def _base_url(opened_at: str) -> str:
+def base_url(opened_at: str) -> str:
+    """What CTXHUB_BASE_URL names, or else where the hub was opened, or by default is."""
     is_set = env.text("CTXHUB_BASE_URL")
     return settings.BASE_URL if is_set or not opened_at else opened_at.rstrip("/")
 

@@ -49,7 +49,7 @@ def throw_away_hub(project: str) -> Iterator[ThrowAwayHub]:
         environment = _environment(folder)
         _setup(project, environment)
         with _serving(environment, folder / "log") as server:
-            token = (folder / "setup_token").read_text().strip()
+            token = (folder / "setup_token").read_text().split()[0]
             yield ThrowAwayHub(project, token, environment, server, folder / "log")
 
 

@@ -27,7 +27,7 @@ class Installation:
     folder: Path
     environment: dict[str, str]
 
-    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, umask: int = -1, **variables: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, MANAGE, *arguments],
             env={**self.environment, **variables},
@@ -35,6 +35,8 @@ class Installation:
             text=True,
             timeout=120,
             check=False,
+            stdin=subprocess.DEVNULL,
+            umask=umask,
         )
 
     @contextmanager
@@ -49,7 +51,8 @@ class Installation:
                 text=True,
             )
         try:
-            yield Server(LiveHub(_port(process)), process, self.folder / "stderr")
+            port, said = _port(process)
+            yield Server(LiveHub(port), process, self.folder / "stderr", said)
         finally:
             process.terminate()
             process.communicate(timeout=30)
@@ -57,11 +60,12 @@ class Installation:
 
 @dataclass(frozen=True)
 class Server:
-    """A running `serve`: what answers, its process, and what it said on stderr."""
+    """A running `serve`: what answers, its process, what it said on stderr, and on stdout so far."""
 
     hub: LiveHub
     process: subprocess.Popen[str]
     log: Path
+    said: str
 
 
 @contextmanager
@@ -85,13 +89,13 @@ def _database(folder: str) -> Iterator[str]:
         postgres.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
 
 
-def _port(process: subprocess.Popen[str]) -> int:
-    """The port that it names; waits until something answers there."""
+def _port(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """The port that it names, and all that it said before; waits until something answers there."""
     assert process.stdout
     said = ""
     for line in process.stdout:
         said += line
-        if found := re.search(r"http://\S+?:(\d+)/(?:mcp|api)", line):
+        if found := re.match(r"  (?:REST|MCP) +http://\S+?:(\d+)/(?:mcp|api)", line):
             port = int(found[1])
             break
     else:
@@ -100,7 +104,7 @@ def _port(process: subprocess.Popen[str]) -> int:
     while process.poll() is None and time.monotonic() < until:
         try:
             urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=30).close()
-            return port
+            return port, said
         except OSError:
             time.sleep(0.05)
     raise AssertionError("serve does not answer")

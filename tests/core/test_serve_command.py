@@ -55,6 +55,44 @@ def test_a_mode_serves_its_part_alone(ready: Installation, mode: str, admin: int
         assert server.hub.http().send("POST", "/mcp", {}).status == mcp
 
 
+def test_it_sets_itself_up_and_prints_lines_with_its_port(django_db_setup: None) -> None:
+    """What `make serve ARGS="--port N"` does, in a fresh clone and again."""
+    port = free_port()
+    with installation() as at:
+        for _ in range(2):
+            with at.serving("--setup", "--port", str(port)) as server:
+                token = (at.folder / "setup_token").read_text()
+                assert f"Admin: http://127.0.0.1:{port}/admin/" in server.said
+                assert server.said.count(f"http://127.0.0.1:{port}/mcp") == 4
+                assert server.said.count(token) == 4
+                assert ":8000" not in server.said
+                assert "decision" in [tool["name"] for tool in server.hub.mcp(token).tools()]
+                assert server.log.read_text() == "", "no note that the lines name another port"
+        assert len(at.run("token", "list").stdout.splitlines()) == 1
+
+
+def test_a_base_url_that_was_named_stands_in_the_lines(django_db_setup: None) -> None:
+    with installation() as at:
+        at.environment["CTXHUB_BASE_URL"] = "https://hub.example.com"
+        with at.serving("--setup", "--port", "0") as server:
+            assert server.said.count("https://hub.example.com/mcp") == 4
+
+
+def test_a_taken_port_is_told_before_anything_is_made(django_db_setup: None) -> None:
+    with installation() as at, socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        refused = at.run("serve", "--setup", "--port", port)
+        assert refused.returncode == 1
+        assert refused.stderr.startswith(f"CommandError: Port {port} on 127.0.0.1 is taken")
+        assert (refused.stdout, list(at.folder.iterdir())) == ("", [])
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as trial:
+        port: int = trial.getsockname()[1]
+    return port
+
+
 def test_a_taken_port_is_refused_in_a_sentence(ready: Installation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -74,10 +112,10 @@ def test_a_database_without_tables_is_refused_in_a_sentence(django_db_setup: Non
     with installation() as at:
         refused = at.run("serve", "--port", "0")
     assert refused.returncode == 1
-    assert "Run `manage.py setup`" in refused.stderr
+    assert "`manage.py setup`" in refused.stderr
 
 
-@pytest.mark.parametrize("url", ["sqlite:////nowhere/at/all.sqlite3", "postgres://nobody@127.0.0.1:1/none"])
+@pytest.mark.parametrize("url", ["sqlite:////tmp/no-such-hub.sqlite3", "postgres://nobody@127.0.0.1:1/none"])
 def test_a_database_that_cannot_be_reached_is_refused_in_a_sentence(ready: Installation, url: str) -> None:
     refused = ready.run("serve", "--port", "0", DATABASE_URL=url)
     assert refused.returncode == 1

@@ -5,8 +5,10 @@ import json
 import os
 import re
 import shlex
+import sqlite3
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE
@@ -15,13 +17,15 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 from django.contrib.auth import authenticate
+from django.db import connection
 
 from ctxhub import env
 from ctxhub.core.models import AccessToken, Project
-from ctxhub.core.services.access_tokens import find_token, revoke_token
+from ctxhub.core.services.access_tokens import create_token, find_token, revoke_token
+from ctxhub.core.sqlite_file import ConnectionToExisting, close_to_others, make_file
 from ctxhub.management.first_user import ensure_superuser
 from ctxhub.management.ready_lines import stdio_environment
-from ctxhub.management.setup_token import ensure_token
+from ctxhub.management.setup_token import ensure_token, kept_project
 from tests.core.command_line import Installation, installation
 
 
@@ -55,10 +59,6 @@ def test_a_second_run_changes_nothing_and_prints_the_same_lines(two_runs: TwoRun
 
 def test_the_output_fits_one_screen(two_runs: TwoRuns) -> None:
     assert len(two_runs.first.splitlines()) <= 24
-
-
-def test_the_kept_token_is_for_its_owner_alone(two_runs: TwoRuns) -> None:
-    assert (two_runs.at.folder / "setup_token").stat().st_mode & 0o777 == 0o600
 
 
 def test_the_static_files_are_collected(two_runs: TwoRuns) -> None:
@@ -192,10 +192,41 @@ def test_an_unknown_token_is_replaced(apollo: Project, var: Path) -> None:
     assert find_token(ensure_token(apollo))
 
 
-def test_a_token_of_another_project_is_replaced(apollo: Project, hermes: Project, var: Path) -> None:
+def test_each_project_keeps_its_own_token(apollo: Project, hermes: Project, var: Path) -> None:
+    first = {project.slug: ensure_token(project) for project in (apollo, hermes)}
+    again = {project.slug: ensure_token(project) for project in (apollo, hermes, apollo)}
+    assert first == again
+    assert [AccessToken.objects.in_project(project).count() for project in (apollo, hermes)] == [1, 1]
+
+
+def test_the_project_connected_to_last_is_the_one_of_the_next_time(
+    apollo: Project, hermes: Project, var: Path
+) -> None:
+    assert kept_project() is None
+    for project in (apollo, hermes, apollo):
+        ensure_token(project)
+        assert kept_project() == project
+
+
+def test_a_file_of_one_token_is_read_as_before(apollo: Project, hermes: Project, var: Path) -> None:
+    old = create_token(project=apollo, name="setup").secret
+    (var / "setup_token").write_text(old)
     ensure_token(hermes)
+    assert ensure_token(apollo) == old
+
+
+def test_a_token_of_another_database_is_kept_for_when_that_is_back(apollo: Project, var: Path) -> None:
+    (var / "setup_token").write_text("ctx_of-another-database")
     ensure_token(apollo)
-    assert AccessToken.objects.in_project(apollo).count() == 1
+    assert (var / "setup_token").read_text().split()[1:] == ["ctx_of-another-database"]
+
+
+def test_a_revoked_token_is_forgotten(apollo: Project, hermes: Project, var: Path) -> None:
+    row = find_token(ensure_token(apollo))
+    assert row
+    revoke_token(row)
+    kept = ensure_token(hermes)
+    assert (var / "setup_token").read_text() == kept
 
 
 # -- Its first person ------------------------------------------------------------------------------
@@ -217,6 +248,41 @@ def test_the_variables_say_who_the_first_superuser_is(db: None, monkeypatch: pyt
 def test_an_existing_superuser_is_left_alone(db: None) -> None:
     ensure_superuser(ask=False)
     assert ensure_superuser(ask=False).password == ""
+
+
+# -- Its files -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
+def test_what_it_makes_is_for_its_owner_alone_whatever_the_umask(django_db_setup: None, umask: int) -> None:
+    with installation() as at:
+        assert at.run("setup", "--no-input", umask=umask).returncode == 0
+        made = {file.name: file.stat().st_mode & 0o777 for file in at.folder.iterdir() if file.is_file()}
+    on_sqlite = {"hub.sqlite3", "hub.sqlite3.lock"} if connection.vendor == "sqlite" else set()
+    assert made == dict.fromkeys({"secret_key", "setup_token", *on_sqlite}, 0o600)
+
+
+def test_what_stands_beside_the_database_is_no_wider(tmp_path: Path) -> None:
+    """SQLite gives the files of its log the mode of the database."""
+    file = tmp_path / "hub.sqlite3"
+    before = os.umask(0)
+    try:
+        make_file(file)
+        with closing(sqlite3.connect(file, factory=ConnectionToExisting)) as database:
+            database.executescript("PRAGMA journal_mode=WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+            modes = {each.name: each.stat().st_mode & 0o777 for each in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    assert modes == dict.fromkeys(("hub.sqlite3", "hub.sqlite3-shm", "hub.sqlite3-wal"), 0o600)
+
+
+def test_files_of_an_older_hub_are_closed_to_others(tmp_path: Path) -> None:
+    for name, mode in (("hub", 0o644), ("hub-wal", 0o666), ("hub.lock", 0o660)):
+        (tmp_path / name).touch()
+        (tmp_path / name).chmod(mode)
+    close_to_others(tmp_path / "hub")
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("hub", "hub-wal")] == [0o600] * 2
+    assert (tmp_path / "hub.lock").stat().st_mode & 0o777 == 0o660, "a group was let in on purpose"
 
 
 # -- Its refusals ----------------------------------------------------------------------------------

@@ -4,9 +4,11 @@ from urllib.parse import urlsplit
 
 import uvicorn
 from django.conf import settings
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection, connections
 
+from ctxhub import env
 from ctxhub.management.ports import free_port
 from ctxhub.management.refusals import as_sentences, refuse_unmigrated
 from ctxhub.mcp.http import SECONDS_KEPT_ALIVE
@@ -27,6 +29,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--mode", choices=tuple(SERVES), default="both", help="api: no MCP; mcp: only MCP."
         )
+        parser.add_argument(
+            "--setup", action="store_true", help="First set everything up, as setup --no-input does."
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, workers, mode = options["host"], options["workers"], options["mode"]
@@ -34,10 +39,13 @@ class Command(BaseCommand):
             raise CommandError("--workers is at least 1.")
         if not 0 <= options["port"] < 65_536:
             raise CommandError("--port is a number from 0 to 65535.")
+        port = free_port(host, options["port"])
+        if options["setup"]:
+            call_command("setup", no_input=True, opened_at=_url(host, port), stdout=self.stdout)
         with as_sentences():
             refuse_unmigrated()
-        port = free_port(host, options["port"])
-        for warning in _warnings(host, port, workers):
+        str(settings.SECRET_KEY)  # Made if need be, before there are workers.
+        for warning in _warnings(host, port, workers, knows_port=options["setup"]):
             self.stderr.write(f"Note: {warning}")
         self.stdout.write(f"ctxhub serves {SERVES[mode]}. Ctrl-C stops it.")
         for what, url in _places(host, port, mode):
@@ -59,13 +67,19 @@ class Command(BaseCommand):
 
 
 def _places(host: str, port: int, mode: str) -> list[tuple[str, str]]:
-    named = f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104
-    url = f"http://{named}:{port}"
+    url = _url(host, port)
     web = [("Admin", f"{url}/admin/"), ("REST", f"{url}/api/docs/")]
     return [*(web if mode != "mcp" else []), *([("MCP", f"{url}/mcp")] if mode != "api" else [])]
 
 
-def _warnings(host: str, port: int, workers: int) -> list[str]:
+def _url(host: str, port: int) -> str:
+    """Where this machine finds it."""
+    named = f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104
+    return f"http://{named}:{port}"
+
+
+def _warnings(host: str, port: int, workers: int, *, knows_port: bool) -> list[str]:
+    """`knows_port`: the ready lines were printed with the port, unless CTXHUB_BASE_URL says another."""
     said = []
     if workers > 1 and connection.vendor == "sqlite":
         said.append(
@@ -79,7 +93,8 @@ def _warnings(host: str, port: int, workers: int) -> list[str]:
             )
         said.append("tokens travel as plain text over http: put a proxy with TLS in front for anybody else.")
     base = urlsplit(settings.BASE_URL)
-    if base.hostname in THIS_MACHINE and base.port != port:
+    is_told = knows_port and not env.text("CTXHUB_BASE_URL")
+    if base.hostname in THIS_MACHINE and base.port != port and not is_told:
         said.append(
             f"the ready lines of setup name {settings.BASE_URL}; "
             f"with CTXHUB_BASE_URL=http://127.0.0.1:{port} they name this hub."

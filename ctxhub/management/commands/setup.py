@@ -3,13 +3,13 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
 from ctxhub.core.models import Project
 from ctxhub.core.services.projects import create_project
 from ctxhub.management.first_user import Signin, ensure_superuser
-from ctxhub.management.ready_lines import as_text, http_lines, stdio_lines
+from ctxhub.management.ready_lines import as_text, base_url, http_lines, stdio_lines
 from ctxhub.management.refusals import as_sentences, refuse_unreachable
 from ctxhub.management.setup_token import ensure_token, kept_project
 
@@ -21,6 +21,7 @@ OVER_STDIO = "\nOr let clients on this machine start their own server (stdio), w
 class Command(BaseCommand):
     help = "Set everything up, and print the lines that connect your agents. Safe to repeat."
     requires_system_checks = ()
+    stealth_options = ("opened_at",)  # Where `serve --setup` is going to serve, for the lines.
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -34,19 +35,18 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            with as_sentences():
-                refuse_unreachable()
-                call_command("migrate", verbosity=0, interactive=False)
-                project = _project(options["project"])
-                signin = ensure_superuser(ask=not options["no_input"])
-                token = ensure_token(project)
+        opened_at = options.get("opened_at", "")
+        with as_sentences():
+            refuse_unreachable()
+            str(settings.SECRET_KEY)  # Refused, if need be, before anything is made.
+            call_command("migrate", verbosity=0, interactive=False)
+            project = _project(options["project"])
+            signin = ensure_superuser(ask=not options["no_input"])
+            token = ensure_token(project)
             if apps.is_installed("django.contrib.staticfiles"):
                 call_command("collectstatic", verbosity=0, interactive=False)
-        except OSError as error:
-            raise CommandError(f"{settings.VAR_DIR} cannot be written: {error}") from error
-        self.stdout.write(_welcome(project, signin))
-        self.stdout.write(f"{OVER_HTTP}\n{as_text(http_lines(token))}")
+        self.stdout.write(_welcome(project, signin, base_url(opened_at)))
+        self.stdout.write(f"{OVER_HTTP}\n{as_text(http_lines(token, opened_at=opened_at))}")
         self.stdout.write(f"{OVER_STDIO}\n{as_text(stdio_lines(project.slug))}\n")
 
 
@@ -58,11 +58,11 @@ def _project(slug: str | None) -> Project:
     return Project.objects.filter(slug=slug).first() or create_project(slug=slug)
 
 
-def _welcome(project: Project, signin: Signin) -> str:
+def _welcome(project: Project, signin: Signin, url: str) -> str:
     database = connection.settings_dict
     place = f"{database['NAME']} on {database['HOST']}" if database["HOST"] else database["NAME"]
     password = f", password {signin.password} (shown this once)" if signin.password else ""
     return (
         f"ctxhub is set up: project {project.slug}, database {place}\n"
-        f"Admin: {settings.BASE_URL}/admin/ as {signin.username}{password}"
+        f"Admin: {url}/admin/ as {signin.username}{password}"
     )
