@@ -6,6 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import Flag, ProjectBody, Text
+from ctxhub.core.api.limits import CONTENT, OPTIONAL_TITLE, QUESTION
 from ctxhub.core.api.queries import Query, number, share, text
 from ctxhub.core.inputs import MAX_LIMIT
 from memory.api.memory_shapes import BUDGET, TYPES, ContextWord, Hits, SimilarMemory, TypeWord
@@ -13,14 +14,14 @@ from memory.api.memory_shapes import BUDGET, TYPES, ContextWord, Hits, SimilarMe
 
 class SimilarQuery(Query):
     id = number("Like this memory. This, or `text`.")
-    text = text("Like this text.")
+    text = text("Like this text.", limits=QUESTION)
     threshold = share("How like it is at least; left out: 0.3.")
     limit = number("How many of the best; left out: 10.", at_most=MAX_LIMIT)
     max_tokens = number(BUDGET)
 
 
 class ContextSuggestionQuery(Query):
-    text = text("What belongs somewhere. Required.")
+    text = text("What belongs somewhere.", limits=QUESTION, required=True)
 
 
 # -- Bodies ----------------------------------------------------------------------------------------
@@ -31,12 +32,14 @@ class Capture(ProjectBody):
         "content": "We decided to keep sessions in PostgreSQL 16: `sessions/store.py` needs one transaction.",
         "dry_run": True,
     }
-    content = Text()
+    content = Text(limits=CONTENT)
     context = ContextWord(  # type: ignore[assignment]  # The contract's name; it does not become an attribute.
         required=False, help_text="Its name or id; a new name makes one. Left out: where it fits, or general."
     )
     type = TypeWord(required=False, help_text="Left out: told from the content.")
-    title = Text(required=False, allow_null=True, help_text="Left out: told from the content.")
+    title = Text(
+        limits=OPTIONAL_TITLE, required=False, allow_null=True, help_text="Left out: told from the content."
+    )
     dry_run = Flag(required=False, help_text="Only tell what would happen.")
 
 

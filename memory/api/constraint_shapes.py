@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import ProjectBody, Text, Texts, Word
+from ctxhub.core.api.limits import OPTIONAL_WORD, PATH, SAID, WORD
 from ctxhub.core.api.queries import ListQuery, flag, text, words
 from ctxhub.core.models.priority import Priority
 from memory.models import ConstraintStatus
@@ -51,13 +52,13 @@ class AddConstraint(ProjectBody):
         "priority": "critical",
         "reason": "It is reachable from the internet.",
     }
-    category = Text(help_text="performance, architecture, security, or a new one.")
-    text = Text()
+    category = Text(limits=WORD, help_text="performance, architecture, security, or a new one.")
+    text = Text(limits=SAID)
     priority = PriorityWord(required=False, help_text="Left out: medium.")
-    layer = Text(required=False, allow_null=True)
+    layer = Text(limits=OPTIONAL_WORD, required=False, allow_null=True)
     tags = Texts(required=False, allow_null=True)
     scopes = Texts(required=False, allow_null=True)
-    paths = Texts(required=False, allow_null=True, help_text="Globs of the files it bears on.")
+    paths = Texts(limits=PATH, required=False, allow_null=True, help_text="Globs of the files it bears on.")
     reason = Text(required=False, allow_null=True, help_text="Why it must hold.")
 
 

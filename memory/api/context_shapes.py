@@ -7,9 +7,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import JsonObject, ProjectBody, Text, Texts
+from ctxhub.core.api.limits import NAME, OPTIONAL_WORD
 from ctxhub.core.api.queries import ListQuery, text
 from ctxhub.core.api.shapes import ANYTHING
 
+NOT_ALL_DIGITS = {**NAME, "pattern": r"[^\d\s]|\d\s+\d"}
 STACK = "What it is about: django, react19."
 
 
@@ -23,20 +25,20 @@ class ContextQuery(ListQuery):
 class ContextFields(ProjectBody):
     description = Text(required=False, allow_null=True)
     tags = Texts(required=False, allow_null=True)
-    stack = Text(required=False, allow_null=True, help_text=STACK)
+    stack = Text(limits=OPTIONAL_WORD, required=False, allow_null=True, help_text=STACK)
     metadata = JsonObject(required=False, allow_null=True)
 
 
 class CreateContext(ContextFields):
     example = {"name": "shop", "description": "The shop's backend.", "stack": "django", "tags": ["api"]}
-    name = Text(help_text="Unique, whatever its case; not all digits.")
+    name = Text(limits=NOT_ALL_DIGITS, help_text="Unique, whatever its case; not all digits.")
 
 
 class ChangeContext(ContextFields):
     """What is left out stays as it is; an empty text or null clears, metadata merges by key."""
 
     example = {"description": "The shop's backend, since March."}
-    name = Text(required=False)
+    name = Text(limits=NOT_ALL_DIGITS, required=False)
 
 
 # -- Answers ---------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from ctxhub.core.api.bodies import (
     Word,
 )
 from ctxhub.core.api.hub import SINCE
+from ctxhub.core.api.limits import NAME, OPTIONAL_WORD, PATH, VERSION
 from ctxhub.core.api.queries import ListQuery, Query, flag, number, words
 from ctxhub.core.api.shapes import BatchAnswer, BatchResult
 from ctxhub.core.inputs import MAX_LIMIT
@@ -76,7 +77,9 @@ class VersionQuery(ListQuery):
 
 
 class AnalyticsQuery(Query):
-    pattern = queries.text("Needed: a whole key, in which `*` stands for anything: `perf/*`.")
+    pattern = queries.text(
+        "A whole key, in which `*` stands for anything: `perf/*`.", limits=NAME, required=True
+    )
     since = queries.text(f"Numbers written since. {SINCE}")
     until = queries.text(f"Numbers written before. {SINCE}")
     bucket = queries.text("Also a row for each of these.", one_of=BUCKETS)
@@ -106,21 +109,23 @@ class Tradeoffs(JsonObject):
 class DecisionBody(Body):
     """Left out: unchanged; null clears."""
 
-    layer = Text(required=False, allow_null=True)
+    layer = Text(limits=OPTIONAL_WORD, required=False, allow_null=True)
     tags = Texts(required=False, allow_null=True)
     scopes = Texts(required=False, allow_null=True)
-    paths = Texts(required=False, allow_null=True, help_text="Globs of the files it bears on.")
+    paths = Texts(limits=PATH, required=False, allow_null=True, help_text="Globs of the files it bears on.")
     status = Status(required=False)
-    version = Text(required=False)
+    version = Text(limits=VERSION, required=False)
     rationale = Text(required=False, allow_null=True)
     alternatives = Alternatives(required=False, allow_null=True, help_text="Texts, or {option, why_not}.")
     tradeoffs = Tradeoffs(required=False, allow_null=True, help_text="A null inside removes pros or cons.")
     metadata = JsonObject(required=False, allow_null=True, help_text="Merges by key; null removes one.")
-    expected_version = Text(required=False, help_text="Refused with 409 if it is at another version.")
+    expected_version = Text(
+        limits=VERSION, required=False, help_text="Refused with 409 if it is at another version."
+    )
 
 
 class DecisionItem(DecisionBody):
-    key = Text()
+    key = Text(limits=NAME)
     value = StringOrNumber()
 
 

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.limits import QUESTION
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import Query, flag, number, text
 from ctxhub.core.api.views import ProjectViewSet
@@ -18,7 +19,9 @@ from memory.selectors.grep import MOST_CONTEXT, grep
 
 
 class GrepQuery(Query):
-    pattern = text("A regular expression in RE2's syntax, matched line by line. Required.")
+    pattern = text(
+        "A regular expression in RE2's syntax, matched line by line.", limits=QUESTION, required=True
+    )
     path = text("A folder or file to look at; of several allowed folders its first part names one.")
     glob = text("Files of this name (*.py) or path (src/**/*.py).")
     ignore_case = flag("Whether case does not count.")

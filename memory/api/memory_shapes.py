@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from ctxhub.core.answers import MAX_TOKENS
 from ctxhub.core.api.bodies import JsonObject, ProjectBody, Text, Texts, Word
+from ctxhub.core.api.limits import CONTENT, NAME, OPTIONAL_NAME, OPTIONAL_WORD, PATH, QUESTION, TITLE
 from ctxhub.core.api.queries import ListQuery, Query, number, text, words
 from ctxhub.core.inputs import MAX_LIMIT
 from memory.api.context_shapes import STACK, Metadata
@@ -31,7 +32,9 @@ class MemoryQuery(ListQuery):
 
 
 class MemorySearchQuery(Query):
-    query = text('A sentence, words, an identifier. Also "a phrase", -not and prefix*. Required.')
+    query = text(
+        'A sentence, words, an identifier. Also "a phrase", -not and prefix*.', limits=QUESTION, required=True
+    )
     detail = text(
         "What title and excerpt may cost: compact (left out) 60 tokens, standard 120, detailed 250.",
         one_of=DETAILS,
@@ -45,7 +48,7 @@ class MemorySearchQuery(Query):
 
 
 class FuzzyQuery(Query):
-    query = text("Words that may be mistyped. Required.")
+    query = text("Words that may be mistyped.", limits=QUESTION, required=True)
     context = text(IN_CONTEXT)
     type = text("Of this type.", one_of=TYPES)
     limit = number("How many of the nearest; left out: 20.", at_most=MAX_LIMIT)
@@ -76,17 +79,22 @@ class DifficultyWord(Word):
     """A difficulty by its word or its number."""
 
 
-@extend_schema_field({"oneOf": [{"type": "string"}, {"type": "integer", "minimum": 1}]})
+@extend_schema_field({"oneOf": [{"type": "string", **OPTIONAL_NAME}, {"type": "integer", "minimum": 1}]})
 class ContextWord(Word):
     """A context by its name or its id."""
 
 
+@extend_schema_field({"oneOf": [{"type": "string", **NAME}, {"type": "integer", "minimum": 1}]})
+class OtherContextWord(ContextWord):
+    """A context to move to."""
+
+
 class MemoryFields(ProjectBody):
     type = TypeWord(required=False, help_text="Left out: note.")
-    stack = Text(required=False, allow_null=True, help_text=STACK)
+    stack = Text(limits=OPTIONAL_WORD, required=False, allow_null=True, help_text=STACK)
     difficulty = DifficultyWord(required=False, allow_null=True)
     tags = Texts(required=False, allow_null=True)
-    paths = Texts(required=False, allow_null=True, help_text="Globs of the files it bears on.")
+    paths = Texts(limits=PATH, required=False, allow_null=True, help_text="Globs of the files it bears on.")
     metadata = JsonObject(required=False, allow_null=True)
 
 
@@ -98,8 +106,8 @@ class AddMemory(MemoryFields):
         "type": "reference",
         "stack": "django",
     }
-    title = Text()
-    content = Text()
+    title = Text(limits=TITLE)
+    content = Text(limits=CONTENT)
     context = ContextWord(  # type: ignore[assignment]  # The contract's name; it does not become an attribute.
         required=False, help_text="Its name or id; a new name makes one. Left out: general."
     )
@@ -109,9 +117,9 @@ class ChangeMemory(MemoryFields):
     """What is left out stays as it is; an empty text or null clears, metadata merges by key."""
 
     example = {"content": "Keep it in Redis for ten minutes.", "tags": ["caching"]}
-    title = Text(required=False)
-    content = Text(required=False)
-    context = ContextWord(  # type: ignore[assignment]
+    title = Text(limits=TITLE, required=False)
+    content = Text(limits=CONTENT, required=False)
+    context = OtherContextWord(  # type: ignore[assignment]
         required=False, help_text="Moves it there."
     )
 

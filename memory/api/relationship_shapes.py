@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import ProjectBody, WholeNumber, Word
+from ctxhub.core.api.limits import REF
 from ctxhub.core.api.queries import Query, number, share, text
 from ctxhub.core.inputs import MAX_LIMIT
 from memory.models import Relation
@@ -23,14 +24,14 @@ class AroundQuery(Query):
 
 
 class UnrelateQuery(Query):
-    target = text("A memory's id, or the ref of anything. Required.")
+    target = text("A memory's id, or the ref of anything.", limits=REF, required=True)
     relation = text("Left out: all that was said in this direction.", one_of=RELATIONS)
 
 
 # -- Bodies ----------------------------------------------------------------------------------------
 
 
-@extend_schema_field({"oneOf": [{"type": "string"}, {"type": "integer", "minimum": 1}]})
+@extend_schema_field({"oneOf": [{"type": "string", **REF}, {"type": "integer", "minimum": 1}]})
 class NameWord(Word):
     """A memory's id, or the ref of anything."""
 

@@ -23,12 +23,12 @@ from memory.services import relationships as services
 
 
 class RelationshipViewSet(ProjectViewSet):
-    queries = {"list": AroundQuery, "destroy": UnrelateQuery}
+    queries = {"retrieve": AroundQuery, "destroy": UnrelateQuery}
     bodies = {"create": Relate, "relate_suggested": RelateSuggested}
     scopes = {"destroy": WRITE}
 
     @extend_schema(responses=Around, filters=True)
-    def list(self, request: Request, slug: str, memory_id: int) -> Response:
+    def retrieve(self, request: Request, slug: str, memory_id: int) -> Response:
         """What is around a memory, and which memories may belong there."""
         return Response(self._around(memory_id, **self.query))
 

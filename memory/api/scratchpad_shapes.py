@@ -6,6 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import ProjectBody, Text, WholeNumber
+from ctxhub.core.api.limits import ANY_LENGTH, AT_LEAST_A_CHARACTER, NAME, QUESTION
 from ctxhub.core.api.queries import ListQuery, Query, flag, number, text
 from ctxhub.core.inputs import MAX_LIMIT
 from memory.models import PadChange
@@ -20,7 +21,7 @@ class PadsOfWorkflowQuery(ListQuery):
 
 
 class PadQuery(PadsOfWorkflowQuery):
-    workflow_id = number("Of this workflow; it must be given.")
+    workflow_id = number("Of this workflow.", at_least=None, required=True)
 
 
 class PartQuery(Query):
@@ -30,7 +31,7 @@ class PartQuery(Query):
 
 
 class PadSearchQuery(Query):
-    query = text("What to look for; it must be given.")
+    query = text("What to look for.", limits=QUESTION, required=True)
     workflow_id = number("In the pads of this workflow.")
     scratchpad_id = number("In this pad: an item for each line.")
     limit = number("How many are answered; left out: 20.", at_most=MAX_LIMIT)
@@ -47,16 +48,19 @@ class RevisionQuery(ListQuery):
 
 class CreatePad(ProjectBody):
     example = {"workflow_id": 1, "name": "code_analysis", "content": "# Findings\n1. A slow query"}
-    workflow_id = WholeNumber()
-    name = Text()
+    workflow_id = WholeNumber(at_least=1)
+    name = Text(limits=NAME)
     content = Text(
-        required=False, allow_null=True, help_text="What does not fit into 1,048,576 bytes is cut."
+        limits=ANY_LENGTH,
+        required=False,
+        allow_null=True,
+        help_text="What does not fit into 1,048,576 bytes is cut.",
     )
 
 
 class AppendToPad(ProjectBody):
     example = {"content": "2. A leak in the pool"}
-    content = Text()
+    content = Text(limits=AT_LEAST_A_CHARACTER)
     separator = Text(required=False, allow_null=True, help_text="Stands between; left out: a blank line.")
 
 
@@ -68,15 +72,23 @@ class ChangePad(ProjectBody):
         required=False,
         help_text="Left out: section with section, replace_lines with end, insert with line, else replace.",
     )
-    line = WholeNumber(required=False, allow_null=True, help_text="Insert before it, or replace from it on.")
-    end = WholeNumber(required=False, allow_null=True, help_text="The last line replaced; left out: line.")
+    line = WholeNumber(
+        at_least=1, required=False, allow_null=True, help_text="Insert before it, or replace from it on."
+    )
+    end = WholeNumber(
+        at_least=1, required=False, allow_null=True, help_text="The last line replaced; left out: line."
+    )
     section = Text(required=False, allow_null=True, help_text="The text of a heading.")
-    expected_length = WholeNumber(required=False, allow_null=True, help_text="In characters; else 409.")
+    expected_length = WholeNumber(
+        at_least=0, required=False, allow_null=True, help_text="In characters; else 409."
+    )
 
 
 class RestorePad(ProjectBody):
     example = {}
-    expected_length = WholeNumber(required=False, allow_null=True, help_text="In characters; else 409.")
+    expected_length = WholeNumber(
+        at_least=0, required=False, allow_null=True, help_text="In characters; else 409."
+    )
 
 
 # -- Answers ---------------------------------------------------------------------------------------

@@ -3,24 +3,43 @@
 from collections.abc import Mapping
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import JsonObject, ProjectBody, Texts
 from memory.api.decision_shapes import RESULTS, SetDecision
 from memory.selectors.builtin_templates import BUILT_IN, OWN
+from memory.services.template_fields import SHAPES
+
+
+@extend_schema_field(
+    {
+        "type": "object",
+        "properties": {name: {} for name in SHAPES},
+        "additionalProperties": False,
+        "nullable": True,
+    }
+)
+class Defaults(JsonObject):
+    """Arguments of a decision by their names."""
+
+
+@extend_schema_field({"type": "object", "additionalProperties": {"type": "string"}, "nullable": True})
+class Patterns(JsonObject):
+    """Regular expressions by the names of fields."""
 
 
 class ChangeTemplate(ProjectBody):
     """Left out: unchanged; null clears."""
 
     example = {"require": ["rationale", "severity"]}
-    defaults = JsonObject(
+    defaults = Defaults(
         required=False, allow_null=True, help_text="Arguments of a decision, beside key and value."
     )
     require = Texts(
         required=False, allow_null=True, help_text="What has to be said: arguments, or names in metadata."
     )
-    patterns = JsonObject(
+    patterns = Patterns(
         required=False, allow_null=True, help_text="{field: regular expression (RE2)}, found anywhere in it."
     )
 

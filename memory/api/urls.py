@@ -51,7 +51,7 @@ in_project = [
     path("memories/capture/", CaptureViewSet.as_view({"post": "create"})),
     path(
         "memories/<int:memory_id>/relationships/",
-        RelationshipViewSet.as_view({"get": "list", "post": "create", "delete": "destroy"}),
+        RelationshipViewSet.as_view({"get": "retrieve", "post": "create", "delete": "destroy"}),
     ),
     path(
         "memories/<int:memory_id>/relationships/suggested/",

@@ -6,6 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import Flag, JsonObject, ProjectBody, Text
+from ctxhub.core.api.limits import OPTIONAL_NAME
 from ctxhub.core.api.queries import ListQuery, flag, text
 
 
@@ -16,13 +17,13 @@ class WorkflowQuery(ListQuery):
 
 class CreateWorkflow(ProjectBody):
     example = {"name": "Code Refactoring Task", "metadata": {"keep": "never"}}
-    name = Text(required=False, allow_null=True)
+    name = Text(limits=OPTIONAL_NAME, required=False, allow_null=True)
     metadata = JsonObject(required=False, allow_null=True, help_text='{"keep": "never"} spares it for ever.')
 
 
 class ChangeWorkflow(ProjectBody):
     example = {"active": False}
-    name = Text(required=False, allow_null=True)
+    name = Text(limits=OPTIONAL_NAME, required=False, allow_null=True)
     metadata = JsonObject(
         required=False, allow_null=True, help_text="Merges by key; null removes one, or all."
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 from ctxhub.core.caller import WRITE, Caller
 from ctxhub.core.listing import Listing
-from ctxhub.core.toolbox.arguments import Number, Object, Word, Words
+from ctxhub.core.toolbox.arguments import Number, Object, Ref, Words
 from ctxhub.core.toolbox.registry import action
 from ctxhub.core.unset import UNSET, Unset
 from memory.selectors import context_suggestions as selectors
@@ -48,7 +48,7 @@ def contexts(
 
 
 @action("memory", "context_get", example={"context": "shop"}, also_known_as=("get_context",))
-def context_get(caller: Caller, context: Word) -> dict[str, Any]:
+def context_get(caller: Caller, context: Ref) -> dict[str, Any]:
     """One context, whole, by its name or id."""
     return context_item(get_context(caller.project_id, context))
 
@@ -64,7 +64,7 @@ def context_get(caller: Caller, context: Word) -> dict[str, Any]:
 )
 def context_update(
     caller: Caller,
-    context: Word,
+    context: Ref,
     name: str | Unset = UNSET,
     description: str | Unset = UNSET,
     tags: Words | Unset = UNSET,
@@ -94,7 +94,7 @@ def context_update(
     example={"context": "shop"},
     also_known_as=("delete_context",),
 )
-def context_delete(caller: Caller, context: Word) -> services.ContextDeleted:
+def context_delete(caller: Caller, context: Ref) -> services.ContextDeleted:
     """Remove a context and all memories in it."""
     return services.delete_context(caller=caller, context=context)
 

@@ -6,7 +6,7 @@ from pydantic import BeforeValidator
 
 from ctxhub.core.caller import READ, WRITE, Caller
 from ctxhub.core.listing import Listing
-from ctxhub.core.toolbox.arguments import Number, Object, Says, Share, Word, Words
+from ctxhub.core.toolbox.arguments import Number, Object, Ref, Says, Share, Word, Words
 from ctxhub.core.toolbox.registry import action, tool
 from ctxhub.core.unset import UNSET, Unset
 from memory.selectors import grep as files
@@ -54,7 +54,7 @@ def add(
     caller: Caller,
     title: str,
     content: str,
-    context: Word = "general",
+    context: Ref = "general",
     type: TypeWord | Unset = UNSET,
     stack: str | None = None,
     difficulty: DifficultyWord | None = None,
@@ -102,7 +102,7 @@ def update(
     id: Id,
     title: str | Unset = UNSET,
     content: str | Unset = UNSET,
-    context: Word | Unset = UNSET,
+    context: Ref | Unset = UNSET,
     type: TypeWord | Unset = UNSET,
     stack: str | Unset = UNSET,
     difficulty: DifficultyWord | Unset = UNSET,
@@ -151,7 +151,7 @@ def delete(caller: Caller, id: Id) -> services.DeleteAnswer:
 )
 def list_(
     caller: Caller,
-    context: Word | None = None,
+    context: Ref | None = None,
     type: TypeWord | None = None,
     stack: str | None = None,
     difficulty: DifficultyWord | None = None,
@@ -185,7 +185,7 @@ def search(
     caller: Caller,
     query: str,
     detail: Annotated[str, Says("compact|standard|detailed")] = "compact",
-    context: Word | None = None,
+    context: Ref | None = None,
     type: TypeWord | None = None,
     stack: str | None = None,
     tags: Words | None = None,
@@ -217,7 +217,7 @@ def search(
 def fuzzy(
     caller: Caller,
     query: str,
-    context: Word | None = None,
+    context: Ref | None = None,
     type: TypeWord | None = None,
     limit: Number = 20,
     tolerance: Number = 2,
@@ -260,7 +260,7 @@ def similar(
 def capture(
     caller: Caller,
     content: str,
-    context: Word | None = None,
+    context: Ref | None = None,
     type: TypeWord | None = None,
     title: str | None = None,
     dry_run: bool = False,

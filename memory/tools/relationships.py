@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from typing_extensions import TypedDict
 
 from ctxhub.core.caller import READ, WRITE, Caller
-from ctxhub.core.toolbox.arguments import Number, Says, Share, Word
+from ctxhub.core.toolbox.arguments import Number, Ref, Says, Share, Word
 from ctxhub.core.toolbox.registry import action
 from memory.selectors.relationships import edge_listing, node_listing, suggestion_listing
 from memory.services import relationships as services
@@ -32,8 +32,8 @@ class RelationshipsAnswer(TypedDict):
 )
 def relate(
     caller: Caller,
-    source: Word,
-    target: Word,
+    source: Ref,
+    target: Ref,
     relation: RelationWord = "related",
     strength: Number = 50,
 ) -> services.RelateAnswer:
@@ -54,7 +54,7 @@ def relate(
     also_known_as=("delete_relationship", "unlink"),
 )
 def unrelate(
-    caller: Caller, source: Word, target: Word, relation: Word | None = None
+    caller: Caller, source: Ref, target: Ref, relation: Word | None = None
 ) -> services.UnrelateAnswer:
     """Take back what was said in this direction; without relation, all of it."""
     return services.unrelate(caller=caller, source=source, target=target, relation=relation)
@@ -71,7 +71,7 @@ def unrelate(
 )
 def relationships(
     caller: Caller,
-    id: Word,
+    id: Ref,
     threshold: Share = 0.3,
     limit: Number = 10,
     create: bool = False,

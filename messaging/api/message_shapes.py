@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from ctxhub.core.api.bodies import Anything, Body, Flag, ProjectBody, Text, Texts, WholeNumber, Word
 from ctxhub.core.api.hub import SINCE
+from ctxhub.core.api.limits import MOST_ENTRIES, SAID, WORD
 from ctxhub.core.api.queries import ListQuery, flag, number, text
 from ctxhub.core.api.shapes import BatchAnswer, BatchResult
 from ctxhub.core.models.priority import Priority
@@ -17,6 +18,7 @@ from messaging.selectors.states import STATES
 
 TYPES = [str(label) for label in MessageType.labels]
 PRIORITIES = [str(label) for label in Priority.labels]
+NAME_OF_AGENT = {"type": "string", **WORD}
 ANY_JSON = {"description": "Any JSON.", "nullable": True}
 
 # -- Queries ---------------------------------------------------------------------------------------
@@ -60,12 +62,20 @@ class AnyJson(serializers.JSONField):
     """Whatever it is, as it is."""
 
 
+@extend_schema_field({"type": "boolean", "enum": [True]})
+class Always(Flag):
+    """True, and nothing else."""
+
+
 class Numbers(serializers.ListField):
     child = WholeNumber()
 
 
 @extend_schema_field(
-    {"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}], "nullable": True}
+    {
+        "oneOf": [{"type": "array", "items": NAME_OF_AGENT, **MOST_ENTRIES}, NAME_OF_AGENT],
+        "nullable": True,
+    }
 )
 class Names(Texts):
     """Names; a single one need not be a list."""
@@ -76,12 +86,14 @@ class Names(Texts):
 
 
 class MessageItem(Body):
-    text = Text()
+    text = Text(limits=SAID)
     to = Names(required=False, allow_null=True, help_text="Left out: everyone; in a reply, who wrote.")
     type = TypeWord(required=False, help_text="Left out: info. A request is what one agent claims.")
     priority = PriorityWord(required=False, help_text="Left out: medium.")
     payload = AnyJson(required=False, allow_null=True)
-    reply_to = WholeNumber(required=False, allow_null=True, help_text="The id of what it answers.")
+    reply_to = WholeNumber(
+        at_least=1, required=False, allow_null=True, help_text="The id of what it answers."
+    )
     ack = Flag(required=False, help_text="Each recipient is to acknowledge it.")
     ack_within = Text(required=False, allow_null=True, help_text='"2h": until when. Implies ack.')
 
@@ -109,13 +121,13 @@ class ReadMessages(ProjectBody):
 
 class ClaimNext(ProjectBody):
     example = {"next": True, "minutes": 30}
-    next = Flag(help_text="True: the most urgent open request, of those the oldest.")
-    minutes = WholeNumber(required=False, help_text="1 to 1440; left out: 30.")
+    next = Always(help_text="True: the most urgent open request, of those the oldest.")
+    minutes = WholeNumber(at_least=1, at_most=1440, required=False, help_text="1 to 1440; left out: 30.")
 
 
 class ClaimMessage(ProjectBody):
     example = {"minutes": 30}
-    minutes = WholeNumber(required=False, help_text="1 to 1440; left out: 30.")
+    minutes = WholeNumber(at_least=1, at_most=1440, required=False, help_text="1 to 1440; left out: 30.")
 
 
 class FinishMessage(ProjectBody):

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from ctxhub.core.api.bodies import Anything, Body, Flag, ProjectBody, Text, Texts, WholeNumber, Word
 from ctxhub.core.api.hub import SINCE
+from ctxhub.core.api.limits import OPTIONAL_PATH, OPTIONAL_WORD, PATH
 from ctxhub.core.api.queries import ListQuery, Query, flag, number, text
 from ctxhub.core.api.shapes import BatchAnswer, BatchResult
 from tracking.selectors.locks import LONGEST
@@ -21,7 +22,7 @@ GLOB = "A path, or a glob: `src/*.py`, `src/**`, `src/` for everything below."
 
 
 class ChangeQuery(ListQuery):
-    path = text(GLOB)
+    path = text(GLOB, limits=OPTIONAL_PATH)
     by = text("By this agent.")
     layer = text("In this layer.")
     change = text("Only such changes.", one_of=CHANGES)
@@ -29,12 +30,12 @@ class ChangeQuery(ListQuery):
 
 
 class LockQuery(Query):
-    path = text("The file. Required.")
+    path = text("The file.", limits=PATH, required=True)
     within_seconds = number("How long a change locks; left out: 300.", at_most=LONGEST)
 
 
 class LeaseQuery(ListQuery):
-    path = text(f"That overlap it. {GLOB}")
+    path = text(f"That overlap it. {GLOB}", limits=OPTIONAL_PATH)
     by = text("Held by this agent.")
 
 
@@ -43,7 +44,7 @@ class ReleaseQuery(Query):
 
 
 class ResourceQuery(ListQuery):
-    path = text(GLOB)
+    path = text(GLOB, limits=OPTIONAL_PATH)
 
 
 # -- Bodies ----------------------------------------------------------------------------------------
@@ -57,9 +58,9 @@ class ChangeWord(Word):
 
 
 class ChangeFields(Body):
-    path = Text(help_text="Relative to the repository.")
+    path = Text(limits=PATH, help_text="Relative to the repository.")
     change = ChangeWord()
-    layer = Text(required=False, allow_null=True)
+    layer = Text(limits=OPTIONAL_WORD, required=False, allow_null=True)
     description = Text(required=False, allow_null=True)
 
 
@@ -82,21 +83,28 @@ class RecordChanges(ProjectBody):
 
 class AcquireLease(ProjectBody):
     example = {"paths": ["src/api/**"], "minutes": 30, "reason": "Token rotation."}
-    paths = Texts(help_text="Up to 50 paths or globs.")
-    minutes = WholeNumber(required=False, help_text=f"1 to {MOST_MINUTES}; left out: 15.")
+    paths = Texts(limits=PATH, help_text="Up to 50 paths or globs.")
+    minutes = WholeNumber(
+        at_least=1, at_most=MOST_MINUTES, required=False, help_text=f"1 to {MOST_MINUTES}; left out: 15."
+    )
     exclusive = Flag(required=False, help_text="False: others may share it. Left out: true.")
     reason = Text(required=False, allow_null=True)
 
 
 class RenewLease(ProjectBody):
     example = {"minutes": 30}
-    minutes = WholeNumber(required=False, help_text=f"From now: 1 to {MOST_MINUTES}; left out: 15.")
+    minutes = WholeNumber(
+        at_least=1,
+        at_most=MOST_MINUTES,
+        required=False,
+        help_text=f"From now: 1 to {MOST_MINUTES}; left out: 15.",
+    )
 
 
 class ReleaseLeases(ProjectBody):
     example = {"all": True}
     all = Flag(required=False, help_text="All of yours.")
-    lease_id = WholeNumber(required=False, help_text="Or this one.")
+    lease_id = WholeNumber(at_least=1, required=False, help_text="Or this one.")
     force = Flag(required=False, help_text="Another agent's too: an administrator's, told in the log.")
 
 

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from ctxhub.core.api import shapes
 from ctxhub.core.api.bodies import Body, Text, Texts
+from ctxhub.core.api.limits import OPTIONAL_WORD, SCOPE
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.project import caller_in, only_project, visible_projects
 from ctxhub.core.api.queries import ListQuery, text
@@ -28,9 +29,13 @@ class TokenQuery(ListQuery):
 class CreateToken(Body):
     example = {"name": "ci", "scopes": ["read"]}
     project = Text(required=False, help_text="For this project; left out where you see only one.")
-    name = Text(required=False)
-    agent = Text(required=False, help_text="Speaks for this agent only; left out: for any.")
-    scopes = Texts(required=False, help_text="Any of read, write, admin; left out: read and write.")
+    name = Text(limits=OPTIONAL_WORD, required=False)
+    agent = Text(
+        limits=OPTIONAL_WORD, required=False, help_text="Speaks for this agent only; left out: for any."
+    )
+    scopes = Texts(
+        limits=SCOPE, required=False, help_text="Any of read, write, admin; left out: read and write."
+    )
     expires_at = serializers.DateTimeField(required=False, allow_null=True)
 
 

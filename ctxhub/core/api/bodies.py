@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from drf_spectacular.drainage import has_override, set_override
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
+from rest_framework.fields import empty
 
+from ctxhub.core.api.limits import MOST_ENTRIES, TEXT, WORD, Limits
 from ctxhub.core.api.problems import refusal_of, refuse_unknown
 from ctxhub.core.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.services.batches import Items
@@ -31,10 +34,16 @@ class Body(serializers.Serializer[Any]):
 
 
 class Text(serializers.CharField):
-    """A string as it is: a number is none, blanks stay, an empty one clears."""
+    """A string as it is: a number is none, blanks stay, an empty one clears. `limits` are for the schema."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(trim_whitespace=False, allow_blank=True, **options)
+    def __init__(self, *, limits: Limits = TEXT, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, allow_blank="minLength" not in limits, **options)
+        if not has_override(self, "field"):
+            set_override(self, "field", {"type": "string", **limits})
+
+    def run_validation(self, data: Any = empty) -> Any:
+        """Whether it may be blank is for the service to say."""
+        return serializers.Field.run_validation(self, data)
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -46,7 +55,7 @@ class Agent(Text):
     """Which of the caller's agents speaks."""
 
     def __init__(self) -> None:
-        super().__init__(required=False, help_text="Which of your agents speaks.")
+        super().__init__(limits=WORD, required=False, help_text="Which of your agents speaks.")
 
 
 class ProjectBody(Body):
@@ -80,6 +89,8 @@ class Word(StringOrNumber):
 
 
 class Flag(serializers.BooleanField):
+    """True or false, and no word for it."""
+
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
@@ -87,7 +98,14 @@ class Flag(serializers.BooleanField):
 
 
 class WholeNumber(serializers.IntegerField):
-    """A number as JSON writes it: without a fraction, neither a text nor a truth."""
+    """A number as JSON writes it: no fraction, no text, no truth. Bounds are for the schema."""
+
+    def __init__(self, *, at_least: int | None = None, at_most: int | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        bounds = {"minimum": at_least, "maximum": at_most}
+        said = {name: bound for name, bound in bounds.items() if bound is not None}
+        if said and not has_override(self, "field"):
+            set_override(self, "field", {"type": "integer", **said})
 
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, bool) or not isinstance(data, int):
@@ -96,7 +114,15 @@ class WholeNumber(serializers.IntegerField):
 
 
 class Texts(serializers.ListField):
+    """Tags, unless `limits` say otherwise; these are for the schema."""
+
     child = Text()
+
+    def __init__(self, *, limits: Limits = WORD, **options: Any) -> None:
+        super().__init__(**options)
+        if not has_override(self, "field"):
+            items = {"type": "string", **limits}
+            set_override(self, "field", {"type": "array", "items": items, **MOST_ENTRIES})
 
 
 class Anything(serializers.ListField):

@@ -12,10 +12,11 @@ from ctxhub.core.errors import InvalidInput
 # What a tag may hold, beside letters and digits, as it is; the rest is percent-encoded.
 _PLAIN = "!#$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 _TAG = re.compile(r'(?:W/)?"(?P<quoted>[^"]*)"|(?P<bare>[^\s",*]+)')
+TAG = r'(W/)?"[^"]*"|[^\s",*]+'  # The same for the schema.
 
 IF_MATCH = OpenApiParameter(
     "If-Match",
-    str,
+    {"type": "string", "pattern": f"^(?:{TAG})$"},
     OpenApiParameter.HEADER,
     description='Only if this is still the version: the quoted `ETag` you have read, `"1.0.0"`. Else 412.',
 )

@@ -1,13 +1,22 @@
 """The project at a glance: figures, agents, what happened, what is new."""
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.bodies import JsonObject, ProjectBody
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import ListQuery, Query, number, text, words
-from ctxhub.core.api.shapes import ANYTHING, COUNTS, UPDATES, Activity, AgentSeen, Config, LayerFigures
+from ctxhub.core.api.shapes import (
+    ANYTHING,
+    COUNTS,
+    SETTINGS,
+    UPDATES,
+    Activity,
+    AgentSeen,
+    Config,
+    LayerFigures,
+)
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.caller import ADMIN
 from ctxhub.core.errors import NotFound, nearest
@@ -93,9 +102,21 @@ class NamedViewViewSet(ProjectViewSet):
         return self.listed(Page.of(views[name].select(self.project_id, **self.query)))
 
 
+@extend_schema_field(
+    {
+        "type": "object",
+        "minProperties": 1,
+        "additionalProperties": False,
+        "properties": {name: {**schema, "nullable": True} for name, schema in SETTINGS.items()},
+    }
+)
+class Settings(JsonObject):
+    """Some settings by their names."""
+
+
 class SetConfig(ProjectBody):
     example = {"values": {"message_hours": 48, "ignore_weekend": True}}
-    values = JsonObject(help_text="Settings by name; null puts one back to its default.")
+    values = Settings(help_text="Settings by name; null puts one back to its default.")
 
 
 class ConfigViewSet(ProjectViewSet):

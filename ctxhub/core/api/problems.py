@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework.exceptions import ErrorDetail
 
-from ctxhub.core.errors import InvalidInput, nearest
+from ctxhub.core.errors import SHOWN_NAMES, InvalidInput, nearest, shown_all
 from ctxhub.core.toolbox.arguments import OTHER_NAMES
 
 
@@ -15,7 +15,7 @@ def refuse_unknown(given: Iterable[str], known: Sequence[str], what: str) -> Non
     if unknown:
         other = OTHER_NAMES.get(unknown[0].lower())
         raise InvalidInput(
-            f"There is no {what} {', '.join(map(repr, unknown))}.",
+            f"There is no {what} {shown_all(unknown)}.",
             did_you_mean=other if other in known else nearest(unknown[0], known),
             allowed=list(known),
         )
@@ -26,8 +26,14 @@ def refusal_of(detail: Any) -> InvalidInput:
     problems = list(_problems(detail, ""))
     missing = [place for place, problem in problems if problem.code == "required"]
     wrong = [f"{place}: {problem}" if place else str(problem) for place, problem in problems]
-    said = f"{', '.join(missing)} must be given." if missing else " ".join(dict.fromkeys(wrong))
+    said = f"{', '.join(missing)} must be given." if missing else _first(list(dict.fromkeys(wrong)))
     return InvalidInput(said, missing=missing)
+
+
+def _first(sentences: Sequence[str]) -> str:
+    """As many as a reader mends at once; a list of a thousand entries may be wrong in each."""
+    more = len(sentences) - SHOWN_NAMES
+    return " ".join([*sentences[:SHOWN_NAMES], *([f"And {more:,} more."] if more > 0 else [])])
 
 
 def _problems(detail: Any, place: str) -> Iterator[tuple[str, ErrorDetail]]:

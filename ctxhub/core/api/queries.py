@@ -10,6 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework.filters import BaseFilterBackend
 
 from ctxhub.core.answers import MAX_TOKENS
+from ctxhub.core.api.limits import ANY_LENGTH, WORD, Limits
 from ctxhub.core.api.problems import refuse_unknown
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import MAX_LIMIT
@@ -55,13 +56,20 @@ class WordsParameter(Filter):
     field_class = WordsField
 
 
-def text(says: str, *, one_of: Sequence[str] = ()) -> Filter:
-    return _declared(TextParameter(), says, {"type": "string", **({"enum": list(one_of)} if one_of else {})})
+def text(
+    says: str, *, one_of: Sequence[str] = (), limits: Limits = ANY_LENGTH, required: bool = False
+) -> Filter:
+    """`limits` and `required` are for the schema; who uses the text refuses it."""
+    enum = {"enum": list(one_of)} if one_of else {}
+    return _declared(TextParameter(), says, {"type": "string", **enum, **limits}, required=required)
 
 
-def number(says: str, *, at_least: int = 1, at_most: int | None = None) -> Filter:
-    bounds = {"minimum": at_least, **({"maximum": at_most} if at_most else {})}
-    return _declared(NumberParameter(), says, {"type": "integer", **bounds})
+def number(
+    says: str, *, at_least: int | None = 1, at_most: int | None = None, required: bool = False
+) -> Filter:
+    said = {"minimum": at_least, "maximum": at_most}
+    bounds = {name: bound for name, bound in said.items() if bound is not None}
+    return _declared(NumberParameter(), says, {"type": "integer", **bounds}, required=required)
 
 
 def share(says: str) -> Filter:
@@ -73,14 +81,15 @@ def flag(says: str) -> Filter:
 
 
 def words(says: str, *, one_of: Sequence[str] = ()) -> Filter:
-    items = {"type": "string", **({"enum": list(one_of)} if one_of else {})}
+    items = {"type": "string", **({"enum": list(one_of)} if one_of else WORD)}
     return _declared(
         WordsParameter(), f"{says} Repeat it, or separate with commas.", {"type": "array", "items": items}
     )
 
 
-def _declared(parameter: Filter, says: str, schema: dict[str, Any]) -> Filter:
+def _declared(parameter: Filter, says: str, schema: dict[str, Any], *, required: bool = False) -> Filter:
     extend_schema_field({**schema, "description": says})(parameter)  # type: ignore[type-var]
+    parameter.is_needed = required  # type: ignore[attr-defined]
     return parameter
 
 

@@ -1,5 +1,6 @@
 """The OpenAPI schema: what every operation has in common is said once, here."""
 
+from inspect import getdoc
 from typing import Any
 
 from drf_spectacular.contrib.django_filters import DjangoFilterExtension
@@ -7,8 +8,12 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample
 
+from ctxhub.core.api.bodies import Body
+from ctxhub.core.api.limits import WORD
 from ctxhub.core.api.project import AGENT_HEADER
 from ctxhub.core.api.views import RETRY_HEADER, HubViewSet
+from ctxhub.core.inputs import WORD_LENGTH
+from ctxhub.core.toolbox.registry import all_tools
 
 Json = dict[str, Any]
 
@@ -59,13 +64,13 @@ PARAMETERS: Json = {
         "name": "agent",
         "in": "query",
         "description": "Which of your agents speaks.",
-        "schema": {"type": "string"},
+        "schema": {"type": "string", **WORD},
     },
     "AgentHeader": {
         "name": AGENT_HEADER,
         "in": "header",
         "description": "The same, as a header.",
-        "schema": {"type": "string"},
+        "schema": {"type": "string", "maxLength": WORD_LENGTH},
     },
     "Retry": {
         "name": RETRY_HEADER,
@@ -94,7 +99,7 @@ class DeclaredQueryExtension(DjangoFilterExtension):  # type: ignore[no-untyped-
         assert isinstance(view, HubViewSet)
         query = view.filterset_class
         return [
-            parameter
+            {**parameter, **({"required": True} if declared.is_needed else {})}
             for name, declared in query.base_filters.items()
             for parameter in self.resolve_filter_field(  # type: ignore[no-untyped-call]
                 auto_schema, None, query, name, declared
@@ -117,12 +122,21 @@ def add_what_is_common(result: Json, generator: Any, request: Any, public: bool)
     for name, schema in result["components"]["schemas"].items():
         if name.endswith("Request"):
             schema["additionalProperties"] = False
+            if schema.get("description") == getdoc(Body):  # Written for who writes bodies.
+                del schema["description"]
     for path, methods in result["paths"].items():
         for method, operation in methods.items():
+            _name_tools(operation)
             in_project = path.startswith("/api/v1/projects/{slug}/")
             _add_parameters(operation, in_project, writes=method in ("post", "put", "patch", "delete"))
             _add_errors(operation, has_body="requestBody" in operation)
     return result
+
+
+def _name_tools(operation: Json) -> None:
+    for parameter in operation.get("parameters", ()):
+        if (parameter["in"], parameter["name"]) == ("path", "tool"):
+            parameter["schema"] = {"type": "string", "enum": list(all_tools())}
 
 
 def _add_parameters(operation: Json, in_project: bool, *, writes: bool) -> None:

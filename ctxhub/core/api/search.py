@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from ctxhub.core.answers import MAX_TOKENS
 from ctxhub.core.api.bodies import ProjectBody, Text, Texts, WholeNumber
 from ctxhub.core.api.hub import SINCE
+from ctxhub.core.api.limits import QUESTION, SAID
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import Query, number, text, words
 from ctxhub.core.api.shapes import SearchAnswer
@@ -22,7 +23,11 @@ from ctxhub.core.selectors.search_questions import MATCHES
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
 
 QUERY = 'A sentence, words, an identifier. Also "a phrase", -not and prefix*.'
-KINDS = "Only these: decision, constraint, message, memory, context, scratchpad, workflow, resource, change."
+KIND_WORDS = (
+    *("decision", "constraint", "message", "memory", "context"),
+    *("scratchpad", "workflow", "resource", "change"),
+)
+KINDS = f"Only these: {', '.join(KIND_WORDS)}."
 MATCH = "Left out: auto, any of the words, and mistyped ones put right. similar: the query is a text."
 DETAIL = (
     "What title and excerpt may cost: ids nothing, compact (left out) 60 tokens, standard 120, detailed 250."
@@ -32,8 +37,8 @@ BUDGET = f"A budget for the answer, {MAX_TOKENS:,} at most; `omitted` counts wha
 
 
 class SearchQuery(Query):
-    query = text(f"{QUERY} Required.")
-    kinds = words(KINDS)
+    query = text(QUERY, limits=QUESTION, required=True)
+    kinds = words(KINDS, one_of=KIND_WORDS)
     match = text(MATCH, one_of=MATCHES)
     detail = text(DETAIL, one_of=list(DETAILS))
     tags = words("With any of these tags.")
@@ -57,8 +62,8 @@ class DetailWord(Text):
 
 class AskSearch(ProjectBody):
     example = {"query": "why do sessions expire?", "kinds": ["decision", "message"], "detail": "standard"}
-    query = Text(help_text=QUERY)
-    kinds = Texts(required=False, allow_null=True, help_text=KINDS)
+    query = Text(limits=SAID, help_text=QUERY)
+    kinds = Texts(limits={"enum": list(KIND_WORDS)}, required=False, allow_null=True, help_text=KINDS)
     match = MatchWord(required=False, help_text=MATCH)
     detail = DetailWord(required=False, help_text=DETAIL)
     tags = Texts(required=False, allow_null=True, help_text="With any of these.")
@@ -68,8 +73,10 @@ class AskSearch(ProjectBody):
     )
     by = Text(required=False, allow_null=True, help_text="An agent.")
     since = Text(required=False, allow_null=True, help_text=f"Changed since. {SINCE}")
-    limit = WholeNumber(required=False, help_text=f"{LIMIT} At most {MAX_LIMIT}.")
-    max_tokens = WholeNumber(required=False, help_text=BUDGET)
+    limit = WholeNumber(
+        at_least=1, at_most=MAX_LIMIT, required=False, help_text=f"{LIMIT} At most {MAX_LIMIT}."
+    )
+    max_tokens = WholeNumber(at_least=1, required=False, help_text=BUDGET)
 
 
 class SearchViewSet(ProjectViewSet):

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanen
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 from django.views.decorators.csrf import csrf_exempt
+from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -74,6 +75,8 @@ class HubViewSet(GenericViewSet[Any]):
             raise unknown_word("format", request.query_params.get("format"), known) from None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if request.method not in self.allowed_methods:  # Whatever else is wrong with the request.
+            raise MethodNotAllowed(str(request.method))
         super().initial(request, *args, **kwargs)
         self.check_place(request, **kwargs)
         self.query = self.filterset_class.read(request.query_params, also=self.common_parameters)

@@ -5,6 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.bodies import ProjectBody, Text
+from ctxhub.core.api.limits import WORD
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import ListQuery
 from ctxhub.core.api.shapes import LayerName, UsedWord
@@ -17,7 +18,7 @@ from ctxhub.core.services.vocabulary import add_layer
 
 class AddLayer(ProjectBody):
     example = {"name": "documentation"}
-    name = Text()
+    name = Text(limits=WORD)
 
 
 class TagViewSet(ProjectViewSet):

@@ -90,6 +90,8 @@ def _items(value: Any) -> Any:
 
 
 Word = Annotated[str, BeforeValidator(_word)]
+# The ref of anything, or an id.
+Ref = Annotated[str, BeforeValidator(_word), WithJsonSchema({"type": ["string", "integer"]})]
 Number = Annotated[int, BeforeValidator(_number_not_bool)]
 Share = Annotated[float, BeforeValidator(_number_not_bool)]
 Value = Annotated[str | int | float, PlainValidator(_value), WithJsonSchema({"type": ["string", "number"]})]

@@ -5,7 +5,7 @@ from typing import Annotated
 from ctxhub.core.caller import Caller
 from ctxhub.core.listing import Listing
 from ctxhub.core.selectors.search import search, search_listing
-from ctxhub.core.toolbox.arguments import Number, Says, Words
+from ctxhub.core.toolbox.arguments import Number, Ref, Says, Words
 from ctxhub.core.toolbox.registry import action, tool
 
 tool("search", "Find anything said or decided: ask in a sentence.")
@@ -24,7 +24,7 @@ def search_everything(
     detail: Annotated[str, Says("compact|ids|standard|detailed")] = "compact",
     tags: Words | None = None,
     layer: str | None = None,
-    context: str | None = None,
+    context: Ref | None = None,
     by: str | None = None,
     since: str | None = None,
     limit: Number = 10,

@@ -1,0 +1,34 @@
+"""How long texts may be, in words of JSON Schema: for the schema alone, since the services hold the limits.
+
+Services count names without the blanks around them, and texts in bytes of UTF-8: what these forbid is always
+refused, and what they allow is taken, but for the rare text that grows or is longer in bytes.
+"""
+
+from typing import Any
+
+from ctxhub.core.caller import ADMIN, READ, WRITE
+from ctxhub.core.inputs import CONTENT_BYTES, LIST_LENGTH, NAME_LENGTH, PATH_LENGTH, TEXT_BYTES, WORD_LENGTH
+
+Limits = dict[str, Any]
+
+ANY_LENGTH: Limits = {}
+NOT_BLANK: Limits = {"minLength": 1, "pattern": r"\S"}
+AT_LEAST_A_CHARACTER: Limits = {"minLength": 1}
+
+NAME: Limits = {**NOT_BLANK, "maxLength": NAME_LENGTH}
+OPTIONAL_NAME: Limits = {"maxLength": NAME_LENGTH}
+TITLE: Limits = {**NOT_BLANK, "maxLength": 500}
+OPTIONAL_TITLE: Limits = {"maxLength": 500}
+WORD: Limits = {**NOT_BLANK, "maxLength": WORD_LENGTH}  # A tag, a scope, an agent, a category.
+OPTIONAL_WORD: Limits = {"maxLength": WORD_LENGTH}
+VERSION: Limits = {**NOT_BLANK, "maxLength": 50}
+PATH: Limits = {**NOT_BLANK, "maxLength": PATH_LENGTH}
+OPTIONAL_PATH: Limits = {"maxLength": PATH_LENGTH}
+REF: Limits = {**NOT_BLANK, "maxLength": PATH_LENGTH + 100}
+SCOPE: Limits = {"enum": [READ, WRITE, ADMIN]}
+
+TEXT: Limits = {"maxLength": TEXT_BYTES}
+SAID: Limits = {**NOT_BLANK, "maxLength": TEXT_BYTES}
+QUESTION = NOT_BLANK  # In an address, which the server limits as a whole.
+CONTENT: Limits = {**NOT_BLANK, "maxLength": CONTENT_BYTES}
+MOST_ENTRIES: Limits = {"maxItems": LIST_LENGTH}

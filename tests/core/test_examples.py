@@ -1,0 +1,48 @@
+"""Every example validates against the schema that stands beside it: of tools, of their help, of REST."""
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.toolbox import dispatch
+from ctxhub.core.toolbox.registry import all_tools
+from ctxhub.core.toolbox.surface import list_tools
+
+ACTIONS = [action for tool in all_tools().values() for action in tool.actions.values()]
+
+
+def faults(schema: dict[str, Any], value: Any) -> list[str]:
+    Draft202012Validator.check_schema(schema)
+    return [
+        f"{'.'.join(map(str, error.path))}: {error.message}"
+        for error in Draft202012Validator(schema).iter_errors(value)
+    ]
+
+
+def schemas(caller: Caller, surface: str) -> dict[str, dict[str, Any]]:
+    return {tool["name"]: tool["inputSchema"] for tool in list_tools(caller, surface=surface)}
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.call)
+def test_an_action_s_example_is_what_its_schemas_say(ada: Caller, action: Any) -> None:
+    named = {"action": action.name} if action.name else {}
+    assert faults(schemas(ada, "grouped")[action.tool], {**named, **action.example}) == []
+    assert faults(schemas(ada, "flat")[action.flat_name], dict(action.example)) == []
+
+
+@pytest.mark.parametrize("tool", all_tools())
+def test_what_help_shows_is_what_the_schema_says(ada: Caller, tool: str) -> None:
+    shown = dispatch.call(ada, tool, {"action": "help"})["actions"]
+    examples = [entry["example"] for entry in shown.values() if "example" in entry]
+    assert examples
+    for example in examples:
+        assert faults(schemas(ada, "grouped")[tool], example) == []
+
+
+def test_a_ref_is_a_text_or_a_number_on_every_surface(ada: Caller) -> None:
+    for schema in (schemas(ada, "grouped")["memory"], schemas(ada, "flat")["memory_relate"]):
+        assert [schema["properties"][name]["type"] for name in ("source", "target")] == [
+            ["string", "integer"]
+        ] * 2
