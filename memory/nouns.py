@@ -71,6 +71,7 @@ register(
         Decision,
         count=count_decisions,
         open=open_decisions,
+        text="value",
         by_layer=active_by_layer,
         documents=read_decision_documents,
         showing=decisions_showing,
@@ -84,6 +85,7 @@ register(
         Constraint,
         count=count_constraints,
         open=open_constraints,
+        text="text",
         by_layer=constraints_by_layer,
         documents=read_constraint_documents,
         showing=constraints_showing,
@@ -106,6 +108,7 @@ register(
         Scratchpad,
         count=count_scratchpads,
         open=open_scratchpads,
+        text="content",
         documents=read_scratchpad_documents,
     )
 )
@@ -117,6 +120,7 @@ register(
         Context,
         count=count_contexts,
         open=open_contexts,
+        text="description",
         documents=read_context_documents,
         showing=contexts_showing,
         ids_of=ids_of_contexts,
@@ -129,6 +133,7 @@ register(
         Memory,
         count=count_memories,
         open=open_memories,
+        text="content",
         documents=read_memory_documents,
         showing=memories_showing,
     )

@@ -21,6 +21,7 @@ register(
         Message,
         count=count_messages,
         open=open_messages,
+        text="text",
         documents=read_message_documents,
         showing=messages_showing,
         unread=count_unread,

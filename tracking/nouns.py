@@ -14,6 +14,7 @@ register(
         FileChange,
         count=lambda figures: figures.of("change"),
         open=open_changes,
+        text="description",
         by_layer=lambda figures: count_in_last_hour(figures.project_id),
         documents=read_change_documents,
     )
@@ -30,5 +31,12 @@ register(
     )
 )
 register(
-    Noun("lease", "leases", Lease, count=lambda figures: count_live(figures.project_id), open=open_leases)
+    Noun(
+        "lease",
+        "leases",
+        Lease,
+        count=lambda figures: count_live(figures.project_id),
+        open=open_leases,
+        text="reason",
+    )
 )

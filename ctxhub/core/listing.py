@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from ctxhub.core.answers import fit_first
+from ctxhub.core.answers import Item, cut_text, fit_first
 from ctxhub.core.errors import InvalidInput
 
 Row = Sequence[Any]
@@ -31,19 +31,26 @@ class Listing:
     cursor_after: Callable[[int], str] | None = None
 
     def answer(self, *, as_objects: bool = False, max_tokens: int | None = None) -> dict[str, Any]:
-        """The contract's answer, within `max_tokens`; `omitted` counts the rows left out for it."""
+        """The contract's answer, within `max_tokens`; `omitted` counts the rows left out for it.
 
-        def first(count: int) -> dict[str, Any]:
-            return self._answer(count, as_objects)
+        One row is always there, if the list has any: cut, and `truncated`, where it does not fit.
+        """
 
-        count = len(self.rows)
-        return first(count) if max_tokens is None else fit_first(count, max_tokens, first)
+        if max_tokens is None or not self.rows:
+            return self._answer(self.rows, as_objects)
+
+        def first(count: int, row: Item | None = None) -> dict[str, Any]:
+            rows = self.rows[:count] if row is None else [[row.get(name) for name in self.columns]]
+            return self._answer(rows, as_objects)
+
+        row = dict(zip(self.columns, self.rows[0], strict=True))
+        return fit_first(len(self.rows), max_tokens, first, row)
 
     def objects(self) -> list[dict[str, Any]]:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
-    def _answer(self, count: int, as_objects: bool) -> dict[str, Any]:
-        rows = self.rows[:count]
+    def _answer(self, rows: Sequence[Row], as_objects: bool) -> dict[str, Any]:
+        count = len(rows)
         kept = [n for n in range(len(self.columns)) if any(row[n] not in (None, "", [], {}) for row in rows)]
         columns = [self.columns[n] for n in kept]
         values = [[row[n] for n in kept] for row in rows]
@@ -58,7 +65,7 @@ class Listing:
         omitted = len(self.rows) - count
         if not omitted:
             return {"next": self.next} if self.next else {}
-        following = self.cursor_after(count) if self.cursor_after and count else None
+        following = self.cursor_after(count) if self.cursor_after else None
         return {"omitted": omitted, **({"next": following} if following else {})}
 
 
@@ -69,9 +76,7 @@ def total_of(counted: int) -> dict[str, Any]:
 
 def preview(text: Any, *, full: bool = False) -> Any:
     """Texts are cut in lists at 200 characters."""
-    if full or not isinstance(text, str) or len(text) <= PREVIEW_CHARACTERS:
-        return text
-    return text[:PREVIEW_CHARACTERS].rstrip() + "…"
+    return text if full or not isinstance(text, str) else cut_text(text, PREVIEW_CHARACTERS)
 
 
 def make_cursor(*place: str | int) -> str:

@@ -23,6 +23,7 @@ class Noun:
 
     `count(figures)`: the figure in `stats`, or [active, all]; None: it has none there.
     `open(project_id, names, full)`: the items behind many names of refs, in a fixed number of queries.
+    `text`: the field of such an item that is its main text, which may be read by lines; "": it has none.
     `by_layer(figures)`: the figure of each layer, by its id, for `layer_summary`.
     `documents(project_id, object_ids)`: what these rows are found by, and what excerpts are cut from.
     `ids_of(project_id, names)`: the rows that names of refs mean, where they are not the rows' ids.
@@ -40,6 +41,7 @@ class Noun:
     showing: Callable[[NamedRow], Sequence[int]] | None = None
     unread: Callable[[Caller], int] | None = None
     ids_of: Callable[[int, Sequence[str]], Mapping[str, int]] | None = None
+    text: str = ""
 
 
 _nouns: dict[str, Noun] = {}

@@ -18,8 +18,6 @@ program: the least total over-estimate such that 20,000 windows of the corpus co
 exact count, with a penalty for falling below on other code, documentation and translations.
 """
 
-import re
-from bisect import bisect_right
 from collections.abc import Callable
 
 # Thousandths of a token.
@@ -79,29 +77,6 @@ def use_exact_counts() -> None:
     """
     global _count
     _count = _exact_counter()
-
-
-def fit_lines(text: str, max_tokens: int) -> tuple[str, int]:
-    """The longest run of whole leading lines within max_tokens, and how many; as split by "\\n", rejoined.
-
-    If the first line alone is too long: the beginning of it that fits, cut before a space if one is near,
-    and 0. Looks at no more of the text than about twice what fits.
-    """
-    reach = 4 * max(max_tokens, 0) + 16
-    while reach < len(text) and count_tokens(text[:reach]) <= max_tokens:
-        reach *= 2
-    if reach >= len(text) and count_tokens(text) <= max_tokens:
-        return text, text.count("\n") + 1
-
-    def tokens_until(end: int) -> int:
-        return count_tokens(text[:end])
-
-    line_ends = [match.start() for match in re.finditer("\n", text[:reach])]
-    if whole := bisect_right(line_ends, max_tokens, key=tokens_until):
-        return text[: line_ends[whole - 1]], whole
-    size = bisect_right(range(1, min(reach, len(text)) + 1), max_tokens, key=tokens_until)
-    space = text.rfind(" ", size // 2, size + 1)
-    return text[: space if space > 0 else size], 0
 
 
 def _estimate(text: str) -> int:

@@ -8,9 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
+from ctxhub.core.api.queries import ReadQuery
+from ctxhub.core.api.shapes import in_parts
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.caller import READ
 from ctxhub.core.inputs import clean_choice
+from ctxhub.core.readings import Opened
 from memory.api.constraint_shapes import (
     ActivateConstraint,
     AddConstraint,
@@ -29,7 +32,7 @@ from memory.services import constraints as services
 
 
 class ConstraintViewSet(ProjectViewSet):
-    queries = {"list": ConstraintQuery}
+    queries = {"list": ConstraintQuery, "retrieve": ReadQuery}
     bodies = {
         "create": AddConstraint,
         "partial_update": ChangeConstraint,
@@ -48,10 +51,12 @@ class ConstraintViewSet(ProjectViewSet):
         answer = self._write(services.add_constraint, **self.body)
         return Response(answer, status=201 if answer.get("result") == "created" else 200)
 
-    @extend_schema(responses=Constraint)
+    @extend_schema(responses=in_parts(Constraint), filters=True)
     def retrieve(self, request: Request, slug: str, constraint_id: int) -> Response:
-        """One constraint, whole."""
-        return Response(constraint_item(get_constraint(self.project_id, constraint_id)))
+        """One constraint, whole, or some lines of its text."""
+        asked = self.asked()
+        item = constraint_item(get_constraint(self.project_id, constraint_id))
+        return Response(self.opened(Opened(item, "text", asked)))
 
     @extend_schema(responses=ChangedConstraint)
     def partial_update(self, request: Request, slug: str, constraint_id: int) -> Response:

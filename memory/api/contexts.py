@@ -8,8 +8,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
+from ctxhub.core.api.queries import ReadQuery
+from ctxhub.core.api.shapes import in_parts
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.caller import READ, WRITE
+from ctxhub.core.readings import Opened
 from memory.api.context_shapes import (
     ChangeContext,
     ChangedContext,
@@ -25,7 +28,7 @@ from memory.services import contexts as services
 
 
 class ContextViewSet(ProjectViewSet):
-    queries = {"list": ContextQuery}
+    queries = {"list": ContextQuery, "retrieve": ReadQuery}
     bodies = {"create": CreateContext, "partial_update": ChangeContext}
     scopes = {"destroy": WRITE}
 
@@ -39,10 +42,12 @@ class ContextViewSet(ProjectViewSet):
         """A container for memories that belong together. 409 where its name is taken."""
         return Response(self._write(services.create_context, **self.body), status=201)
 
-    @extend_schema(responses=Context)
+    @extend_schema(responses=in_parts(Context), filters=True)
     def retrieve(self, request: Request, slug: str, context: str) -> Response:
-        """One context, whole, by its name or id."""
-        return Response(context_item(get_context(self.project_id, context)))
+        """One context, whole, by its name or id, or some lines of its description."""
+        asked = self.asked()
+        item = context_item(get_context(self.project_id, context))
+        return Response(self.opened(Opened(item, "description", asked)))
 
     @extend_schema(responses=ChangedContext)
     def partial_update(self, request: Request, slug: str, context: str) -> Response:

@@ -21,7 +21,7 @@ from ctxhub.core.api.bodies import (
 )
 from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.limits import NAME, OPTIONAL_WORD, PATH, VERSION
-from ctxhub.core.api.queries import ListQuery, Query, flag, number, words
+from ctxhub.core.api.queries import ListQuery, Query, ReadQuery, flag, number, words
 from ctxhub.core.api.shapes import BatchAnswer, BatchResult
 from ctxhub.core.inputs import MAX_LIMIT
 from memory.selectors.decision_analytics import BUCKETS
@@ -40,7 +40,7 @@ REASONS = {"type": "array", "items": {"type": "string"}, "nullable": True}
 # -- Queries ---------------------------------------------------------------------------------------
 
 
-class IncludeQuery(Query):
+class IncludeQuery(ReadQuery):
     include = words("More of the decision.", one_of=INCLUDES)
 
 
@@ -72,8 +72,9 @@ class SuggestQuery(Query):
     max_tokens = number(f"A budget for the answer, {MAX_TOKENS:,} at most.")
 
 
-class VersionQuery(ListQuery):
+class VersionQuery(ListQuery, ReadQuery):
     full = flag("Values whole, not cut to 200 characters.")
+    version = queries.text("This version alone, its value whole; `lines` and `tail` read a part of it.")
 
 
 class AnalyticsQuery(Query):

@@ -10,10 +10,12 @@ from rest_framework.response import Response
 from ctxhub.core.api.bodies import checked_items
 from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
+from ctxhub.core.api.shapes import in_parts
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.caller import READ
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.listing import preview
+from ctxhub.core.readings import Asked, Opened
 from memory.api.decision_shapes import (
     Analytics,
     AnalyticsQuery,
@@ -94,11 +96,13 @@ class DecisionViewSet(DecisionWrites):
         """Set a decision: 201 where it is new, 200 where its key was there."""
         return self._write(services.set_decision, **self.body)
 
-    @extend_schema(responses=WholeDecision, filters=True)
+    @extend_schema(responses=in_parts(WholeDecision), filters=True)
     def retrieve(self, request: Request, slug: str, key: str) -> Response:
-        """One decision, whole. Its ETag is its version."""
+        """One decision, whole, or some lines of its value. Its ETag is its version."""
+        asked = self.asked()
         row = self._get(key)
-        return Response(self._whole(row, self.query.get("include", ())), headers=etag(row.version))
+        item = self._whole(row, self.query.get("include", ()))
+        return Response(self.opened(Opened(item, "value", asked)), headers=etag(row.version))
 
     @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
     def update(self, request: Request, slug: str, key: str) -> Response:
@@ -141,11 +145,24 @@ class SuggestionViewSet(ProjectViewSet):
 class VersionViewSet(ProjectViewSet):
     queries = {"list": VersionQuery}
 
-    @extend_schema(responses=Version)
+    @extend_schema(responses=in_parts(Version))
     def list(self, request: Request, slug: str, key: str) -> Response:
         """Every version, newest first, the current one included; none for an unknown key."""
+        asked, version = self.asked(), self.query.pop("version", None)
+        if version is not None:
+            return self.listed(Page(self._only(key, version, asked)), whole=True)
+        if asked:
+            raise InvalidInput("lines and tail read one version.", missing=["version"])
         versions = selectors.list_versions(self.project_id, key, **{"limit": 20, **self.query})
         return self.listed(Page.of(versions))
+
+    def _only(self, key: str, version: str, asked: Asked) -> Sequence[dict[str, Any]]:
+        row = selectors.find_decision(self.project_id, clean_key(key))
+        item = selectors.find_version(self.project_id, row, version) if row else None
+        if item is None:
+            return []
+        del item["key"]
+        return [self.opened(Opened(item, "value", asked))]
 
 
 class BatchViewSet(ProjectViewSet):

@@ -8,9 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
+from ctxhub.core.api.queries import ReadQuery
+from ctxhub.core.api.shapes import in_parts
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.caller import READ, WRITE
 from ctxhub.core.errors import InvalidInput
+from ctxhub.core.readings import Opened
 from memory.api.memory_shapes import (
     AddedMemory,
     AddMemory,
@@ -32,7 +35,7 @@ from memory.services import memories as services
 
 
 class MemoryViewSet(ProjectViewSet):
-    queries = {"list": MemoryQuery}
+    queries = {"list": MemoryQuery, "retrieve": ReadQuery}
     bodies = {"create": AddMemory, "partial_update": ChangeMemory}
     scopes = {"destroy": WRITE}
 
@@ -46,10 +49,12 @@ class MemoryViewSet(ProjectViewSet):
         """Keep something in a context; a new name makes one. It is stored whatever is there."""
         return Response(self._write(services.add_memory, **self.body), status=201)
 
-    @extend_schema(responses=Memory)
+    @extend_schema(responses=in_parts(Memory), filters=True)
     def retrieve(self, request: Request, slug: str, memory_id: int) -> Response:
-        """One memory, whole."""
-        return Response(memory_item(get_memory(self.project_id, memory_id)))
+        """One memory, whole, or some lines of its content."""
+        asked = self.asked()
+        item = memory_item(get_memory(self.project_id, memory_id))
+        return Response(self.opened(Opened(item, "content", asked)))
 
     @extend_schema(responses=ChangedMemory)
     def partial_update(self, request: Request, slug: str, memory_id: int) -> Response:

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from ctxhub.core.api.bodies import ProjectBody, Text, WholeNumber
 from ctxhub.core.api.limits import ANY_LENGTH, AT_LEAST_A_CHARACTER, NAME, QUESTION
-from ctxhub.core.api.queries import ListQuery, Query, flag, number, text
+from ctxhub.core.api.queries import ListQuery, Query, ReadQuery, flag, number, text
 from ctxhub.core.inputs import MAX_LIMIT
 from memory.models import PadChange
 from memory.services.pad_edits import MODES
@@ -24,9 +24,7 @@ class PadQuery(PadsOfWorkflowQuery):
     workflow_id = number("Of this workflow.", at_least=None, required=True)
 
 
-class PartQuery(Query):
-    lines = text('Only these lines: "10-40", "10" or "10-".')
-    tail = number("Only so many of the last lines.")
+class PartQuery(ReadQuery):
     outline = flag("The headings of its Markdown instead of its text.")
 
 

@@ -9,10 +9,13 @@ from rest_framework.response import Response
 
 from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
+from ctxhub.core.api.queries import ReadQuery
+from ctxhub.core.api.shapes import in_parts
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.caller import WRITE
 from ctxhub.core.errors import InvalidInput, NotFound, shown
 from ctxhub.core.inputs import read_id
+from ctxhub.core.readings import Opened
 from memory.api.scratchpad_shapes import (
     AppendedPad,
     AppendToPad,
@@ -89,11 +92,13 @@ class PadViewSet(PadWrites):
     bodies = {"partial_update": ChangePad, "append": AppendToPad}
     scopes = {"destroy": WRITE}
 
-    @extend_schema(responses=Pad, filters=True)
+    @extend_schema(responses=in_parts(Pad), filters=True)
     def retrieve(self, request: Request, slug: str, scratchpad_id: int) -> Response:
         """One pad, whole or in part. Its ETag is its revision."""
+        selectors.clean_part(**self.query)
         row = selectors.get_scratchpad(self.project_id, scratchpad_id)
-        return Response(selectors.sliced_item(row, **self.query), headers=etag(str(row.revision)))
+        pad = selectors.opened_pad(row, **self.query)
+        return Response(self.opened(pad), headers=etag(str(row.revision)))
 
     @extend_schema(parameters=[IF_MATCH], responses=ChangedPad)
     def partial_update(self, request: Request, slug: str, scratchpad_id: int) -> Response:
@@ -113,7 +118,7 @@ class PadViewSet(PadWrites):
 
 
 class PadRevisionViewSet(PadWrites):
-    queries = {"list": RevisionQuery}
+    queries = {"list": RevisionQuery, "retrieve": ReadQuery}
     bodies = {"restore": RestorePad}
 
     @extend_schema(responses=ListedRevision)
@@ -121,13 +126,14 @@ class PadRevisionViewSet(PadWrites):
         """What the pad was, newest first, the present state included."""
         return self.listed(Page.of(selectors.list_revisions(self.project_id, scratchpad_id, **self.query)))
 
-    @extend_schema(responses=Revision)
+    @extend_schema(responses=in_parts(Revision), filters=True)
     def retrieve(self, request: Request, slug: str, scratchpad_id: int, revision: int) -> Response:
-        """The pad as it was."""
+        """The pad as it was, or some lines of it."""
+        asked = self.asked()
         row = selectors.get_scratchpad(self.project_id, scratchpad_id)
         if (state := selectors.find_revision(self.project_id, scratchpad_id, revision)) is None:
             raise NotFound(f"Scratchpad {row.id} has no revision {shown(revision)}.")
-        return Response(selectors.revision_item(row, state))
+        return Response(self.opened(Opened(selectors.revision_item(row, state), "content", asked)))
 
     @extend_schema(parameters=[IF_MATCH], responses=ChangedPad)
     def restore(self, request: Request, slug: str, scratchpad_id: int, revision: int) -> Response:

@@ -1,6 +1,7 @@
 """Reading a decision: its reasons, its history, and the keys near one that is unknown."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from ctxhub.core.clock import spoken
@@ -72,6 +73,32 @@ def list_versions(
     return _versions_of(project_id, row, full=full, limit=at_most, cursor=cursor)
 
 
+def find_version(project_id: int, row: DecisionRow, version: str) -> dict[str, Any] | None:
+    """A version of a decision, its value whole; the newest where several had its name."""
+    version = clean_name(version, "version")
+    if version == row.version:
+        found = (row.value, row.value_type, row.status, row.agent, row.updated_at)
+    else:
+        revisions = DecisionRevision.objects.in_project(project_id).filter(decision_id=row.id)
+        older = revisions.filter(version=version).order_by("-pk")
+        if not (first := older.values_list("value", "value_type", "status", "agent__name", "at").first()):
+            return None
+        found = first
+    return {"key": row.key, **dict(zip(VERSION_COLUMNS, _version_row(version, *found), strict=True))}
+
+
+def _version_row(
+    version: str, value: str, kind: int, status: int, agent: str | None, at: datetime, *, full: bool = True
+) -> list[Any]:
+    return [
+        version,
+        preview(typed_value(value, kind), full=full),
+        _word(status),
+        agent or "system",
+        spoken(at),
+    ]
+
+
 def _versions_of(
     project_id: int, row: DecisionRow, *, full: bool, limit: int | None = None, cursor: str | None = None
 ) -> Listing:
@@ -89,13 +116,7 @@ def _versions_of(
     return Listing(
         columns=VERSION_COLUMNS,
         rows=[
-            [
-                version,
-                preview(typed_value(value, kind), full=full),
-                _word(status),
-                agent or "system",
-                spoken(at),
-            ]
+            _version_row(version, value, kind, status, agent, at, full=full)
             for _, version, value, kind, status, agent, at in versions[:at_most]
         ],
         next=cursor_after(at_most) if limit and len(versions) > limit else None,

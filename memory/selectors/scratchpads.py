@@ -7,7 +7,8 @@ from ctxhub.core.clock import spoken
 from ctxhub.core.errors import InvalidInput, NotFound, shown
 from ctxhub.core.inputs import clean_limit, read_id
 from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor, total_of
-from memory.selectors.pad_lines import headings, read_range, slice_of, split_lines
+from ctxhub.core.readings import Asked, Excerpt, Opened, clean_asked
+from memory.selectors.pad_lines import headings, split_lines
 from memory.sql.scratchpad_rows import WHOLE, PadRow, count_scratchpads, read_scratchpads
 from memory.sql.scratchpad_rows import list_scratchpads as read_page
 from memory.sql.scratchpad_states import State, list_states, read_state
@@ -89,37 +90,25 @@ def scratchpad_item(row: PadRow) -> dict[str, Any]:
     }
 
 
-def sliced_item(row: PadRow, **part: Unpack[Part]) -> dict[str, Any]:
-    """The same with some of its lines, and which they are; or with its headings instead of its text."""
-    refuse_two_parts(**part)
-    item = scratchpad_item(row)
-    lines, tail = part.get("lines"), part.get("tail")
-    if part.get("outline"):
-        del item["content"]
-        found = split_lines(row.content)
-        rows = [[heading.level, heading.text, heading.line] for heading in headings(found)]
-        return {
-            **item,
-            "outline": {"columns": ["level", "text", "line"], "rows": rows},
-            "total_lines": len(found),
-        }
-    if lines is None and tail is None:
-        return item
-    found_slice = slice_of(row.content, lines, tail)
-    where = {"lines": found_slice.spoken} if found_slice.lines else {}
-    text = "\n".join(found_slice.lines)
-    return {**item, "content": text, **where, "total_lines": found_slice.total}
-
-
-def refuse_two_parts(**part: Unpack[Part]) -> None:
+def clean_part(**part: Unpack[Part]) -> Asked:
+    """What of a pad is asked for; raises InvalidInput for two things at once."""
     said = [name for name, value in part.items() if value is not None and value is not False]
     if len(said) > 1:
         raise InvalidInput(f"{' and '.join(said)} exclude one another.")
-    tail, lines = part.get("tail"), part.get("lines")
-    if tail is not None and tail < 1:
-        raise InvalidInput(f"tail is {shown(tail)}; it must be at least 1.")
-    if lines is not None:
-        read_range(lines)
+    return clean_asked(part.get("lines"), part.get("tail"))
+
+
+def opened_pad(row: PadRow, **part: Unpack[Part]) -> Opened | Excerpt:
+    """A pad to be read, whole or in part; or with its headings instead of its text."""
+    asked = clean_part(**part)
+    item = scratchpad_item(row)
+    if not part.get("outline"):
+        return Opened(item, "content", asked)
+    del item["content"]
+    found = split_lines(row.content)
+    rows = [[heading.level, heading.text, heading.line] for heading in headings(found)]
+    outline = {"columns": ["level", "text", "line"], "rows": rows}
+    return Excerpt({**item, "outline": outline, "total_lines": len(found)})
 
 
 def list_revisions(

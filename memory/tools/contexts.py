@@ -4,6 +4,7 @@ from typing import Any
 
 from ctxhub.core.caller import WRITE, Caller
 from ctxhub.core.listing import Listing
+from ctxhub.core.readings import Opened, Reading, only
 from ctxhub.core.toolbox.arguments import Number, Object, Ref, Words
 from ctxhub.core.toolbox.registry import action
 from ctxhub.core.unset import UNSET, Unset
@@ -48,9 +49,9 @@ def contexts(
 
 
 @action("memory", "context_get", example={"context": "shop"}, also_known_as=("get_context",))
-def context_get(caller: Caller, context: Ref) -> dict[str, Any]:
-    """One context, whole, by its name or id."""
-    return context_item(get_context(caller.project_id, context))
+def context_get(caller: Caller, context: Ref) -> Reading[dict[str, Any]]:
+    """One context, whole, by its name or id; get with its ref (context:3) reads a long one by lines."""
+    return Reading([Opened(context_item(get_context(caller.project_id, context)), "description")], only)
 
 
 @action(

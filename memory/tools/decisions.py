@@ -6,8 +6,10 @@ from typing import Annotated, Any, NotRequired, Unpack
 from typing_extensions import TypedDict
 
 from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import MAX_LIMIT
 from ctxhub.core.listing import Listing
+from ctxhub.core.readings import Opened, Reading, clean_asked
 from ctxhub.core.services.batches import BatchAnswer
 from ctxhub.core.toolbox.arguments import Anything, Items, Number, Object, Says, Value, Word, Words
 from ctxhub.core.toolbox.batches import checked_items
@@ -50,6 +52,10 @@ class GetAnswer(TypedDict):
     found: bool
     decision: NotRequired[dict[str, Any]]
     similar: NotRequired[list[str]]
+    truncated: NotRequired[bool]
+    total_lines: NotRequired[int]
+    next_lines: NotRequired[str]
+    also_cut: NotRequired[list[str]]
 
 
 @action(
@@ -107,14 +113,26 @@ def quick_set(caller: Caller, key: str, value: Value) -> services.QuickSetAnswer
 )
 def get(
     caller: Caller, key: str, include: Annotated[Words, Says("rationale|history|links")] | None = None
-) -> GetAnswer:
-    """One decision whole; unknown: found false, and the nearest keys."""
+) -> Reading[GetAnswer]:
+    """One decision whole; unknown: found false, and the nearest keys.
+
+    What is too long is cut; get with its ref (decision:KEY) reads on, by `lines` or `tail`.
+    """
     key = clean_key(key)
     row = selectors.find_decision(caller.project_id, key)
     if row is None:
-        return {"found": False, "similar": near_keys(caller.project_id, key)}
+        return _unknown(caller, key)
     parts = selectors.included(caller.project_id, row, include or ())
-    return {"found": True, "decision": selectors.decision_item(row) | parts}
+    return _found(Opened(selectors.decision_item(row) | parts, "value"))
+
+
+def _found(decision: Opened) -> Reading[GetAnswer]:
+    return Reading([decision], lambda items: {"found": True, "decision": items[0]})
+
+
+def _unknown(caller: Caller, key: str) -> Reading[GetAnswer]:
+    similar = near_keys(caller.project_id, key)
+    return Reading([], lambda _: {"found": False, "similar": similar})
 
 
 @action(
@@ -174,9 +192,32 @@ def list_(
 
 
 @action("decision", "versions", example={"key": "api/auth/method"}, also_known_as=("get_versions", "history"))
-def versions(caller: Caller, key: str, limit: Number = MAX_LIMIT, cursor: str | None = None) -> Listing:
-    """Every version, newest first, the current one included."""
-    return selectors.list_versions(caller.project_id, key, limit=limit, cursor=cursor)
+def versions(
+    caller: Caller,
+    key: str,
+    version: Word | None = None,
+    lines: Word | None = None,
+    tail: Number | None = None,
+    limit: Number = MAX_LIMIT,
+    cursor: str | None = None,
+) -> Listing | Reading[GetAnswer]:
+    """Every version, newest first, the current one included; values cut to 200 characters.
+
+    With `version` that one, its value whole: {"found", "decision":{key, version, value, status, agent, at}}.
+    A value that is too long is cut: `next_lines` is the `lines` to read on with. `lines`: "10-40", "10-",
+    "12" or "12@21000-", from the 21,000th character of line 12; `tail`: the last ones.
+    """
+    asked = clean_asked(lines, tail)
+    if version is None:
+        if asked:
+            raise InvalidInput("lines and tail read one version.", missing=["version"])
+        return selectors.list_versions(caller.project_id, key, limit=limit, cursor=cursor)
+    key = clean_key(key)
+    row = selectors.find_decision(caller.project_id, key)
+    if row is None:
+        return _unknown(caller, key)
+    item = selectors.find_version(caller.project_id, row, version)
+    return _found(Opened(item, "value", asked)) if item else Reading([], lambda _: {"found": False})
 
 
 @action(

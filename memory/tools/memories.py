@@ -6,6 +6,7 @@ from pydantic import BeforeValidator
 
 from ctxhub.core.caller import READ, WRITE, Caller
 from ctxhub.core.listing import Listing
+from ctxhub.core.readings import Opened, Reading, clean_asked, only
 from ctxhub.core.toolbox.arguments import Number, Object, Ref, Says, Share, Word, Words
 from ctxhub.core.toolbox.registry import action, tool
 from ctxhub.core.unset import UNSET, Unset
@@ -83,9 +84,16 @@ def add(
 
 
 @action("memory", "get", example={"id": 4}, also_known_as=("get_memory", "expand_memory", "read"))
-def get(caller: Caller, id: Id) -> dict[str, Any]:
-    """One memory, whole."""
-    return memory_item(get_memory(caller.project_id, id))
+def get(
+    caller: Caller, id: Id, lines: Word | None = None, tail: Number | None = None
+) -> Reading[dict[str, Any]]:
+    """One memory, whole; of its content only some `lines`, or the last ones (`tail`).
+
+    What is too long is cut: `next_lines` is the `lines` to read on with. `lines`: "10-40", "10-", "12", or
+    "12@21000-", from the 21,000th character of line 12; "metadata:1-" reads another field.
+    """
+    asked = clean_asked(lines, tail)
+    return Reading([Opened(memory_item(get_memory(caller.project_id, id)), "content", asked)], only)
 
 
 @action(

@@ -8,13 +8,11 @@ from pydantic import BeforeValidator
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.answers import MAX_TOKENS
 from ctxhub.core.caller import WRITE, Caller
 from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import clean_one_of
 from ctxhub.core.listing import Listing
+from ctxhub.core.readings import Reading
 from ctxhub.core.toolbox.arguments import Ids, Number, Object, Says, Word
-from ctxhub.core.toolbox.dispatch import clean_max_tokens
 from ctxhub.core.toolbox.registry import action, tool
 from memory.selectors import scratchpads as selectors
 from memory.selectors.scratchpad_answers import open_many, open_one, open_revision
@@ -54,23 +52,23 @@ PadId = Annotated[Number, BeforeValidator(_number_of("scratchpad"))]
 WorkflowId = Annotated[Number, BeforeValidator(_number_of("workflow"))]
 
 
-class GetAnswer(TypedDict):
-    scratchpad: NotRequired[dict[str, Any] | None]
-    scratchpads: NotRequired[list[dict[str, Any]]]
-    missing: NotRequired[list[int]]
+class Marks(TypedDict):
+    """What a text that was cut lacks."""
+
     truncated: NotRequired[bool]
     total_lines: NotRequired[int]
     next_lines: NotRequired[str]
 
 
-class RevisionsAnswer(TypedDict):
-    columns: NotRequired[list[str]]
-    rows: NotRequired[list[list[Any]]]
-    items: NotRequired[list[dict[str, Any]]]
-    count: NotRequired[int]
-    next: NotRequired[str]
-    omitted: NotRequired[int]
+class GetAnswer(Marks):
     scratchpad: NotRequired[dict[str, Any] | None]
+    scratchpads: NotRequired[list[dict[str, Any]]]
+    missing: NotRequired[list[int]]
+    omitted: NotRequired[int]
+
+
+class RevisionAnswer(Marks):
+    scratchpad: dict[str, Any] | None
 
 
 class DeleteAnswer(TypedDict):
@@ -179,23 +177,19 @@ def get(
     lines: Annotated[Word, Says("10-40")] | None = None,
     tail: Number | None = None,
     outline: bool = False,
-    max_tokens: Number = MAX_TOKENS,
-) -> GetAnswer:
+) -> Reading[GetAnswer]:
     """A pad with its text, or several: all of it, some lines, the last ones (tail), or its outline.
 
-    An unknown pad is null, of several it is `missing`. A text that is too long is cut: `next_lines` says how
-    to go on. `lines`: "10-40", "10", "10-".
+    An unknown pad is null, of several it is `missing`. A text that is too long is cut: `next_lines` is the
+    `lines` to read on with. `lines`: "10-40", "10", "10-", or "12@21000-", from the 21,000th character of
+    line 12. What is read on with, put one behind the other, is the text.
     """
     if (scratchpad_id is None) == (scratchpad_ids is None):
         raise InvalidInput("Name either scratchpad_id or scratchpad_ids.", missing=["scratchpad_id"])
     part = selectors.Part(lines=lines, tail=tail, outline=outline)
-    budget = clean_max_tokens(max_tokens)
-    answer = (
-        open_one(caller.project_id, scratchpad_id, max_tokens=budget, **part)
-        if scratchpad_id is not None
-        else open_many(caller.project_id, scratchpad_ids or [], max_tokens=budget, **part)
-    )
-    return cast(GetAnswer, answer)
+    if scratchpad_id is not None:
+        return open_one(caller.project_id, scratchpad_id, **part)
+    return open_many(caller.project_id, scratchpad_ids or [], **part)
 
 
 @action(
@@ -269,20 +263,20 @@ def revisions(
     caller: Caller,
     scratchpad_id: PadId,
     revision: Number | None = None,
+    lines: Annotated[Word, Says("10-40")] | None = None,
+    tail: Number | None = None,
     limit: Number = 20,
     cursor: str | None = None,
-    format: str = "rows",
-    max_tokens: Number = MAX_TOKENS,
-) -> RevisionsAnswer:
-    """What a pad was, newest first, the present state included; with revision, its text then."""
-    budget = clean_max_tokens(max_tokens)
+) -> Listing | Reading[RevisionAnswer]:
+    """What a pad was, newest first, the present state included; with revision, its text then.
+
+    `lines` and `tail` read a part of that text, as in get.
+    """
     if revision is not None:
-        return cast(
-            RevisionsAnswer, open_revision(caller.project_id, scratchpad_id, revision, max_tokens=budget)
-        )
-    listing = selectors.list_revisions(caller.project_id, scratchpad_id, limit=limit, cursor=cursor)
-    as_objects = clean_one_of(format, ["rows", "objects"], "format") == "objects"
-    return cast(RevisionsAnswer, listing.answer(as_objects=as_objects, max_tokens=budget))
+        return open_revision(caller.project_id, scratchpad_id, revision, lines=lines, tail=tail)
+    if lines is not None or tail is not None:
+        raise InvalidInput("lines and tail read one revision.", missing=["revision"])
+    return selectors.list_revisions(caller.project_id, scratchpad_id, limit=limit, cursor=cursor)
 
 
 @action(

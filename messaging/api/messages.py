@@ -6,8 +6,10 @@ from rest_framework.response import Response
 
 from ctxhub.core.api.bodies import checked_items
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.queries import ListQuery
+from ctxhub.core.api.queries import ListQuery, ReadQuery
+from ctxhub.core.api.shapes import in_parts
 from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.readings import Opened
 from messaging.api import message_shapes as shapes
 from messaging.selectors import messages as selectors
 from messaging.selectors.inbox import wait_for_inbox
@@ -18,7 +20,7 @@ from messaging.services.requests import claim_request, finish_request
 
 
 class MessageViewSet(ProjectViewSet):
-    queries = {"list": shapes.InboxQuery}
+    queries = {"list": shapes.InboxQuery, "retrieve": ReadQuery}
     bodies = {"create": shapes.SendMessage}
 
     @extend_schema(responses=shapes.ListedMessage)
@@ -32,10 +34,12 @@ class MessageViewSet(ProjectViewSet):
         """Write to some agents, or to everyone."""
         return Response(self.once(lambda: send_message(caller=self.caller, **self.body)), status=201)
 
-    @extend_schema(responses=shapes.WholeMessage)
+    @extend_schema(responses=in_parts(shapes.WholeMessage), filters=True)
     def retrieve(self, request: Request, slug: str, message_id: int) -> Response:
-        """One message, whole."""
-        return Response(selectors.message_item(selectors.get_message(self.project_id, message_id)))
+        """One message, whole, or some lines of its text."""
+        asked = self.asked()
+        item = selectors.message_item(selectors.get_message(self.project_id, message_id))
+        return Response(self.opened(Opened(item, "text", asked)))
 
 
 class MessageBatchViewSet(ProjectViewSet):

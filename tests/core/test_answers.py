@@ -21,14 +21,18 @@ def test_a_short_answer_stays_as_it_is() -> None:
     assert fit(answer) is answer
 
 
-def test_a_long_text_is_cut_to_whole_lines_and_tells_the_rest() -> None:
+def test_a_long_text_is_cut_and_shows_it() -> None:
     text = "\n".join(f"line {n}" for n in range(1, 20_001))
     answer = fit({"value": text})
-    assert size(answer) <= MAX_TOKENS
-    kept = answer["value"].split("\n")
-    assert kept == [f"line {n}" for n in range(1, len(kept) + 1)]
-    assert (answer["truncated"], answer["total_lines"]) == (True, 20_000)
-    assert answer["next_lines"] == f"{len(kept) + 1}-20000"
+    assert MAX_TOKENS * 0.95 < size(answer) <= MAX_TOKENS
+    assert text.startswith(answer["value"].removesuffix("…"))
+    assert answer["value"].endswith("…")
+    assert answer["truncated"] is True
+
+
+def test_no_character_of_several_is_cut() -> None:
+    answer = fit({"value": "👨‍👩‍👧‍👦" * 2_000}, 300)
+    assert set(answer["value"].removesuffix("…").split("👨‍👩‍👧‍👦")) == {""}
 
 
 def test_the_longest_text_is_cut_first() -> None:
@@ -70,8 +74,13 @@ def test_lists_and_objects_lose_their_tails_where_no_text_is_long(heavy: dict[st
     answer = fit({"found": True, "decision": {"key": "a", "value": "x", **heavy, "agent": "ada"}})
     assert size(answer) <= 20_000
     assert answer["truncated"]
-    assert answer["omitted"] > 0
     assert set(answer["decision"]) == {"key", "value", *heavy, "agent"}
+
+
+def test_omitted_counts_items_and_neither_words_nor_numbers() -> None:
+    assert "omitted" not in fit({"allowed": ["a"] * 30_000, "n": [1] * 30_000})
+    results = fit({"done": 50, "results": [{"n": n, "m": n} for n in range(5_000)]})
+    assert len(results["results"]) + results["omitted"] == 5_000
 
 
 def test_a_row_that_is_too_long_alone_is_cut_and_the_next_page_begins_behind_it() -> None:

@@ -157,17 +157,143 @@ def test_a_budget_is_kept_and_what_is_left_out_is_counted(ada: Caller, budget: i
     for n in range(50):
         set_decision(caller=ada, key=f"k{n}", value="Some words about it. " * 30, rationale="Why. " * 20)
     answer = get(ada, *refs, max_tokens=budget)
-    assert count_tokens(as_text(answer)) <= min(budget, 20_000)
+    assert count_tokens(as_text(answer)) <= min(max(budget, 100), 20_000)
+    assert answer["items"]
     assert len(answer["items"]) + answer.get("omitted", 0) == 50
     assert [item["ref"] for item in answer["items"]] == refs[: len(answer["items"])]
 
 
-def test_a_text_too_long_for_any_answer_is_cut(ada: Caller) -> None:
-    set_decision(caller=ada, key="a", value="many words\n" * 5_900, rationale="more words\n" * 5_900)
+def test_a_text_too_long_for_any_answer_is_cut_and_the_field_beside_it_named(ada: Caller) -> None:
+    value, rationale = "a1 b2\n" * 8_000, "more words\n" * 5_900
+    set_decision(caller=ada, key="a", value=value, rationale=rationale, tags=["api"])
     answer = get(ada, "decision:a")
+    assert 19_500 < count_tokens(as_text(answer)) <= 20_000
+    [item] = answer["items"]
+    marks = {name: item[name] for name in ("truncated", "total_lines", "next_lines", "also_cut")}
+    assert marks == {name: answer[name] for name in marks}
+    assert (marks["truncated"], marks["total_lines"], marks["also_cut"]) == (True, 8_000, ["rationale"])
+    assert (item["tags"], item["rationale"].endswith("…")) == (["api"], True)
+    parts, lines = [item["value"]], marks["next_lines"]
+    while lines:
+        answer = get(ada, "decision:a", lines=lines)
+        parts.append(answer["items"][0]["value"])
+        lines = answer.get("next_lines")
+    assert "".join(parts) == value
+
+
+def test_a_field_beside_the_main_text_is_read_on_with_by_its_name(ada: Caller) -> None:
+    value, rationale = "many words\n" * 5_900, "more words\n" * 5_900
+    set_decision(caller=ada, key="a", value=value, rationale=rationale)
+    answer = get(ada, "decision:a")
+    [item] = answer["items"]
+    assert item["value"] == value
+    assert answer["next_lines"].startswith("rationale:")
+    [rest] = get(ada, "decision:a", lines=answer["next_lines"])["items"]
+    assert item["rationale"] + rest["rationale"] == rationale
+    assert "value" not in rest
+
+
+def test_of_several_too_long_together_each_says_what_it_lacks(ada: Caller) -> None:
+    long = "many words\n" * 5_900
+    for key, value in (("a", "short"), ("b", long), ("c", long), ("d", "short")):
+        set_decision(caller=ada, key=key, value=value)
+    answer = get(ada, *(f"decision:{key}" for key in "abcd"))
     assert count_tokens(as_text(answer)) <= 20_000
-    assert answer["truncated"] is True
-    assert answer["next_lines"].endswith("-5901")
+    assert ["next_lines" in item for item in answer["items"]] == [False, True, True, False]
+    assert {"total_lines", "next_lines", "omitted"}.isdisjoint(answer)
+    for item in answer["items"][1:3]:
+        [rest] = get(ada, item["ref"], lines=item["next_lines"])["items"]
+        assert item["value"] + rest["value"] == long
+
+
+def test_what_leaves_no_room_for_the_last_ones_omits_them(ada: Caller) -> None:
+    for n in range(10):
+        set_decision(caller=ada, key=f"k{n}", value="many words\n" * 5_900)
+    answer = get(ada, *(f"decision:k{n}" for n in range(10)))
+    assert (len(answer["items"]), answer["omitted"]) == (4, 6)
+
+
+def test_a_long_list_of_missing_refs_fits_too(ada: Caller) -> None:
+    answer = get(ada, *(f"resource:{n}{'効' * 900}" for n in range(50)))
+    assert (len(answer["missing"]), answer["items"]) == (50, [])
+    assert count_tokens(as_text(answer)) <= 20_000
+
+
+# -- Parts -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "read", "lines"),
+    [
+        ({"lines": "2-3"}, "two\nthree", "2-3"),
+        ({"lines": "2"}, "two", "2-2"),
+        ({"lines": 2}, "two", "2-2"),
+        ({"lines": "2-"}, "two\nthree\nfour", "2-4"),
+        ({"lines": "3@2-"}, "hree\nfour", "3@2-4"),
+        ({"lines": "3@2"}, "hree", "3@2-3"),
+        ({"lines": "3@99-4"}, "four", "4-4"),
+        ({"lines": "VALUE: 4"}, "four", "4-4"),
+        ({"lines": "9-"}, "", None),
+        ({"tail": 2}, "three\nfour", "3-4"),
+    ],
+)
+def test_a_part_says_which_it_is(ada: Caller, said: dict[str, Any], read: str, lines: str | None) -> None:
+    set_decision(caller=ada, key="a", value="one\ntwo\nthree\nfour", rationale="long " * 100, layer="data")
+    [item] = get(ada, "decision:a", **said)["items"]
+    assert (item["value"], item.get("lines"), item["total_lines"]) == (read, lines, 4)
+    # So that a reader of many parts sees a change in between.
+    assert (item["version"], item["layer"], "rationale" in item) == ("1.0.0", "data", False)
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("rationale", "one\ntwo"),
+        ("alternatives", '["sessions",{"option":"cookies"}]'),
+        ("metadata", '{"é":[1,2]}'),
+        ("status", "active"),
+    ],
+)
+def test_any_field_is_read_by_its_name_as_text_or_as_its_json(ada: Caller, field: str, text: str) -> None:
+    set_decision(
+        caller=ada,
+        key="a",
+        value="x",
+        rationale="one\ntwo",
+        alternatives=["sessions", {"option": "cookies"}],
+        metadata={"é": [1, 2]},
+    )
+    [item] = get(ada, "decision:a", lines=f"{field}:1-")["items"]
+    assert item[field] == text
+    [item] = get(ada, "decision:a", lines=f"{field}:1@3-")["items"]
+    assert item[field] == text[2:]
+
+
+def test_a_number_has_no_parts(ada: Caller) -> None:
+    set_decision(caller=ada, key="a", value=0)
+    [item] = get(ada, "decision:a", lines="3-")["items"]
+    assert item["value"] == 0
+
+
+@pytest.mark.parametrize(
+    ("refs", "said", "why"),
+    [
+        (["decision:a", "decision:b"], {"lines": "1-"}, "one ref"),
+        (["decision:a"], {"tail": 1, "detail": "digest"}, "one ref"),
+        (["decision:a"], {"lines": "1-", "tail": 1}, "exclude one another"),
+        (["decision:a"], {"tail": 0}, "at least 1"),
+        (["decision:a"], {"lines": "x"}, "is no range of lines"),
+        (["decision:a"], {"lines": "nothing:1-"}, "value:1-"),
+        (["workflow:1"], {"lines": "1-"}, "name:1-"),
+    ],
+)
+def test_a_part_that_cannot_be_is_refused(
+    ada: Caller, refs: list[str], said: dict[str, Any], why: str
+) -> None:
+    set_decision(caller=ada, key="a", value="x")
+    workflow = create_workflow(caller=ada, name="w")["workflow_id"]
+    with pytest.raises(InvalidInput, match=why):
+        get(ada, *(ref.replace(":1", f":{workflow}") for ref in refs), **said)
 
 
 @pytest.mark.parametrize("budget", [0, -1, "many", True, None])

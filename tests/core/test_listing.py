@@ -13,7 +13,12 @@ from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor, tota
 from ctxhub.core.token_count import count_tokens
 
 texts = st.text(max_size=80)
+keys = st.one_of(st.integers(0, 99_999), st.text("abc", min_size=1, max_size=5))
 cells = st.one_of(st.none(), st.integers(), texts, st.lists(texts, max_size=2))
+
+
+# What one row and its marks cost, cut as short as can be.
+SMALLEST = 70
 
 
 def size(answer: dict[str, Any]) -> int:
@@ -46,21 +51,42 @@ def test_what_is_cut_within_the_one_row_shown_is_no_row_left_out() -> None:
 
 
 @given(
-    rows=st.lists(st.tuples(cells, cells), max_size=20), budget=st.integers(1, 400), as_objects=st.booleans()
+    rows=st.lists(st.tuples(keys, cells, cells), max_size=20),
+    budget=st.integers(1, 400),
+    as_objects=st.booleans(),
 )
 def test_a_budget_is_kept_and_what_is_left_out_is_counted(
-    rows: list[tuple[Any, Any]], budget: int, as_objects: bool
+    rows: list[tuple[Any, Any, Any]], budget: int, as_objects: bool
 ) -> None:
-    listing = Listing(("a", "b"), rows, next="later", cursor_after=lambda count: f"after {count}")
+    listing = Listing(("id", "a", "b"), rows, next="later", cursor_after=lambda count: f"after {count}")
     answer = listing.answer(max_tokens=budget, as_objects=as_objects)
     shown = answer["count"]
     assert shown + answer.get("omitted", 0) == len(rows)
-    assert size(answer) <= budget or shown == 0
+    assert shown >= min(len(rows), 1)
+    assert size(answer) <= max(budget, SMALLEST)
     if shown < len(rows):
-        assert answer.get("next") == (f"after {shown}" if shown else None)
-        assert size(listing._answer(shown + 1, as_objects)) > budget
+        assert answer["next"] == f"after {shown}"
+        assert answer.get("truncated") or size(listing._answer(rows[: shown + 1], as_objects)) > budget
     else:
         assert answer["next"] == "later"
+
+
+def test_a_first_row_that_does_not_fit_is_cut_step_by_step() -> None:
+    row = [7, "a long title " * 20, "a long text " * 50, ["one tag", "another tag"], "2026-11-21T10:00:00Z"]
+    listing = Listing(("id", "title", "text", "tags", "at"), [row, row], cursor_after=lambda n: f"after {n}")
+    whole = listing.answer(max_tokens=20_000)["rows"][0]
+    cut = listing.answer(max_tokens=200)
+    [[row_id, title, text, tags, at]] = cut["rows"]
+    assert (row_id, title.endswith("…"), text.endswith("…"), tags, at) == (7, True, True, whole[3], whole[4])
+    least = listing.answer(max_tokens=1)
+    assert least == {
+        "columns": ["id"],
+        "rows": [[7]],
+        "count": 1,
+        "omitted": 1,
+        "next": "after 1",
+        "truncated": True,
+    }
 
 
 @pytest.mark.parametrize(

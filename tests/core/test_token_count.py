@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxhub.core import token_count
-from ctxhub.core.token_count import count_tokens, fit_lines, is_estimate, use_exact_counts
+from ctxhub.core.token_count import count_tokens, is_estimate, use_exact_counts
 
 CORPUS = {
     path.stem: path.read_text("utf-8") for path in (Path(__file__).parent.parent / "corpus").glob("*.txt")
@@ -135,67 +135,3 @@ def test_the_module_brings_neither_django_nor_the_vocabulary() -> None:
     code = "import sys, ctxhub.core.token_count; print({'django', 'bpe_openai'} & set(sys.modules))"
 
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
-
-
-def test_a_text_that_fits_comes_back_unchanged() -> None:
-    assert fit_lines("one\ntwo\n\nthree", 100) == ("one\ntwo\n\nthree", 4)
-
-
-def test_whole_lines_are_taken_while_they_fit() -> None:
-    text = "\n".join(f"line number {number}" for number in range(1, 101))
-    twenty = "\n".join(text.split("\n")[:20])
-
-    assert fit_lines(text, count_tokens(twenty)) == (twenty, 20)
-
-
-def test_a_first_line_too_long_is_cut_before_a_word() -> None:
-    text, lines = fit_lines("the quick brown fox jumps over the lazy dog " * 50, 40)
-
-    assert lines == 0
-    assert text.endswith(("the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog"))
-    assert 30 < count_tokens(text) <= 40
-
-
-def test_a_first_line_without_spaces_is_cut_between_characters() -> None:
-    text, lines = fit_lines("這一行沒有空格" * 100, 50)
-
-    assert lines == 0
-    assert 48 <= count_tokens(text) <= 50
-
-
-def test_nothing_fits_in_nothing() -> None:
-    assert fit_lines("word", 0) == ("", 0)
-
-
-@given(st.text(alphabet="ab 1,é快\n", max_size=300), st.integers(0, 120))
-def test_what_was_fitted_is_within_the_budget_and_a_line_more_is_not(text: str, budget: int) -> None:
-    fitted, lines = fit_lines(text, budget)
-
-    assert text.startswith(fitted)
-    assert count_tokens(fitted) <= budget
-    if lines:
-        assert fitted.split("\n") == text.split("\n")[:lines]
-    if fitted != text:
-        assert count_tokens("\n".join(text.split("\n")[: lines + 1])) > budget
-
-
-@pytest.mark.usefixtures("exact_counts")
-@pytest.mark.parametrize("kind", ["english_notes", "chinese_simplified", "python_code", "emoji"])
-def test_what_was_fitted_is_within_the_budget_when_counted_exactly(kind: str) -> None:
-    for budget in (1, 7, 50, 333):
-        assert count_tokens(fit_lines(CORPUS[kind], budget)[0]) <= budget
-
-
-def test_a_long_text_is_fitted_without_reading_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    counted: list[int] = []
-    text = CORPUS["python_code"] * 200
-
-    def count(piece: str) -> int:
-        counted.append(len(piece))
-        return len(piece) // 4
-
-    monkeypatch.setattr(token_count, "_count", count)
-
-    fit_lines(text, 1000)
-
-    assert sum(counted) < 100_000 < len(text)

@@ -8,9 +8,12 @@ from rest_framework.response import Response
 
 from ctxhub.core.api.bodies import checked_items
 from ctxhub.core.api.pages import Page
+from ctxhub.core.api.queries import ReadQuery
+from ctxhub.core.api.shapes import in_parts
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.caller import READ
 from ctxhub.core.errors import InvalidInput
+from ctxhub.core.readings import Opened
 from tracking.api import shapes
 from tracking.selectors import changes as selectors
 from tracking.selectors.locks import check_lock
@@ -18,7 +21,7 @@ from tracking.services import changes as services
 
 
 class ChangeViewSet(ProjectViewSet):
-    queries = {"list": shapes.ChangeQuery}
+    queries = {"list": shapes.ChangeQuery, "retrieve": ReadQuery}
     bodies = {"create": shapes.RecordChange}
 
     @extend_schema(responses=shapes.Change)
@@ -32,10 +35,12 @@ class ChangeViewSet(ProjectViewSet):
         answer = self.once(lambda: self._answer(services.record_change(caller=self.caller, **self.body)))
         return Response(answer, status=201)
 
-    @extend_schema(responses=shapes.Change)
+    @extend_schema(responses=in_parts(shapes.Change), filters=True)
     def retrieve(self, request: Request, slug: str, change_id: int) -> Response:
-        """One change, its description whole."""
-        return Response(selectors.change_item(selectors.get_change(self.project_id, change_id)))
+        """One change, its description whole, or some lines of it."""
+        asked = self.asked()
+        item = selectors.change_item(selectors.get_change(self.project_id, change_id))
+        return Response(self.opened(Opened(item, "description", asked)))
 
     def _answer(self, answer: services.RecordAnswer) -> dict[str, Any]:
         # A token that may only write learns what the write did, and no more.

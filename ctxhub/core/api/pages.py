@@ -9,10 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
-from ctxhub.core.answers import fit_first
+from ctxhub.core.answers import Item, fit_first
 from ctxhub.core.listing import Listing
-
-Item = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +27,22 @@ class Page:
         return cls(listing.objects(), listing.next, listing.extra, listing.cursor_after)
 
     def answer(self, max_tokens: int | None) -> dict[str, Any]:
-        """As many items as the budget holds; `omitted` counts the others, `next` continues with them."""
-        count = len(self.items)
-        return self._first(count) if max_tokens is None else fit_first(count, max_tokens, self._first)
+        """As many items as the budget holds; `omitted` counts the others, `next` continues with them.
 
-    def _first(self, count: int) -> dict[str, Any]:
+        The first is always there, with all its fields: where it does not fit, its texts are cut.
+        """
+        count = len(self.items)
+        if max_tokens is None or not count:
+            return self._first(count)
+        return fit_first(count, max_tokens, self._first, self.items[0], keeps_fields=True)
+
+    def _first(self, count: int, row: Item | None = None) -> dict[str, Any]:
         omitted = len(self.items) - count
         following = self.next
         if omitted:
-            following = self.cursor_after(count) if self.cursor_after and count else None
-        shape = {"items": list(self.items[:count]), "next": following, "count": count, **self.extra}
+            following = self.cursor_after(count) if self.cursor_after else None
+        items = list(self.items[:count]) if row is None else [row]
+        shape = {"items": items, "next": following, "count": count, **self.extra}
         return {**shape, "omitted": omitted} if omitted else shape
 
 
@@ -68,7 +72,5 @@ class CursorPages(BasePagination):
                 "more": {"type": "boolean", "description": "There are more than `total`."},
                 "omitted": {"type": "integer", "description": "Left out to keep to `max_tokens`."},
                 "truncated": {"type": "boolean", "description": "The one item is longer than that, and cut."},
-                "total_lines": {"type": "integer"},
-                "next_lines": {"type": "string"},
             },
         }

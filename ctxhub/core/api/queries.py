@@ -129,3 +129,14 @@ class ListQuery(Query):
     limit = number("How many items a page holds; left out: 20.", at_most=MAX_LIMIT)
     cursor = text("`next` of the page before, as it is.")
     max_tokens = number(f"A budget for the page, {MAX_TOKENS:,} at most; `omitted` counts what did not fit.")
+
+
+class ReadQuery(Query):
+    """What an address of one thing takes, to read a long text in parts."""
+
+    lines = text(
+        'Only these lines of its main text: "10-40", "10-", "12"; "12@21000-": from the 21,000th character '
+        'of line 12; "rationale:1-": of another field. `next_lines`, as it is, reads on.'
+    )
+    tail = number("Only so many of the last lines.")
+    max_tokens = number(f"A budget, {MAX_TOKENS:,} at most, also where `lines` or `tail` is given.")

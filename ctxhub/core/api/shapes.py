@@ -1,5 +1,7 @@
 """What core answers, for the schema. Answers themselves are made by selectors and services."""
 
+from typing import Any
+
 from rest_framework import serializers
 
 
@@ -144,3 +146,43 @@ UPDATES = {
 }
 
 ANYTHING = {"type": "object", "additionalProperties": True}
+
+
+class Marks(serializers.Serializer[Any]):
+    """What stands in a thing that is read in parts."""
+
+    lines = serializers.CharField(required=False, help_text="Which lines of the text these are: 10-40.")
+    total_lines = serializers.IntegerField(required=False)
+    truncated = serializers.BooleanField(required=False, help_text="Not all that was asked for is here.")
+    next_lines = serializers.CharField(required=False, help_text="Reads on: pass it as `lines`.")
+    also_cut = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text='Other fields that are not whole; `lines` "metadata:1-" reads one.',
+    )
+
+
+JSON_FIELDS = (
+    serializers.ListField,
+    serializers.DictField,
+    serializers.JSONField,
+    serializers.BaseSerializer,
+)
+
+
+def in_parts(whole: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
+    """What an address answers of one thing that may be read in parts: then any field may be missing.
+
+    Lists and objects come as text where `lines` asks for a part of their JSON.
+    """
+
+    def get_fields(self: Any) -> dict[str, Any]:
+        fields = {**whole().get_fields(), **Marks().get_fields()}
+        for name, field in fields.items():
+            if isinstance(field, JSON_FIELDS) and name != "also_cut":
+                fields[name] = serializers.JSONField(help_text=getattr(field, "help_text", None))
+            fields[name].required = False
+        return fields
+
+    name = f"{whole.__name__}InParts"
+    return type(name, (whole,), {"get_fields": get_fields, "__doc__": whole.__doc__})

@@ -23,6 +23,7 @@ from ctxhub.core.api.queries import DeclaredQuery, Query
 from ctxhub.core.caller import ADMIN, READ, WRITE, Caller, acting
 from ctxhub.core.errors import InvalidInput, NotFound, unknown_word
 from ctxhub.core.headers import header_text
+from ctxhub.core.readings import Asked, Excerpt, Opened, clean_asked
 from ctxhub.core.services.agents import touch_agent
 from ctxhub.core.services.stored_answers import answer_once
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
@@ -104,6 +105,15 @@ class HubViewSet(GenericViewSet[Any]):
 
     def listed(self, page: Page, *, whole: bool = False) -> Response:
         return CursorPages().answer(page, self.request, None if whole else self.max_tokens)
+
+    def asked(self) -> Asked:
+        """What of a long text the query asks for: its `lines` or `tail`."""
+        return clean_asked(self.query.pop("lines", None), self.query.pop("tail", None))
+
+    def opened(self, thing: Opened | Excerpt) -> dict[str, Any]:
+        """The thing whole, however long: it may be changed and put back. A part of it is within a budget."""
+        is_part = "max_tokens" in self.request.query_params or (isinstance(thing, Opened) and thing.asked)
+        return thing.within(self.max_tokens) if is_part else dict(thing.item)
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         if response.status_code < 400 and hasattr(self, "caller"):

@@ -10,6 +10,7 @@ from ctxhub.core.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.inputs import clean_agent, clean_one_of
 from ctxhub.core.listing import Listing
 from ctxhub.core.mail import count_urgent
+from ctxhub.core.readings import Reading
 from ctxhub.core.services.agents import touch_agent
 from ctxhub.core.services.stored_answers import answer_once
 from ctxhub.core.toolbox.arguments import present
@@ -69,13 +70,11 @@ def _text(given: dict[str, Any], name: str) -> str | None:
 
 
 def _take_shape(action: Action, given: dict[str, Any]) -> dict[str, Any]:
-    """`format` and `max_tokens` shape any list; an action that declares them itself takes them itself."""
-    if not action.answers_list:
-        return {}
+    """`format` shapes any list, `max_tokens` whatever is listed or read in parts."""
     shape: dict[str, Any] = {}
-    if said := _text(given, "format"):
+    if action.answers_list and (said := _text(given, "format")):
         shape["as_objects"] = clean_one_of(said, ["rows", "objects"], "format") == "objects"
-    if (limit := given.pop("max_tokens", None)) is not None:
+    if action.takes_budget and (limit := given.pop("max_tokens", None)) is not None:
         shape["max_tokens"] = clean_max_tokens(limit)
     return shape
 
@@ -103,6 +102,8 @@ def _with_mail(caller: Caller, answer: Any, shape: dict[str, Any]) -> dict[str, 
 def _shaped(answer: Any, *, as_objects: bool = False, max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
     if isinstance(answer, Listing):
         return answer.answer(as_objects=as_objects, max_tokens=max_tokens)
+    if isinstance(answer, Reading):
+        return answer.answer(max_tokens=max_tokens)
     shaped: dict[str, Any] = fit(answer, max_tokens)
     return shaped
 

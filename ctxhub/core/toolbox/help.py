@@ -13,11 +13,12 @@ def help_for(tool: Tool, caller: Caller) -> dict[str, Any]:
         "tool": tool.name,
         "does": tool.summary,
         "actions": {action.name or tool.name: _entry(action) for action in usable},
-        "everywhere": "agent (who speaks)"
-        + (
-            ", format=rows|objects, max_tokens on lists"
-            if any(action.answers_list for action in usable)
-            else ""
+        "everywhere": "".join(
+            [
+                "agent (who speaks)",
+                ", format=rows|objects on lists" if any(action.answers_list for action in usable) else "",
+                ", max_tokens" if any(action.takes_budget for action in usable) else "",
+            ]
         ),
     }
 

@@ -10,8 +10,8 @@ HEADER = """# The tools
 
 Written by `manage.py document_tools` from the code; do not edit. `!` marks what is required, `[]` a list,
 `{}` an object, `a|b` the words an argument knows. Every action also takes `agent` (who speaks); lists also
-take `format` (rows or objects) and `max_tokens`. An argument that is null counts as left out. With
-`--surface flat` each action is a tool of its own: `decision_set`.
+take `format` (rows or objects), and they and what is read by `lines` take `max_tokens`. An argument that is
+null counts as left out. With `--surface flat` each action is a tool of its own: `decision_set`.
 """
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import cleandoc
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 from ctxhub.core.caller import ADMIN, READ, WRITE
 from ctxhub.core.errors import InvalidInput, nearest, shown
 from ctxhub.core.listing import Listing
+from ctxhub.core.readings import Reading
 from ctxhub.core.toolbox.arguments import Arguments
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
@@ -27,7 +29,7 @@ class Action:
     dry_scope: str
     example: Mapping[str, Any]
     also_known_as: tuple[str, ...]
-    answers_list: bool
+    answers: tuple[type, ...]
     arguments: Arguments
     doc: str
     takes_all_of: str = ""
@@ -49,7 +51,17 @@ class Action:
     @property
     def common(self) -> tuple[str, ...]:
         """What a call takes beside the action's own arguments."""
-        return ("agent", "format", "max_tokens") if self.answers_list else ("agent",)
+        shaping = [("format", self.answers_list), ("max_tokens", self.takes_budget)]
+        return ("agent", *(name for name, is_taken in shaping if is_taken))
+
+    @property
+    def answers_list(self) -> bool:
+        return Listing in self.answers
+
+    @property
+    def takes_budget(self) -> bool:
+        """It answers a list or what is read in parts: `max_tokens` cuts it."""
+        return bool(self.answers)
 
     @property
     def summary(self) -> str:
@@ -154,7 +166,7 @@ def action(
             dry_scope=dry_scope,
             example=example or {},
             also_known_as=tuple(also_known_as),
-            answers_list=function.__annotations__.get("return") in (Listing, "Listing"),
+            answers=_answers_of(function.__annotations__.get("return")),
             arguments=Arguments(function),
             doc=cleandoc(function.__doc__ or ""),
             takes_all_of=takes_all_of,
@@ -162,6 +174,17 @@ def action(
         return function
 
     return register
+
+
+def kinds_of(annotation: Any) -> tuple[Any, ...]:
+    """The types that an annotation allows."""
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+
+
+def _answers_of(annotation: Any) -> tuple[type, ...]:
+    """Listing, Reading or both, where the annotation says so: what fits itself into a budget."""
+    kinds = [get_origin(kind) or kind for kind in kinds_of(annotation)]
+    return tuple(kind for kind in kinds if kind in (Listing, Reading))
 
 
 def all_tools() -> Mapping[str, Tool]:

@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter
 
 from ctxhub.core.caller import READ, WRITE, Caller
 from ctxhub.core.errors import InvalidInput, shown
 from ctxhub.core.listing import Listing
+from ctxhub.core.readings import Reading
 from ctxhub.core.toolbox.arguments import lean
-from ctxhub.core.toolbox.registry import Action, Tool, all_tools, find_tool
+from ctxhub.core.toolbox.registry import Action, Tool, all_tools, find_tool, kinds_of
 
 # The order every list of tools keeps; clients cache lists, and models read the first ones best.
 ORDER = (
@@ -98,7 +99,7 @@ def _grouped(caller: Caller, tool: Tool, actions: Sequence[Action]) -> dict[str,
     for action in actions:
         for argument in action.arguments.all:
             properties[argument.name] = _either(properties.get(argument.name), argument.schema)
-    properties |= _common(any(a.answers_list for a in actions))
+    properties |= _common(actions)
     required = [a.name for a in actions[0].arguments.all if a.required] if tool.is_single else []
     told: set[str] = set()
     lines = [action.signature(told) for action in actions]
@@ -112,7 +113,7 @@ def _grouped(caller: Caller, tool: Tool, actions: Sequence[Action]) -> dict[str,
 
 
 def _flat(caller: Caller, action: Action) -> dict[str, Any]:
-    properties = {a.name: a.schema for a in action.arguments.all} | _common(action.answers_list)
+    properties = {a.name: a.schema for a in action.arguments.all} | _common([action])
     return {
         "name": action.flat_name,
         "description": f"{action.summary} {action.arguments}".strip(),
@@ -122,8 +123,10 @@ def _flat(caller: Caller, action: Action) -> dict[str, Any]:
     }
 
 
-def _common(lists: bool) -> dict[str, Any]:
-    return {"agent": _TEXT, **({"format": _TEXT, "max_tokens": _NUMBER} if lists else {})}
+def _common(actions: Sequence[Action]) -> dict[str, Any]:
+    kinds = {"agent": _TEXT, "format": _TEXT, "max_tokens": _NUMBER}
+    taken = {name for action in actions for name in action.common}
+    return {name: kind for name, kind in kinds.items() if name in taken}
 
 
 def _object(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:
@@ -155,11 +158,17 @@ def _hints(caller: Caller, actions: Sequence[Action]) -> dict[str, Any]:
 
 
 def _output_schema(action: Action) -> dict[str, Any]:
-    if action.answers_list:
+    kinds = [_schema_of(kind) for kind in kinds_of(get_type_hints(action.run)["return"])]
+    if len(kinds) == 1:
+        return kinds[0]
+    return {"type": "object", "properties": {n: s for kind in kinds for n, s in kind["properties"].items()}}
+
+
+def _schema_of(answer: Any) -> dict[str, Any]:
+    if answer is Listing:
         return _LIST_SCHEMA
-    answer = get_type_hints(action.run)["return"]
-    assert answer is not Listing
-    schema: dict[str, Any] = lean(TypeAdapter(answer).json_schema(mode="serialization"), keeps_null=True)
+    [shape] = get_args(answer) if get_origin(answer) is Reading else [answer]
+    schema: dict[str, Any] = lean(TypeAdapter(shape).json_schema(mode="serialization"), keeps_null=True)
     return schema
 
 
@@ -173,6 +182,7 @@ _LIST_SCHEMA: dict[str, Any] = {
         "total": _NUMBER,
         "next": _TEXT,
         "omitted": _NUMBER,
+        "truncated": {"type": "boolean"},
     },
     "required": ["count"],
 }

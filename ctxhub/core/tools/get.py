@@ -1,28 +1,35 @@
 """The tool `get`: opens anything by its ref."""
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Annotated, Any, NotRequired, cast
+from typing import Annotated, Any, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core import nouns
-from ctxhub.core.answers import MAX_TOKENS, fit, size
+from ctxhub.core.answers import MAX_TOKENS, fit
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import LIST_LENGTH, clean_one_of
-from ctxhub.core.toolbox.arguments import Number, Says, Words
-from ctxhub.core.toolbox.dispatch import clean_max_tokens
+from ctxhub.core.readings import Asked, Excerpt, Opened, Reading, clean_asked
+from ctxhub.core.toolbox.arguments import Number, Says, Word, Words
 from ctxhub.core.toolbox.registry import action, tool
 
 tool("get", "Open anything by its ref, as lists and events name it (decision:api/auth).")
+
+
+# Of several things that are too long together, none is cut to less than this part of the budget.
+LEAST_SHARE = 4
 
 
 class GetAnswer(TypedDict):
     items: list[dict[str, Any]]
     missing: list[str]
     omitted: NotRequired[int]
+    truncated: NotRequired[bool]
+    total_lines: NotRequired[int]
+    next_lines: NotRequired[str]
+    also_cut: NotRequired[list[str]]
 
 
 @action("get", example={"refs": ["decision:api/auth/method"], "detail": "digest"})
@@ -30,37 +37,36 @@ def get(
     caller: Caller,
     refs: Words,
     detail: Annotated[str, Says("full|digest")] = "full",
-    max_tokens: Number = MAX_TOKENS,
-) -> GetAnswer:
+    lines: Word | None = None,
+    tail: Number | None = None,
+) -> Reading[GetAnswer]:
     """Open up to 50 things by their refs.
 
     What does not exist in this project is listed in `missing`; `omitted` counts the last ones, for which
-    max_tokens left no room. `digest` is a short form for deciding what to read.
+    max_tokens left no room. `digest` is a short form for deciding what to read. What is too long is cut:
+    `truncated`, and `next_lines` is the `lines` to read on with, of one ref at a time. `lines`: "10-40",
+    "10-", "12", or "12@21000-": from the 21,000th character of line 12; `tail`: the last ones. They read the
+    main text (value, text, content); "rationale:1-" reads another field, and `also_cut` names such fields.
     """
     if not 1 <= len(refs) <= LIST_LENGTH:
         raise InvalidInput(f"refs has {len(refs)} entries; name 1 to {LIST_LENGTH}.")
     full = clean_one_of(detail, ["full", "digest"], "detail") == "full"
+    asked = clean_asked(lines, tail)
     wanted = {ref: nouns.split_ref(ref) for ref in refs}
+    if asked and (len(wanted) > 1 or not full):
+        raise InvalidInput("lines and tail read one ref, with detail full.")
     opened = _open(caller.project_id, list(wanted.values()), full)
-    items = [
-        {"ref": f"{noun.kind}:{name}", **opened[noun.kind, name]}
+    things = [
+        _thing(noun, {"ref": f"{noun.kind}:{name}", **opened[noun.kind, name]}, full, asked)
         for noun, name in _found(wanted.values(), opened)
     ]
     missing = [ref for ref, (noun, name) in wanted.items() if (noun.kind, name) not in opened]
-    return _within(clean_max_tokens(max_tokens), items, missing)
+    missing = fit({"missing": missing}, MAX_TOKENS // 2)["missing"]
+    return Reading(things, lambda items: {"items": items, "missing": missing}, LEAST_SHARE)
 
 
-def _within(max_tokens: int, items: Sequence[dict[str, Any]], missing: list[str]) -> GetAnswer:
-    """As many whole items as fit, `omitted` counting the rest; where not even one does, the first is cut."""
-
-    def first(count: int) -> dict[str, Any]:
-        omitted = {"omitted": len(items) - count} if count < len(items) else {}
-        return {"items": list(items[:count]), "missing": missing, **omitted}
-
-    counts = range(len(items) + 1)
-    count = max(bisect_right(counts, max_tokens, key=lambda count: size(first(count))) - 1, 0)
-    answer = fit(first(max(count, min(len(items), 1))), max_tokens)
-    return cast(GetAnswer, answer if size(answer) <= max_tokens else first(0))
+def _thing(noun: nouns.Noun, item: dict[str, Any], full: bool, asked: Asked) -> Opened | Excerpt:
+    return Opened(item, noun.text, asked) if full else Excerpt(item)
 
 
 def _open(
