@@ -175,7 +175,7 @@ class Opened:
             **item,
             **({name: kept.content} if kept else {}),
             **({"lines": lines} if self.asked and lines else {}),
-            "truncated": True,
+            **({} if self.asked and kept == part else {"truncated": True}),
             "total_lines": total,
             **({"next_lines": f"{field}{following}"} if following else {}),
             **({"also_cut": also_cut} if also_cut else {}),

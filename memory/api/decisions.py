@@ -162,7 +162,7 @@ class VersionViewSet(ProjectViewSet):
         if item is None:
             return []
         del item["key"]
-        return [self.opened(Opened(item, "value", asked))]
+        return [self.opened(Opened(item, "value", asked), within=Page([]).answer(None))]
 
 
 class BatchViewSet(ProjectViewSet):

@@ -198,7 +198,8 @@ def test_max_tokens_may_be_written_in_several_ways(ada: Caller, right: Any) -> N
 
 
 def test_an_unknown_argument_of_a_list_is_told_all_that_it_takes(ada: Caller) -> None:
-    for action, common in (("list", ["agent", "format", "max_tokens"]), ("get", ["agent"])):
+    shaped = {"list": ["agent", "format", "max_tokens"], "get": ["agent", "max_tokens"], "delete": ["agent"]}
+    for action, common in shaped.items():
         with pytest.raises(InvalidInput) as refused:
             call(ada, "decision", {"action": action, "key": "k", "zzz": 1})
         own = all_tools()["decision"].actions[action].arguments.names

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
-from ctxhub.core.answers import MAX_TOKENS
+from ctxhub.core.answers import MAX_TOKENS, size
 from ctxhub.core.api.bodies import Body
 from ctxhub.core.api.pages import CursorPages, Page
 from ctxhub.core.api.project import caller_in, speaking
@@ -110,10 +110,13 @@ class HubViewSet(GenericViewSet[Any]):
         """What of a long text the query asks for: its `lines` or `tail`."""
         return clean_asked(self.query.pop("lines", None), self.query.pop("tail", None))
 
-    def opened(self, thing: Opened | Excerpt) -> dict[str, Any]:
-        """The thing whole, however long: it may be changed and put back. A part of it is within a budget."""
+    def opened(self, thing: Opened | Excerpt, *, within: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The thing whole, however long: it may be changed and put back. A part of it keeps to a budget.
+
+        `within`: the answer that it is put into.
+        """
         is_part = "max_tokens" in self.request.query_params or (isinstance(thing, Opened) and thing.asked)
-        return thing.within(self.max_tokens) if is_part else dict(thing.item)
+        return thing.within(self.max_tokens - size(within or {})) if is_part else dict(thing.item)
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         if response.status_code < 400 and hasattr(self, "caller"):

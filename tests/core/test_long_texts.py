@@ -1,0 +1,345 @@
+"""Every reader reads a long text to its last character by what each answer says, over MCP and REST."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.models import Project
+from ctxhub.core.token_count import count_tokens
+from ctxhub.core.toolbox.dispatch import as_text, call
+from memory.services.constraints import add_constraint
+from memory.services.decisions import set_decision
+from memory.services.memories import add_memory
+from memory.services.scratchpads import update_scratchpad
+from messaging.services.messages import send_message
+from tests.hub import McpClient, RestClient
+from tests.memory.pads import pad_of
+
+MIB = 1_048_576
+KIB_64 = 65_536
+# Several parts; the whole mebibyte goes through one reader of each kind.
+MANY_PARTS = 262_144
+MIXED = (
+    ('Größe: 效能 👨‍👩‍👧‍👦 q\u0301 🇫🇮👍🏽 "quoted" and \\ more\r\n\n' * 60)
+    + "no break here " * 100
+    + "效能" * 200
+)
+
+Ask = Callable[..., dict[str, Any]]
+
+
+def read_on(ask: Ask, text_of: Callable[[dict[str, Any]], tuple[dict[str, Any], str]], **first: Any) -> str:
+    """What all parts are together; no mark comes twice, and no call takes as long as a second."""
+    parts, marks, said = [], set(), first
+    while True:
+        began = time.process_time()
+        answer = ask(**said)
+        assert time.process_time() - began < 1
+        if budget := first.get("max_tokens", 20_000):
+            assert count_tokens(as_text(answer)) <= max(int(budget), 230)
+        item, text = text_of(answer)
+        assert text
+        parts.append(text)
+        assert "truncated" in item or "next_lines" not in item
+        if "next_lines" not in item:
+            return "".join(parts)
+        assert item["next_lines"] not in marks
+        marks.add(item["next_lines"])
+        said = {**first, "lines": item["next_lines"]}
+
+
+# -- Readers ---------------------------------------------------------------------------------------
+
+
+def write_decision(ada: Caller, text: str) -> None:
+    set_decision(caller=ada, key="long/text", value=text)
+
+
+def write_old_version(ada: Caller, text: str) -> None:
+    set_decision(caller=ada, key="long/text", value=text)
+    set_decision(caller=ada, key="long/text", value="short")
+
+
+def write_constraint(ada: Caller, text: str) -> int:
+    return add_constraint(caller=ada, category="security", text=text)["id"]
+
+
+def write_message(ada: Caller, text: str) -> int:
+    return send_message(caller=ada, text=text)["id"]
+
+
+def write_memory(ada: Caller, text: str) -> int:
+    return add_memory(caller=ada, title="Long", content=text)["id"]
+
+
+def write_pad(ada: Caller, text: str) -> int:
+    return pad_of(ada, text)
+
+
+def write_old_pad(ada: Caller, text: str) -> int:
+    pad = pad_of(ada, text)
+    update_scratchpad(caller=ada, scratchpad_id=pad, content="short")
+    return pad
+
+
+# A reader: what writes the text, how long it may be, the call that reads it, where the text is.
+READERS: dict[str, tuple[Callable[[Caller, str], Any], int, str, dict[str, Any], tuple[str, ...]]] = {
+    "get decision": (write_decision, KIB_64, "get", {"refs": ["decision:long/text"]}, ("items", "value")),
+    "get constraint": (write_constraint, KIB_64, "get", {"refs": ["constraint:{}"]}, ("items", "text")),
+    "get message": (write_message, KIB_64, "get", {"refs": ["message:{}"]}, ("items", "text")),
+    "get memory": (write_memory, MANY_PARTS, "get", {"refs": ["memory:{}"]}, ("items", "content")),
+    "get pad": (write_pad, MANY_PARTS, "get", {"refs": ["scratchpad:{}"]}, ("items", "content")),
+    "memory get": (write_memory, MIB, "memory", {"action": "get", "id": "{}"}, ("content",)),
+    "scratchpad get": (
+        write_pad,
+        MIB,
+        "scratchpad",
+        {"action": "get", "scratchpad_id": "{}"},
+        ("scratchpad", "content"),
+    ),
+    "scratchpad revisions": (
+        write_old_pad,
+        MANY_PARTS,
+        "scratchpad",
+        {"action": "revisions", "scratchpad_id": "{}", "revision": 1},
+        ("scratchpad", "content"),
+    ),
+    "decision versions": (
+        write_old_version,
+        KIB_64,
+        "decision",
+        {"action": "versions", "key": "long/text", "version": "1.0.0"},
+        ("decision", "value"),
+    ),
+}
+ADDRESSES: dict[str, tuple[Callable[[Caller, str], Any], int, str, str]] = {
+    "decision": (write_decision, KIB_64, "decisions/long/text/", "value"),
+    "version": (write_old_version, KIB_64, "decisions/long/text/versions/?version=1.0.0", "value"),
+    "constraint": (write_constraint, KIB_64, "constraints/{}/", "text"),
+    "message": (write_message, KIB_64, "messages/{}/", "text"),
+    "memory": (write_memory, MIB, "memories/{}/", "content"),
+    "pad": (write_pad, MIB, "scratchpads/{}/", "content"),
+    "revision": (write_old_pad, MANY_PARTS, "scratchpads/{}/revisions/1/", "content"),
+}
+
+
+def one_line(size: int) -> str:
+    return "x" * size
+
+
+def many_lines(size: int) -> str:
+    """As many lines as there can be; no text may be blank."""
+    return "x" + "\n" * (size - 2) + "y"
+
+
+def filled(arguments: Any, written: Any) -> Any:
+    if isinstance(arguments, dict):
+        return {name: filled(value, written) for name, value in arguments.items()}
+    if isinstance(arguments, list):
+        return [filled(value, written) for value in arguments]
+    return arguments.format(written) if isinstance(arguments, str) else arguments
+
+
+def part_in(answer: dict[str, Any], places: tuple[str, ...]) -> tuple[dict[str, Any], str]:
+    item: Any = answer
+    for place in places[:-1]:
+        item = item[place]
+        item = item[0] if isinstance(item, list) else item
+    return item, item[places[-1]]
+
+
+@pytest.mark.parametrize("make", [one_line, many_lines])
+@pytest.mark.parametrize("reader", READERS)
+def test_the_longest_text_is_read_to_its_end_over_mcp(
+    ada: Caller, ada_mcp: McpClient, reader: str, make: Callable[[int], str]
+) -> None:
+    write, size, tool, arguments, places = READERS[reader]
+    text = make(size)
+    arguments = filled(arguments, write(ada, text))
+
+    def ask(**said: Any) -> dict[str, Any]:
+        return ada_mcp.call(tool, **arguments, **said)
+
+    assert read_on(ask, lambda answer: part_in(answer, places)) == text
+
+
+@pytest.mark.parametrize("budget", [1, 60, 250, 1_000])
+@pytest.mark.parametrize("reader", READERS)
+def test_a_small_budget_reads_to_the_end_too(ada: Caller, reader: str, budget: int) -> None:
+    write, _, tool, arguments, places = READERS[reader]
+    text = MIXED if budget > 60 else MIXED[:500]
+    arguments = filled(arguments, write(ada, text))
+
+    def ask(**said: Any) -> dict[str, Any]:
+        return call(ada, tool, {**arguments, **said})
+
+    assert read_on(ask, lambda answer: part_in(answer, places), max_tokens=budget) == text
+
+
+@pytest.mark.parametrize("make", [one_line, many_lines])
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_the_longest_text_is_read_to_its_end_over_rest(
+    ada: Caller, ada_rest: RestClient, address: str, make: Callable[[int], str]
+) -> None:
+    write, size, path, field = ADDRESSES[address]
+    text = make(size)
+    path = path.format(write(ada, text))
+    assert part_over_rest(ask_rest(ada_rest, path)(), field)[1] == text  # Unasked it comes whole.
+    assert read_on(ask_rest(ada_rest, path), lambda item: part_over_rest(item, field), lines="1-") == text
+
+
+@pytest.mark.parametrize("budget", [60, 250])
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_small_budget_reads_to_the_end_over_rest_too(
+    ada: Caller, ada_rest: RestClient, address: str, budget: int
+) -> None:
+    write, _, path, field = ADDRESSES[address]
+    path = path.format(write(ada, MIXED[:700]))
+    read = read_on(ask_rest(ada_rest, path), lambda item: part_over_rest(item, field), max_tokens=budget)
+    assert read == MIXED[:700]
+
+
+def ask_rest(rest: RestClient, path: str) -> Ask:
+    def ask(**said: Any) -> dict[str, Any]:
+        more = "&".join(f"{name}={quote(str(value))}" for name, value in said.items())
+        reply = rest.get(f"{path}{'&' if '?' in path else '?'}{more}")
+        assert reply.status == 200, reply.body
+        body: dict[str, Any] = reply.body
+        return body
+
+    return ask
+
+
+def part_over_rest(answer: dict[str, Any], field: str) -> tuple[dict[str, Any], str]:
+    return part_in(answer, ("items", field) if "items" in answer else (field,))
+
+
+# -- Other fields ----------------------------------------------------------------------------------
+
+
+def test_a_payload_too_long_for_an_answer_is_read_as_json(ada: Caller) -> None:
+    payload = {"log": "效能 " * 7_500, "n": list(range(2_000))}
+    ref = f"message:{send_message(caller=ada, text='Look.', payload=payload)['id']}"
+    answer = call(ada, "get", {"refs": [ref]})
+    [item] = answer["items"]
+    assert (item["text"], item["also_cut"], answer["truncated"]) == ("Look.", ["payload"], True)
+    assert item["payload"]["log"].startswith("效能")
+    assert "next_lines" not in item
+
+    def ask(**said: Any) -> dict[str, Any]:
+        return call(ada, "get", {"refs": [ref], **said})
+
+    read = read_on(ask, lambda answer: part_in(answer, ("items", "payload")), lines="payload:1-")
+    assert read == as_text(payload)
+
+
+def test_a_rationale_is_read_to_its_end_beside_a_long_value(ada: Caller) -> None:
+    value, rationale = "效能" * 10_900, "why? " * 13_000
+    set_decision(caller=ada, key="k", value=value, rationale=rationale)
+
+    def ask(**said: Any) -> dict[str, Any]:
+        return call(ada, "get", {"refs": ["decision:k"], **said})
+
+    first = ask()["items"][0]
+    assert first["also_cut"] == ["rationale"]
+    assert read_on(ask, lambda answer: part_in(answer, ("items", "value"))) == value
+    read = read_on(ask, lambda answer: part_in(answer, ("items", "rationale")), lines="rationale:1-")
+    assert read == rationale
+
+
+def test_what_decision_get_cut_is_read_on_with_by_its_ref(ada: Caller) -> None:
+    value = "many words\n" * 5_900
+    set_decision(caller=ada, key="k", value=value, metadata={"a": "long " * 8_000})
+    answer = call(ada, "decision", {"action": "get", "key": "k", "max_tokens": 2_000})
+    assert count_tokens(as_text(answer)) <= 2_000
+    assert (answer["also_cut"], answer["total_lines"]) == (["metadata"], 5_900)
+    rest = call(ada, "get", {"refs": ["decision:k"], "lines": answer["next_lines"]})
+    assert answer["decision"]["value"] + rest["items"][0]["value"] == value
+
+
+# -- Versions --------------------------------------------------------------------------------------
+
+
+def versions(ada: Caller, **said: Any) -> dict[str, Any]:
+    return call(ada, "decision", {"action": "versions", "key": "k", **said})
+
+
+def test_one_version_has_its_whole_value(ada: Caller) -> None:
+    for value in ("one\n" * 100, 5.5):
+        set_decision(caller=ada, key="k", value=value)
+    old = versions(ada, version="1.0.0")
+    assert old == {
+        "found": True,
+        "decision": {
+            "key": "k",
+            "version": "1.0.0",
+            "value": "one\n" * 100,
+            "status": "active",
+            "agent": "ada",
+            "at": old["decision"]["at"],
+        },
+    }
+    assert versions(ada, version=" 1.0.1 ")["decision"]["value"] == 5.5
+    assert versions(ada, version="1.0.0", tail=1)["decision"]["value"] == "one\n"
+    assert versions(ada, version="9")["found"] is False
+    assert call(ada, "decision", {"action": "versions", "key": "kk", "version": "9"}) == {
+        "found": False,
+        "similar": ["k"],
+    }
+
+
+def test_lines_of_all_versions_are_refused(ada: Caller) -> None:
+    for said in ({"lines": "1-"}, {"tail": 1}):
+        with pytest.raises(InvalidInput, match="one version") as refused:
+            versions(ada, **said)
+        assert refused.value.body()["missing"] == ["version"]
+
+
+def test_a_version_over_rest_is_a_page_of_one(ada: Caller, ada_rest: RestClient) -> None:
+    set_decision(caller=ada, key="k", value="one\n" * 100)
+    set_decision(caller=ada, key="k", value="two")
+    page = ada_rest.get("decisions/k/versions/", version="1.0.0", lines="99-").body
+    assert [(item["version"], item["value"], item["total_lines"]) for item in page["items"]] == [
+        ("1.0.0", "one\none\n", 100)
+    ]
+    assert ada_rest.get("decisions/k/versions/", version="9").body["items"] == []
+    reply = ada_rest.get("decisions/k/versions/", lines="1-")
+    assert (reply.status, reply.body["missing"]) == (400, ["version"])
+
+
+# -- Others' texts ---------------------------------------------------------------------------------
+
+
+def test_no_part_of_another_projects_text_is_read(ada: Caller, cy: Caller, hermes: Project) -> None:
+    pad = pad_of(ada, "secret")
+    set_decision(caller=ada, key="k", value="secret")
+    assert call(cy, "get", {"refs": ["decision:k"], "lines": "1-"}) == {
+        "items": [],
+        "missing": ["decision:k"],
+    }
+    assert versions(cy, version="1.0.0")["found"] is False
+    for action in ({"action": "get"}, {"action": "revisions", "revision": 1}):
+        assert call(cy, "scratchpad", {**action, "scratchpad_id": pad, "lines": "1-"}) == {"scratchpad": None}
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("memories/{}/?lines=x", "is no range of lines"),
+        ("memories/{}/?lines=nothing:1-", "content:1-"),
+        ("memories/{}/?lines=1-&tail=2", "exclude one another"),
+        ("memories/{}/?tail=0", "at least 1"),
+        ("memories/{}/?max_tokens=0", "max_tokens"),
+    ],
+)
+def test_a_part_that_cannot_be_is_refused_over_rest(
+    ada: Caller, ada_rest: RestClient, path: str, why: str
+) -> None:
+    reply = ada_rest.get(path.format(write_memory(ada, "text")))
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+    assert why in str(reply.body)

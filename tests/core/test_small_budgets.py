@@ -1,0 +1,191 @@
+"""Every list and every reader keeps a budget, however small, and a page always goes on to the next."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from ctxhub.core.answers import size
+from ctxhub.core.caller import Caller
+from ctxhub.core.listing import Listing
+from ctxhub.core.toolbox.dispatch import call
+from ctxhub.core.toolbox.registry import all_tools
+from memory.services.constraints import add_constraint
+from memory.services.decisions import set_decision
+from memory.services.memories import add_memory
+from memory.services.scratchpads import append_to_scratchpad, create_scratchpad
+from memory.services.workflows import create_workflow
+from messaging.services.messages import send_message
+from messaging.services.receipts import acknowledge_messages
+from tests.hub import RestClient
+from tracking.services.changes import record_change
+from tracking.services.leases import acquire_lease
+
+# What a row with its first field, the marks and a cursor cost; below, a budget is kept only where it can be.
+SMALLEST = 160
+THINGS = 4
+TEXT = "Sessions expire after fifteen minutes, because tokens rotate. " * 8
+BUDGETS = (1, 20, 60, 100, 200, 500, 20_000)
+
+
+@pytest.fixture
+def much(ada: Caller, ben: Caller) -> dict[str, int]:
+    """Several of everything, with long texts; the ids that some lists ask for."""
+    workflow = thread = pad = 0
+    for n in range(THINGS):
+        set_decision(
+            caller=ada, key="sessions/ttl", value=f"{TEXT} {n}", rationale=TEXT, tags=["api", "security"]
+        )
+        set_decision(caller=ada, key=f"sessions/ttl-{n}", value=TEXT, tags=["api", "security"], layer="data")
+        add_constraint(caller=ada, category="security", text=f"{TEXT} {n}", tags=["api"])
+        add_memory(caller=ada, title=f"Sessions expire {n}", content=TEXT, context=f"work {n}", tags=["api"])
+        sent = send_message(
+            caller=ben,
+            text=TEXT,
+            to=["ada", "cid", "dan", "eve"],
+            ack=True,
+            payload={"why": TEXT},
+            reply_to=thread or None,
+        )
+        thread = thread or sent["id"]
+        record_change(caller=ben, path=f"src/{n}.py", change="modified", description=TEXT, layer="data")
+        acquire_lease(caller=ada, paths=[f"docs/{n}/**"], reason=TEXT)
+        workflow = create_workflow(caller=ada, name=f"Sessions {n}", metadata={"why": TEXT})["workflow_id"]
+    for n in range(THINGS):
+        pad = create_scratchpad(caller=ada, workflow_id=workflow, name=f"sessions {n}", content=TEXT)[
+            "scratchpad_id"
+        ]
+        append_to_scratchpad(caller=ada, scratchpad_id=pad, content=TEXT)
+    acknowledge_messages(caller=ada, ids=[thread])
+    return {"workflow": workflow, "pad": pad, "thread": thread}
+
+
+# What each list is asked for. A list that is new has to be here.
+LISTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
+    "hub.layer_summary": lambda much: {},
+    "hub.activity": lambda much: {"limit": 200},
+    "hub.agents": lambda much: {},
+    "hub.view": lambda much: {"name": "active_context"},
+    "search": lambda much: {"query": "sessions expire", "detail": "detailed"},
+    "constraint.list": lambda much: {},
+    "memory.list": lambda much: {},
+    "memory.search": lambda much: {"query": "sessions expire", "detail": "detailed"},
+    "memory.fuzzy": lambda much: {"query": "sesions"},
+    "memory.similar": lambda much: {"text": TEXT, "threshold": 0},
+    "memory.contexts": lambda much: {},
+    "decision.list": lambda much: {"full": True},
+    "decision.versions": lambda much: {"key": "sessions/ttl"},
+    "decision.suggest": lambda much: {"key": "sessions/ttl-9"},
+    "decision.templates": lambda much: {},
+    "scratchpad.workflows": lambda much: {},
+    "scratchpad.list": lambda much: {"workflow_id": much["workflow"], "include_content": True},
+    "scratchpad.revisions": lambda much: {"scratchpad_id": much["pad"]},
+    "scratchpad.search": lambda much: {"query": "sessions"},
+    "message.inbox": lambda much: {},
+    "message.thread": lambda much: {"id": much["thread"]},
+    "message.status": lambda much: {"id": much["thread"]},
+    "file.changes": lambda much: {},
+    "file.leases": lambda much: {},
+}
+# It reads files, not rows.
+ELSEWHERE = {"memory.grep"}
+
+
+def test_every_list_is_tried() -> None:
+    lists = {a.call for tool in all_tools().values() for a in tool.actions.values() if Listing in a.answers}
+    assert lists == LISTS.keys() | ELSEWHERE
+
+
+def pages(caller: Caller, name: str, arguments: dict[str, Any], budget: int) -> Iterator[dict[str, Any]]:
+    """One page behind the other, as `next` leads."""
+    tool, _, action = name.partition(".")
+    said = {**({"action": action} if action else {}), **arguments, "format": "objects", "max_tokens": budget}
+    seen: set[str] = set()
+    while True:
+        page = call(caller, tool, said)
+        yield page
+        if (cursor := page.get("next")) is None:
+            return
+        assert cursor not in seen
+        seen.add(cursor)
+        said["cursor"] = cursor
+
+
+def first_fields(found: list[dict[str, Any]]) -> list[Any]:
+    return [next(iter(row.values())) for row in found]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_keeps_its_budget_and_goes_on(ada: Caller, much: dict[str, int], name: str) -> None:
+    arguments = LISTS[name](much)
+    [whole] = pages(ada, name, arguments, 20_000)
+    assert whole["count"] >= 2
+    for budget in BUDGETS:
+        found = list(pages(ada, name, arguments, budget))
+        rows = [row for page in found for row in page["items"]]
+        for page in found:
+            assert size(page) <= max(budget, SMALLEST)
+            assert page["count"] == len(page["items"]) >= 1
+        # What is paged comes to its end; what is not says how many are left.
+        left = found[-1].get("omitted", 0)
+        assert first_fields(rows) == first_fields(whole["items"])[: len(rows)]
+        assert len(rows) + left == whole["count"]
+
+
+@pytest.mark.parametrize(
+    "name", ["decision.list", "message.inbox", "message.thread", "file.changes", "constraint.list"]
+)
+def test_a_paged_list_omits_nothing_in_the_end(ada: Caller, much: dict[str, int], name: str) -> None:
+    found = list(pages(ada, name, LISTS[name](much), 1))
+    assert [page["count"] for page in found] == [1] * len(found)
+    assert all(page["truncated"] for page in found)
+    assert "omitted" not in found[-1]
+    assert [page["omitted"] for page in found[:-1]] == list(range(len(found) - 1, 0, -1))
+
+
+@pytest.mark.usefixtures("much")
+@pytest.mark.parametrize("as_", ["rows", "objects"])
+def test_of_a_first_row_the_texts_give_way_before_its_fields(ada: Caller, as_: str) -> None:
+    page = call(ada, "message", {"action": "inbox", "format": as_, "max_tokens": 300})
+    row = page["items"][0] if as_ == "objects" else dict(zip(page["columns"], page["rows"][0], strict=True))
+    assert {"id", "from", "to", "type", "priority", "text", "payload", "thread", "ack", "at"} <= set(row)
+    assert row["text"].endswith("…")
+    assert row["payload"]["why"].endswith("…")
+    assert TEXT.startswith(row["text"].removesuffix("…"))
+
+
+@pytest.mark.usefixtures("much")
+@pytest.mark.parametrize("budget", [1, 20, 60, 100, 200, 500])
+@pytest.mark.parametrize("detail", ["full", "digest"])
+def test_get_keeps_its_budget_and_opens_the_first(ada: Caller, budget: int, detail: str) -> None:
+    refs = ["decision:sessions/ttl", "decision:nothing", "decision:sessions/ttl-1"]
+    answer = call(ada, "get", {"refs": refs, "max_tokens": budget, "detail": detail})
+    assert size(answer) <= max(budget, SMALLEST)
+    assert answer["items"][0]["ref"] == refs[0]
+    assert answer["missing"] == refs[1:2]
+    assert len(answer["items"]) + answer.get("omitted", 0) == 2
+
+
+@pytest.mark.parametrize("budget", BUDGETS[:-1])
+def test_pads_keep_their_budget(ada: Caller, much: dict[str, int], budget: int) -> None:
+    pads = [much["pad"], much["pad"] - 1, 999_999]
+    answer = call(ada, "scratchpad", {"action": "get", "scratchpad_ids": pads, "max_tokens": budget})
+    assert size(answer) <= max(budget, SMALLEST)
+    assert len(answer["scratchpads"]) + answer.get("omitted", 0) == 2
+    outline = {"action": "get", "scratchpad_id": much["pad"], "outline": True, "max_tokens": budget}
+    assert size(call(ada, "scratchpad", outline)) <= max(budget, SMALLEST)
+
+
+PATHS = ["decisions/?full=true&", "messages/?", "constraints/?", "memories/?", "changes/?", "workflows/?"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_over_rest_shows_one_item_with_all_its_fields(
+    ada: Caller, ada_rest: RestClient, much: dict[str, int], path: str
+) -> None:
+    [fields] = {tuple(item) for item in ada_rest.get(path).body["items"][:1]}
+    cursor = ""
+    for _ in range(3):
+        page = ada_rest.get(f"{path}max_tokens=1{cursor}").body
+        assert (page["count"], page["truncated"], tuple(page["items"][0])) == (1, True, fields)
+        cursor = f"&cursor={page['next']}"
