@@ -87,7 +87,7 @@ def add(
 def get(
     caller: Caller, id: Id, lines: Word | None = None, tail: Number | None = None
 ) -> Reading[dict[str, Any]]:
-    """One memory, whole; of its content only some `lines`, or the last ones (`tail`).
+    """One memory, whole, or some `lines` of its content, or the last ones (`tail`).
 
     What is too long is cut: `next_lines` is the `lines` to read on with. `lines`: "10-40", "10-", "12", or
     "12@21000-", from the 21,000th character of line 12; "metadata:1-" reads another field.

@@ -121,6 +121,34 @@ def test_the_hub_answers_as_the_schema_says(api: OpenApiSchema, apollo: Project)
             _try_out(operation, GenerationMode.NEGATIVE, 8, token)
 
 
+def test_things_are_read_in_parts_as_the_schema_says(api: OpenApiSchema, apollo: Project) -> None:
+    token = create_token(project=apollo, scopes=["read"]).secret
+    readable = set()
+    for result in api.get_all_operations():
+        assert isinstance(result, Ok)
+        operation = result.ok()
+        if "lines" not in {parameter.name for parameter in operation.query}:
+            continue
+        readable.add(operation.path.removeprefix("/api/v1/projects/{slug}/"))
+        version = {"version": "1.0.0"} if operation.path.endswith("/versions/") else {}
+        for query in ({}, {"lines": "1-"}, {"lines": "1@2-"}, {"tail": 1}, {"max_tokens": 1}):
+            where = {p.name: PLACES.get(p.name, "1") for p in operation.path_parameters}
+            case = operation.Case(path_parameters=where, query={**query, **(version if query else {})})
+            headers = {"Authorization": f"Bearer {token}"}
+            assert case.call_and_validate(headers=headers, checks=CHECKS).status_code == 200, (case, query)
+    assert readable == {
+        "changes/{change_id}/",
+        "constraints/{constraint_id}/",
+        "contexts/{context}/",
+        "decisions/{key}/",
+        "decisions/{key}/versions/",
+        "memories/{memory_id}/",
+        "messages/{message_id}/",
+        "scratchpads/{scratchpad_id}/",
+        "scratchpads/{scratchpad_id}/revisions/{revision}/",
+    }
+
+
 def _try_out(operation: Any, mode: GenerationMode, examples: int, token: str) -> None:
     @settings(
         max_examples=examples,
