@@ -1,8 +1,8 @@
 """Things read one by one, whole or in part: what is too long for an answer is cut, and says how to go on."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
@@ -33,17 +33,16 @@ ROUNDS = 3
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What of a long text is asked for: a range of lines, or the last ones; neither: all of it."""
+    """What of a long text is asked for: a range of lines, or so many of the last."""
 
     lines: LineRange | None = None
     tail: int | None = None
 
-    def __bool__(self) -> bool:
-        return self.lines is not None or self.tail is not None
 
-
-def clean_asked(lines: str | None, tail: int | None) -> Asked:
-    """What a caller says with `lines` and `tail`, of which it may say one."""
+def clean_asked(lines: str | None, tail: int | None) -> Asked | None:
+    """What a caller says with `lines` and `tail`, of which it may say one; None: all of it."""
+    if lines is None and tail is None:
+        return None
     if lines is not None and tail is not None:
         raise InvalidInput("lines and tail exclude one another.")
     if tail is not None and tail < 1:
@@ -59,9 +58,9 @@ class Opened:
     of more than 200 characters are left out. A field that is no text is read as its JSON.
     """
 
-    item: Mapping[str, Any]
+    item: Item
     text: str = ""
-    asked: Asked = field(default_factory=Asked)
+    asked: Asked | None = None
 
     def within(self, max_tokens: int) -> Item:
         """The thing in at most so many tokens of JSON, marks included, as far as that is possible.
@@ -87,30 +86,31 @@ class Opened:
         short = {**shown, "truncated": True, "also_cut": [name for name in long if shown[name] != item[name]]}
         return self._alone(self.text, None, max_tokens) if _costs_more(short, max_tokens) else short
 
-    def cost(self, most: int) -> int:
-        """What it costs, as far as it is asked for; of more than `most` only that it is more."""
-        return _cost(self._asked_for()[0], most)
+    @property
+    def whole(self) -> Item:
+        """All that is asked for, however long."""
+        return self._asked_for()[0]
 
     # -- A part ------------------------------------------------------------------------------------
 
     @property
     def _named(self) -> str:
-        return (self.asked.lines.field if self.asked.lines else "") or self.text
+        return (self.asked.lines.field if self.asked and self.asked.lines else "") or self.text
 
     def _asked_for(self) -> tuple[Item, TextPart | None]:
         """The thing with the part asked for, and that part; None where all of it is.
 
         Raises InvalidInput where there is no such text.
         """
-        if not self.asked:
-            return dict(self.item), None
+        if self.asked is None:
+            return self.item, None
         name = self._named
         readable = [known for known, value in self.item.items() if isinstance(value, str | list | dict)]
         if not name or (name != self.text and name not in readable):
             raise unknown_word("lines", f"{name}:1-", [f"{known}:1-" for known in readable])
         value = self.item.get(name, "")
         if not isinstance(value, str | list | dict):
-            return dict(self.item), None  # A number has no parts.
+            return self.item, None  # A number has no parts.
         text = value if isinstance(value, str) else as_json(value)
         part = part_of(text, self.asked.lines, self.asked.tail)
         kept = dict.fromkeys([next(iter(self.item)), *filter(self._is_short, self.item), name])
@@ -186,16 +186,17 @@ class Opened:
 class Excerpt:
     """A thing in short, of which nothing more can be read: cut as the rows of a list are."""
 
-    item: Mapping[str, Any]
+    item: Item
 
     def within(self, max_tokens: int) -> Item:
-        fitted = fit(dict(self.item), max_tokens)
+        fitted = fit(self.item, max_tokens)
         if size(fitted) <= max_tokens:
             return fitted
         return fit_row(self.item, max_tokens, lambda row: {**row, "truncated": True})
 
-    def cost(self, most: int) -> int:
-        return _cost(self.item, most)
+    @property
+    def whole(self) -> Item:
+        return self.item
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,13 +209,18 @@ class Reading(Generic[AnswerT]):
     """
 
     things: Sequence[Opened | Excerpt]
-    shape: Callable[[list[Item]], Mapping[str, Any]]
+    shape: Callable[[list[Item]], dict[str, Any]]
     share: int = LIST_LENGTH
 
     def answer(self, *, max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
         """The answer within the budget, as far as that is possible."""
-        if not self.things:
-            return fit(dict(self.shape([])), max_tokens)
+        items = [thing.whole for thing in self.things]
+        if not items:
+            return fit(self.shape([]), max_tokens)
+        if sum(map(_characters_in, items)) <= CHARACTERS_PER_TOKEN * max_tokens:
+            whole = self.shape(items)
+            if size(whole) <= max_tokens:
+                return whole
         left = max_tokens - size(self.shape([{}]))
         answer = self._within(left, max_tokens)
         for _ in range(ROUNDS):
@@ -227,7 +233,7 @@ class Reading(Generic[AnswerT]):
     def _within(self, left: int, max_tokens: int) -> dict[str, Any]:
         if len(self.things) == 1:
             return self._only(left, max_tokens)
-        costs = [thing.cost(left) for thing in self.things]
+        costs = [_cost(thing.whole, left) for thing in self.things]
         least = max(left // self.share, LEAST_SHARE)
         sums = list(accumulate(min(cost, least) for cost in costs))
         count = max(bisect_right(sums, left), 1)
@@ -241,7 +247,7 @@ class Reading(Generic[AnswerT]):
         [thing] = self.things
         item = thing.within(left)
         if "truncated" not in item or max_tokens < SMALL_BUDGET or self.shape is only:
-            return dict(self.shape([item]))
+            return self.shape([item])
         item = thing.within(left - size(_marks_of(item)))
         return {**self.shape([item]), **_marks_of(item)}
 
@@ -269,11 +275,15 @@ def fair_shares(costs: Sequence[int], budget: int) -> list[int]:
 def _cost(value: Any, most: int) -> int:
     """What a value costs as JSON; of what costs more than `most` only that it does."""
     at_most = CHARACTERS_PER_TOKEN * max(most, 0)
-    texts = value.values() if isinstance(value, dict) else (value,)
-    if sum(len(text) for text in texts if isinstance(text, str)) > at_most:
+    if isinstance(value, dict) and _characters_in(value) > at_most:
         return most + 1
     text = as_json(value)
     return most + 1 if len(text) > at_most else count_tokens(text)
+
+
+def _characters_in(item: Item) -> int:
+    """Of its texts: no fewer, and quickly."""
+    return sum(len(text) for text in item.values() if isinstance(text, str))
 
 
 def _costs_more(value: Any, max_tokens: int) -> bool:

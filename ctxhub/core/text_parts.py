@@ -21,6 +21,7 @@ FORMS = (
     'Use "10-40", "10-", "12", "12@21000-" (from the 21,000th character of line 12 on) or `next_lines` as it '
     'was given; "rationale:1-" reads another text than the main one.'
 )
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _RANGE = re.compile(
     r"(?:([a-z_]{1,50})\s*:\s*)?(\d{1,9})(?:@(\d{1,9}))?\s*(?:(-)\s*(\d{1,9})?)?", re.ASCII | re.IGNORECASE
 )
@@ -128,7 +129,7 @@ def json_tokens(value: Any) -> int:
 
 
 def as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _encode(value)
 
 
 def whole_characters(text: str, end: int) -> int:

@@ -156,7 +156,7 @@ class VersionViewSet(ProjectViewSet):
         versions = selectors.list_versions(self.project_id, key, **{"limit": 20, **self.query})
         return self.listed(Page.of(versions))
 
-    def _only(self, key: str, version: str, asked: Asked) -> Sequence[dict[str, Any]]:
+    def _only(self, key: str, version: str, asked: Asked | None) -> Sequence[dict[str, Any]]:
         row = selectors.find_decision(self.project_id, clean_key(key))
         item = selectors.find_version(self.project_id, row, version) if row else None
         if item is None:

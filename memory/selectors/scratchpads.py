@@ -90,7 +90,7 @@ def scratchpad_item(row: PadRow) -> dict[str, Any]:
     }
 
 
-def clean_part(**part: Unpack[Part]) -> Asked:
+def clean_part(**part: Unpack[Part]) -> Asked | None:
     """What of a pad is asked for; raises InvalidInput for two things at once."""
     said = [name for name, value in part.items() if value is not None and value is not False]
     if len(said) > 1:

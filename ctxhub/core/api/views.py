@@ -106,7 +106,7 @@ class HubViewSet(GenericViewSet[Any]):
     def listed(self, page: Page, *, whole: bool = False) -> Response:
         return CursorPages().answer(page, self.request, None if whole else self.max_tokens)
 
-    def asked(self) -> Asked:
+    def asked(self) -> Asked | None:
         """What of a long text the query asks for: its `lines` or `tail`."""
         return clean_asked(self.query.pop("lines", None), self.query.pop("tail", None))
 
@@ -115,8 +115,10 @@ class HubViewSet(GenericViewSet[Any]):
 
         `within`: the answer that it is put into.
         """
-        is_part = "max_tokens" in self.request.query_params or (isinstance(thing, Opened) and thing.asked)
-        return thing.within(self.max_tokens - size(within or {})) if is_part else dict(thing.item)
+        is_part = "max_tokens" in self.request.query_params or (
+            isinstance(thing, Opened) and thing.asked is not None
+        )
+        return thing.within(self.max_tokens - size(within or {})) if is_part else thing.item
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         if response.status_code < 400 and hasattr(self, "caller"):

@@ -65,7 +65,7 @@ def get(
     return Reading(things, lambda items: {"items": items, "missing": missing}, LEAST_SHARE)
 
 
-def _thing(noun: nouns.Noun, item: dict[str, Any], full: bool, asked: Asked) -> Opened | Excerpt:
+def _thing(noun: nouns.Noun, item: dict[str, Any], full: bool, asked: Asked | None) -> Opened | Excerpt:
     return Opened(item, noun.text, asked) if full else Excerpt(item)
 
 
