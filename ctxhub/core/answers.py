@@ -57,8 +57,8 @@ def fit_first(
     if fitting := bisect_right(range(1, count), max_tokens, key=lambda n: size(first(n))):
         return first(fitting)
 
-    def shape(row: Item) -> dict[str, Any]:
-        return {**first(1, row), "truncated": True}
+    def shape(cut: Item) -> dict[str, Any]:
+        return {**first(1, cut), **({"truncated": True} if cut != row else {})}
 
     return fit_row(row, max_tokens, shape, keeps_fields=keeps_fields)
 
