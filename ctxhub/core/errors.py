@@ -4,6 +4,8 @@ import reprlib
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
+from ctxhub.core.other_words import OTHER_WORDS
+
 SHOWN_CHARACTERS = 60
 SHOWN_NAMES = 5
 LONGEST_WORD = 200  # Nothing known is near a longer one.
@@ -13,7 +15,9 @@ class CtxhubError(Exception):
     """A refusal: a code, a sentence, perhaps a hint and details that say what would have been right.
 
     `body()` is the contract's error: `{"error", "message", "hint"?, ...details}`. Details in use:
-    `did_you_mean`, `missing`, `allowed`, `index` (of a batch's item), `current` (what a conflict ran into).
+    `did_you_mean` (the word that was meant; of arguments an object, said -> meant), `call` (the operation
+    that was meant: {tool, action}), `missing`, `allowed`, `index` (of a batch's item), `current` (what a
+    conflict ran into).
     """
 
     code: ClassVar[str]
@@ -26,7 +30,7 @@ class CtxhubError(Exception):
 
     def body(self) -> dict[str, Any]:
         hint = {"hint": self.hint} if self.hint else {}
-        details = {name: value for name, value in self.details.items() if value not in (None, [], "")}
+        details = {name: value for name, value in self.details.items() if value not in (None, [], "", {})}
         return {"error": self.code, "message": self.message, **hint, **details}
 
 
@@ -82,7 +86,7 @@ def unknown_word(name: str, given: object, known: Sequence[str]) -> InvalidInput
     """The error for a word that is none of the known ones, naming them and the nearest."""
     return InvalidInput(
         f"{name}: {shown(given)} is not known; use one of: {', '.join(known)}.",
-        did_you_mean=nearest(str(given), known),
+        did_you_mean=_other_word(str(given), known) or nearest(str(given), known),
         allowed=list(known),
     )
 
@@ -98,3 +102,9 @@ def nearest(word: str, known: Sequence[str]) -> str | None:
         ):
             return found[0]
     return None
+
+
+def _other_word(said: str, known: Sequence[str]) -> str | None:
+    meant = OTHER_WORDS.get(said.strip().lower().replace("-", "_").replace(" ", "_"), ())
+    spelled = {word.lower(): word for word in known}
+    return next((spelled[word] for word in meant if word in spelled), None)

@@ -14,8 +14,9 @@ from ctxhub import __version__
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import CtxhubError, InvalidInput
 from ctxhub.core.failures import Failure, failure_of, log_failure
+from ctxhub.core.tool_names import naming_tools
 from ctxhub.core.toolbox import dispatch
-from ctxhub.core.toolbox.surface import INSTRUCTIONS, find_call, list_tools
+from ctxhub.core.toolbox.surface import INSTRUCTIONS, find_call, list_tools, offered_tools
 from ctxhub.mcp.bridge import in_thread, in_turn
 from ctxhub.mcp.patience import patiently
 from ctxhub.mcp.results import answer_result, error_result
@@ -67,23 +68,25 @@ def build_server(
         return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in tools])
 
     async def on_call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        try:
-            tool, arguments = find_call(
-                params.name, params.arguments or {}, profile=surface.profile, only=surface.only
-            )
-            caller, request_id = caller_of(context), _request_id(context)
-            run = partial(dispatch.call, caller, tool, arguments, request_id=request_id)
-            if dispatch.writes(tool, arguments):
-                answer = await in_turn(caller.project_id, run)
-            else:
-                answer = await patiently(partial(in_thread, run))
-        except CtxhubError as error:
-            return error_result(error)
-        except Exception as error:
-            log_failure(f"tool {params.name}", error)
-            failure = failure_of(error, f"{params.name} failed inside the hub")
-            on_failure(context, failure)
-            return error_result(failure)
+        offered = offered_tools(surface.profile, surface.only)
+        with naming_tools(flat=surface.is_flat, offered=offered):
+            try:
+                tool, arguments = find_call(
+                    params.name, params.arguments or {}, profile=surface.profile, only=surface.only
+                )
+                caller, request_id = caller_of(context), _request_id(context)
+                run = partial(dispatch.call, caller, tool, arguments, request_id=request_id)
+                if dispatch.writes(tool, arguments):
+                    answer = await in_turn(caller.project_id, run)
+                else:
+                    answer = await patiently(partial(in_thread, run))
+            except CtxhubError as error:
+                return error_result(error)
+            except Exception as error:
+                log_failure(f"tool {params.name}", error)
+                failure = failure_of(error, f"{params.name} failed inside the hub")
+                on_failure(context, failure)
+                return error_result(failure)
         return answer_result(answer, structured=surface.is_flat)
 
     return Server(

@@ -7,6 +7,7 @@ from ctxhub.core.clock import spoken
 from ctxhub.core.errors import NotFound, shown
 from ctxhub.core.inputs import read_id
 from ctxhub.core.listing import preview
+from ctxhub.core.tool_names import operation
 from memory.sql.constraint_rows import ConstraintRow, read_constraints
 
 
@@ -16,7 +17,7 @@ def get_constraint(project_id: int, constraint_id: int) -> ConstraintRow:
     if constraint_id not in found:
         raise NotFound(
             f"There is no constraint {shown(constraint_id)}.",
-            hint='constraint list shows those there are, inactive ones with status "any".',
+            hint=f"{operation('constraint list')} shows those there are, inactive ones with status any.",
         )
     return found[constraint_id]
 

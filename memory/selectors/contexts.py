@@ -7,6 +7,7 @@ from ctxhub.core.clock import spoken
 from ctxhub.core.errors import NotFound, nearest, shown
 from ctxhub.core.inputs import clean_name, read_id
 from ctxhub.core.listing import preview
+from ctxhub.core.tool_names import operation
 from memory.sql import context_rows
 from memory.sql.context_rows import ContextRow, read_contexts
 
@@ -30,7 +31,7 @@ def get_context(project_id: int, name_or_id: str | int) -> ContextRow:
     name = str(name_or_id)
     raise NotFound(
         f"There is no context {shown(name)}.",
-        hint="memory contexts lists those there are.",
+        hint=f"{operation('memory contexts')} lists those there are.",
         did_you_mean=nearest(name, context_rows.newest_names(project_id, NAMES)),
     )
 

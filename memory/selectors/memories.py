@@ -6,6 +6,7 @@ from typing import Any
 from ctxhub.core.clock import spoken
 from ctxhub.core.errors import NotFound, shown
 from ctxhub.core.inputs import read_id
+from ctxhub.core.tool_names import operation
 from memory.sql.memory_rows import LISTED, MemoryRow, read_memories
 
 
@@ -13,7 +14,10 @@ def get_memory(project_id: int, memory_id: int) -> MemoryRow:
     """The memory of this id, or NotFound: no number that a database cannot hold has one."""
     found = read_memories(project_id, [memory_id]) if 0 < memory_id < 2**63 else {}
     if memory_id not in found:
-        raise NotFound(f"There is no memory {shown(memory_id)}.", hint="memory search finds those there are.")
+        raise NotFound(
+            f"There is no memory {shown(memory_id)}.",
+            hint=f"{operation('memory search')} finds those there are.",
+        )
     return found[memory_id]
 
 

@@ -8,6 +8,7 @@ from ctxhub.core.errors import InvalidInput, NotFound, shown
 from ctxhub.core.inputs import clean_limit, read_id
 from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor, total_of
 from ctxhub.core.readings import Asked, Excerpt, Opened, clean_asked
+from ctxhub.core.tool_names import operation
 from memory.selectors.pad_lines import headings, split_lines
 from memory.sql.scratchpad_rows import WHOLE, PadRow, count_scratchpads, read_scratchpads
 from memory.sql.scratchpad_rows import list_scratchpads as read_page
@@ -39,7 +40,7 @@ def get_scratchpad(project_id: int, scratchpad_id: int, fields: Sequence[str] = 
     if scratchpad_id not in found:
         raise NotFound(
             f"There is no scratchpad {shown(scratchpad_id)}.",
-            hint="scratchpad list with a workflow_id shows those there are.",
+            hint=f"{operation('scratchpad list')} with a workflow_id shows those there are.",
         )
     return found[scratchpad_id]
 
@@ -138,7 +139,7 @@ def content_at(project_id: int, scratchpad_id: int, revision: int) -> str:
     if (state := find_revision(project_id, scratchpad_id, revision)) is None:
         raise NotFound(
             f"Scratchpad {shown(scratchpad_id)} has no revision {shown(revision)}.",
-            hint="scratchpad revisions lists those that are kept.",
+            hint=f"{operation('scratchpad revisions')} lists those that are kept.",
         )
     return state.content
 

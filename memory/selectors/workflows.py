@@ -12,6 +12,7 @@ from ctxhub.core.listing import COUNTED_TO, Listing, make_cursor, read_cursor, t
 from ctxhub.core.search.documents import kind_word
 from ctxhub.core.search.engines import Narrowing, read_object_ids
 from ctxhub.core.search.queries import MAX_TERMS, parse
+from ctxhub.core.tool_names import operation
 from memory.sql.decision_lists import Condition
 from memory.sql.workflow_lists import Place, count_workflows, workflows_of
 from memory.sql.workflow_lists import list_workflows as read_page
@@ -29,7 +30,8 @@ def get_workflow(project_id: int, workflow_id: int) -> WorkflowRow:
     if (row := find_workflow(project_id, workflow_id)) is None:
         raise NotFound(
             f"There is no workflow {shown(workflow_id)}.",
-            hint="scratchpad workflows lists those there are; create_workflow begins one.",
+            hint=f"{operation('scratchpad workflows')} lists those there are; "
+            f"{operation('scratchpad create_workflow')} begins one.",
         )
     return row
 

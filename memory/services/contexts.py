@@ -14,6 +14,7 @@ from ctxhub.core.errors import Conflict
 from ctxhub.core.selectors.words import Words, find_words
 from ctxhub.core.services.search_index import forget
 from ctxhub.core.services.words import register_agent, register_words
+from ctxhub.core.tool_names import operation
 from ctxhub.core.unset import UNSET, Unset, given
 from ctxhub.core.writing import writing
 from memory.selectors.contexts import find_context, get_context
@@ -160,7 +161,7 @@ def _refuse_taken(caller: Caller, fields: ContextFields, but: ContextRow | None 
     if stands and not (but and stands.id == but.id):
         raise Conflict(
             f"There is a context {stands.name!r} already.",
-            hint="memory context_update changes it; memories are added to it by its name.",
+            hint=f"{operation('memory context_update')} changes it; memories are added to it by its name.",
             current={"id": stands.id, "name": stands.name},
         )
 

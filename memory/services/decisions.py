@@ -13,6 +13,7 @@ from ctxhub.core.errors import Conflict, CtxhubError, NotFound
 from ctxhub.core.inputs import clean_text, merge_object
 from ctxhub.core.selectors.words import find_words
 from ctxhub.core.services.batches import BatchAnswer, Items, write_batch
+from ctxhub.core.tool_names import operation
 from ctxhub.core.unset import UNSET, Unset, given
 from ctxhub.core.writing import writing
 from memory.models import Decision, DecisionStatus
@@ -194,7 +195,7 @@ def delete_decision(*, caller: Caller, key: str, expected_version: str | Unset =
 def unknown_key(key: str, similar: Sequence[str] = ()) -> NotFound:
     return NotFound(
         f"There is no decision {key!r}.",
-        hint="decision list shows the keys there are.",
+        hint=f"{operation('decision list')} shows the keys there are.",
         similar=list(similar),
     )
 

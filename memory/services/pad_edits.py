@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from ctxhub.core.errors import InvalidInput, shown
 from ctxhub.core.inputs import clean_one_of
+from ctxhub.core.tool_names import operation
 from memory.models import PadChange
 from memory.selectors.pad_lines import headings, split_lines
 
@@ -100,7 +101,7 @@ def _end_of_section(lines: Sequence[str], section: str) -> int:
         raise InvalidInput(
             f"section: the pad has no heading {shown(section)}.",
             allowed=names[:HEADINGS_NAMED],
-            hint="get with outline=true lists the headings.",
+            hint=f"{operation('scratchpad get')} with outline=true lists the headings.",
         )
     behind = (h.line - 1 for h in found[place + 1 :] if h.level <= found[place].level)
     last = next(behind, len(lines))

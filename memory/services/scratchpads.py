@@ -21,6 +21,7 @@ from ctxhub.core.inputs import (
 )
 from ctxhub.core.services.search_index import forget
 from ctxhub.core.services.words import register_agent
+from ctxhub.core.tool_names import operation
 from ctxhub.core.writing import writing
 from memory.models import PadChange
 from memory.selectors.scratchpads import content_at, get_scratchpad
@@ -252,7 +253,8 @@ def _refuse_closed(workflow_id: int, *, is_active: bool) -> None:
     if not is_active:
         raise Conflict(
             f"Workflow {workflow_id} is closed; its pads can only be read.",
-            hint=f"close_workflow with workflow_id={workflow_id} and reopen=true opens it again.",
+            hint=f"{operation('scratchpad close_workflow')} with workflow_id={workflow_id} and reopen=true "
+            "opens it again.",
         )
 
 

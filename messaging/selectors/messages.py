@@ -9,6 +9,7 @@ from ctxhub.core.clock import spoken
 from ctxhub.core.errors import NotFound
 from ctxhub.core.inputs import MAX_LIMIT, clean_limit
 from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.tool_names import operation
 from messaging.models import Delivery, RequestState
 from messaging.sql.message_rows import MessageRow, read_messages, read_thread
 
@@ -33,7 +34,10 @@ def get_message(project_id: int, message_id: int) -> MessageRow:
 
 
 def unknown_message(message_id: int) -> NotFound:
-    return NotFound(f"There is no message {message_id}.", hint="message inbox shows yours, with their ids.")
+    return NotFound(
+        f"There is no message {message_id}.",
+        hint=f"{operation('message inbox')} shows yours, with their ids.",
+    )
 
 
 def message_item(message: MessageRow, now: datetime | None = None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput, NotFound
 from ctxhub.core.services.words import register_agent
+from ctxhub.core.tool_names import operation
 from ctxhub.core.writing import writing
 from messaging.services.message_fields import clean_ids
 from messaging.services.message_log import record_changes
@@ -83,7 +84,7 @@ def acknowledge_messages(*, caller: Caller, ids: Sequence[int]) -> AckAnswer:
 def not_addressed(caller: Caller, ids: Sequence[int]) -> NotFound:
     return NotFound(
         f"{_named(ids)}: not addressed to {caller.agent!r}, or not there.",
-        hint="message inbox with unread false shows what is addressed to you.",
+        hint=f"{operation('message inbox')} with unread false shows what is addressed to you.",
     )
 
 

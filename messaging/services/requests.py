@@ -14,6 +14,7 @@ from ctxhub.core.errors import Conflict, InvalidInput
 from ctxhub.core.inputs import LIST_LENGTH, clean_from_to, refuse_secret
 from ctxhub.core.nouns import split_ref
 from ctxhub.core.services.words import register_agent
+from ctxhub.core.tool_names import operation
 from ctxhub.core.writing import writing
 from messaging.models import RequestState
 from messaging.selectors.messages import get_message, message_item
@@ -121,7 +122,7 @@ def _request_for(caller: Caller, message_id: int) -> MessageRow:
     if not message.is_request:
         raise InvalidInput(
             f"message {message_id} is no request, but of the type {message.spoken_type}.",
-            hint="message inbox with type request and state open shows what can be claimed.",
+            hint=f"{operation('message inbox')} with type request and state open shows what can be claimed.",
         )
     return message
 
@@ -139,7 +140,7 @@ def _refuse_held(message: MessageRow, caller: Caller, at: datetime) -> None:
 def _done_already(message: MessageRow) -> Conflict:
     return Conflict(
         f"message {message.id} is done, by {message.by!r}.",
-        hint="message thread shows what was said about it.",
+        hint=f"{operation('message thread')} shows what was said about it.",
         current={"by": message.by, "state": "done"},
     )
 

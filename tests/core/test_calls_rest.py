@@ -46,7 +46,7 @@ def test_errors_are_the_dispatchers(ada_rest: RestClient) -> None:
     argument = ada_rest.post("call/decision/list/", {"tag": "api"})
     assert [reply.status for reply in (tool, action, argument)] == [400, 400, 400]
     meant = [reply.body["did_you_mean"] for reply in (tool, action, argument)]
-    assert meant == ["decision", "list", "tags"]
+    assert meant == ["decision", "list", {"tag": "tags"}]
 
 
 def test_a_conflict_is_409(ada_rest: RestClient) -> None:

@@ -99,8 +99,8 @@ def test_urgent_mail_is_told_beside_what_is_found(ada_mcp: McpClient, ben_mcp: M
     [
         ({}, {"missing": ["query"]}),
         ({"query": "x", "text": "y"}, {"allowed": None}),
-        ({"query": "x", "tag": "y"}, {"did_you_mean": "tags"}),
-        ({"query": "x", "kind": "y"}, {"did_you_mean": "kinds"}),
+        ({"query": "x", "tag": "y"}, {"did_you_mean": {"tag": "tags"}}),
+        ({"query": "x", "kind": "y"}, {"did_you_mean": {"kind": "kinds"}}),
         ({"query": "x", "cursor": "y"}, {"allowed": None}),
         ({"query": 5}, {}),
         ({"query": ["x"]}, {}),

@@ -161,8 +161,8 @@ def test_what_is_missing_is_named() -> None:
 )
 def test_an_unknown_argument_is_told_what_was_meant(name: str, meant: str | None) -> None:
     with pytest.raises(InvalidInput, match=f"no argument '{name}'") as refused:
-        check(**{name: "x"})
-    assert refused.value.details["did_you_mean"] == meant
+        SAMPLE.check({name: "x"}, "sample.do", also=["agent"])
+    assert refused.value.details["did_you_mean"] == ({name: meant} if meant else {})
     assert refused.value.details["allowed"] == [*SAMPLE.names, "agent"]
 
 

@@ -9,6 +9,7 @@ from ctxhub.core.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Agent, Project
 from ctxhub.core.toolbox.dispatch import as_text, call
 from ctxhub.core.toolbox.registry import all_tools, find_tool
+from ctxhub.core.toolbox.suggestions import squeezed
 from memory.services.decisions import set_decision
 
 
@@ -64,7 +65,14 @@ def test_an_empty_action_is_a_missing_one(ada: Caller, nothing: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"), [("sett", "set"), ("set_decision", "set"), ("remove", None), ("Get", "get")]
+    ("said", "meant"),
+    [
+        ("sett", "set"),
+        ("set_decision", "set"),
+        ("remove", "deprecate"),
+        ("store", "set"),
+        ("history", "versions"),
+    ],
 )
 def test_an_unknown_action_is_told_what_was_meant(said: str, meant: str | None) -> None:
     with pytest.raises(InvalidInput, match="no action") as refused:
@@ -78,7 +86,26 @@ def test_an_unknown_action_is_told_what_was_meant(said: str, meant: str | None) 
 def test_an_unknown_tool_is_told_what_was_meant(said: str, meant: str | None) -> None:
     with pytest.raises(InvalidInput, match="no tool") as refused:
         find_tool(said)
-    assert refused.value.details["did_you_mean"] == meant
+    assert refused.value.details.get("did_you_mean") == meant
+
+
+@pytest.mark.parametrize("said", ["set", "Set", "SET", " set "])
+def test_an_action_is_found_in_any_case(said: str) -> None:
+    assert find_tool("decision").pick(said, ()).name == "set"
+
+
+@pytest.mark.parametrize("said", ["quick-set", "quickSet", "Quick Set", "QUICK_SET"])
+def test_an_action_is_found_however_its_words_are_joined(said: str) -> None:
+    assert find_tool("decision").pick(said, ()).name == "quick_set"
+
+
+def test_help_is_found_in_any_case(ada: Caller) -> None:
+    assert call(ada, "decision", {"action": "HELP"}) == call(ada, "decision", {"action": "help"})
+
+
+def test_no_two_actions_of_a_tool_are_one_when_written_otherwise() -> None:
+    for tool in all_tools().values():
+        assert len({squeezed(name) for name in tool.actions}) == len(tool.actions)
 
 
 # -- Who speaks ------------------------------------------------------------------------------------

@@ -201,8 +201,9 @@ def test_a_tool_that_was_not_chosen_is_unknown(ada: Caller, chosen: Surface, cal
             return await client.call_tool(called, {"key": "k", "value": "x"})
 
     body = json.loads(anyio.run(session).content[0].text)
-    assert body["message"] == f"There is no tool {called.removesuffix('_set')!r}."
-    assert body["allowed"] == names(list_tools(ada, profile=chosen.profile, only=chosen.only))
+    assert body["message"] == f"There is no tool {called!r}."
+    shown = list_tools(ada, surface=chosen.surface, profile=chosen.profile, only=chosen.only)
+    assert body["allowed"] == names(shown)
 
 
 # -- Rights ----------------------------------------------------------------------------------------

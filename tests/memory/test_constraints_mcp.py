@@ -228,7 +228,7 @@ def test_the_words_of_the_source_are_understood(ada_mcp: McpClient, said: str, m
 def test_the_arguments_of_the_source_are_understood(
     ada_mcp: McpClient, action: str, said: str, meant: str
 ) -> None:
-    assert ada_mcp.call("constraint", action, **{said: "x"})["did_you_mean"] == meant
+    assert ada_mcp.call("constraint", action, **{said: "x"})["did_you_mean"] == {said: meant}
 
 
 # -- Who asks --------------------------------------------------------------------------------------

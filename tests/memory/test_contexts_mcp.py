@@ -138,7 +138,7 @@ def test_the_words_of_the_source_are_understood(ada_mcp: McpClient, said: str, m
 
 @pytest.mark.parametrize("said", ["contextId", "context_id", "context_name"])
 def test_the_arguments_of_the_source_are_understood(ada_mcp: McpClient, said: str) -> None:
-    assert ada_mcp.call("memory", "context_get", **{said: "x"})["did_you_mean"] == "context"
+    assert ada_mcp.call("memory", "context_get", **{said: "x"})["did_you_mean"] == {said: "context"}
 
 
 def test_another_projects_context_does_not_exist(

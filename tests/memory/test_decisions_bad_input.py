@@ -88,9 +88,10 @@ def test_a_refusal_says_what_would_have_been_right(agent: McpClient) -> None:
     assert agent.call("decision", "sett")["did_you_mean"] == "set"
     assert agent.call("decision", "set_decision")["did_you_mean"] == "set"
     assert agent.call("decision", "set", key="k")["missing"] == ["value"]
-    assert agent.call("decision", "set", key="k", value="x", valeu="y")["did_you_mean"] == "value"
-    assert agent.call("decision", "list", decided_by="ada")["did_you_mean"] == "by"
-    assert agent.call("decision", "set", key="k", value="x", from_agent="ada")["did_you_mean"] == "agent"
+    assert agent.call("decision", "set", key="k", valeu="y")["did_you_mean"] == {"valeu": "value"}
+    assert agent.call("decision", "list", decided_by="ada")["did_you_mean"] == {"decided_by": "by"}
+    spoken = agent.call("decision", "set", key="k", value="x", from_agent="ada")
+    assert spoken["did_you_mean"] == {"from_agent": "agent"}
     assert agent.call("decision", reason="x")["allowed"] == ["deprecate"]
 
 

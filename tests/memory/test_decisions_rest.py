@@ -325,9 +325,18 @@ def test_a_key_beyond_its_length_is_invalid_in_the_address_too(ada_rest: RestCli
 
 def test_an_unknown_field_is_refused_with_the_one_that_was_meant(ada_rest: RestClient) -> None:
     for wrong, meant in (("tag", "tags"), ("context_key", "key"), ("valeu", "value"), ("layers", "layer")):
-        reply = ada_rest.post("decisions/", {"key": "k", "value": 1, wrong: "x"})
+        body = {name: 1 for name in ("key", "value") if name != meant}
+        reply = ada_rest.post("decisions/", {**body, wrong: "x"})
         assert is_error(reply, 400, "invalid")
-        assert reply.body["did_you_mean"] == meant
+        assert reply.body["did_you_mean"] == {wrong: meant}
+
+
+def test_all_unknown_fields_are_told_at_once(ada_rest: RestClient) -> None:
+    reply = ada_rest.post("decisions/", {"name": "k", "decision": 1, "reason": "x", "zzz": 1})
+    assert is_error(reply, 400, "invalid")
+    assert reply.body["did_you_mean"] == {"name": "key", "decision": "value", "reason": "rationale"}
+    query = ada_rest.get("decisions/", tag="a", max_results=5)
+    assert query.body["did_you_mean"] == {"tag": "tags", "max_results": "limit"}
 
 
 def test_what_is_missing_is_named(ada_rest: RestClient) -> None:

@@ -154,7 +154,7 @@ def test_a_parameter_by_another_name_is_understood_and_refused(ada_rest: RestCli
         ("updated_after", "since"),
         ("limits", "limit"),
     ):
-        assert ada_rest.get("decisions/", **{wrong: "x"}).body["did_you_mean"] == meant
+        assert ada_rest.get("decisions/", **{wrong: "x"}).body["did_you_mean"] == {wrong: meant}
 
 
 # -- Pages -----------------------------------------------------------------------------------------

@@ -377,7 +377,7 @@ def test_an_unknown_section_names_those_there_are(ada_mcp: McpClient) -> None:
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        ("create-workflow", "create_workflow"),
+        ("begin", "create_workflow"),
         ("list_scratchpads", "list"),
         ("create-scratchpad", "create"),
         ("get_scratchpad", "get"),
@@ -411,7 +411,7 @@ def test_the_words_of_the_sources_are_understood(ada_mcp: McpClient, said: str, 
 def test_the_arguments_of_the_sources_are_understood(
     ada_mcp: McpClient, action: str, said: str, meant: str
 ) -> None:
-    assert ada_mcp.call("scratchpad", action, **{said: "x"})["did_you_mean"] == meant
+    assert ada_mcp.call("scratchpad", action, **{said: "x"})["did_you_mean"] == {said: meant}
 
 
 # -- Who asks --------------------------------------------------------------------------------------

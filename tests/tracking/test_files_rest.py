@@ -100,7 +100,7 @@ def test_a_wrong_change_is_refused(ada_rest: RestClient, apollo: Project, body: 
 
 def test_names_of_the_source_are_understood(ada_rest: RestClient) -> None:
     for said, meant in (("file_path", "path"), ("change_type", "change")):
-        assert ada_rest.post("changes/", {said: "x"}).body["did_you_mean"] == meant
+        assert ada_rest.post("changes/", {said: "x"}).body["did_you_mean"] == {said: meant}
 
 
 def test_a_batch_over_rest(ada_rest: RestClient) -> None:

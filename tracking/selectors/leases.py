@@ -11,6 +11,7 @@ from ctxhub.core.globs import overlap
 from ctxhub.core.inputs import clean_limit, clean_name
 from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.selectors import hub
+from ctxhub.core.tool_names import operation
 from tracking.selectors.changes import whole_numbers
 from tracking.selectors.paths import clean_pattern
 from tracking.sql import leases as rows
@@ -59,7 +60,10 @@ def get_lease(project_id: int, lease_id: int) -> LeaseRow:
     """One lease of the project, also one that has ended; raises NotFound."""
     if found := rows.read_leases(project_id, whole_numbers([str(lease_id)])):
         return found[0]
-    raise NotFound(f"There is no lease {shown(lease_id)}.", hint="file leases shows those that are live.")
+    raise NotFound(
+        f"There is no lease {shown(lease_id)}.",
+        hint=f"{operation('file leases')} shows those that are live.",
+    )
 
 
 def find_overlapping(

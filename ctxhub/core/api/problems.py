@@ -5,18 +5,18 @@ from typing import Any
 
 from rest_framework.exceptions import ErrorDetail
 
-from ctxhub.core.errors import SHOWN_NAMES, InvalidInput, nearest, shown_all
-from ctxhub.core.toolbox.arguments import OTHER_NAMES
+from ctxhub.core.errors import SHOWN_NAMES, InvalidInput, shown_all
+from ctxhub.core.toolbox.suggestions import meant_arguments
 
 
 def refuse_unknown(given: Iterable[str], known: Sequence[str], what: str) -> None:
-    """Raise InvalidInput unless every name is known, naming what the first unknown one most likely meant."""
-    unknown = [name for name in given if name not in known]
+    """Raise InvalidInput unless every name is known, naming what the unknown ones most likely meant."""
+    names = list(given)
+    unknown = [name for name in names if name not in known]
     if unknown:
-        other = OTHER_NAMES.get(unknown[0].lower())
         raise InvalidInput(
             f"There is no {what} {shown_all(unknown)}.",
-            did_you_mean=other if other in known else nearest(unknown[0], known),
+            did_you_mean=meant_arguments(unknown, known, names),
             allowed=list(known),
         )
 

@@ -27,7 +27,19 @@ ERROR: Json = {
         },
         "message": {"type": "string", "description": "What is wrong."},
         "hint": {"type": "string", "description": "What to do."},
-        "did_you_mean": {"type": "string"},
+        "did_you_mean": {
+            "description": "The word that was meant; of unknown fields and parameters said -> meant.",
+            "oneOf": [
+                {"type": "string"},
+                {"type": "object", "additionalProperties": {"type": "string"}},
+            ],
+        },
+        "call": {
+            "type": "object",
+            "description": "The operation that was meant.",
+            "required": ["tool"],
+            "properties": {"tool": {"type": "string"}, "action": {"type": "string"}},
+        },
         "similar": {
             "type": "array",
             "items": {"type": "string"},

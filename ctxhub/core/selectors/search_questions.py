@@ -14,6 +14,7 @@ from ctxhub.core.search.queries import MAX_TERMS, Query, Term, parse, parse_like
 from ctxhub.core.search.ranking import worth
 from ctxhub.core.selectors.events import moment_of
 from ctxhub.core.selectors.words import find_words
+from ctxhub.core.tool_names import operation
 
 MATCHES = ("auto", "any", "all", "fuzzy", "similar")
 
@@ -129,5 +130,8 @@ def _context_id(project_id: int, name: str) -> int:
     noun = nouns.find_noun("context")
     found = noun.ids_of(project_id, [name]) if noun and noun.ids_of else {}
     if name not in found:
-        raise NotFound(f"There is no context {shown(name)}.", hint="memory contexts lists those there are.")
+        raise NotFound(
+            f"There is no context {shown(name)}.",
+            hint=f"{operation('memory contexts')} lists those there are.",
+        )
     return found[name]

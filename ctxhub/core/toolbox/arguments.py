@@ -15,8 +15,9 @@ from pydantic import BeforeValidator, ConfigDict, PlainValidator, TypeAdapter, V
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
-from ctxhub.core.errors import SHOWN_NAMES, InvalidInput, nearest, shown_all
+from ctxhub.core.errors import SHOWN_NAMES, InvalidInput, shown_all
 from ctxhub.core.inputs import clean_number
+from ctxhub.core.toolbox.suggestions import meant_arguments
 from ctxhub.core.unset import UNSET, Unset
 
 
@@ -109,86 +110,6 @@ Json = Annotated[
     WithJsonSchema({"type": ["object", "array", "string", "number", "boolean"], "items": {}}),
 ]
 
-# -- Names of the sources, for "did you mean" ------------------------------------------------------
-
-OTHER_NAMES = {
-    "active_only": "status",
-    "agent_name": "agent",
-    "agent_names": "agents",
-    "agents_names": "agents",
-    "alternatives_considered": "alternatives",
-    "change_type": "change",
-    "changed_by": "by",
-    "constraint_id": "id",
-    "constraint_text": "text",
-    "context_id": "context",
-    "context_key": "key",
-    "context_name": "context",
-    "contextid": "context",
-    "conversation": "text",
-    "create_relationships": "create",
-    "created_by": "agent",
-    "createrelationships": "create",
-    "decided_by": "by",
-    "decision_key": "key",
-    "decisions": "items",
-    "end_line": "end",
-    "file_changes": "items",
-    "file_path": "path",
-    "from_agent": "agent",
-    "is_active": "active",
-    "key_name": "key",
-    "key_pattern": "pattern",
-    "line_number": "line",
-    "line_range": "lines",
-    "lock_duration": "within_seconds",
-    "match_mode": "match",
-    "max_content_chars": "max_tokens",
-    "max_results": "limit",
-    "memory_id": "id",
-    "memoryid": "id",
-    "message": "text",
-    "message_id": "id",
-    "message_ids": "ids",
-    "messages": "items",
-    "min_similarity": "threshold",
-    "minscore": "threshold",
-    "mode": "detail",
-    "msg_type": "type",
-    "msg_type_filter": "type",
-    "name": "key",
-    "offset": "cursor",
-    "pad_id": "scratchpad_id",
-    "priority_filter": "priority",
-    "required_fields": "require",
-    "scope": "scopes",
-    "scopes": "scope",
-    "search_text": "text",
-    "section_marker": "section",
-    "since_timestamp": "since",
-    "sort_by": "sort",
-    "sort_order": "order",
-    "source_id": "source",
-    "sourceid": "source",
-    "start_line": "line",
-    "statuses": "status",
-    "tag": "tags",
-    "tag_match": "match",
-    "tags_all": "tags",
-    "tags_any": "tags",
-    "tail_size": "tail",
-    "target_id": "target",
-    "targetid": "target",
-    "template": "name",
-    "template_name": "name",
-    "time_series": "bucket",
-    "to_agent": "to",
-    "unread_only": "unread",
-    "updated_after": "since",
-    "updated_before": "until",
-    "validation_rules": "patterns",
-}
-
 # -- A signature -----------------------------------------------------------------------------------
 
 
@@ -265,17 +186,20 @@ class Arguments:
         try:
             return self._adapter.validate_python(present(given))
         except ValidationError as error:
-            raise self._refusal(error, call, also) from None
+            raise self._refusal(error, call, present, also) from None
 
-    def _refusal(self, error: ValidationError, call: str, also: Sequence[str]) -> InvalidInput:
+    def _refusal(
+        self, error: ValidationError, call: str, given: Mapping[str, Any], also: Sequence[str]
+    ) -> InvalidInput:
         problems = error.errors(include_url=False, include_context=False)
         unknown = [str(p["loc"][0]) for p in problems if p["type"] == "extra_forbidden"]
         missing = [str(p["loc"][0]) for p in problems if p["type"] == "missing"]
         if unknown:
+            meant = meant_arguments(unknown, [*self.names, *also], given)
             return InvalidInput(
                 f"{call} has no argument {shown_all(unknown)}.",
-                did_you_mean=self.nearest(unknown[0], also),
-                missing=missing,
+                did_you_mean=meant,
+                missing=[name for name in missing if name not in meant.values()],
                 allowed=[*self.names, *also],
             )
         if missing:
@@ -285,11 +209,6 @@ class Arguments:
         wrong = list(dict.fromkeys(f"{_place(p['loc'])}: {_plain(p['msg'])}" for p in problems))
         more = f"; and {len(wrong) - SHOWN_NAMES:,} more" if len(wrong) > SHOWN_NAMES else ""
         return InvalidInput(f"{call}: {'; '.join(wrong[:SHOWN_NAMES])}{more}.", hint=f"Arguments: {self}")
-
-    def nearest(self, name: str, also: Sequence[str] = ()) -> str | None:
-        known = [*self.names, *also]
-        other = OTHER_NAMES.get(name.lower())
-        return other if other in known else nearest(name, known)
 
     def __str__(self) -> str:
         return " ".join(argument.signature for argument in self.all)

@@ -19,11 +19,11 @@ def _checked(item: Any, action: Action) -> Mapping[str, Any] | CtxhubError:
         needed = ", ".join(f'"{argument.name}"' for argument in action.arguments.all if argument.required)
         return InvalidInput(
             f"An item is an object, not {shown(item)}.",
-            hint=f"Each takes what `{action.name}` takes: {{{needed}}}.",
+            hint=f"Each takes what `{action.told_name}` takes: {{{needed}}}.",
         )
     # Some models write an item as they would write the call.
     said = {name: value for name, value in item.items() if (name, value) != ("action", action.name)}
     try:
-        return action.arguments.check(said, action.call)
+        return action.arguments.check(said, action.shown_name)
     except CtxhubError as error:
         return error

@@ -29,17 +29,17 @@ def call(
     A write with a `request_id` that the same agent sent within 24 hours answers as it did then and writes
     nothing; with another call's id it is a Conflict. Raises CtxhubError; then nothing was written.
     """
-    tool = find_tool(tool_name)
     given = present(arguments)
+    tool = find_tool(tool_name, given=given)
     name = _text(given, "action")
-    if name == "help":
+    if is_help(name):
         return help_for(tool, caller)
     action = tool.pick(name, given)
-    caller.require(action.scope_of(given), action.call)
+    caller.require(action.scope_of(given), action.shown_name)
     if agent := _text(given, "agent"):
         caller = caller.speaking_as(clean_agent(agent))
     shape = _take_shape(action, given)
-    checked = action.arguments.check(given, action.call, also=action.common)
+    checked = action.check(given)
     with acting(caller):
         answer = answer_once(
             caller,
@@ -57,9 +57,13 @@ def writes(tool_name: str, arguments: Mapping[str, Any]) -> bool:
     given = present(arguments)
     try:
         name = _text(given, "action")
-        return name != "help" and find_tool(tool_name).pick(name, given).writes
+        return not is_help(name) and find_tool(tool_name).pick(name, given).writes
     except CtxhubError:
         return False
+
+
+def is_help(action: str | None) -> bool:
+    return action is not None and action.strip().lower() == "help"
 
 
 def _text(given: dict[str, Any], name: str) -> str | None:

@@ -68,9 +68,14 @@ def find_call(
     Raises InvalidInput for a tool that is not among the chosen, as if there were none of that name.
     """
     tool, action = (name, "") if name in all_tools() else _flat_names().get(name, (name, ""))
-    if only or profile != "all":
-        find_tool(tool, [chosen.name for chosen in _chosen(profile, only)])
+    if (offered := offered_tools(profile, only)) is not None and tool not in offered:
+        find_tool(name, offered, arguments)
     return tool, {**arguments, **({"action": action} if action else {})}
+
+
+def offered_tools(profile: str, only: Sequence[str]) -> list[str] | None:
+    """The tools that were chosen, by name; None: all."""
+    return [tool.name for tool in _chosen(profile, only)] if only or profile != "all" else None
 
 
 @cache
@@ -183,6 +188,7 @@ _LIST_SCHEMA: dict[str, Any] = {
         "next": _TEXT,
         "omitted": _NUMBER,
         "truncated": {"type": "boolean"},
+        "hint": _TEXT,
     },
     "required": ["count"],
 }
