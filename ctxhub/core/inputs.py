@@ -175,6 +175,19 @@ def read_id(name: str) -> int | None:
     return int(name) if is_id else None
 
 
+def read_ref_id(said: Any, kind: str) -> Any:
+    """The id as number or text in a ref of this kind (`memory:17`); what is no text stays as it is.
+
+    Raises InvalidInput for a ref of another kind.
+    """
+    if not isinstance(said, str):
+        return said
+    word, colon, name = said.strip().partition(":")
+    if colon and word.strip().lower() != kind:
+        raise InvalidInput(f"{shown(said)} is not the id of a {kind}: write 17 or {kind}:17.")
+    return name.strip() if colon else word
+
+
 def clean_moment(value: str | datetime | None, name: str) -> datetime | clock.EventCursor | None:
     """The moment, or the event, that a caller names; None where nothing is said."""
     if isinstance(value, datetime):

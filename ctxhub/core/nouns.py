@@ -71,6 +71,20 @@ def plural(kind: str) -> str:
     return _nouns[kind].plural if kind in _nouns else f"{kind}s"
 
 
+def name_of_ref(said: str, kind: str) -> str:
+    """What a thing of this kind is named by, said as its ref (`context:shop`) or without the kind.
+
+    Raises InvalidInput for the ref of another thing by its id: no context is meant by memory:4.
+    """
+    word, colon, name = said.partition(":")
+    other = word.strip().lower()
+    if colon and other == kind:
+        return name.strip()
+    if colon and name.strip().isdecimal() and find_noun(other):
+        raise InvalidInput(f"{kind}: {shown(said)} is no {kind}: write its name, its id or {kind}:17.")
+    return said
+
+
 def split_ref(ref: str) -> tuple[Noun, str]:
     """The noun and the name in it; raises InvalidInput for what is no ref."""
     kind, colon, name = ref.strip().partition(":")

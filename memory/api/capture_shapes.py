@@ -7,13 +7,13 @@ from rest_framework import serializers
 
 from ctxhub.core.api.bodies import Flag, ProjectBody, Text
 from ctxhub.core.api.limits import CONTENT, OPTIONAL_TITLE, QUESTION
-from ctxhub.core.api.queries import Query, number, share, text
+from ctxhub.core.api.queries import Query, id_of, number, share, text
 from ctxhub.core.inputs import MAX_LIMIT
 from memory.api.memory_shapes import BUDGET, TYPES, ContextWord, Hits, SimilarMemory, TypeWord
 
 
 class SimilarQuery(Query):
-    id = number("Like this memory. This, or `text`.")
+    id = id_of("memory", "Like this memory. This, or `text`.")
     text = text("Like this text.", limits=QUESTION)
     threshold = share("How like it is at least; left out: 0.3.")
     limit = number("How many of the best; left out: 10.", at_most=MAX_LIMIT)

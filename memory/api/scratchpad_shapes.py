@@ -5,9 +5,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from ctxhub.core.api.bodies import ProjectBody, Text, WholeNumber
+from ctxhub.core.api.bodies import IdOf, ProjectBody, Text, WholeNumber
 from ctxhub.core.api.limits import ANY_LENGTH, AT_LEAST_A_CHARACTER, NAME, QUESTION
-from ctxhub.core.api.queries import ListQuery, Query, ReadQuery, flag, number, text
+from ctxhub.core.api.queries import ListQuery, Query, ReadQuery, flag, id_of, number, text
 from ctxhub.core.inputs import MAX_LIMIT
 from memory.models import PadChange
 from memory.services.pad_edits import MODES
@@ -21,7 +21,7 @@ class PadsOfWorkflowQuery(ListQuery):
 
 
 class PadQuery(PadsOfWorkflowQuery):
-    workflow_id = number("Of this workflow.", at_least=None, required=True)
+    workflow_id = id_of("workflow", "Of this workflow.", required=True)
 
 
 class PartQuery(ReadQuery):
@@ -30,8 +30,8 @@ class PartQuery(ReadQuery):
 
 class PadSearchQuery(Query):
     query = text("What to look for.", limits=QUESTION, required=True)
-    workflow_id = number("In the pads of this workflow.")
-    scratchpad_id = number("In this pad: an item for each line.")
+    workflow_id = id_of("workflow", "In the pads of this workflow.")
+    scratchpad_id = id_of("scratchpad", "In this pad: an item for each line.")
     limit = number("How many are answered; left out: 20.", at_most=MAX_LIMIT)
     include_content = flag("Left out: with a snippet, what is found between « and ».")
     max_tokens = ListQuery.base_filters["max_tokens"]
@@ -46,7 +46,7 @@ class RevisionQuery(ListQuery):
 
 class CreatePad(ProjectBody):
     example = {"workflow_id": 1, "name": "code_analysis", "content": "# Findings\n1. A slow query"}
-    workflow_id = WholeNumber(at_least=1)
+    workflow_id = IdOf("workflow")
     name = Text(limits=NAME)
     content = Text(
         limits=ANY_LENGTH,

@@ -7,6 +7,7 @@ from ctxhub.core.clock import spoken
 from ctxhub.core.errors import NotFound, nearest, shown
 from ctxhub.core.inputs import clean_name, read_id
 from ctxhub.core.listing import preview
+from ctxhub.core.nouns import name_of_ref
 from ctxhub.core.tool_names import operation
 from memory.sql import context_rows
 from memory.sql.context_rows import ContextRow, read_contexts
@@ -17,7 +18,7 @@ NAMES = 1_000
 
 def find_context(project_id: int, name_or_id: str | int) -> ContextRow | None:
     """By its name, whatever its case, or its id: no name is all digits."""
-    name = clean_name(str(name_or_id), "context")
+    name = clean_name(name_of_ref(str(name_or_id), "context"), "context")
     if is_number(name):
         row_id = read_id(number_of(name))
         return read_contexts(project_id, [row_id]).get(row_id) if row_id else None

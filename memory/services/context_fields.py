@@ -7,6 +7,7 @@ from typing import Any, TypedDict, Unpack
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import clean_name, clean_object, clean_text, clean_words, refuse_secret
+from ctxhub.core.nouns import name_of_ref
 from ctxhub.core.unset import UNSET, Unset
 from memory.models.context import STACK_LENGTH
 from memory.selectors.contexts import is_number
@@ -43,7 +44,7 @@ def clean_context(caller: Caller, *, name: str | Unset, **rest: Unpack[ContextAr
 
 def clean_context_name(name: str | None, caller: Caller, place: str = "name") -> str:
     """The name of a new context; what is all digits would be taken for an id."""
-    cleaned = clean_name(name or "", place)
+    cleaned = clean_name(name_of_ref(name or "", "context"), place)
     refuse_secret(cleaned, place, caller)
     if is_number(cleaned):
         raise InvalidInput(

@@ -7,6 +7,7 @@ from typing import Any, TypedDict, Unpack
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import CONTENT_BYTES, clean_choice, clean_name, clean_paths, clean_text, refuse_secret
+from ctxhub.core.nouns import name_of_ref
 from ctxhub.core.token_count import count_tokens
 from ctxhub.core.unset import UNSET, Unset, given
 from memory.models import Difficulty, MemoryType
@@ -59,7 +60,7 @@ def clean_memory(
 
 def clean_context_reference(said: str | int | None, caller: Caller) -> str:
     """An id, or a name that a context may get."""
-    name = clean_name(str(said or ""), "context")
+    name = clean_name(name_of_ref(str(said or ""), "context"), "context")
     return name if is_number(name) else clean_context_name(name, caller, "context")
 
 

@@ -1,12 +1,10 @@
 """The tool `constraint`: what must hold, whatever is built."""
 
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator
+from typing import Annotated
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.listing import Listing
-from ctxhub.core.toolbox.arguments import Number, Says, Word, Words
+from ctxhub.core.toolbox.arguments import Number, Says, Word, Words, id_of
 from ctxhub.core.toolbox.registry import action, tool
 from ctxhub.core.unset import UNSET, Unset
 from memory.selectors.constraint_lists import list_constraints
@@ -19,13 +17,8 @@ tool(
 )
 
 
-def _number(value: Any) -> Any:
-    """An id as lists and events name it: `constraint:4`."""
-    return value.strip().removeprefix("constraint:") if isinstance(value, str) else value
-
-
 PriorityWord = Annotated[Word, Says("low|medium|high|critical")]
-Id = Annotated[Number, BeforeValidator(_number)]
+Id = Annotated[Number, id_of("constraint")]
 
 
 @action(

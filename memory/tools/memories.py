@@ -2,12 +2,10 @@
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
-
 from ctxhub.core.caller import READ, WRITE, Caller
 from ctxhub.core.listing import Listing
 from ctxhub.core.readings import Opened, Reading, clean_asked, only
-from ctxhub.core.toolbox.arguments import Number, Object, Ref, Says, Share, Word, Words
+from ctxhub.core.toolbox.arguments import Number, Object, Ref, Says, Share, Word, Words, id_of
 from ctxhub.core.toolbox.registry import action, tool
 from ctxhub.core.unset import UNSET, Unset
 from memory.selectors import grep as files
@@ -26,14 +24,9 @@ tool(
 )
 
 
-def _number(value: Any) -> Any:
-    """An id as events and refs name it: `memory:4`."""
-    return value.strip().removeprefix("memory:") if isinstance(value, str) else value
-
-
 TypeWord = Annotated[Word, Says("note|conversation|snippet|reference|task|idea")]
 DifficultyWord = Annotated[Word, Says("easy|normal|hard")]
-Id = Annotated[Number, BeforeValidator(_number)]
+Id = Annotated[Number, id_of("memory")]
 
 
 @action(

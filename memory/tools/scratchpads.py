@@ -1,9 +1,6 @@
 """The tool `scratchpad`: texts that several agents write to at once, in workflows."""
 
-from collections.abc import Callable
 from typing import Annotated, Any, NotRequired, cast
-
-from pydantic import BeforeValidator
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -12,7 +9,7 @@ from ctxhub.core.caller import WRITE, Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.listing import Listing
 from ctxhub.core.readings import Reading
-from ctxhub.core.toolbox.arguments import Ids, Number, Object, Says, Word
+from ctxhub.core.toolbox.arguments import AsIds, Number, Object, Says, Word, id_of
 from ctxhub.core.toolbox.registry import action, tool
 from memory.selectors import scratchpads as selectors
 from memory.selectors.scratchpad_answers import open_many, open_one, open_revision
@@ -36,20 +33,9 @@ tool(
 )
 
 
-def _number_of(kind: str) -> Callable[[Any], Any]:
-    """An id as refs name it: `scratchpad:3`."""
-    return lambda value: value.strip().removeprefix(f"{kind}:") if isinstance(value, str) else value
-
-
-def _numbers(value: Any) -> Any:
-    """The same of several, which may come as JSON."""
-    if isinstance(value, list):
-        return [_numbers(item) for item in value]
-    return value.replace("scratchpad:", "") if isinstance(value, str) else value
-
-
-PadId = Annotated[Number, BeforeValidator(_number_of("scratchpad"))]
-WorkflowId = Annotated[Number, BeforeValidator(_number_of("workflow"))]
+PadId = Annotated[Number, id_of("scratchpad")]
+PadIds = Annotated[list[PadId], AsIds]
+WorkflowId = Annotated[Number, id_of("workflow")]
 
 
 class Marks(TypedDict):
@@ -173,7 +159,7 @@ def list_(
 def get(
     caller: Caller,
     scratchpad_id: PadId | None = None,
-    scratchpad_ids: Annotated[Ids, BeforeValidator(_numbers)] | None = None,
+    scratchpad_ids: PadIds | None = None,
     lines: Annotated[Word, Says("10-40")] | None = None,
     tail: Number | None = None,
     outline: bool = False,

@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ctxhub.core.api.bodies import Anything, Body, Flag, ProjectBody, Text, Texts, WholeNumber, Word
+from ctxhub.core.api.bodies import Anything, Body, Flag, IdOf, ProjectBody, Text, Texts, WholeNumber, Word
 from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.limits import MOST_ENTRIES, SAID, WORD
 from ctxhub.core.api.queries import ListQuery, flag, number, text
@@ -68,7 +68,7 @@ class Always(Flag):
 
 
 class Numbers(serializers.ListField):
-    child = WholeNumber()
+    child = IdOf("message")
 
 
 @extend_schema_field(
@@ -91,9 +91,7 @@ class MessageItem(Body):
     type = TypeWord(required=False, help_text="Left out: info. A request is what one agent claims.")
     priority = PriorityWord(required=False, help_text="Left out: medium.")
     payload = AnyJson(required=False, allow_null=True)
-    reply_to = WholeNumber(
-        at_least=1, required=False, allow_null=True, help_text="The id of what it answers."
-    )
+    reply_to = IdOf("message", required=False, allow_null=True, help_text="The id of what it answers.")
     ack = Flag(required=False, help_text="Each recipient is to acknowledge it.")
     ack_within = Text(required=False, allow_null=True, help_text='"2h": until when. Implies ack.')
 

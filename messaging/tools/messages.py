@@ -6,7 +6,7 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.inputs import MAX_LIMIT
 from ctxhub.core.listing import Listing
 from ctxhub.core.services.batches import BatchAnswer
-from ctxhub.core.toolbox.arguments import Ids, Items, Json, Number, Says, Word, Words
+from ctxhub.core.toolbox.arguments import AsIds, Items, Json, Number, Says, Word, Words, id_of
 from ctxhub.core.toolbox.batches import checked_items
 from ctxhub.core.toolbox.registry import action, tool
 from messaging.selectors import inbox as inboxes
@@ -29,6 +29,8 @@ tool(
 
 TypeWord = Annotated[Word, Says("info|request|warning|decision")]
 PriorityWord = Annotated[Word, Says("low|medium|high|critical")]
+Id = Annotated[Number, id_of("message")]
+Ids = Annotated[list[Id], AsIds]
 
 
 @action(
@@ -45,7 +47,7 @@ def send(
     type: TypeWord = "info",  # The contract's name.
     priority: PriorityWord = "medium",
     payload: Json | None = None,
-    reply_to: Number | None = None,
+    reply_to: Id | None = None,
     ack: bool = False,
     ack_within: Word | None = None,
 ) -> services.SendAnswer:
@@ -140,7 +142,7 @@ def ack(caller: Caller, ids: Ids) -> AckAnswer:
 
 
 @action("message", "thread", example={"id": 1}, also_known_as=("get_thread", "history"))
-def thread(caller: Caller, id: Number, limit: Number = 20, cursor: str | None = None) -> Listing:
+def thread(caller: Caller, id: Id, limit: Number = 20, cursor: str | None = None) -> Listing:
     """A conversation, oldest first, by the id of any message in it."""
     return selectors.list_thread(caller.project_id, id, limit=limit, cursor=cursor)
 
@@ -148,7 +150,7 @@ def thread(caller: Caller, id: Number, limit: Number = 20, cursor: str | None = 
 @action("message", "status", example={"id": 1}, also_known_as=("receipts",))
 def status(
     caller: Caller,
-    id: Number,
+    id: Id,
     limit: Number = MAX_LIMIT,
     cursor: str | None = None,
 ) -> Listing:
@@ -159,7 +161,7 @@ def status(
 @action("message", "claim", writes=True, example={"next": True}, also_known_as=("claim_request", "take"))
 def claim(
     caller: Caller,
-    id: Number | None = None,
+    id: Id | None = None,
     next: bool = False,
     minutes: Number = 30,
 ) -> ClaimAnswer:
@@ -179,6 +181,6 @@ def claim(
     example={"id": 1, "result_refs": ["decision:api/auth/method"]},
     also_known_as=("finish", "complete"),
 )
-def done(caller: Caller, id: Number, result_refs: Words | None = None) -> DoneAnswer:
+def done(caller: Caller, id: Id, result_refs: Words | None = None) -> DoneAnswer:
     """A request is dealt with; result_refs: what came of it."""
     return finish_request(caller=caller, message_id=id, result_refs=result_refs)

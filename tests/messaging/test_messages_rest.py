@@ -151,7 +151,7 @@ def test_requests_are_claimed_by_one(
         ({"text": "x", "to": ["ada"]}, 400, "nobody but you"),
         ({"text": "x", "type": "question"}, 400, "type"),
         ({"text": "x", "priority": 9}, 400, "priority"),
-        ({"text": "x", "reply_to": "1"}, 400, "reply_to"),
+        ({"text": "x", "reply_to": "memory:1"}, 400, "reply_to"),
         ({"text": "x", "reply_to": 10**6}, 404, "message 1000000"),
         ({"text": "x", "ack_within": "soon"}, 400, "ack_within"),
         ({"text": "x", "ack": "yes"}, 400, "ack"),
@@ -172,7 +172,7 @@ def test_a_wrong_body_is_refused(ben_rest: RestClient, body: Any, status: int, m
     [
         ("messages/read/", {}),
         ("messages/read/", {"ids": []}),
-        ("messages/read/", {"ids": ["1"]}),
+        ("messages/read/", {"ids": ["x"]}),
         ("messages/read/", {"ids": [1], "all": True}),
         ("messages/claim/", {}),
         ("messages/claim/", {"next": False}),

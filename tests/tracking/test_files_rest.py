@@ -224,7 +224,7 @@ def test_a_wrong_lease_is_refused(ada_rest: RestClient, apollo: Project, body: d
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"all": False}, {"all": True, "lease_id": 1}, {"lease_id": "1"}], ids=str
+    "body", [{}, {"all": False}, {"all": True, "lease_id": 1}, {"lease_id": "memory:1"}], ids=str
 )
 def test_a_wrong_release_is_refused(ada_rest: RestClient, body: dict[str, Any]) -> None:
     assert ada_rest.post("leases/release/", body).status == 400

@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ctxhub.core.api.bodies import Anything, Body, Flag, ProjectBody, Text, Texts, WholeNumber, Word
+from ctxhub.core.api.bodies import Anything, Body, Flag, IdOf, ProjectBody, Text, Texts, WholeNumber, Word
 from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.limits import OPTIONAL_PATH, OPTIONAL_WORD, PATH
 from ctxhub.core.api.queries import ListQuery, Query, flag, number, text
@@ -30,7 +30,7 @@ class ChangeQuery(ListQuery):
 
 
 class LockQuery(Query):
-    path = text("The file.", limits=PATH, required=True)
+    path = text(GLOB, limits=PATH, required=True)
     within_seconds = number("How long a change locks; left out: 300.", at_most=LONGEST)
 
 
@@ -104,7 +104,7 @@ class RenewLease(ProjectBody):
 class ReleaseLeases(ProjectBody):
     example = {"all": True}
     all = Flag(required=False, help_text="All of yours.")
-    lease_id = WholeNumber(at_least=1, required=False, help_text="Or this one.")
+    lease_id = IdOf("lease", required=False, help_text="Or this one.")
     force = Flag(required=False, help_text="Another agent's too: an administrator's, told in the log.")
 
 

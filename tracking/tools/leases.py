@@ -1,11 +1,15 @@
 """The tool `file`, the other half: who has reserved what."""
 
+from typing import Annotated
+
 from ctxhub.core.caller import Caller
 from ctxhub.core.listing import Listing
-from ctxhub.core.toolbox.arguments import Number, Words
+from ctxhub.core.toolbox.arguments import Number, Words, id_of
 from ctxhub.core.toolbox.registry import action
 from tracking.selectors.leases import list_leases
 from tracking.services import leases as services
+
+LeaseId = Annotated[Number, id_of("lease")]
 
 
 @action(
@@ -34,7 +38,7 @@ def lease(
 
 
 @action("file", "renew", writes=True, example={"lease_id": 5, "minutes": 30}, also_known_as=("extend",))
-def renew(caller: Caller, lease_id: Number, minutes: Number = 15) -> services.LeaseAnswer:
+def renew(caller: Caller, lease_id: LeaseId, minutes: Number = 15) -> services.LeaseAnswer:
     """Let your live lease last that long from now; its fence stays.
 
     One that has expired or was released is a conflict: lease it again.
@@ -51,7 +55,7 @@ def renew(caller: Caller, lease_id: Number, minutes: Number = 15) -> services.Le
     also_known_as=("unlock", "unlock_file"),
 )
 def release(
-    caller: Caller, lease_id: Number | None = None, all: bool = False, force: bool = False
+    caller: Caller, lease_id: LeaseId | None = None, all: bool = False, force: bool = False
 ) -> services.ReleaseAnswer:
     """End your lease, or all of yours; `force` ends another's, for administrators."""
     return services.release_leases(caller=caller, lease_id=lease_id, all=all, force=force)

@@ -12,6 +12,7 @@ from rest_framework.fields import empty
 from ctxhub.core.api.limits import MOST_ENTRIES, TEXT, WORD, Limits
 from ctxhub.core.api.problems import refusal_of, refuse_unknown
 from ctxhub.core.errors import CtxhubError, InvalidInput, shown
+from ctxhub.core.inputs import read_id, read_ref_id
 from ctxhub.core.services.batches import Items
 
 
@@ -111,6 +112,24 @@ class WholeNumber(serializers.IntegerField):
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
         return data
+
+
+@extend_schema_field(
+    {"oneOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^([a-z]+:)?[1-9][0-9]*$"}]}
+)
+class IdOf(WholeNumber):
+    """The id of a thing of one kind: 17, "17", or its ref (`message:17`)."""
+
+    def __init__(self, kind: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.kind = kind
+
+    def to_internal_value(self, data: Any) -> int:
+        try:
+            said = read_ref_id(data, self.kind)
+        except InvalidInput as error:
+            raise ValidationError(error.message) from error
+        return super().to_internal_value(int(said) if read_id(str(said)) else said)
 
 
 class Texts(serializers.ListField):

@@ -12,8 +12,10 @@ from rest_framework.filters import BaseFilterBackend
 from ctxhub.core.answers import MAX_TOKENS
 from ctxhub.core.api.limits import ANY_LENGTH, WORD, Limits
 from ctxhub.core.api.problems import refuse_unknown
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import MAX_LIMIT
+from ctxhub.core.errors import InvalidInput, shown
+from ctxhub.core.inputs import MAX_LIMIT, read_ref_id
+
+LONGEST_NUMBER = 100
 
 
 class CommaSeparated(forms.Widget):
@@ -44,6 +46,27 @@ class NumberParameter(Filter):
     field_class = forms.IntegerField
 
 
+class IdField(forms.CharField):
+    """The id of a thing of one kind, or its ref."""
+
+    def __init__(self, kind: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.kind = kind
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            said = read_ref_id(super().to_python(value), self.kind)
+        except InvalidInput as error:
+            raise forms.ValidationError(error.message) from error
+        if not (said.isascii() and said.isdecimal() and len(said) <= LONGEST_NUMBER):
+            raise forms.ValidationError(f"{shown(said)} is not the id of a {self.kind}.")
+        return int(said)
+
+
+class IdParameter(Filter):
+    field_class = IdField
+
+
 class ShareParameter(Filter):
     field_class = forms.FloatField
 
@@ -70,6 +93,12 @@ def number(
     said = {"minimum": at_least, "maximum": at_most}
     bounds = {name: bound for name, bound in said.items() if bound is not None}
     return _declared(NumberParameter(), says, {"type": "integer", **bounds}, required=required)
+
+
+def id_of(kind: str, says: str, *, required: bool = False) -> Filter:
+    """17, or the ref of a thing of this kind."""
+    schema = {"type": "string", "pattern": f"^({kind}:)?[1-9][0-9]*$"}
+    return _declared(IdParameter(kind=kind), says, schema, required=required)
 
 
 def share(says: str) -> Filter:

@@ -90,7 +90,7 @@ def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
     if by:
         scope.append([f"A{words.agent_id}"])
     if context:
-        scope.append([f"C{_context_id(project_id, clean_name(context, 'context'))}"])
+        scope.append([f"C{_context_id(project_id, context)}"])
     since = moment_of(project_id, clean_moment(filters.get("since"), "since"))
     return None if by and words.agent_id is None else Narrowing(scope, since)
 
@@ -126,7 +126,8 @@ def _kind(said: str) -> str:
     return known[word] if word in known else clean_one_of(said, list(dict.fromkeys(known.values())), "kinds")
 
 
-def _context_id(project_id: int, name: str) -> int:
+def _context_id(project_id: int, said: str) -> int:
+    name = clean_name(nouns.name_of_ref(said, "context"), "context")
     noun = nouns.find_noun("context")
     found = noun.ids_of(project_id, [name]) if noun and noun.ids_of else {}
     if name not in found:

@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from ctxhub.core.errors import SHOWN_NAMES, InvalidInput, shown_all
-from ctxhub.core.inputs import clean_number
+from ctxhub.core.inputs import clean_number, read_ref_id
 from ctxhub.core.toolbox.suggestions import meant_arguments
 from ctxhub.core.unset import UNSET, Unset
 
@@ -82,6 +82,28 @@ def _json(value: Any) -> Any:
     return _parsed("[")(_parsed("{")(value))
 
 
+def _ids(value: Any) -> Any:
+    """Several, as a list, as JSON, or as a text with commas between them."""
+    value = _parsed("[")(value)
+    listed = value.split(",") if isinstance(value, str) else value
+    return _list(listed)
+
+
+def _read_ref(kind: str) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        try:
+            return read_ref_id(value, kind)
+        except InvalidInput as error:
+            raise PydanticCustomError("ref", "{why}", {"why": error.message.rstrip(".")}) from error
+
+    return read
+
+
+def id_of(kind: str) -> BeforeValidator:
+    """Marks a Number as the id of a thing: 17, "17", or the ref that lists and events name it by."""
+    return BeforeValidator(_read_ref(kind))
+
+
 def _items(value: Any) -> Any:
     value = _parsed("[")(value)
     items = [value] if isinstance(value, dict) else value
@@ -103,7 +125,7 @@ Items = Annotated[
 ]
 Anything = Annotated[list[Any], BeforeValidator(_list), WithJsonSchema({"type": "array", "items": {}})]
 Object = Annotated[dict[str, Any], BeforeValidator(_parsed("{"))]
-Ids = Annotated[list[Number], BeforeValidator(_list)]
+AsIds = BeforeValidator(_ids)
 Json = Annotated[
     Any,
     BeforeValidator(_json),

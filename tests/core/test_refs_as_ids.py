@@ -1,0 +1,198 @@
+"""Ids are understood inside refs, wherever one is asked for; what is no ref of its kind is refused."""
+
+from typing import Any
+
+import pytest
+
+from ctxhub.core.toolbox.registry import all_tools
+from tests.hub import McpClient, RestClient
+
+
+@pytest.fixture
+def ids(ada_mcp: McpClient, ben_mcp: McpClient) -> dict[str, int]:
+    ben_mcp.call("message", "inbox")
+    workflow = ada_mcp.call("scratchpad", "create_workflow")["workflow_id"]
+    pad = ada_mcp.call("scratchpad", "create", workflow_id=workflow, name="notes", content="A leak.")
+    return {
+        "workflow": workflow,
+        "scratchpad": pad["scratchpad_id"],
+        "memory": ada_mcp.call("memory", "add", title="Pools", content="They leak.", context="shop")["id"],
+        "constraint": ada_mcp.call("constraint", "add", category="security", text="Sign tokens.")["id"],
+        "message": ben_mcp.call("message", "send", text="Who?", to=["ada"], ack=True, type="request")["id"],
+        "lease": ada_mcp.call("file", "lease", paths=["lib/**"])["lease_id"],
+    }
+
+
+# The argument that takes an id, of which kind it is, and what else the call says.
+CALLS: list[tuple[str, str, str, str, dict[str, Any]]] = [
+    ("constraint", "deactivate", "id", "constraint", {}),
+    ("constraint", "activate", "id", "constraint", {}),
+    ("memory", "get", "id", "memory", {}),
+    ("memory", "update", "id", "memory", {"title": "Pools"}),
+    ("memory", "similar", "id", "memory", {}),
+    ("memory", "relationships", "id", "memory", {}),
+    ("memory", "delete", "id", "memory", {}),
+    ("message", "send", "reply_to", "message", {"text": "I."}),
+    ("message", "thread", "id", "message", {}),
+    ("message", "status", "id", "message", {}),
+    ("message", "claim", "id", "message", {}),
+    ("message", "done", "id", "message", {}),
+    ("file", "renew", "lease_id", "lease", {}),
+    ("file", "release", "lease_id", "lease", {}),
+    ("scratchpad", "create", "workflow_id", "workflow", {"name": "more"}),
+    ("scratchpad", "list", "workflow_id", "workflow", {}),
+    ("scratchpad", "close_workflow", "workflow_id", "workflow", {}),
+    ("scratchpad", "get", "scratchpad_id", "scratchpad", {}),
+    ("scratchpad", "append", "scratchpad_id", "scratchpad", {"content": "More."}),
+    ("scratchpad", "update", "scratchpad_id", "scratchpad", {"content": "Other."}),
+    ("scratchpad", "revisions", "scratchpad_id", "scratchpad", {}),
+    ("scratchpad", "restore", "scratchpad_id", "scratchpad", {"revision": 1}),
+    ("scratchpad", "search", "scratchpad_id", "scratchpad", {"query": "leak"}),
+    ("scratchpad", "search", "workflow_id", "workflow", {"query": "leak"}),
+    ("scratchpad", "delete", "scratchpad_id", "scratchpad", {}),
+    ("scratchpad", "delete", "workflow_id", "workflow", {}),
+]
+LISTS: list[tuple[str, str, str, str]] = [
+    ("message", "read", "ids", "message"),
+    ("message", "ack", "ids", "message"),
+    ("scratchpad", "get", "scratchpad_ids", "scratchpad"),
+]
+called = pytest.mark.parametrize(
+    ("tool", "action", "argument", "kind", "rest"), CALLS, ids=lambda value: str(value)
+)
+
+
+def test_every_argument_that_takes_an_id_is_tried() -> None:
+    named = {
+        (action.tool, action.name, argument.name)
+        for tool in all_tools().values()
+        for action in tool.actions.values()
+        for argument in action.arguments.all
+        if argument.name in ("id", "ids", "reply_to") or argument.name.endswith(("_id", "_ids"))
+    }
+    assert named == {(tool, action, argument) for tool, action, argument, *_ in [*CALLS, *LISTS]}
+
+
+@called
+@pytest.mark.parametrize("how", ["{id}", "{kind}:{id}", " {KIND}: {id} "])
+def test_an_id_may_be_said_as_a_ref(
+    ada_mcp: McpClient,
+    ada_rest: RestClient,
+    ids: dict[str, int],
+    tool: str,
+    action: str,
+    argument: str,
+    kind: str,
+    rest: dict[str, Any],
+    how: str,
+) -> None:
+    said = how.format(id=ids[kind], kind=kind, KIND=kind.title())
+    if how == "{id}":
+        reply = ada_rest.post(f"call/{tool}/{action}/", {argument: said, **rest})
+        assert reply.status == 200, reply
+    else:
+        answer = ada_mcp.call(tool, action, **{argument: said}, **rest)
+        assert "error" not in answer, answer
+
+
+@called
+def test_a_ref_of_another_kind_is_refused_in_a_sentence(
+    ada_mcp: McpClient,
+    ids: dict[str, int],
+    tool: str,
+    action: str,
+    argument: str,
+    kind: str,
+    rest: dict[str, Any],
+) -> None:
+    if (tool, action) == ("memory", "relationships"):
+        pytest.skip("it takes the ref of anything")
+    answer = ada_mcp.call(tool, action, **{argument: "decision:17"}, **rest)
+    assert answer["error"] == "invalid"
+    assert f"{argument}: 'decision:17' is not the id of a {kind}: write 17 or {kind}:17" in answer["message"]
+
+
+@pytest.mark.parametrize(("tool", "action", "argument", "kind"), LISTS)
+def test_several_ids_may_be_refs(
+    ada_mcp: McpClient, ids: dict[str, int], tool: str, action: str, argument: str, kind: str
+) -> None:
+    row_id = ids[kind]
+    refs = [[f"{kind}:{row_id}"], f"{kind}:{row_id}", f'["{kind}:{row_id}"]', f"{row_id}, {kind}:{row_id}"]
+    for said in [*refs, row_id, str(row_id), [row_id, f"{kind}:{row_id}"]]:
+        answer = ada_mcp.call(tool, action, **{argument: said})
+        assert "error" not in answer, (said, answer)
+    answer = ada_mcp.call(tool, action, **{argument: ["decision:17"]})
+    assert f"{argument}[0]: 'decision:17' is not the id of a {kind}" in answer["message"]
+
+
+# -- Contexts: by name, by id, by either in a ref --------------------------------------------------
+
+
+def test_a_context_may_be_named_by_its_ref(ada_mcp: McpClient, ids: dict[str, int]) -> None:
+    row_id = ada_mcp.rows("memory", "contexts")[0]["id"]
+    for said in ("shop", "context:shop", "Context: SHOP", row_id, str(row_id), f"context:{row_id}"):
+        assert ada_mcp.call("memory", "context_get", context=said)["name"] == "shop"
+        assert ada_mcp.call("memory", "list", context=said)["count"] == 1
+        assert ada_mcp.call("memory", "search", query="pools", context=said)["count"] == 1
+        assert ada_mcp.call("search", query="pools", context=str(said))["count"] == 1
+
+
+def test_a_memory_is_kept_in_the_context_of_a_ref(ada_mcp: McpClient, ids: dict[str, int]) -> None:
+    for said in ("context:shop", "context:new"):
+        made = ada_mcp.call("memory", "add", title=said, content="They leak.", context=said)
+        assert made.get("context_created", False) is (said == "context:new")
+    assert {row["name"] for row in ada_mcp.rows("memory", "contexts")} == {"shop", "new"}
+
+
+def test_the_ref_of_something_else_is_no_context(ada_mcp: McpClient, ids: dict[str, int]) -> None:
+    wrong = f"memory:{ids['memory']}"
+    for action, rest in (("context_get", {}), ("list", {}), ("add", {"title": "x", "content": "y"})):
+        answer = ada_mcp.call("memory", action, context=wrong, **rest)
+        assert (answer["error"], answer["message"]) == (
+            "invalid",
+            f"context: {wrong!r} is no context: write its name, its id or context:17.",
+        )
+    assert ada_mcp.call("search", query="pools", context=wrong)["error"] == "invalid"
+    # A colon is no sign of a ref by itself.
+    ada_mcp.call("memory", "add", title="x", content="y", context="team:alpha")
+    assert ada_mcp.call("memory", "list", context="team:alpha")["count"] == 1
+
+
+# -- REST ------------------------------------------------------------------------------------------
+
+
+def test_refs_stand_for_ids_in_bodies(ada_rest: RestClient, ids: dict[str, int]) -> None:
+    message, lease, workflow = (f"{kind}:{ids[kind]}" for kind in ("message", "lease", "workflow"))
+    assert ada_rest.post("messages/", {"text": "I.", "reply_to": message}).body["thread"] == ids["message"]
+    assert ada_rest.post("messages/read/", {"ids": [message, str(ids["message"])]}).body == {"marked": 1}
+    assert ada_rest.post("leases/release/", {"lease_id": lease}).body == {"released": 1}
+    assert ada_rest.post("scratchpads/", {"workflow_id": workflow, "name": "x"}).status == 201
+    assert ada_rest.post("memories/", {"title": "x", "content": "y", "context": "context:shop"}).status == 201
+    for path, body in (
+        ("messages/", {"text": "x", "reply_to": lease}),
+        ("messages/read/", {"ids": [lease]}),
+        ("leases/release/", {"lease_id": message}),
+        ("scratchpads/", {"workflow_id": message, "name": "x"}),
+    ):
+        reply = ada_rest.post(path, body)
+        assert (reply.status, "is not the id of a" in reply.body["message"]) == (400, True), reply
+
+
+def test_refs_stand_for_ids_in_queries(ada_rest: RestClient, ids: dict[str, int]) -> None:
+    workflow, pad, memory = (f"{kind}:{ids[kind]}" for kind in ("workflow", "scratchpad", "memory"))
+    assert ada_rest.get("scratchpads/", workflow_id=workflow).body["count"] == 1
+    assert ada_rest.get("scratchpads/", workflow_id=ids["workflow"]).body["count"] == 1
+    assert ada_rest.get("scratchpads/search/", query="leak", scratchpad_id=pad).body["count"] == 1
+    assert ada_rest.get("memories/similar/", id=memory).status == 200
+    assert ada_rest.get("memories/", context="context:shop").body["count"] == 1
+    for path, query in (
+        ("scratchpads/", {"workflow_id": pad}),
+        ("scratchpads/search/", {"query": "leak", "scratchpad_id": memory}),
+        ("memories/similar/", {"id": pad}),
+    ):
+        reply = ada_rest.get(path, **query)
+        assert (reply.status, "is not the id of a" in reply.body["message"]) == (400, True), reply
+
+
+def test_a_context_is_addressed_by_its_ref(ada_rest: RestClient, ids: dict[str, int]) -> None:
+    assert ada_rest.get("contexts/context:shop/").body["name"] == "shop"
