@@ -17,6 +17,7 @@ from memory.services.memories import add_memory
 from memory.services.scratchpads import create_scratchpad
 from memory.services.workflows import create_workflow
 from messaging.services.messages import send_message
+from tests.hub import RestClient
 from tracking.services.changes import record_change
 
 
@@ -143,6 +144,28 @@ def test_a_single_ref_is_read_as_a_list(ada: Caller) -> None:
 def test_what_is_no_ref_is_refused(ada: Caller, refs: list[str]) -> None:
     with pytest.raises(InvalidInput, match="ref"):
         get(ada, *refs)
+
+
+@pytest.mark.parametrize("bad", ["a", "decision:", "tag:api", "nothing:1", "17"])
+def test_one_bad_ref_does_not_fail_the_others(ada: Caller, bad: str) -> None:
+    set_decision(caller=ada, key="a", value="x")
+    answer = get(ada, bad, "decision:a", "decision:nothing")
+    assert [item["ref"] for item in answer["items"]] == ["decision:a"]
+    assert answer["missing"] == [bad, "decision:nothing"]
+    assert repr(bad.partition(":")[0] if bad in ("tag:api", "nothing:1") else bad) in answer["hint"]
+
+
+def test_refs_that_can_be_read_have_no_hint(ada: Caller) -> None:
+    set_decision(caller=ada, key="a", value="x")
+    assert "hint" not in get(ada, "decision:a", "decision:nothing")
+
+
+def test_one_bad_ref_does_not_fail_the_others_over_rest(ada_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "a", "value": "x"})
+    reply = ada_rest.post("call/get/", {"refs": ["decision:a", "memory 17"]})
+    assert (reply.status, reply.body["missing"]) == (200, ["memory 17"])
+    assert "is not a ref" in reply.body["hint"]
+    assert ada_rest.post("call/get/", {"refs": ["memory 17"]}).status == 400
 
 
 def test_at_most_50_refs_are_opened(ada: Caller) -> None:

@@ -25,6 +25,7 @@ LEAST_SHARE = 4
 class GetAnswer(TypedDict):
     items: list[dict[str, Any]]
     missing: list[str]
+    hint: NotRequired[str]
     omitted: NotRequired[int]
     truncated: NotRequired[bool]
     total_lines: NotRequired[int]
@@ -42,27 +43,44 @@ def get(
 ) -> Reading[GetAnswer]:
     """Open up to 50 things by their refs.
 
-    What does not exist in this project is listed in `missing`; `omitted` counts the last ones, for which
-    max_tokens left no room. `digest` is a short form for deciding what to read. What is too long is cut:
-    `truncated`, and `next_lines` is the `lines` to read on with, of one ref at a time. `lines`: "10-40",
-    "10-", "12", or "12@21000-": from the 21,000th character of line 12; `tail`: the last ones. They read the
-    main text (value, text, content); "rationale:1-" reads another field, and `also_cut` names such fields.
+    What does not exist in this project is listed in `missing`, and so is what is no ref (`hint` says why);
+    `omitted` counts the last ones, for which max_tokens left no room. `digest` is a short form for deciding
+    what to read. What is too long is cut: `truncated`, and `next_lines` is the `lines` to read on with, of
+    one ref at a time. `lines`: "10-40", "10-", "12", or "12@21000-": from the 21,000th character of line 12;
+    `tail`: the last ones. They read the main text (value, text, content); "rationale:1-" reads another field,
+    and `also_cut` names such fields.
     """
     if not 1 <= len(refs) <= LIST_LENGTH:
         raise InvalidInput(f"refs has {len(refs)} entries; name 1 to {LIST_LENGTH}.")
     full = clean_one_of(detail, ["full", "digest"], "detail") == "full"
     asked = clean_asked(lines, tail)
-    wanted = {ref: nouns.split_ref(ref) for ref in refs}
-    if asked and (len(wanted) > 1 or not full):
+    wanted, hint = _readable(refs)
+    if asked and (len(set(refs)) > 1 or not full):
         raise InvalidInput("lines and tail read one ref, with detail full.")
     opened = _open(caller.project_id, list(wanted.values()), full)
     things = [
         _thing(noun, {"ref": f"{noun.kind}:{name}", **opened[noun.kind, name]}, full, asked)
         for noun, name in _found(wanted.values(), opened)
     ]
-    missing = [ref for ref, (noun, name) in wanted.items() if (noun.kind, name) not in opened]
+    there = {ref for ref, (noun, name) in wanted.items() if (noun.kind, name) in opened}
+    missing = [ref for ref in dict.fromkeys(refs) if ref not in there]
     missing = fit({"missing": missing}, MAX_TOKENS // 2)["missing"]
-    return Reading(things, lambda items: {"items": items, "missing": missing}, LEAST_SHARE)
+    extra = {"hint": hint} if hint else {}
+    return Reading(things, lambda items: {"items": items, "missing": missing, **extra}, LEAST_SHARE)
+
+
+def _readable(refs: Sequence[str]) -> tuple[dict[str, tuple[nouns.Noun, str]], str]:
+    """The refs that can be read, and what is wrong with the first that cannot; InvalidInput if none can."""
+    read: dict[str, tuple[nouns.Noun, str]] = {}
+    refused: list[InvalidInput] = []
+    for ref in refs:
+        try:
+            read[ref] = nouns.split_ref(ref)
+        except InvalidInput as error:
+            refused.append(error)
+    if refused and not read:
+        raise refused[0]
+    return read, f"{refused[0].message} {refused[0].hint}".strip() if refused else ""
 
 
 def _thing(noun: nouns.Noun, item: dict[str, Any], full: bool, asked: Asked | None) -> Opened | Excerpt:
