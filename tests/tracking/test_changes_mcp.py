@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ctxhub.core.models import Event, Project
-from tests.hub import McpClient
+from tests.hub import McpClient, RestClient
 
 
 def test_a_change_is_recorded_and_read_back(ada_mcp: McpClient) -> None:
@@ -158,3 +158,47 @@ def test_another_project_sees_none_of_it(history: None, cy_mcp: McpClient) -> No
     for query in ({}, {"path": "src/app.py"}, {"path": "**"}, {"by": "ada"}, {"since": "e0"}):
         assert cy_mcp.call("file", "changes", **query)["count"] == 0
     assert cy_mcp.call("file", "check_lock", path="src/app.py") == {"locked": False}
+
+
+@pytest.mark.parametrize("glob", ["src/**", "src/api/", "src/api/*.py", "**/auth.py", "src/[a-b]*/auth.p?"])
+def test_a_change_of_any_file_that_a_glob_matches_locks_it(
+    ada_mcp: McpClient, ben_mcp: McpClient, ben_rest: RestClient, glob: str
+) -> None:
+    ada_mcp.call("file", "record", path="src/api/auth.py", change="modified")
+    told = ben_mcp.call("file", "check_lock", path=glob)
+    assert (told["locked"], told["by"], told["change"]) == (True, "ada", "modified")
+    assert ben_rest.get("changes/lock/", path=glob).body == told
+    assert ada_mcp.call("file", "check_lock", path=glob) == {"locked": False}
+
+
+@pytest.mark.parametrize("glob", ["docs/**", "src/*.py", "**/*.md"])
+def test_what_a_glob_does_not_match_does_not_lock_it(
+    ada_mcp: McpClient, ben_mcp: McpClient, ben_rest: RestClient, glob: str
+) -> None:
+    ada_mcp.call("file", "record", path="src/api/auth.py", change="modified")
+    ada_mcp.call("file", "lease", paths=["lib/*.py"])
+    assert ben_mcp.call("file", "check_lock", path=glob) == {"locked": False}
+    assert ben_rest.get("changes/lock/", path=glob).body == {"locked": False}
+
+
+@pytest.mark.parametrize("glob", ["src/**", "src/api/*", "**/*.py", "src/"])
+def test_a_lease_that_overlaps_a_glob_locks_it(
+    ada_mcp: McpClient, ben_mcp: McpClient, ben_rest: RestClient, glob: str
+) -> None:
+    made = ada_mcp.call("file", "lease", paths=["src/api/**"])
+    told = ben_mcp.call("file", "check_lock", path=glob)
+    assert (told["locked"], told["by"], told["expires"]) == (True, "ada", made["expires"])
+    assert ben_rest.get("changes/lock/", path=glob).body == told
+    assert ada_mcp.call("file", "check_lock", path=glob) == {"locked": False}
+
+
+def test_of_many_files_that_a_glob_matches_the_last_change_by_another_locks_it(
+    ada_mcp: McpClient, ben_mcp: McpClient
+) -> None:
+    items = [{"path": f"src/{n}.py", "change": "created"} for n in range(30)]
+    ada_mcp.call("file", "record_batch", items=items)
+    ben_mcp.call("file", "record_batch", items=items)
+    ben_mcp.call("file", "record", path="src/5.py", change="deleted")
+    told = ada_mcp.call("file", "check_lock", path="src/**")
+    assert (told["by"], told["change"]) == ("ben", "deleted")
+    assert ben_mcp.call("file", "check_lock", path="src/**")["by"] == "ada"

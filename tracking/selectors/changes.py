@@ -73,6 +73,18 @@ def get_change(project_id: int, change_id: int) -> ChangeRow:
     raise NotFound(f"There is no change {shown(change_id)}.", hint="It may have aged away: see change_days.")
 
 
+def last_within_by_another(project_id: int, pattern: str, folded: str, since: datetime) -> ChangeRow | None:
+    """The newest change since then, of any file that the glob matches, that this agent did not make."""
+    own = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
+    conditions: list[Condition] = [
+        ("c.at > %s", [sql.stored_time(since)]),
+        (f"(c.agent_id IS NULL OR c.agent_id NOT IN ({own}))", [project_id, folded]),
+    ]
+    walk = _within(project_id, pattern, conditions)
+    found = rows.list_changes(walk, 1, None, 0) if walk else []
+    return found[0] if found else None
+
+
 def change_item(row: ChangeRow, *, full: bool = True) -> dict[str, Any]:
     """A change as the contract shows it; in lists the description is cut."""
     return {
@@ -137,8 +149,11 @@ def _walk(
             conditions.append(("c.agent_id = %s", [words.agent_id]))
     if since is not None:
         conditions.append(("c.at >= %s", [sql.stored_time(since)]))
-    if not pattern:
-        return Walk(project_id, conditions)
+    return _within(project_id, pattern, conditions) if pattern else Walk(project_id, conditions)
+
+
+def _within(project_id: int, pattern: str, conditions: Sequence[Condition]) -> Walk | None:
+    """Along the files of a path or glob; None where there are none."""
     if not is_glob(pattern):
         ids = list(find_resources(project_id, [clean_file(pattern)]).values())
     else:

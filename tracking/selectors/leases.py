@@ -1,6 +1,6 @@
 """Leases: those that are live, and one by its id."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -66,9 +66,7 @@ def get_lease(project_id: int, lease_id: int) -> LeaseRow:
     )
 
 
-def find_overlapping(
-    project_id: int, patterns: Sequence[str], now: datetime, but: str = ""
-) -> Iterable[Held]:
+def find_overlapping(project_id: int, patterns: Sequence[str], now: datetime, but: str = "") -> list[Held]:
     """What live leases hold that has a path in common with one of these; `but`: not this agent's."""
     held = rows.held_paths(project_id, patterns, now, but)
     return [each for each in held if any(overlap(each.pattern, pattern) for pattern in patterns)]

@@ -9,9 +9,11 @@ from typing_extensions import TypedDict
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.clock import spoken
-from ctxhub.core.globs import matches
+from ctxhub.core.globs import is_glob, matches
 from ctxhub.core.inputs import clean_from_to
-from tracking.selectors.paths import clean_file
+from tracking.selectors.changes import last_within_by_another
+from tracking.selectors.leases import find_overlapping
+from tracking.selectors.paths import clean_pattern
 from tracking.sql.changes import last_by_another
 from tracking.sql.leases import held_paths, read_leases
 
@@ -29,14 +31,18 @@ class Lock(TypedDict):
 def check_lock(caller: Caller, *, path: str, within_seconds: int = 300) -> Lock:
     """Who else holds a lease on the file or has changed it in that time (1..86400 seconds), if anybody.
 
-    A lease, the clearer word, goes before a change: then `at` is when it was taken and `expires` when it
-    ends. `change` stands beside it where the holder made one.
+    Of a glob, on any file that it matches. A lease, the clearer word, goes before a change: then `at` is when
+    it was taken and `expires` when it ends. `change` stands beside it where the holder made one.
     """
-    file = clean_file(path)
+    pattern = clean_pattern(path)
     within = timedelta(seconds=clean_from_to(within_seconds, "within_seconds", 1, LONGEST))
     now, own = clock.now(), caller.agent.casefold()
-    changed = last_by_another(caller.project_id, file, own, now - within)
-    held = [h for h in held_paths(caller.project_id, [file], now, but=own) if matches(h.pattern, file)]
+    if is_glob(pattern):
+        changed = last_within_by_another(caller.project_id, pattern, own, now - within)
+        held = find_overlapping(caller.project_id, [pattern], now, but=own)
+    else:
+        changed = last_by_another(caller.project_id, pattern, own, now - within)
+        held = [h for h in held_paths(caller.project_id, [pattern], now, own) if matches(h.pattern, pattern)]
     lock = Lock(locked=bool(changed or held))
     if held:
         # The last to expire: until then the file is not free.

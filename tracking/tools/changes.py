@@ -104,6 +104,7 @@ def changes(
 def check_lock(caller: Caller, path: str, within_seconds: Number = 300) -> locks.Lock:
     """Whether somebody else is at a file: changed it within that time, or holds a lease on it.
 
-    What you changed or leased yourself never locks you. With a lease `expires` says until when.
+    `path` may be a glob (src/api/**): then whether somebody is at any file that it matches. What you changed
+    or leased yourself never locks you. With a lease `expires` says until when.
     """
     return locks.check_lock(caller, path=path, within_seconds=within_seconds)
