@@ -79,7 +79,22 @@ def clean_query(value: str, name: str) -> str:
 
 
 def clean_words(values: Iterable[str] | None, name: str) -> list[str]:
-    """Tags, scopes or agents: up to 50 names of up to 100 characters, each once, whatever its case."""
+    """Tags, scopes or agents: up to 50 names of up to 100 characters, each once, whatever its case.
+
+    A comma stands between two of them, so none holds one: "api,security" are two tags.
+    """
+    return clean_names([word for value in values or () for word in separated(value)], name)
+
+
+def separated(value: str) -> list[str]:
+    """The names between commas, the value as it is where there is no comma."""
+    if "," not in value:
+        return [value]
+    return [part for part in value.split(",") if part.strip()] or [""]
+
+
+def clean_names(values: Iterable[str] | None, name: str) -> list[str]:
+    """The same of names that may hold commas."""
     cleaned: dict[str, str] = {}
     for position, value in enumerate(_bounded(values, name)):
         word = clean_name(value, f"{name}[{position}]", at_most=WORD_LENGTH)

@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ctxhub.core.api.bodies import ProjectBody, Text, Texts, Word
+from ctxhub.core.api.bodies import ProjectBody, Text, Texts, Word, Words
 from ctxhub.core.api.limits import OPTIONAL_WORD, PATH, SAID, WORD
 from ctxhub.core.api.queries import ListQuery, flag, text, words
 from ctxhub.core.models.priority import Priority
@@ -56,8 +56,8 @@ class AddConstraint(ProjectBody):
     text = Text(limits=SAID)
     priority = PriorityWord(required=False, help_text="Left out: medium.")
     layer = Text(limits=OPTIONAL_WORD, required=False, allow_null=True)
-    tags = Texts(required=False, allow_null=True)
-    scopes = Texts(required=False, allow_null=True)
+    tags = Words(required=False, allow_null=True)
+    scopes = Words(required=False, allow_null=True)
     paths = Texts(limits=PATH, required=False, allow_null=True, help_text="Globs of the files it bears on.")
     reason = Text(required=False, allow_null=True, help_text="Why it must hold.")
 

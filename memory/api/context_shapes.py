@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ctxhub.core.api.bodies import JsonObject, ProjectBody, Text, Texts
+from ctxhub.core.api.bodies import JsonObject, ProjectBody, Text, Words
 from ctxhub.core.api.limits import NAME, OPTIONAL_WORD
 from ctxhub.core.api.queries import ListQuery, text
 from ctxhub.core.api.shapes import ANYTHING
@@ -24,7 +24,7 @@ class ContextQuery(ListQuery):
 
 class ContextFields(ProjectBody):
     description = Text(required=False, allow_null=True)
-    tags = Texts(required=False, allow_null=True)
+    tags = Words(required=False, allow_null=True)
     stack = Text(limits=OPTIONAL_WORD, required=False, allow_null=True, help_text=STACK)
     metadata = JsonObject(required=False, allow_null=True)
 

@@ -18,6 +18,7 @@ from ctxhub.core.api.bodies import (
     Text,
     Texts,
     Word,
+    Words,
 )
 from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.limits import NAME, OPTIONAL_WORD, PATH, VERSION
@@ -111,8 +112,8 @@ class DecisionBody(Body):
     """Left out: unchanged; null clears."""
 
     layer = Text(limits=OPTIONAL_WORD, required=False, allow_null=True)
-    tags = Texts(required=False, allow_null=True)
-    scopes = Texts(required=False, allow_null=True)
+    tags = Words(required=False, allow_null=True)
+    scopes = Words(required=False, allow_null=True)
     paths = Texts(limits=PATH, required=False, allow_null=True, help_text="Globs of the files it bears on.")
     status = Status(required=False)
     version = Text(limits=VERSION, required=False)

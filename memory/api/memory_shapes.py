@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ctxhub.core.answers import MAX_TOKENS
-from ctxhub.core.api.bodies import JsonObject, ProjectBody, Text, Texts, Word
+from ctxhub.core.api.bodies import JsonObject, ProjectBody, Text, Texts, Word, Words
 from ctxhub.core.api.limits import CONTENT, NAME, OPTIONAL_NAME, OPTIONAL_WORD, PATH, QUESTION, TITLE
 from ctxhub.core.api.queries import ListQuery, Query, number, text, words
 from ctxhub.core.inputs import MAX_LIMIT
@@ -93,7 +93,7 @@ class MemoryFields(ProjectBody):
     type = TypeWord(required=False, help_text="Left out: note.")
     stack = Text(limits=OPTIONAL_WORD, required=False, allow_null=True, help_text=STACK)
     difficulty = DifficultyWord(required=False, allow_null=True)
-    tags = Texts(required=False, allow_null=True)
+    tags = Words(required=False, allow_null=True)
     paths = Texts(limits=PATH, required=False, allow_null=True, help_text="Globs of the files it bears on.")
     metadata = JsonObject(required=False, allow_null=True)
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from ctxhub.core.clock import spoken
-from ctxhub.core.inputs import clean_limit, clean_name, clean_one_of
+from ctxhub.core.inputs import clean_limit, clean_name, clean_one_of, clean_words
 from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor
 from memory.models import Decision, DecisionRevision, DecisionStatus
 from memory.models.decision import typed_value
@@ -42,7 +42,7 @@ def decision_item(row: DecisionRow) -> dict[str, Any]:
 
 def included(project_id: int, row: DecisionRow, include: Sequence[str]) -> dict[str, Any]:
     """What `include` asks for: rationale (with alternatives and tradeoffs), history, links."""
-    wanted = [clean_one_of(name, INCLUDES, "include") for name in include]
+    wanted = [clean_one_of(name, INCLUDES, "include") for name in clean_words(include, "include")]
     parts: dict[str, Any] = {}
     if "rationale" in wanted:
         parts |= {"rationale": row.rationale, "alternatives": row.alternatives, "tradeoffs": row.tradeoffs}

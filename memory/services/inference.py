@@ -5,7 +5,7 @@ import re
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.inputs import LIST_LENGTH, WORD_LENGTH, clean_words
+from ctxhub.core.inputs import LIST_LENGTH, WORD_LENGTH, clean_name, clean_words
 
 LAYER_OF_PREFIX = {
     "presentation": ("api", "endpoint", "ui"),
@@ -30,7 +30,7 @@ def infer(key: str) -> Inferred:
     parent, _, _ = key.rpartition("/")
     first = re.split(r"[/\-_.\s]", key.lower(), maxsplit=1)[0]
     layer = next((name for name, prefixes in LAYER_OF_PREFIX.items() if first in prefixes), OTHERWISE)
-    words = [word[:WORD_LENGTH] for word in re.split(r"[/\-_\s]+", key.lower()) if word]
+    words = [word[:WORD_LENGTH] for word in re.split(r"[/\-_,\s]+", key.lower()) if word]
     tags = clean_words(list(dict.fromkeys(words))[:LIST_LENGTH], "tags")
-    [scope] = clean_words([parent[:WORD_LENGTH]], "scopes") if parent.strip() else [None]
+    scope = clean_name(parent[:WORD_LENGTH].replace(",", " "), "scope") if parent.strip(" ,") else None
     return Inferred(layer=layer, tags=tags, scope=scope)

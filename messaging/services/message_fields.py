@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput, shown
-from ctxhub.core.inputs import MAX_LIMIT, clean_agent, clean_choice, clean_json, clean_text, clean_words
+from ctxhub.core.inputs import MAX_LIMIT, clean_agent, clean_choice, clean_json, clean_names, clean_text
 from ctxhub.core.models.priority import Priority
 from messaging.models import MessageType
 from messaging.selectors.messages import LARGEST_ID
@@ -98,7 +98,7 @@ def _clean_text(said: str, caller: Caller) -> str:
 def _clean_recipients(said: Sequence[str] | None, caller: Caller) -> Sequence[str] | None:
     if said is None:
         return None
-    names = [clean_agent(name, f"to[{place}]") for place, name in enumerate(clean_words(said, "to"))]
+    names = [clean_agent(name, f"to[{place}]") for place, name in enumerate(clean_names(said, "to"))]
     others = [name for name in names if name.casefold() != caller.agent.casefold()]
     if names and not others:
         raise InvalidInput(

@@ -163,7 +163,7 @@ def test_a_wrong_question_is_invalid(ask: Ask, asked: dict[str, Any]) -> None:
         {"query": 5},
         {"query": None},
         {"query": ["x"]},
-        {"query": "x", "kinds": "decision"},
+        {"query": "x", "kinds": 5},
         {"query": "x", "kinds": [1]},
         {"query": "x", "limit": "5"},
         {"query": "x", "limit": 2.5},

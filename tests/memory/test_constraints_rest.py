@@ -193,7 +193,7 @@ def test_categories_come_most_used_first(filled: None, ada_rest: RestClient) -> 
         {"priority": True},
         {"priority": None},
         {"layer": "nowhere"},
-        {"tags": "api"},
+        {"tags": 5},
         {"tags": [1]},
         {"scopes": [" "]},
         {"paths": ["/etc/passwd"]},

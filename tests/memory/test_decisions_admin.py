@@ -286,9 +286,9 @@ def test_a_change_is_the_persons_own(client: Client, ada: Caller, decided: Decis
 
 
 def test_only_what_the_person_touched_changes(client: Client, ada: Caller, decided: DecisionRow) -> None:
-    save(client, decided, {**form_of(client, decided), "tags": 'api, "a, quoted one", new', "layer": ""})
+    save(client, decided, {**form_of(client, decided), "tags": 'api, "quoted, twice", new', "layer": ""})
     row = read(ada)
-    assert (row.tags, row.layer) == (["a, quoted one", "api", "new"], None)
+    assert (row.tags, row.layer) == (["api", "new", "quoted", "twice"], None)
     assert Event.unscoped.latest("pk").data["changed"] == ["layer", "tags"]
 
 

@@ -262,7 +262,7 @@ BAD: list[dict[str, Any]] = [
     {"value": "a\x00b"},
     {"layer": "nowhere"},
     {"layer": 5},
-    {"tags": "api"},
+    {"tags": 5},
     {"tags": [1]},
     {"tags": [""]},
     {"tags": ["x" * 101]},

@@ -240,7 +240,7 @@ def test_a_search_asks_for_a_question(ada_rest: RestClient, path: str) -> None:
         {"difficulty": "odd"},
         {"difficulty": 1.5},
         {"stack": 5},
-        {"tags": "a"},
+        {"tags": 5},
         {"tags": [1]},
         {"paths": ["/etc/passwd"]},
         {"metadata": [1]},

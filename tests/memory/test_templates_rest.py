@@ -152,7 +152,7 @@ def test_a_decision_is_made_from_a_template(incident: RestClient, ben_rest: Rest
         {"value": None},
         {"layer": "nowhere"},
         {"severity": "low"},
-        {"tags": "api"},
+        {"tags": 5},
     ],
     ids=str,
 )

@@ -144,6 +144,19 @@ class Texts(serializers.ListField):
             set_override(self, "field", {"type": "array", "items": items, **MOST_ENTRIES})
 
 
+class Words(Texts):
+    """Tags or scopes: a list, or a text with commas between them."""
+
+    def __init__(self, *, limits: Limits = WORD, **options: Any) -> None:
+        listed = {"type": "array", "items": {"type": "string", **limits}, **MOST_ENTRIES}
+        set_override(self, "field", {"oneOf": [listed, {"type": "string"}], "nullable": True})
+        super().__init__(**options)
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        words: list[str] = super().to_internal_value([data] if isinstance(data, str) else data)
+        return words
+
+
 class Anything(serializers.ListField):
     """A list whose entries the service checks."""
 

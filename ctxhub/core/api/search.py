@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.answers import MAX_TOKENS
-from ctxhub.core.api.bodies import ProjectBody, Text, Texts, WholeNumber
+from ctxhub.core.api.bodies import ProjectBody, Text, WholeNumber, Words
 from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.limits import QUESTION, SAID
 from ctxhub.core.api.pages import Page
@@ -63,10 +63,10 @@ class DetailWord(Text):
 class AskSearch(ProjectBody):
     example = {"query": "why do sessions expire?", "kinds": ["decision", "message"], "detail": "standard"}
     query = Text(limits=SAID, help_text=QUERY)
-    kinds = Texts(limits={"enum": list(KIND_WORDS)}, required=False, allow_null=True, help_text=KINDS)
+    kinds = Words(limits={"enum": list(KIND_WORDS)}, required=False, allow_null=True, help_text=KINDS)
     match = MatchWord(required=False, help_text=MATCH)
     detail = DetailWord(required=False, help_text=DETAIL)
-    tags = Texts(required=False, allow_null=True, help_text="With any of these.")
+    tags = Words(required=False, allow_null=True, help_text="With any of these.")
     layer = Text(required=False, allow_null=True)
     context = Text(  # type: ignore[assignment]  # The contract's name; it does not become an attribute.
         required=False, allow_null=True, help_text="Its name or id."

@@ -4,9 +4,9 @@ from typing import TypeVar
 
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
-from ctxhub.core.errors import Conflict
+from ctxhub.core.errors import Conflict, InvalidInput
 from ctxhub.core.inputs import WORD_LENGTH, clean_name, refuse_secret
-from ctxhub.core.models import Layer
+from ctxhub.core.models import Layer, Scope, Tag
 from ctxhub.core.models.base import NamedRow
 from ctxhub.core.selectors.word_uses import count_uses
 from ctxhub.core.services.events import Change, record
@@ -18,7 +18,7 @@ WordT = TypeVar("WordT", bound=NamedRow)
 
 def add_word(*, caller: Caller, model: type[WordT], name: str) -> WordT:
     """A new tag, scope or category. Raises Conflict where the project has it, whatever its case."""
-    name = _clean(caller, name)
+    name = _clean(caller, model, name)
     with writing(caller.project_id):
         _refuse_taken(caller, model, name)
         word = model.objects.create(project=caller.project, name=name)
@@ -28,7 +28,7 @@ def add_word(*, caller: Caller, model: type[WordT], name: str) -> WordT:
 
 def rename_word(*, caller: Caller, word: WordT, name: str) -> WordT:
     """Give a word another name, wherever it stands. Raises Conflict if the name is taken."""
-    name, was = _clean(caller, name), word.name
+    name, was = _clean(caller, type(word), name), word.name
     if name == was:
         return word
     with writing(caller.project_id):
@@ -57,8 +57,10 @@ def delete_word(*, caller: Caller, word: NamedRow) -> None:
         word.delete()
 
 
-def _clean(caller: Caller, name: str) -> str:
+def _clean(caller: Caller, model: type[NamedRow], name: str) -> str:
     name = clean_name(name, "name", at_most=WORD_LENGTH)
+    if model in (Tag, Scope) and "," in name:
+        raise InvalidInput(f"name: a {_kind(model)} holds no comma; it stands between two of them.")
     refuse_secret(name, "name", caller)
     return name
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import LIST_LENGTH, WORD_LENGTH, clean_agent, clean_name, refuse_secret
+from ctxhub.core.inputs import LIST_LENGTH, WORD_LENGTH, clean_agent, clean_name, refuse_secret, separated
 from ctxhub.management.importing.report import Report
 
 _PARTICULARS = re.compile(r"'[^']*'|\"[^\"]*\"|\d[\d,]*")
@@ -30,7 +30,7 @@ class Fitting:
     def words(self, kind: str, names: Iterable[str]) -> list[str]:
         """The first fifty of them that may stand, each once."""
         kept: dict[str, str] = {}
-        for name in names:
+        for name in (part for said in names for part in separated(said)):
             if (word := self._once(kind, name)) is not None:
                 kept.setdefault(word.casefold(), word)
         for name in list(kept.values())[LIST_LENGTH:]:

@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
+from ctxhub.core.inputs import separated
 from ctxhub.core.models.config import Config
 from ctxhub.core.selectors.config import config_of
 from ctxhub.core.writing import writing
@@ -92,4 +93,5 @@ def _leave_homeless(hub: OldHub, config: Config, report: Report) -> None:
 
 
 def _all_words(fit: Fitting, kind: str, names: Iterable[str]) -> list[str]:
-    return [word for name in names if (word := fit.word(kind, name))]
+    parts = (part for name in names for part in separated(name))
+    return [word for part in parts if (word := fit.word(kind, part))]
