@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -45,6 +45,10 @@ class Listing:
 
         row = dict(zip(self.columns, self.rows[0], strict=True))
         return fit_first(len(self.rows), max_tokens, first, row)
+
+    def beside(self, extra: Mapping[str, Any]) -> "Listing":
+        """The same with more standing beside the rows; what stands there already stays."""
+        return replace(self, extra={**extra, **self.extra})
 
     def objects(self) -> list[dict[str, Any]]:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]

@@ -183,6 +183,7 @@ class Hits(serializers.Serializer[Mapping[str, Any]]):
     next = serializers.CharField(allow_null=True, help_text="Null: ask for more with `limit`.")
     count = serializers.IntegerField(help_text="How many items there are.")
     omitted = serializers.IntegerField(required=False, help_text="Left out to keep to `max_tokens`.")
+    hint = serializers.CharField(required=False, help_text="What the filters name that is not there.")
 
 
 class MemorySearchAnswer(Hits):

@@ -72,5 +72,6 @@ class CursorPages(BasePagination):
                 "more": {"type": "boolean", "description": "There are more than `total`."},
                 "omitted": {"type": "integer", "description": "Left out to keep to `max_tokens`."},
                 "truncated": {"type": "boolean", "description": "The one item is longer than that, and cut."},
+                "hint": {"type": "string", "description": "What the filters name that is not there."},
             },
         }

@@ -66,6 +66,7 @@ class SearchAnswer(serializers.Serializer[dict[str, object]]):
     avg_tokens = serializers.IntegerField()
     method = serializers.CharField(help_text="How it was found: any, corrected, all, fuzzy, similar.")
     did_you_mean = serializers.CharField(required=False, help_text="The question without its slips.")
+    hint = serializers.CharField(required=False, help_text="What the filters name that is not there.")
 
 
 class Project(serializers.Serializer[dict[str, object]]):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect, JsonResponse
@@ -24,6 +25,7 @@ from ctxhub.core.caller import ADMIN, READ, WRITE, Caller, acting
 from ctxhub.core.errors import InvalidInput, NotFound, unknown_word
 from ctxhub.core.headers import header_text
 from ctxhub.core.readings import Asked, Excerpt, Opened, clean_asked
+from ctxhub.core.selectors.unknown_names import unknown_names
 from ctxhub.core.services.agents import touch_agent
 from ctxhub.core.services.stored_answers import answer_once
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
@@ -150,6 +152,12 @@ class ProjectViewSet(HubViewSet):
             caller.require(scope, f"{request.method} {request.path}")
         body = request.data if request.method in ("POST", "PUT", "PATCH") else None
         self.act_as(speaking(caller, request, body=body))
+
+    def listed(self, page: Page, *, whole: bool = False) -> Response:
+        if not page.items:
+            unknown = unknown_names(self.project_id, {**self.query, **self.body})
+            page = replace(page, extra={**unknown, **page.extra})
+        return super().listed(page, whole=whole)
 
     def once(self, write: Callable[[], AnswerT]) -> AnswerT:
         """What the write answers; for a repeated Idempotency-Key, what it answered then."""

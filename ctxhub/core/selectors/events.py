@@ -43,6 +43,15 @@ VERBS_OF_ACTION = {
     "decision_update": ("updated",),
 }
 
+# What the log says of things: the past tenses above, and what happens without an action of that name.
+VERBS = (
+    *("created", "updated", "deprecated", "deleted", "modified", "activated", "deactivated"),
+    *("sent", "acked", "claimed", "done", "overdue"),
+    *("appended", "restored", "closed", "reopened"),
+    *("leased", "renewed", "released", "force_released"),
+    *("imported", "cleaned"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class NewEvent:

@@ -11,6 +11,7 @@ from ctxhub.core.inputs import clean_agent, clean_one_of
 from ctxhub.core.listing import Listing
 from ctxhub.core.mail import count_urgent
 from ctxhub.core.readings import Reading
+from ctxhub.core.selectors.unknown_names import unknown_names
 from ctxhub.core.services.agents import touch_agent
 from ctxhub.core.services.stored_answers import answer_once
 from ctxhub.core.toolbox.arguments import present
@@ -49,6 +50,8 @@ def call(
             arguments=checked,
         )
     touch_agent(caller)
+    if isinstance(answer, Listing) and not answer.rows:
+        answer = answer.beside(unknown_names(caller.project_id, action.filters_in(checked)))
     return _with_mail(caller, answer, shape)
 
 

@@ -1,0 +1,188 @@
+"""A filter that names what is not there finds nothing, and the empty list says why."""
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import CtxhubError
+from ctxhub.core.models import Event, Scope
+from ctxhub.core.selectors.events import VERBS, VERBS_OF_ACTION
+from ctxhub.core.selectors.unknown_names import FILTERS, NAMES, unknown_names
+from ctxhub.core.toolbox.dispatch import call
+from ctxhub.core.toolbox.registry import all_tools
+from memory.services.decisions import set_decision
+from tests.hub import McpClient, RestClient
+
+
+@pytest.fixture
+def there(ada_mcp: McpClient) -> None:
+    words = {"tags": ["api", "security"], "scopes": ["api/auth"]}
+    ada_mcp.call("decision", "set", key="api/auth", value="JWT", **words)
+    ada_mcp.call("constraint", "add", category="security", text="Sign tokens.", **words)
+    ada_mcp.call("memory", "add", title="Pools", content="They leak.", tags=["api"])
+    ada_mcp.call("file", "record", path="src/app.py", change="created")
+    ada_mcp.call("file", "lease", paths=["src/**"])
+
+
+NO_AGENT = "There is no agent 'aad'; did you mean 'ada'?"
+NO_TAG = "There is no tag 'secuirty'; did you mean 'security'?"
+NO_SCOPE = "There is no scope 'api/atuh'; did you mean 'api/auth'?"
+LISTS: list[tuple[str, str, str, dict[str, Any], str]] = [
+    ("decision", "list", "decisions/", {"by": "aad"}, NO_AGENT),
+    ("decision", "list", "decisions/", {"tags": ["secuirty"]}, NO_TAG),
+    ("decision", "list", "decisions/", {"tags": ["api", "secuirty"], "match": "all"}, NO_TAG),
+    ("decision", "list", "decisions/", {"scope": "api/atuh"}, NO_SCOPE),
+    ("decision", "list", "decisions/", {"scope": "web/*"}, "No scope matches 'web/*'."),
+    ("decision", "suggest", "decisions/suggest/", {"tags": ["secuirty"]}, NO_TAG),
+    ("constraint", "list", "constraints/", {"by": "aad"}, NO_AGENT),
+    ("constraint", "list", "constraints/", {"tags": ["secuirty"]}, NO_TAG),
+    ("constraint", "list", "constraints/", {"scope": "api/atuh"}, NO_SCOPE),
+    (
+        *("constraint", "list", "constraints/", {"category": "secrity"}),
+        "There is no category 'secrity'; did you mean 'security'?",
+    ),
+    ("memory", "list", "memories/", {"tags": ["secuirty"]}, NO_TAG),
+    ("memory", "search", "memories/search/", {"query": "pools", "tags": ["secuirty"]}, NO_TAG),
+    ("search", "", "search/", {"query": "pools", "by": "aad"}, NO_AGENT),
+    ("search", "", "search/", {"query": "pools", "tags": ["secuirty"]}, NO_TAG),
+    ("file", "changes", "changes/", {"by": "aad"}, NO_AGENT),
+    ("file", "leases", "leases/", {"by": "aad"}, NO_AGENT),
+    ("hub", "activity", "activity/", {"agents": ["aad"]}, NO_AGENT),
+    ("hub", "activity", "activity/", {"agents": ["zzzzz"]}, "There is no agent 'zzzzz'."),
+    (
+        *("hub", "activity", "activity/", {"verbs": ["updatd"]}),
+        "There is no verb 'updatd'; did you mean 'updated'?",
+    ),
+    (
+        *("hub", "activity", "activity/", {"verbs": ["zzz"]}),
+        f"There is no verb 'zzz'. Verbs: {', '.join(VERBS)}.",
+    ),
+    (
+        *("hub", "activity", "activity/", {"verbs": ["updatd"], "agents": "aad"}),
+        f"{NO_AGENT} There is no verb 'updatd'; did you mean 'updated'?",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("tool", "action", "path", "filters", "hint"), LISTS, ids=lambda value: str(value)[:60]
+)
+def test_an_empty_list_tells_what_its_filter_names_that_is_not_there(
+    there: None,
+    ada_mcp: McpClient,
+    ada_rest: RestClient,
+    tool: str,
+    action: str,
+    path: str,
+    filters: dict[str, Any],
+    hint: str,
+) -> None:
+    answer = ada_mcp.call(tool, action or None, **filters)
+    assert (answer["count"], answer["hint"]) == (0, hint)
+    body = ada_rest.get(path, **filters).body
+    assert (body["items"], body["hint"]) == ([], hint)
+
+
+def test_every_list_that_has_such_a_filter_is_tried() -> None:
+    tried = {(tool, action, name) for tool, action, _, filters, _ in LISTS for name in filters}
+    for tool in all_tools().values():
+        for action in tool.actions.values():
+            for name in FILTERS if action.answers_list else ():
+                if name in action.arguments.names:
+                    assert (tool.name, action.name, name) in tried
+
+
+def test_the_question_in_a_body_is_told_too(there: None, ada_rest: RestClient) -> None:
+    body = ada_rest.post("search/", {"query": "pools", "tags": "secuirty"}).body
+    assert (body["count"], body["hint"]) == (0, NO_TAG)
+
+
+@pytest.mark.parametrize(
+    ("tool", "action", "filters"),
+    [
+        ("decision", "list", {"by": "ADA", "text": "nothing"}),
+        ("decision", "list", {"tags": ["API"], "text": "nothing"}),
+        ("decision", "list", {"scope": "api/*", "text": "nothing"}),
+        ("constraint", "list", {"category": "Security", "layer": "data"}),
+        ("hub", "activity", {"verbs": ["deprecated", "Set", "decision_update"], "since": "2099-01-01"}),
+        ("hub", "activity", {"agents": ["*"], "since": "2099-01-01"}),
+        ("decision", "list", {"text": "nothing"}),
+    ],
+    ids=str,
+)
+def test_a_list_that_is_empty_otherwise_has_no_hint(
+    there: None, ada_mcp: McpClient, tool: str, action: str, filters: dict[str, Any]
+) -> None:
+    answer = ada_mcp.call(tool, action, **filters)
+    assert (answer["count"], answer.get("hint")) == (0, None)
+
+
+def test_a_list_that_has_rows_has_no_hint(there: None, ada_mcp: McpClient) -> None:
+    answer = ada_mcp.call("decision", "list", tags=["api", "secuirty"])
+    assert (answer["count"], "hint" in answer) == (1, False)
+
+
+def test_nothing_of_another_project_is_near(there: None, cy_mcp: McpClient) -> None:
+    answer = cy_mcp.call("decision", "list", by="ada", tags=["own"], scope="api/auth")
+    assert answer["hint"] == "There is no agent 'ada'. There is no scope 'api/auth'. There is no tag 'own'."
+
+
+def test_only_an_empty_list_asks_the_database_again(ada: Caller) -> None:
+    set_decision(caller=ada, key="a", value=1, tags=["api"])
+    call(ada, "decision", {"tags": ["api"]})
+
+    def queries(**filters: Any) -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as found:
+            call(ada, "decision", filters)
+        return len(found)
+
+    with_rows, empty = queries(tags=["api"]), queries(tags=["api"], status="draft")
+    assert queries(tags=["none"], by="ada") <= with_rows + 2
+    assert empty == with_rows + 1
+
+
+def test_many_unknown_names_are_told_in_few_words(ada: Caller) -> None:
+    hint = unknown_names(ada.project_id, {"tags": [f"none{n}" for n in range(50)]})["hint"]
+    assert hint.count("There is no tag") == 5
+
+
+def test_a_glob_beyond_the_names_looked_through_is_not_called_unknown(ada: Caller) -> None:
+    Scope.unscoped.bulk_create(
+        Scope(project=ada.project, name=f"s/{n}", folded=f"s/{n}") for n in range(NAMES + 1)
+    )
+    assert unknown_names(ada.project_id, {"scope": "web/*"}) == {}
+    assert "hint" in unknown_names(ada.project_id, {"scope": "web"})
+
+
+def test_the_verbs_are_those_of_the_log(ada: Caller, ben: Caller) -> None:
+    """Every action that there is, on things that are there."""
+    call(ben, "message", {"action": "inbox"})
+    workflow = call(ada, "scratchpad", {"action": "create_workflow"})["workflow_id"]
+    pad = call(ada, "scratchpad", {"action": "create", "workflow_id": workflow, "name": "x"})
+    sent = call(ada, "message", {"action": "send", "text": "x", "to": "ben", "type": "request", "ack": True})
+    ids = {
+        "memory": call(ada, "memory", {"action": "add", "title": "x", "content": "y"})["id"],
+        "constraint": call(ada, "constraint", {"action": "add", "category": "own", "text": "x"})["id"],
+        "message": sent["id"],
+    }
+    lease = call(ada, "file", {"action": "lease", "paths": "a"})["lease_id"]
+    there = {"workflow_id": workflow, "scratchpad_id": pad["scratchpad_id"], "lease_id": lease, "revision": 1}
+    for tool in all_tools().values():
+        for action in sorted(tool.actions.values(), key=lambda action: action.destroys):
+            own = {"id": ids.get(tool.name), "ids": [ids.get(tool.name)], "wait_seconds": 0, **there}
+            known = {name: value for name, value in own.items() if name in action.arguments.names}
+            said = {name: value for name, value in known.items() if name in (*action.example, "wait_seconds")}
+            given = {**action.example, **said}
+            for caller in (ada, ben):
+                with suppress(CtxhubError):
+                    call(caller, tool.name, {**given, "action": action.name})
+    written = set(Event.objects.in_project(ada.project).values_list("verb", flat=True))
+    assert {"created", "sent", "acked", "claimed", "done", "leased", "renewed", "closed"} <= written
+    assert written <= set(VERBS)
+    assert {verb for verbs in VERBS_OF_ACTION.values() for verb in verbs} <= set(VERBS)
