@@ -10,7 +10,7 @@ from pytest_django import DjangoDbBlocker
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.services import agents, retention
+from ctxhub.core.services import agents, retention, visitors
 from ctxhub.core.services.access_tokens import create_token, forget_tokens
 from ctxhub.core.services.projects import create_project
 from tests.databases import end_other_connections
@@ -55,6 +55,7 @@ def nothing_remembered() -> None:
     forget_tokens()
     agents._touched.clear()
     retention._cleaned.clear()
+    visitors._looked.clear()
 
 
 @pytest.fixture

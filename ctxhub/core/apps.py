@@ -8,6 +8,7 @@ class CoreConfig(AppConfig):
 
     def ready(self) -> None:
         from ctxhub.core import own_nouns, signals, token_count, tools  # noqa: F401
+        from ctxhub.core.services import visitors  # noqa: F401
 
         if settings.EXACT_TOKENS:
             token_count.use_exact_counts()

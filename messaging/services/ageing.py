@@ -7,6 +7,7 @@ from ctxhub.core import clock
 from ctxhub.core.services.retention import Ageing, ageing, chores
 from ctxhub.core.services.search_index import forget
 from ctxhub.core.services.tallies import place, tally
+from ctxhub.core.services.visitors import named_in
 from ctxhub.core.writing import writing
 from messaging.services.message_log import record_changes
 from messaging.sql.ageing import (
@@ -70,3 +71,5 @@ ageing.append(
     Ageing("messages", lambda config: config.messages_last, count_old_messages, remove_old_messages)
 )
 chores.append(tell_overdue)
+# Whoever is addressed stays: the message is for them.
+named_in.append(("messaging_delivery", "folded"))
