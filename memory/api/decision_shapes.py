@@ -103,7 +103,14 @@ class Alternatives(Anything):
     """What else was weighed."""
 
 
-@extend_schema_field({"type": "object", "properties": {"pros": REASONS, "cons": REASONS}, "nullable": True})
+@extend_schema_field(
+    {
+        "type": "object",
+        "properties": {"pros": REASONS, "cons": REASONS},
+        "additionalProperties": False,
+        "nullable": True,
+    }
+)
 class Tradeoffs(JsonObject):
     """What speaks for it and against."""
 

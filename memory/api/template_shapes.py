@@ -9,13 +9,20 @@ from rest_framework import serializers
 from ctxhub.core.api.bodies import JsonObject, ProjectBody, Texts
 from memory.api.decision_shapes import RESULTS, SetDecision
 from memory.selectors.builtin_templates import BUILT_IN, OWN
-from memory.services.template_fields import SHAPES
+from memory.services.template_fields import LIST, OBJECT, SHAPES, TEXT, TEXTS
+
+_KINDS: dict[str, dict[str, Any]] = {
+    TEXT: {"type": "string"},
+    TEXTS: {"type": "array", "items": {"type": "string"}},
+    LIST: {"type": "array", "items": {}},
+    OBJECT: {"type": "object", "additionalProperties": True},
+}
 
 
 @extend_schema_field(
     {
         "type": "object",
-        "properties": {name: {} for name in SHAPES},
+        "properties": {name: {**_KINDS[kind], "nullable": True} for name, kind in SHAPES.items()},
         "additionalProperties": False,
         "nullable": True,
     }

@@ -67,6 +67,9 @@ class Always(Flag):
     """True, and nothing else."""
 
 
+@extend_schema_field(
+    {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "maxItems": 200}
+)
 class Numbers(serializers.ListField):
     child = IdOf("message")
 

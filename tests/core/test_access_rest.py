@@ -247,6 +247,13 @@ def test_the_browsable_page_shows_a_decision(hub: LiveHub, apollo: Project) -> N
         assert "http://" not in reply.body.replace(hub.url, "").replace("http://www.w3.org", "")
 
 
+def test_a_page_is_refused_to_whoever_is_not_known(hub: LiveHub, apollo: Project) -> None:
+    for path, status in (("decisions/", 401), ("call/hub/stats/", 405)):
+        for token in (None, "ctx_unknown"):
+            url = f"/api/v1/projects/apollo/{path}"
+            assert hub.http(token).send("GET", url, headers={"Accept": "text/html"}).status == status
+
+
 # -- Retries ---------------------------------------------------------------------------------------
 
 

@@ -83,7 +83,7 @@ class RecordChanges(ProjectBody):
 
 class AcquireLease(ProjectBody):
     example = {"paths": ["src/api/**"], "minutes": 30, "reason": "Token rotation."}
-    paths = Texts(limits=PATH, help_text="Up to 50 paths or globs.")
+    paths = Texts(limits=PATH, at_least=1, help_text="Up to 50 paths or globs.")
     minutes = WholeNumber(
         at_least=1, at_most=MOST_MINUTES, required=False, help_text=f"1 to {MOST_MINUTES}; left out: 15."
     )

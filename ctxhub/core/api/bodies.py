@@ -137,11 +137,11 @@ class Texts(serializers.ListField):
 
     child = Text()
 
-    def __init__(self, *, limits: Limits = WORD, **options: Any) -> None:
+    def __init__(self, *, limits: Limits = WORD, at_least: int = 0, **options: Any) -> None:
         super().__init__(**options)
         if not has_override(self, "field"):
-            items = {"type": "string", **limits}
-            set_override(self, "field", {"type": "array", "items": items, **MOST_ENTRIES})
+            bounds = {**MOST_ENTRIES, **({"minItems": at_least} if at_least else {})}
+            set_override(self, "field", {"type": "array", "items": {"type": "string", **limits}, **bounds})
 
 
 class Words(Texts):

@@ -12,7 +12,7 @@ from ctxhub.core.errors import InvalidInput
 # What a tag may hold, beside letters and digits, as it is; the rest is percent-encoded.
 _PLAIN = "!#$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 _TAG = re.compile(r'(?:W/)?"(?P<quoted>[^"]*)"|(?P<bare>[^\s",*]+)')
-TAG = r'(W/)?"[^"]*"|[^\s",*]+'  # The same for the schema.
+TAG = r'(W/)?"[^"]+"|[^\s",*]+'  # The same for the schema.
 
 IF_MATCH = OpenApiParameter(
     "If-Match",

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 from django_filters import Filter, FilterSet
+from drf_spectacular.drainage import set_override
 from drf_spectacular.utils import extend_schema_field
 from rest_framework.filters import BaseFilterBackend
 
@@ -16,6 +17,8 @@ from ctxhub.core.errors import InvalidInput, shown
 from ctxhub.core.inputs import MAX_LIMIT, read_ref_id
 
 LONGEST_NUMBER = 100
+
+REQUIRED = "ctxhub_required"
 
 
 class CommaSeparated(forms.Widget):
@@ -117,8 +120,9 @@ def words(says: str, *, one_of: Sequence[str] = ()) -> Filter:
 
 
 def _declared(parameter: Filter, says: str, schema: dict[str, Any], *, required: bool = False) -> Filter:
+    """`required` is for the schema: who uses the parameter says in its own words that it is missing."""
     extend_schema_field({**schema, "description": says})(parameter)  # type: ignore[type-var]
-    parameter.is_needed = required  # type: ignore[attr-defined]
+    set_override(parameter, REQUIRED, required)
     return parameter
 
 

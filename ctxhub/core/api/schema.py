@@ -4,6 +4,7 @@ from inspect import getdoc
 from typing import Any
 
 from drf_spectacular.contrib.django_filters import DjangoFilterExtension
+from drf_spectacular.drainage import get_override
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample
@@ -11,6 +12,7 @@ from drf_spectacular.utils import OpenApiExample
 from ctxhub.core.api.bodies import Body
 from ctxhub.core.api.limits import WORD
 from ctxhub.core.api.project import AGENT_HEADER
+from ctxhub.core.api.queries import REQUIRED
 from ctxhub.core.api.views import RETRY_HEADER, HubViewSet
 from ctxhub.core.inputs import WORD_LENGTH
 from ctxhub.core.toolbox.registry import all_tools
@@ -23,7 +25,7 @@ ERROR: Json = {
     "properties": {
         "error": {
             "type": "string",
-            "enum": ["invalid", "not_found", "conflict", "not_allowed", "limit_reached"],
+            "enum": ["invalid", "not_found", "conflict", "not_allowed", "limit_reached", "internal"],
         },
         "message": {"type": "string", "description": "What is wrong."},
         "hint": {"type": "string", "description": "What to do."},
@@ -63,6 +65,7 @@ ERRORS = {
     "404": "not_found: it does not exist in your project.",
     "406": "invalid: only JSON is spoken here.",
     "429": "limit_reached: too many requests; Retry-After says when to come back.",
+    "503": "internal: the database does not answer; Retry-After says when to come back.",
 }
 ERRORS_OF_WRITES = {
     "409": "conflict: the state has moved on.",
@@ -111,7 +114,7 @@ class DeclaredQueryExtension(DjangoFilterExtension):  # type: ignore[no-untyped-
         assert isinstance(view, HubViewSet)
         query = view.filterset_class
         return [
-            {**parameter, **({"required": True} if declared.is_needed else {})}
+            {**parameter, **({"required": True} if get_override(declared, REQUIRED) else {})}
             for name, declared in query.base_filters.items()
             for parameter in self.resolve_filter_field(  # type: ignore[no-untyped-call]
                 auto_schema, None, query, name, declared

@@ -1,7 +1,7 @@
 """What every REST view does before and after its own few lines: who asks, what for, with which arguments."""
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanen
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 from django.views.decorators.csrf import csrf_exempt
-from rest_framework.exceptions import MethodNotAllowed
+from rest_framework.exceptions import APIException, MethodNotAllowed
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -78,14 +78,21 @@ class HubViewSet(GenericViewSet[Any]):
             raise unknown_word("format", request.query_params.get("format"), known) from None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if request.method not in self.allowed_methods:  # Whatever else is wrong with the request.
-            raise MethodNotAllowed(str(request.method))
+        if request.method not in self.allowed_methods:
+            self._refuse_method(request, **kwargs)
         super().initial(request, *args, **kwargs)
         self.check_place(request, **kwargs)
         self.query = self.filterset_class.read(request.query_params, also=self.common_parameters)
         self.max_tokens = clean_max_tokens(self.query.pop("max_tokens", MAX_TOKENS))
         self.body = self._read_body(request) if self.action in self.bodies else {}
         self.refuse_what_would_be_ignored(request)
+
+    def _refuse_method(self, request: Request, **kwargs: Any) -> None:
+        """Whatever else is wrong. To a browser the refusal is a page, which shows who asks."""
+        self.format_kwarg = self.get_format_suffix(**kwargs)
+        with suppress(APIException):
+            self.perform_authentication(request)
+        raise MethodNotAllowed(str(request.method))
 
     def refuse_what_would_be_ignored(self, request: Request) -> None:
         """A condition or a body that nothing here heeds: who sent it relies on it."""
