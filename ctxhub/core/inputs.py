@@ -237,6 +237,17 @@ def _refuse_unstorable(value: str, name: str) -> int:
         raise InvalidInput(f"{name} holds half of a surrogate pair at character {error.start}.") from error
 
 
+def refuse_joined_secret(pieces: Sequence[str], name: str, caller: Caller) -> None:
+    """For a text that is put together: no credential may come of it that was in none of the pieces."""
+    if caller.keeps_secrets:
+        return
+    if found := secrets.find_joined_secret(*pieces):
+        raise InvalidInput(
+            f"{name} makes a credential ({found.kind}) with the text beside it; not stored.",
+            hint="Say where the secret is kept instead. An administrator may store it.",
+        )
+
+
 def refuse_secret(value: str, name: str, caller: Caller) -> None:
     if caller.keeps_secrets:
         return

@@ -7,27 +7,84 @@ and hostile ones cost no more than their length.
 """
 
 import re
+import string
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from ctxhub.core.secret_assignments import FOREIGN_NAMES, NAMES, Judge, is_password, read_assigned
+from ctxhub.core.secret_values import is_generated, is_login, is_stand_in
+
+# So long is the longest credential, and so far before it may stand what tells that it is one.
+LONGEST, BEFORE = 10_240, 200
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """What the credential looks like, as an error would name it ("GitHub token"), and where it starts."""
+    """What the credential looks like, as an error would name it ("GitHub token"), and where it stands."""
 
     kind: str
     start: int
+    end: int = field(default=0, compare=False)
 
 
 def find_secret(text: str) -> Secret | None:
     """The first credential in a text, or None."""
-    # The one letter that grows when made small is replaced, so that places in both texts agree.
-    lowered = text.replace("\u0130", "I").lower()
+    lowered = _lowered(text)
     found: list[Secret | None] = [_read_key(key) for keys in KEY_PATTERNS if (key := keys.search(text))]
-    found += [_first_assigned(pattern, text, lowered) for pattern in ASSIGNMENTS if pattern.search(lowered)]
-    found += [_first_in_url(text), _first_bearer(text, lowered)]
+    if match := IN_URL.search(text):
+        found.append(_first(match, text, _read_url))
+    found += [_first(match, text, read) for name, read in IN_LOWERED if (match := name.search(lowered))]
+    if not text.isascii():
+        for letters, first_byte, name in FOREIGN_NAMES:
+            if first_byte in lowered and letters in text and (match := name.search(text)):
+                found.append(_first(match, text, partial(_read_assigned, is_password)))
     return min(filter(None, found), key=lambda secret: secret.start, default=None)
 
+
+def find_joined_secret(*pieces: str) -> Secret | None:
+    """The first credential that pieces make when they are put together, though none of them holds it.
+
+    Looks only near the seams, as far as a credential may reach: the cost does not grow with the pieces.
+    """
+    seams = range(1, len(pieces))
+    found = (_find_at_seam("".join(pieces[:seam]), "".join(pieces[seam:])) for seam in seams)
+    return next(filter(None, found), None)
+
+
+def _find_at_seam(before: str, after: str) -> Secret | None:
+    left, right = before[-LONGEST:], after[:LONGEST]
+    left = left[max(len(left.rstrip(UNBROKEN)) - BEFORE, 0) :]
+    right = right[: len(right) - len(right.lstrip(UNBROKEN)) + BEFORE]
+    if not find_secret(left + right):
+        return None
+    known = {secret.start for secret in _secrets(left)}
+    known |= {len(left) + secret.start for secret in _secrets(right)}
+    at = len(before) - len(left)
+    joined = (secret for secret in _secrets(left + right) if secret.start not in known)
+    return next((Secret(found.kind, found.start + at, found.end + at) for found in joined), None)
+
+
+def _secrets(text: str) -> Iterator[Secret]:
+    at = 0
+    while found := find_secret(text[at:]):
+        yield Secret(found.kind, found.start + at, found.end + at)
+        at += found.end
+
+
+def _lowered(text: str) -> str:
+    """A character for each of the text's: ASCII in lower case, the first byte of every other."""
+    if text.isascii():
+        return text.lower()
+    return text.encode("utf-8", "surrogatepass").translate(LOWERED, CONTINUING).decode("latin-1")
+
+
+UNBROKEN = string.ascii_letters + string.digits + "_.~+/=-"
+LOWERED = bytes(range(256)).lower()
+CONTINUING = bytes(range(0x80, 0xC0))
+
+# -- Keys by their issuers' prefixes ---------------------------------------------------------------
 
 # (kind, prefix, body). The prefix stands at the start of a word and has a fixed width; its last character
 # is what is looked for, so it is split from the body where that is rare.
@@ -73,18 +130,25 @@ KEYS = (
 
 def _compile_keys() -> tuple[re.Pattern[str], ...]:
     """For each last character of a prefix, one pattern of all the keys whose prefix ends in it."""
-    befores: dict[str, set[str]] = defaultdict(set)
+    befores: dict[str, list[list[str]]] = defaultdict(list)
     keys: dict[str, list[str]] = defaultdict(list)
     for number, (_, prefix, body) in enumerate(KEYS):
-        *_, before, last = CHARACTERS.findall(prefix)
-        befores[last].add(before)
+        *before, last = CHARACTERS.findall(prefix)
+        befores[last].append(before)
         # A word starts after no word, or after a line break that is written out: \\n.
         word = rf"(?:(?<![\w-]{prefix})|(?<=\\[nrt]{prefix}))" if re.match(r"\w|\[[a-z]", prefix) else ""
         keys[last].append(f"(?P<key{number}>(?<={prefix}){word}{body})")
     return tuple(
-        re.compile(f"{last}(?<=(?:{'|'.join(befores[last])}){last})(?={'|'.join(keys[last])})", re.ASCII)
+        re.compile(f"{last}(?<={_ends(befores[last])}{last})(?={'|'.join(keys[last])})", re.ASCII)
         for last in keys
     )
+
+
+def _ends(prefixes: list[list[str]]) -> str:
+    """What may stand at the last two places of the prefixes, or at the last where one has no more."""
+    width = min(2, *map(len, prefixes))
+    places = zip(*(prefix[-width:] for prefix in prefixes), strict=True)
+    return "".join(f"[{''.join(dict.fromkeys(one.strip('[]') for one in place))}]" for place in places)
 
 
 CHARACTERS = re.compile(r"\[.*?]|.")
@@ -93,73 +157,56 @@ KEY_PATTERNS = _compile_keys()
 
 def _read_key(match: re.Match[str]) -> Secret:
     kind, prefix, _ = KEYS[int(str(match.lastgroup).removeprefix("key"))]
-    return Secret(kind, match.end() - len(CHARACTERS.findall(prefix)))
+    return Secret(kind, match.end() - len(CHARACTERS.findall(prefix)), match.end(str(match.lastgroup)))
 
+
+# -- Credentials by their place --------------------------------------------------------------------
 
 IN_URL = re.compile(
     r"://(?:(?P<user>[^\s/:@\"'<>]{0,64}):(?P<password>[^\s/@\"'<>`]{4,128}+)@[\w\[$<{]"
     r"|hooks\.slack\.com/services/(?P<webhook>T\w{6,12}/B\w{6,12}/\w{20}))"
 )
+# The rest is matched in lower case.
 BEARER = re.compile(r"bearer[ \t]{1,4}([\w.~+/-]{20,400}+)")
-# Matched in lower case. A value in quotes, or alone up to the end of its word.
-ASSIGNED_VALUE = (
-    r"[\"'`\\\]]{0,3}(?:: ?str)?[ \t]{0,4}(?::=|=>|==|=|:)[ \t]{0,4}\\?"
-    r"(?:[\"'`]([^\s\"'`\\]{12,200}+)\\?[\"'`]|([^\s\"'`\\(){}\[\]<>$.,;:=]{12,200}+)={0,2}(?=[\s\"'`\\,;]|$))"
-)
-SECRET_KEYS = ("api", "access", "secret", "private", "signing", "encryption", "auth", "storage")
-SECRET_NAMES = (
-    *(r"pass(?:word|wd|phrase)?s?", r"pwd", r"secrets?", r"tokens?", r"credentials?"),
-    f"key(?:{'|'.join(f'(?<={kind}key)|(?<={kind}[_-]key)' for kind in SECRET_KEYS)})",
-)
-ASSIGNMENTS = tuple(re.compile(name + ASSIGNED_VALUE) for name in SECRET_NAMES)
-HARMLESS_TOKENS = ("csrf", "page", "next", "sync", "continuation")
+LOGIN = re.compile(r"basic[ \t]{1,4}([a-z0-9+/]{8,400}+={0,2})(?![\w+/=])")
 
 
-def _first_in_url(text: str) -> Secret | None:
-    for match in IN_URL.finditer(text):
-        if match["webhook"]:
-            return Secret("Slack webhook", match.start("webhook"))
-        if match["password"] != match["user"] and not STAND_IN.match(match["password"]):
-            return Secret("password in a URL", match.start("password"))
+def _first(
+    match: re.Match[str] | None, text: str, read: Callable[[re.Match[str], str], Secret | None]
+) -> Secret | None:
+    """The first credential of a match and those behind it."""
+    while match:
+        if secret := read(match, text):
+            return secret
+        match = match.re.search(match.string, match.end())
     return None
 
 
-def _first_bearer(text: str, lowered: str) -> Secret | None:
-    for match in BEARER.finditer(lowered):
-        start, end = match.span(1)
-        if _looks_generated(text[start:end]):
-            return Secret("bearer token", start)
-    return None
+def _read_url(match: re.Match[str], _: str) -> Secret | None:
+    if match["webhook"]:
+        return Secret("Slack webhook", *match.span("webhook"))
+    if match["password"] == match["user"] or is_stand_in(match["password"]):
+        return None
+    return Secret("password in a URL", *match.span("password"))
 
 
-def _first_assigned(pattern: re.Pattern[str], text: str, lowered: str) -> Secret | None:
-    for match in pattern.finditer(lowered):
-        start, end = match.span(match.lastindex or 0)
-        before = lowered[max(match.start() - 14, 0) : match.start()].rstrip("_-")
-        if not before.endswith(HARMLESS_TOKENS) and _looks_generated(text[start:end]):
-            return Secret("assigned secret", start)
-    return None
+def _read_bearer(match: re.Match[str], text: str) -> Secret | None:
+    start, end = match.span(1)
+    return Secret("bearer token", start, end) if is_generated(text[start:end]) else None
 
 
-STAND_IN = re.compile(
-    r"[$<{\[%]|[*x.…•-]+$|[0-9.]+$|(.)\1+$"
-    r"|.*(?:\$\{|\{\{|<[a-z]|\.\.\.|…|\*\*\*|xxxx|(?-i:example)|placeholder|change.?me|redacted|dummy|your[-_])"
-    r"|(?:my|the|some|db|user|new)?[-_]?(?:pass(?:word|wd|phrase)?|pwd|secret|token|(?:api[-_]?)?key"
-    r"|user(?:name)?|admin|root|guest|test|demo|dev|local|postgres|mysql|redis|foo|bar|hidden)"
-    r"(?:[-_]?here)?\d{0,4}$",
-    re.IGNORECASE | re.DOTALL,
+def _read_login(match: re.Match[str], text: str) -> Secret | None:
+    start, end = match.span(1)
+    return Secret("login of HTTP Basic", start, end) if is_login(text[start:end]) else None
+
+
+def _read_assigned(judge: Judge, match: re.Match[str], text: str) -> Secret | None:
+    place = read_assigned(match, text, judge)
+    return Secret("assigned secret", *place) if place else None
+
+
+IN_LOWERED: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], Secret | None]], ...] = (
+    (BEARER, _read_bearer),
+    (LOGIN, _read_login),
+    *((name, partial(_read_assigned, judge)) for name, judge in NAMES),
 )
-DIGEST_OR_ADDRESS = re.compile(
-    r"(?:sha\d|md5|argon2|bcrypt|pbkdf2|vault:|env:|file:|https?:|[./~])"
-    r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
-    re.IGNORECASE,
-)
-
-
-def _looks_generated(value: str) -> bool:
-    """Whether characters are mixed as in no word or version: "k3Zp0wQ..." rather than "refresh-token-v2"."""
-    if STAND_IN.match(value) or DIGEST_OR_ADDRESS.match(value):
-        return False
-    kinds = sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&+=?~]"))
-    inner_digits = len(re.findall(r"[0-9](?=[A-Za-z])", value))
-    return kinds == 4 or (kinds == 3 and inner_digits >= 2) or (len(value) >= 20 and inner_digits >= 4)

@@ -71,6 +71,25 @@ def edited(
     return "\n".join(found) + ("\n" if ends and found else "")
 
 
+def pieces_of_change(old: str, new: str) -> tuple[str, str, str]:
+    """What a change kept before it, what is new, and what it kept behind it."""
+    start = _alike(old, new)
+    end = len(new) - _alike(old[start:][::-1], new[start:][::-1])
+    return new[:start], new[start:end], new[end:]
+
+
+def _alike(first: str, second: str) -> int:
+    """How many characters two texts begin with alike; compares stretches, which takes no time."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[low:middle] == second[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def _stretch(total: int, change: PadChange, line: int, end: int | None) -> tuple[int, int]:
     """What is replaced: behind which line it begins, and with which it ends."""
     if change == PadChange.INSERTED:

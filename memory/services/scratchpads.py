@@ -17,6 +17,7 @@ from ctxhub.core.inputs import (
     clean_name,
     clean_query,
     clean_text,
+    refuse_joined_secret,
     refuse_secret,
 )
 from ctxhub.core.services.search_index import forget
@@ -26,9 +27,9 @@ from ctxhub.core.writing import writing
 from memory.models import PadChange
 from memory.selectors.scratchpads import content_at, get_scratchpad
 from memory.selectors.workflows import get_workflow
-from memory.services.pad_edits import edited, mode_of
+from memory.services.pad_edits import edited, mode_of, pieces_of_change
 from memory.services.scratchpad_log import ScratchpadChange, record_append, record_scratchpads
-from memory.sql.scratchpad_rows import LISTED, WHOLE, PadRow
+from memory.sql.scratchpad_rows import GROWING, LISTED, WHOLE, PadRow
 from memory.sql.scratchpad_states import insert_state, keep_content
 from memory.sql.scratchpad_writes import (
     append_content,
@@ -114,9 +115,11 @@ def append_to_scratchpad(
         raise InvalidInput("content must not be empty.", missing=["content"])
     between = "\n\n" if separator is None else clean_text(separator, "separator", caller)
     with writing(caller.project_id):
-        old = _open_pad(caller, scratchpad_id, LISTED)
+        old = _open_pad(caller, scratchpad_id, GROWING)
         _refuse_stale(old, None, expected_revision)
-        added, warning = _fitted(f"{between if old.length else ''}{content}", old.size, content)
+        between = between if old.length else ""
+        added, warning = _fitted(f"{between}{content}", old.size, content)
+        refuse_joined_secret([old.ending, between, added.removeprefix(between)], "content", caller)
         if not added:
             return AppendAnswer(updated_at=spoken(old.updated_at), new_length=old.length, warning=warning)
         at = clock.now()
@@ -162,6 +165,7 @@ def update_scratchpad(
         old = _open_pad(caller, scratchpad_id)
         _refuse_stale(old, expected_length, expected_revision)
         text = edited(old.content, content, change, line=line, end=end, section=section)
+        refuse_joined_secret(pieces_of_change(old.content, text), "content", caller)
         return _write(caller, old, text, change)
 
 

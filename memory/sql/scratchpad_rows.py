@@ -6,14 +6,18 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
+from django.db import connection
+
 from ctxhub.core import sql
+from ctxhub.core.secrets import LONGEST
 
 
 @dataclass(frozen=True, slots=True)
 class PadRow:
     """A scratchpad. `id` is 0 before it is stored; rows that are only LISTED have no content.
 
-    `length` counts characters, `size` bytes; `is_active`: whether its workflow is open.
+    `length` counts characters, `size` bytes; `is_active`: whether its workflow is open. `ending`: as much of
+    the content's end as a credential may have begun in, for those who add to it without reading it.
     """
 
     name: str
@@ -28,6 +32,7 @@ class PadRow:
     id: int = 0
     is_active: bool = True
     content: str = ""
+    ending: str = ""
 
 
 LISTED = (
@@ -35,6 +40,7 @@ LISTED = (
     *("created_at", "updated_at", "is_active"),
 )
 WHOLE = (*LISTED, "content")
+GROWING = (*LISTED, "ending")
 
 
 def read_scratchpads(project_id: int, ids: Sequence[int], fields: Sequence[str] = WHOLE) -> dict[int, PadRow]:
@@ -69,7 +75,10 @@ def read_content_from(row_id: int, start: int) -> str:
 @cache
 def selected(fields: Sequence[str]) -> str:
     """The SQL that reads these fields of a PadRow from `memory_scratchpad d`."""
-    expressions = {"agent": "coalesce(a.name, 'system')", "is_active": "w.is_active"}
+    # Bytes, since SQLite walks through a text to find the end of its characters.
+    is_sqlite = connection.vendor == "sqlite"
+    ending = f"substr(CAST(d.content AS BLOB), -{LONGEST})" if is_sqlite else f"right(d.content, {LONGEST})"
+    expressions = {"agent": "coalesce(a.name, 'system')", "is_active": "w.is_active", "ending": ending}
     return ", ".join(expressions.get(name, f"d.{name}") for name in fields)
 
 
@@ -80,7 +89,8 @@ def as_rows(fields: Sequence[str], found: Iterable[Sequence[Any]]) -> list[PadRo
     rows = []
     for values in found:
         named = dict(zip(fields, values, strict=True))
-        rows.append(PadRow(**named | {name: read(named[name]) for name, read in _CONVERTED.items()}))
+        converted = {name: read(named[name]) for name, read in _CONVERTED.items() if name in named}
+        rows.append(PadRow(**named | converted))
     return rows
 
 
@@ -89,8 +99,14 @@ def _read(fields: Sequence[str], where: str, values: Sequence[Any]) -> list[PadR
     return as_rows(fields, sql.rows(statement, values))
 
 
+def _read_ending(value: str | bytes | None) -> str:
+    """It may begin within a character. SQLite has nothing of an empty text."""
+    return value.decode(errors="ignore") if isinstance(value, bytes) else value or ""
+
+
 _CONVERTED: dict[str, Callable[[Any], Any]] = {
     "created_at": sql.read_time,
     "updated_at": sql.read_time,
     "is_active": bool,
+    "ending": _read_ending,
 }

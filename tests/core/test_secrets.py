@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxhub.core.secrets import Secret, find_secret
+from ctxhub.core.secrets import Secret, find_joined_secret, find_secret
 
 CORPUS = sorted((Path(__file__).parent.parent / "corpus").glob("*.txt"))
 DRAWN = hashlib.sha512(b"not a secret")
@@ -202,6 +202,249 @@ def test_ordinary_text_is_no_secret(text: str) -> None:
     assert find_secret(text) is None
 
 
+# -- Values behind a name --------------------------------------------------------------------------
+
+GUESSABLE = "hunter" + "2"
+CHOSEN = GUESSABLE + "-Blue9"
+AWS = "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYZZZZZZZKEY"
+SCRAMBLED = "k9f2m" + "slq01"
+
+
+def login(user: str, password: str) -> str:
+    return base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        # As in a file of environment variables.
+        ("DB_PASSWORD=", GUESSABLE, "\n"),
+        ("export DB_PASSWORD='", CHOSEN, "'"),
+        ("POSTGRES_PASSWORD=", "correct-horse-" + "battery-staple", ""),
+        ("A=1\nDB_PASSWORD=", "sword" + "fish", "\nB=2"),
+        ("DB_PASS=", GUESSABLE, ""),
+        ("DATABASE_PWD=", "Wint3r" + "IsHere", ""),
+        ("PASSWORD=", "Pa$$w0" + "rd9", ""),
+        ("docker run -e MYSQL_PASSWORD=", GUESSABLE, " mysql"),
+        ("SECRET=", GUESSABLE, ""),
+        ("CLIENT_SECRET=", "abc123" + "def456", ""),
+        # On a command line, in a connection string.
+        ("psql --password=", CHOSEN, " -h db"),
+        ("psql --password ", CHOSEN, " -h db"),
+        ("tool --db-password ", CHOSEN, ""),
+        ("host=db user=ada password=", GUESSABLE, " dbname=hub"),
+        ("?user=ada&password=", CHOSEN, "&db=1"),
+        # In code and JSON and YAML.
+        ('password = "', GUESSABLE, '"'),
+        ("password = '", "Tr0ub4" + "dor&3", "'"),
+        ('password = "', "correct horse " + "battery staple", '"'),
+        ('{"user": "ada", "password": "', "Passw" + "0rd!", '"}'),
+        ("{password: ", CHOSEN, "}"),
+        ("passwd: ", CHOSEN, ""),
+        ("password:\n  ", CHOSEN, "\n"),
+        ("<password>", CHOSEN, "</password>"),
+        ("secret=", "abcd1234" + "efgh5678", ""),
+        ("secret=", "s3cr3t" + "value", ""),
+        ("client_secret: '", SCRAMBLED, "'"),
+        ('client_secret="', "Zx81-" + "qqTv5", '"'),
+        ('"clientSecret":"', "a1b2" + "c3d4e5", '"'),
+        ("api_key=", "abcd1234" + "efgh", ""),
+        # The secret access key of AWS.
+        ("aws_secret_access_key = ", AWS, "\n"),
+        ('export AWS_SECRET_ACCESS_KEY="', AWS, '"'),
+        ('{"SecretAccessKey": "', AWS, '"}'),
+        ("AWS Secret Access Key [None]: ", AWS, ""),
+        ("Secret access key: ", AWS, ""),
+        ("<SecretAccessKey>", AWS, "</SecretAccessKey>"),
+        ("aws_secret_access_key=", AWS[:-3] + "/xY", ""),
+        ("mc alias --secret-key ", AWS[:39] + "9", ""),
+        # In a sentence.
+        ("Note that the password is ", GUESSABLE, "."),
+        ("root password: ", "Xy7Qw" + "9pL2", ""),
+        ("The password for the staging database is ", CHOSEN, ", I think"),
+        ("Password for admin: ", CHOSEN, ""),
+        ("the admin password (root) was ", CHOSEN, ""),
+        ("**Password:** ", CHOSEN, ""),
+        ("Log in as ada with the password ", CHOSEN, "!"),
+        ("The API key is ", "abcd1234" + "efgh5678", ", for now."),
+        ("the secret is ", CHOSEN, "."),
+        ("password:\n\n", CHOSEN, ""),
+        ("Das Passwort ist ", CHOSEN, ""),
+        ("Le mot de passe est ", CHOSEN, ""),
+        ("Mot de passe : ", CHOSEN, ""),
+        ("La contraseña es ", CHOSEN, ""),
+        ("數據庫的密碼是", CHOSEN, "。"),
+        ("密码：", GUESSABLE, "，请保密"),
+        ("口令: ", CHOSEN, ""),
+        ("Пароль: ", CHOSEN, ""),
+        ("パスワードは", CHOSEN, "です"),
+        ("비밀번호: ", CHOSEN, ""),
+    ],
+)
+def test_a_chosen_value_is_found_behind_its_name(before: str, value: str, after: str) -> None:
+    found = find_secret(before + value + after)
+
+    assert found == Secret("assigned secret", len(before))
+    assert found.end == len(before + value)
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        ("Authorization: Basic ", login("ada", CHOSEN), "\r\nAccept: */*"),
+        ("curl -H 'authorization: basic ", login("admin", "admin"), "' localhost"),
+        ('{"Authorization":"Basic ', login("user", "päss"), '"}'),
+        ("Basic ", login("a", HEX[:21]).rstrip("="), ""),
+    ],
+)
+def test_a_login_of_http_basic_is_found(before: str, value: str, after: str) -> None:
+    assert find_secret(before + value + after) == Secret("login of HTTP Basic", len(before))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # What stands for a value, or where it comes from.
+        "password=<your password>",
+        "DB_PASSWORD=${DB_PASSWORD}",
+        "DB_PASSWORD=${DB_PASSWORD:-postgres}",
+        "PASSWORD=$(cat /run/secrets/db2)",
+        "MYSQL_PASSWORD_FILE=/run/secrets/db2",
+        "DB_PASSWORD=changeme",
+        "DB_PASSWORD=changeme123",
+        "DB_PASSWORD=postgres",
+        "DB_PASSWORD=test1234",
+        "DB_PASSWORD=required",
+        "DB_PASSWORD=from-vault",
+        "DB_PASSWORD=set-in-the-environment",
+        "DB_PASSWORD=\nDB_USER=ada",
+        "SECRET_KEY" + "=example-secret-1a2b3c4d",
+        'secret=os.environ["X"]',
+        "client_secret: getenv('X2')",
+        'client_secret="<client-secret-1a2b>"',
+        "client_secret: $CLIENT_SECRET",
+        "secret=projects/123/secrets/db2",
+        'secret: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-AbC123"',
+        "secret: op://vault/item2/field",
+        "aws_secret_access_key = <your secret access key>",
+        "AWS_SECRET_ACCESS_KEY=${{ secrets.AWS_SECRET_ACCESS_KEY }}",
+        "secret access key is stored in the keychain",
+        "password=****",
+        'password = "{{ vault_db_password2 }}"',
+        'password="%(db_password2)s"',
+        "api_key: 'your-api-key-123'",
+        # Code.
+        "def login(user: str, password: str) -> None: ...",
+        "login(user, token=None, password=None)",
+        "getPassword() and setPassword2(x)",
+        "password = input2",
+        "password=newPassword2",
+        "password=user.password2",
+        "password=args[2]",
+        "password = row['pw12345']",
+        "password = generate_password(16)",
+        "password: process.env.DB_PASSWORD2",
+        "password: { type: 'string', minLength: 12 }",
+        '{"password": {"type": "string", "format": "password"}}',
+        "'password' => 'required|string|min:8'",
+        "password: Annotated[str, MinLen(12)]",
+        "private_key: Ed25519PrivateKey | Ed448PrivateKey",
+        "api_key: config.apiKey2",
+        "secret = secrets.token_hex(32)",
+        'password = "enter your new password"',
+        'login(password="wrong-password")',
+        '{"password": "Mot de passe"}',
+        # What is said of passwords and secrets.
+        "password must have 12 characters",
+        "The password is 12characters long at least",
+        "Password: 8-64 characters, 1 digit",
+        "the password is SHA256-hashed",
+        "password: argon2id",
+        "the password is base64url-encoded",
+        "Password is kept in 1Password",
+        "password policy: NIST800-63B",
+        "password reset is OPS-1234",
+        "The password was changed on 2024-11-21T10:00:00Z",
+        "password: 38c7cd12-6f66-4a02-bfed-7847db8c29f6",
+        "password: ada@example.org",
+        "password hashes look like $2b$12$abcdefghijklmnopqrstuv",
+        "the secret is kept in vault2",
+        "secret: app1-db2",
+        "secretName: tls-cert-2024",
+        "signing key: RS256, encryption key: AES256-GCM",
+        "tests pass: 1200ms, pass=12/12, first pass: O(n2)",
+        "the token is JWT-RS256",
+        "tokens: 1184, max_tokens=200000",
+        "primary key: id2, sort_key=created2_at",
+        "密碼必須至少12個字元",
+        "密码：至少 12 位",
+        "密碼是用 argon2id 雜湊的",
+        "Das Passwort ist zu kurz: mindestens 12 Zeichen",
+        "Le mot de passe est obligatoire",
+        "パスワードは12文字以上",
+        # HTTP Basic.
+        "Authorization: Basic <credentials>",
+        "Authorization: Basic ${AUTH}",
+        "Authorization: Basic YOUR_BASE64_HERE",
+        "basic authentication with username and password",
+        "Basic knowledge2 of SQL, basic functionality: yes",
+    ],
+)
+def test_what_looks_like_an_assigned_credential_is_none(text: str) -> None:
+    assert find_secret(text) is None
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+JOINED = [
+    (["Deploy with ghp" + "_" + MIXED[:10], "", MIXED[10:36]], "GitHub token", 12),
+    (["password = ", "", CHOSEN], "assigned secret", 11),
+    (["the root password is", "\n\n", CHOSEN], "assigned secret", 22),
+    (["a", "password = ", CHOSEN], "assigned secret", 12),
+    (["postgres://ada:", "", CHOSEN + "@db/x"], "password in a URL", 15),
+    (["Authorization: Basic ", "", login("ada", CHOSEN)], "login of HTTP Basic", 21),
+    (["-----BEGIN PRIVATE", "", " KEY" + "-----\nMII"], "private key", 0),
+    ([JWT[:-30], "", JWT[-30:]], "JSON Web Token", 0),
+    ([f"{HEADER}.{MIXED * 50}", "", f".{MIXED[:43]}"], "JSON Web Token", 0),
+]
+
+
+@pytest.mark.parametrize(("pieces", "kind", "start"), JOINED)
+def test_what_pieces_make_together_is_found(pieces: list[str], kind: str, start: int) -> None:
+    assert not any(map(find_secret, pieces))
+    assert find_joined_secret(*pieces) == Secret(kind, start)
+
+    far = "An ordinary text before it. " * 1_000
+    assert find_joined_secret(far + pieces[0], *pieces[1:]) == Secret(kind, start + len(far))
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ("the password is ", "", "long enough"),
+        ("passwords", "\n\n", "2024-11-21 done"),
+        (f"password = {CHOSEN}", "\n", "and so on"),
+        ("and so on", "\n", f"password = {CHOSEN}"),
+        ("", "", ""),
+        ("a",),
+    ],
+)
+def test_what_one_piece_holds_is_not_made_by_them(pieces: tuple[str, ...]) -> None:
+    assert find_joined_secret(*pieces) is None
+
+
+def test_long_pieces_are_joined_in_no_time() -> None:
+    pieces = ["password = 1 " * 80_000, "x", "eyJ." * 250_000]
+    start = time.process_time()
+
+    find_joined_secret(*pieces)
+
+    assert time.process_time() - start < 0.5
+
+
+# -- Ordinary and hostile texts ---------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_nothing_in_the_corpus_is_a_secret(path: Path) -> None:
     assert find_secret(path.read_text(encoding="utf-8")) is None
@@ -245,6 +488,15 @@ def test_nothing_in_the_corpus_is_a_secret(path: Path) -> None:
             'token="aB1.',
             "secret" + '="aaaaaaaaaaaa"',
             "password=",
+            "password for a b c ",
+            "password is a1",
+            "PASSWORD=hunter ",
+            'password="abc def ghi ',
+            "secret key ",
+            "密碼",
+            "密碼是a1",
+            "basic YTpi",
+            "basic aaaaaaaa ",
         ),
     ],
 )

@@ -1,0 +1,141 @@
+"""Tells values that are credentials from those that stand in for one: placeholders, names, references.
+
+There are three measures. A *generated* value mixes characters as no word or version does. A *chosen* one has
+letters and digits in one word that is no algorithm, version or amount, as passwords that people think of
+have. A *phrase* is plain words, and tells only where nothing but a value can stand.
+"""
+
+import base64
+import binascii
+import re
+
+
+def is_generated(value: str) -> bool:
+    """Whether characters are mixed as in no word or version: "k3Zp0wQ..." rather than "refresh-token-v2"."""
+    if not DIGIT.search(value) or is_stand_in(value) or DIGEST_OR_ADDRESS.match(value):
+        return False
+    kinds = sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&+=?~]"))
+    inner_digits = len(re.findall(r"[0-9](?=[A-Za-z])", value))
+    return kinds == 4 or (kinds == 3 and inner_digits >= 2) or (len(value) >= 20 and inner_digits >= 4)
+
+
+def is_aws_key(value: str) -> bool:
+    """Whether it has the form of AWS' secret access keys, which may hold a single digit, or only a slash."""
+    return AWS_KEY.match(value) is not None
+
+
+def is_chosen(value: str) -> bool:
+    """Whether somebody may have chosen it as a password: "hunter2-Blue9", but not "sha256" or "field2"."""
+    if not DIGIT.search(value) or is_stand_in(value) or REFERENCE.match(value):
+        return False
+    words = WORD_BREAK.split(value)
+    has_sign = SIGN.search(value) and LETTER.search(value)
+    return bool(has_sign) or any(MIXED.match(word) and not NUMBERED.match(word) for word in words)
+
+
+def is_strong(value: str) -> bool:
+    """Chosen, and not the name of a thing, which may end in a number, too: "app1-db2", "oauth2Client"."""
+    if not is_chosen(value) or IDENTIFIER.match(value):
+        return False
+    if not (value.islower() or value.isupper()) or SIGN.search(value):
+        return True
+    return any(len(word) >= 8 and len(CHANGE.findall(word)) >= 2 for word in WORD_BREAK.split(value))
+
+
+def is_phrase(value: str) -> bool:
+    """Whether it is three plain words or more, none of which tells what to write there."""
+    words = PHRASE_BREAK.split(value.lower())
+    return len(words) >= 3 and all(map(_is_plain, words)) and not is_stand_in(value)
+
+
+def is_word(value: str) -> bool:
+    """The same of one word, for places that hold nothing but a value."""
+    return len(value) >= 8 and _is_plain(value.lower()) and not is_stand_in(value)
+
+
+def is_login(value: str) -> bool:
+    """Whether it is "user:password" in base64, as the scheme Basic of HTTP has it."""
+    try:
+        login = base64.b64decode(value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4)).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+    user, _, password = login.partition(":")
+    return bool(user and password) and login.isprintable()
+
+
+def is_stand_in(value: str) -> bool:
+    """A placeholder, an example, or a word for what belongs there."""
+    return STAND_IN.match(value) is not None
+
+
+def names_a_secret(value: str) -> bool:
+    """Whether it may be the name of a variable: "newPassword2"."""
+    return NAMES_A_SECRET.match(value) is not None
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+STAND_IN = re.compile(
+    r"[$<{\[%]|#\{|[*x.…•-]+$|[0-9.]+$|(.)\1+$"
+    r"|.*(?:\$\{|\{\{|<[a-z]|\.\.\.|…|\*\*\*|xxxx|(?-i:example)|placeholder|change.?(?:me|this)|replace.?me"
+    r"|redacted|dummy|your[-_])"
+    r"|(?:my|the|some|db|user|new)?[-_]?(?:pass(?:word|wd|phrase)?|pwd|secret|token|(?:api[-_]?)?key"
+    r"|user(?:name)?|admin|root|guest|test|demo|dev|local|postgres|mysql|redis|foo|bar|hidden)"
+    r"(?:[-_]?here)?\d{0,4}$",
+    re.IGNORECASE | re.DOTALL,
+)
+DIGEST_OR_ADDRESS = re.compile(
+    r"(?:sha\d|md5|argon2|bcrypt|pbkdf2|vault:|env:|file:|https?:|[./~])"
+    r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+    re.IGNORECASE,
+)
+# What a value may refer to besides: where the secret is kept, a rule that it obeys, a time, an address.
+REFERENCE = re.compile(
+    rf"(?:{DIGEST_OR_ADDRESS.pattern})|(?:arn|op|ssm|kms|gcp|azure|keyring|secret|ref):|projects/|\^|.*(?:\[[a-z0]-|\.\*)"
+    r"|(?:min|max|len)\w*[:=]|\d{4}-\d\d-\d\d|[\w.+-]+@[\w-]+\.[\w.-]+$|[\w-]+/[\w./-]+\.\w{1,4}$",
+    re.IGNORECASE,
+)
+AWS_KEY = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9/+]*[0-9/+])[A-Za-z0-9/+]{40}$")
+NAMES_A_SECRET = re.compile(
+    r"[A-Za-z_]*(?:pass(?:word|wd|phrase)|pwd|secret|token|credential)\w*$", re.IGNORECASE
+)
+DIGIT = re.compile(r"[0-9]")
+LETTER = re.compile(r"[A-Za-z]")
+PHRASE_BREAK = re.compile(r"[-_ ]")
+WORD_BREAK = re.compile(r"[-_./:|,]")
+SIGN = re.compile(r"[!@#$%^&*?~]")
+MIXED = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])\S{5}")
+CHANGE = re.compile(r"(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z])(?=[0-9])")
+# Algorithms and versions, abbreviations ("RFC6238"), amounts ("12characters", "1Password"), and what
+# programmers number.
+NUMBERED = re.compile(
+    r"(?:(?:base|sha|md|utf|iso|crc|u?int|float|oauth|http|tls|ipv|argon|pbkdf|b?crypt|scrypt|ed|x|curve|secp|aes|rsa"
+    r"|hmac|min(?:imum)?|max(?:imum)?|uuid|es|python|postgres(?:ql)?|mysql|windows|office|level|phase|step|part|page|line|row|col(?:umn)?|item"
+    r"|field|value|val|var|arg|param|input|text|string|str|name|option|form|group|account|client|server|host|node"
+    r"|user|test|case|app|web|auth|data|key|hash|version|ver|rev|v|example|chapter|section|table|figure)[0-9]+[a-z]{0,3}"
+    r"|[0-9]+[a-z]{1,12}|[0-9]+-?(?-i:[A-Z][a-z]+)|(?-i:[A-Z]{2,8}[0-9]{1,6}[A-Za-z]?))$",
+    re.IGNORECASE,
+)
+# One number at the end of a word, or between two words: "hunter2", "Ed25519PrivateKey".
+IDENTIFIER = re.compile(
+    r"[A-Za-z]{2,}[0-9]{1,2}(?:[A-Z]?[a-z]{2,}[A-Za-z]*)?$|[A-Za-z]{2,}[0-9]{1,5}(?:[A-Z][a-z]+){1,4}$"
+)
+# A phrase with one of these says what to write, or that nothing is written.
+_HINTS = """
+the this that your you my our his her its new old not non never none and are was for from with into here
+there where who see ask set get put add use fill read load keep kept stored saved given made must should
+may can needs need please enter type insert replace change choose forgot reset same change updated
+required optional unset unused disabled enabled generated random encrypted hashed salted masked removed
+rotated whatever something anything nothing undefined ignored external provided default empty unknown
+invalid incorrect wrong mismatch missing expired hidden plain plaintext cleartext production
+development staging testing local localhost vault env environment file keychain secrets secret password
+passwords passwort passphrase token tokens key keys credential credentials value variable string text
+example sample dummy fake placeholder database postgres postgresql mysql mariadb redis admin administrator
+root user username login account service manager server client config settings policy strength length
+short long weak strong too least characters symbols digits letters
+"""
+HINTS = frozenset(_HINTS.split())
+
+
+def _is_plain(word: str) -> bool:
+    return len(word) >= 3 and word.isascii() and word.isalpha() and word not in HINTS
