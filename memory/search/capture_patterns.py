@@ -8,10 +8,11 @@ from typing import Any
 
 from ctxhub.core.patterns import compiled
 from memory.models import MemoryType
+from memory.search.capture_lessons import is_chatter, is_lesson
 from memory.search.capture_titles import clean_title, title_of
 
-# Shorter texts match nothing; so much of a longer one is read.
-LEAST, READ = 50, 100_000
+# Shorter texts match nothing, and still shorter ones not even a lesson; so much of a longer one is read.
+LEAST, LEAST_OF_LESSON, READ = 50, 30, 100_000
 PLAIN_FROM = 200
 LIST_LINES = 3
 
@@ -83,26 +84,35 @@ class Pattern:
     title: str = ""
 
 
-NONE = Pattern("none", 0.0)
+NONE, LESSON = Pattern("none", 0.0), Pattern("lesson", 0.9)
 
 
 def find_pattern(text: str) -> Pattern:
-    """The first pattern that a text of at least LEAST characters has."""
-    if len(text.strip()) < LEAST:
-        return NONE
+    """The first pattern that a text of at least LEAST characters has; see `is_short`."""
     text = text[:READ]
+    if is_short(text):
+        return LESSON if not is_short(text, LEAST_OF_LESSON) and is_lesson(text) else NONE
     if (title := _defined(text)) is not None:
         return Pattern("definition", 0.8, title)
     for name, score, patterns in (("task", 0.85, _TASK), ("code", 0.9, _CODE), ("decision", 0.75, _DECISION)):
         for pattern in patterns:
             if match := _search(pattern, text, ignore_case=name != "code"):
                 return Pattern(name, score, _title(match))
+    if is_lesson(text):
+        return LESSON
     if sum(1 for _ in compiled(_LIST_LINE).finditer(text)) >= LIST_LINES:
         return Pattern("list", 0.6)
     for pattern in _IDEA:
         if match := _search(pattern, text):
             return Pattern("idea", 0.7, _title(match))
-    return Pattern("plain", 0.4) if len(text.strip()) > PLAIN_FROM else NONE
+    is_plain = len(text.strip()) > PLAIN_FROM and not is_chatter(text)
+    return Pattern("plain", 0.4) if is_plain else NONE
+
+
+def is_short(text: str, least: int = LEAST) -> bool:
+    """Whether it has fewer characters; one of Chinese, Japanese or Korean says as much as two letters."""
+    beginning = text.strip()[:least]
+    return len(beginning) + sum(char >= "\u2e80" for char in beginning) < least
 
 
 def is_list(text: str) -> bool:

@@ -17,7 +17,7 @@ from ctxhub.core.search.ranking import worth
 from ctxhub.core.selectors.things import Place, find_things
 from ctxhub.core.selectors.words import find_words
 from memory.models import MemoryType
-from memory.search.capture_patterns import LEAST, Pattern, find_pattern, find_title, type_of
+from memory.search.capture_patterns import LEAST, Pattern, find_pattern, find_title, is_short, type_of
 from memory.search.capture_scores import DUPLICATE, SAVED_ABOVE, Parts, containment, parts_of, words_in_order
 from memory.search.likeness import COMPARED_CHARACTERS, Rarity
 from memory.selectors.context_suggestions import find_fitting_context
@@ -162,7 +162,7 @@ def _answer(caller: Caller, content: str, parts: Parts, duplicate: str | None) -
     )
     if duplicate:
         _name_duplicate(caller, answer, duplicate)
-    elif len(content.strip()) < LEAST:
+    elif is_short(content) and not answer["parts"]["pattern"]:
         answer["reason"] = f"It has fewer than {LEAST} characters."
     elif parts.confidence <= SAVED_ABOVE:
         answer["reason"] = f"Only what is above {SAVED_ABOVE} is saved; memory add keeps it all the same."

@@ -1,0 +1,146 @@
+"""Tells lessons ("pytest hangs when X is set; unset it") from chatter ("I'll have a look after lunch").
+
+A lesson tells, in a sentence or two, two of three things: what to do, what goes wrong, and on which
+condition; where somebody speaks of himself there, all three. Chatter speaks of those who talk: their plans,
+their thanks, their day. Words of English, French, German and Chinese, and the commonest of Spanish, Russian
+and Japanese. RE2: linear in the text.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ctxhub.core.patterns import compiled
+
+# Who has learned something says so early, and in few words.
+READ, LONGEST = 4_000, 600
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*")
+
+# Words; a blank within is written "_", an apostrophe "'".
+_RULES = """
+always never must has_to have_to needs? need_to requires? required make_sure be_sure remember_to avoid
+don't do_not cannot can't only_works? works_only only_if only_with instead_of rather_than should_be
+should_not the_fix the_solution workaround ensure
+toujours jamais il_faut ne_pas doit doivent penser_à éviter veiller_à plutôt_que
+muss müssen immer nie niemals darf dürfen statt anstatt vermeiden unbedingt reicht_nicht nur_mit nur_wenn
+nur_dann
+hay_que siempre nunca debe evitar нужно надо всегда никогда нельзя
+"""
+_ORDERS = """
+use set unset run add install raise lower increase decrease convert delete remove drop restart upgrade
+pin call give write ask check cancel close open send store create clear import export enable disable
+switch replace rebuild regenerate keep wait pass start stop rename quote escape prefer key load fetch
+merge rebase patch move copy put
+"""
+_FOREIGN_ORDERS = """
+utiliser installer vider augmenter réduire découper ajouter supprimer relancer redémarrer renouveler
+setzen verwenden erhöhen anlegen aufrufen abfragen leeren schreiben löschen installieren starten
+"""
+_FAILURES = r"""
+hang hangs hung fail\pL* break breaks broke broken crash\pL* stops? stopped stall\pL* times?_out
+timeouts? refus\pL* reject\pL* ignor\pL* skip skips skipped drops dropped los(?:es|t|ing) block(?:s|ed)
+dies? died destroy\pL* leak\pL* double[sd]? twice duplicat\pL* overwr\pL* errors? raises recurs\pL*
+corrupt\pL* expire[sd]? truncat\pL* cut_off missing empty undefined wrong\pL* slow\pL* lock(?:s|ed)
+silent\pL* stale flaky race denied doesn't does_not isn't is_not aren't are_not nothing exceed\pL*
+out_of_(?:memory|space|range|date|sync) deadlock\pL* unreadable invalid bugs? root_cause used_up
+(?:take|took|takes)_\pL+_(?:seconds|minutes|hours|days)
+échou\pL* plant(?:e|ent|é) erreurs? bloqu\pL* expir\pL* dispara\pL* s'arrête\pL* perd\pL* vides? blanche
+lent\pL*
+reste_\pL+ n'\pL+_pas
+häng\pL* \pL*brich\pL* schläg\pL* fehl\pL* gesperrt ursache dauert scheiter\pL* langsam verlier\pL*
+verloren
+falla\pL* errores ошибк\pL* зависа\pL* пада\pL*
+"""
+_CONDITIONS = """
+if when whenever unless until because since otherwise once after before as_soon_as so_that therefore
+even_if without due_to or_else in_case so caused_by came_from comes_from turned_out meant_that
+si quand sinon avant après car parce_que puisque sans_quoi faute_de_quoi pour_que à_cause lorsque
+c'est_que
+wenn falls sobald sonst vor nach weil denn deshalb daher ohne damit also solange unter
+antes_de si_no cuando porque перед если иначе когда потому
+"""
+_CHATTER = """
+i'm i'll i've i'd let_me let's thanks thank_you sorry haha\\pL* lol wow congrat\\pL* sounds_good
+no_worries see_you lunch coffee weekend tomorrow today yesterday next_week you_all you're
+je j'\\pL+ moi mon mes vous tu toi merci bonjour désolé bravo d'accord demain déjeuner semaine week-end
+ich mir mich mein\\pL* ihr euch danke guten_morgen wenn_du hast_du kannst_du bist_du kaffee essen grüße
+jemand\\pL* leider urlaub wochenende heute gestern
+gracias hola espero спасибо доброе_утро привет надеюсь
+"""
+_GREETINGS = "hi hello hey good_morning welcome great cool perfect nice ok okay alright done well yes no"
+
+
+def _one_of(words: str) -> str:
+    return "|".join(word.replace("_", " ").replace("'", "['\u2019]") for word in words.split())
+
+
+def _any(words: str, after: str = r"[^\pL\pN]|$") -> str:
+    return rf"(?:^|[^\pL\pN])(?:{_one_of(words)})(?:{after})"
+
+
+# Where a sentence or a clause begins, and, in languages that have it there, at its end.
+_ORDER = rf"(?:^|[.;:,!?)]\s+|\b(?:then|and|or)\s+)(?:{_one_of(_ORDERS)})(?:[^\pL\pN]|$)"
+_TELLS = (
+    "|".join(
+        (
+            _any(_RULES + _FOREIGN_ORDERS),
+            _ORDER,
+            "必須|必须|一定要|務必|务必|不要|別|别|不能|不可|只能|需要|要先|先|改用|改成|改為|換成|换成|記得|记得|應該|应该",
+            "即可|就好|設成|设成|設為|设为|調大|调大|調到|调到|必ず|こと。|てから|直る",
+        )
+    ),
+    "|".join(
+        (
+            _any(_FAILURES),
+            "失敗|失败|報錯|报错|錯誤|错误|逾時|超时|當掉|崩溃|崩潰|卡住|重复|重複|丢失|遺失|無法|无法|不會|不会|不了|清掉|用完",
+            "原因|不對|不对|會被|会被|就会|就會|エラー",
+        )
+    ),
+    "|".join(
+        (
+            _any(_CONDITIONS),
+            # A reason that follows.
+            r"[;:][ \t]+(?:it|they|the|there|elle|il|die|der|das|es)[ \t]",
+            r",[ \t]+or[ \t]",
+            "如果|否則|否则|不然|之前|之後|之后|前|後|后|時|时|因為|因为|所以|遇到|除非|只要|是因|原来|原來|とき|しないと|ので",
+        )
+    ),
+)
+_SPEAKS_OF_ITSELF = "|".join(
+    (
+        _any(_CHATTER),
+        _any("my me (?-i:I)", after=r"[ \t,]"),
+        rf"^\s*(?:{_one_of(_GREETINGS)})(?:[^\pL\pN]|$)",
+        r"\?(?:\s|$)|\x{ff1f}",
+        "你|您|咱|謝|谢|大家|請問|请问|嗎|吗|吧|早安|哈哈|辛苦|歡迎|欢迎|抱歉|不好意思|收到|覺得|觉得|今天|明天|昨天|休息",
+        r"(?:^|[^自])我(?:$|[^們们])",
+        "ございます|お疲れ|よろしく",
+    )
+)
+
+
+def is_lesson(text: str) -> bool:
+    return any(map(_teaches, _in_pairs(text[:READ])))
+
+
+def is_chatter(text: str) -> bool:
+    return _has(_SPEAKS_OF_ITSELF, text[:READ])
+
+
+def _in_pairs(text: str) -> Iterator[str]:
+    """The sentences of each line, each with the next one."""
+    for line in text.splitlines():
+        sentences = _SENTENCE_END.split(line.strip())
+        pairs = [f"{first} {second}" for first, second in pairwise(sentences)]
+        yield from pairs or sentences
+
+
+def _teaches(said: str) -> bool:
+    if len(said) > LONGEST:
+        return False
+    told = sum(_has(pattern, said) for pattern in _TELLS)
+    return told == len(_TELLS) or (told == len(_TELLS) - 1 and not is_chatter(said))
+
+
+def _has(pattern: str, text: str) -> bool:
+    return compiled(pattern, ignore_case=True).search(text) is not None
