@@ -205,10 +205,11 @@ class Arguments:
 
         `also`: what the call takes beside them, for the refusal to name.
         """
+        said = present(given)
         try:
-            return self._adapter.validate_python(present(given))
+            return self._adapter.validate_python(said)
         except ValidationError as error:
-            raise self._refusal(error, call, present, also) from None
+            raise self._refusal(error, call, said, also) from None
 
     def _refusal(
         self, error: ValidationError, call: str, given: Mapping[str, Any], also: Sequence[str]
