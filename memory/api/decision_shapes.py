@@ -37,6 +37,12 @@ OPTION = {
     "properties": {"option": {"type": "string"}, "why_not": {"type": "string"}},
 }
 REASONS = {"type": "array", "items": {"type": "string"}, "nullable": True}
+ALTERNATIVES: dict[str, Any] = {"type": "array", "items": {"oneOf": [{"type": "string"}, OPTION]}}
+TRADEOFFS: dict[str, Any] = {
+    "type": "object",
+    "properties": {"pros": REASONS, "cons": REASONS},
+    "additionalProperties": False,
+}
 
 # -- Queries ---------------------------------------------------------------------------------------
 
@@ -98,19 +104,12 @@ class Status(Word):
     """A status by its word or its number."""
 
 
-@extend_schema_field({"type": "array", "items": {"oneOf": [{"type": "string"}, OPTION]}, "nullable": True})
+@extend_schema_field({**ALTERNATIVES, "nullable": True})
 class Alternatives(Anything):
     """What else was weighed."""
 
 
-@extend_schema_field(
-    {
-        "type": "object",
-        "properties": {"pros": REASONS, "cons": REASONS},
-        "additionalProperties": False,
-        "nullable": True,
-    }
-)
+@extend_schema_field({**TRADEOFFS, "nullable": True})
 class Tradeoffs(JsonObject):
     """What speaks for it and against."""
 

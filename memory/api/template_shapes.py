@@ -7,22 +7,23 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import JsonObject, ProjectBody, Texts
-from memory.api.decision_shapes import RESULTS, SetDecision
+from memory.api.decision_shapes import ALTERNATIVES, RESULTS, TRADEOFFS, SetDecision
 from memory.selectors.builtin_templates import BUILT_IN, OWN
 from memory.services.template_fields import LIST, OBJECT, SHAPES, TEXT, TEXTS
 
 _KINDS: dict[str, dict[str, Any]] = {
     TEXT: {"type": "string"},
     TEXTS: {"type": "array", "items": {"type": "string"}},
-    LIST: {"type": "array", "items": {}},
+    LIST: ALTERNATIVES,
     OBJECT: {"type": "object", "additionalProperties": True},
 }
+_DEFAULTS = {name: _KINDS[kind] for name, kind in SHAPES.items()} | {"tradeoffs": TRADEOFFS}
 
 
 @extend_schema_field(
     {
         "type": "object",
-        "properties": {name: {**_KINDS[kind], "nullable": True} for name, kind in SHAPES.items()},
+        "properties": {name: {**schema, "nullable": True} for name, schema in _DEFAULTS.items()},
         "additionalProperties": False,
         "nullable": True,
     }

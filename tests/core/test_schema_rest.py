@@ -17,7 +17,12 @@ from schemathesis import Case, GenerationMode, Response
 from schemathesis.core.failures import FailureGroup
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.core.result import Ok
-from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
+from schemathesis.specs.openapi.checks import (
+    negative_data_rejection,
+    positive_data_acceptance,
+    response_schema_conformance,
+    status_code_conformance,
+)
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from ctxhub.core.models import Project
@@ -39,6 +44,7 @@ REFUSED = {
     r"lies in the past|is your own|cannot be related to itself": "what is there decides",
     r"is not a ref\.": "refs of each kind have a form of their own",
     r"^The template": "what a template needs, it says itself",
+    r"entries; the limit": "what a template adds to a list counts, too",
     r"(characters|bytes); the limit": "names are normalised first, texts count in bytes",
     r"must not be blank": "more is blank in Unicode than a pattern says",
 }
@@ -135,9 +141,9 @@ def test_the_hub_answers_as_the_schema_says(api: OpenApiSchema, apollo: Project)
         assert isinstance(result, Ok)
         operation = result.ok()
         try:
-            _try_out(operation, GenerationMode.POSITIVE, 5, token)
+            _try_out(operation, GenerationMode.POSITIVE, 4, token)
             if operation.body:
-                _try_out(operation, GenerationMode.NEGATIVE, 3, token)
+                _try_out(operation, GenerationMode.NEGATIVE, 2, token)
         except FailureGroup as failure:
             problems.append(f"{operation.label}: {failure}")
     assert not problems, "\n".join(problems)
@@ -157,7 +163,8 @@ def test_things_are_read_in_parts_as_the_schema_says(api: OpenApiSchema, apollo:
             where = {p.name: PLACES.get(p.name, "1") for p in operation.path_parameters}
             case = operation.Case(path_parameters=where, query={**query, **(version if query else {})})
             headers = {"Authorization": f"Bearer {token}"}
-            assert case.call_and_validate(headers=headers, checks=CHECKS).status_code == 200, (case, query)
+            checks = [response_schema_conformance, status_code_conformance]
+            assert case.call_and_validate(headers=headers, checks=checks).status_code == 200, (case, query)
     assert readable == {
         "changes/{change_id}/",
         "constraints/{constraint_id}/",
@@ -173,7 +180,7 @@ def test_things_are_read_in_parts_as_the_schema_says(api: OpenApiSchema, apollo:
 
 def _try_out(operation: Any, mode: GenerationMode, examples: int, token: str) -> None:
     @settings(
-        max_examples=examples * int(os.environ.get("SCHEMA_EXAMPLES", "1")),
+        max_examples=examples * int(os.environ.get("SCHEMA_EXAMPLES", "1")),  # More by hand.
         deadline=None,
         derandomize=True,
         database=None,

@@ -253,7 +253,7 @@ def test_an_existing_superuser_is_left_alone(db: None) -> None:
 # -- Its files -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
+@pytest.mark.parametrize("umask", [0o000, 0o277])
 def test_what_it_makes_is_for_its_owner_alone_whatever_the_umask(django_db_setup: None, umask: int) -> None:
     with installation() as at:
         assert at.run("setup", "--no-input", umask=umask).returncode == 0

@@ -112,7 +112,7 @@ def wrong_calls(action: Action) -> Iterator[tuple[str, dict[str, Any]]]:
         for value in [value for kind in WRONG if kind in kinds for value in WRONG[kind]]:
             if "array" in kinds and is_list_after_all(argument.schema["items"], value):
                 continue
-            if kinds == ["string", "number"] and not isinstance(value, bool | list | dict):
+            if isinstance(kinds, list) and not isinstance(value, bool | list | dict):  # A text or a number.
                 continue
             yield f"{action.call} {argument.name}={value!r}", {**action.example, argument.name: value}
 

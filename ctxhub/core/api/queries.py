@@ -11,7 +11,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework.filters import BaseFilterBackend
 
 from ctxhub.core.answers import MAX_TOKENS
-from ctxhub.core.api.limits import ANY_LENGTH, WORD, Limits
+from ctxhub.core.api.limits import ANY_LENGTH, Limits
 from ctxhub.core.api.problems import refuse_unknown
 from ctxhub.core.errors import InvalidInput, shown
 from ctxhub.core.inputs import MAX_LIMIT, read_ref_id
@@ -113,7 +113,7 @@ def flag(says: str) -> Filter:
 
 
 def words(says: str, *, one_of: Sequence[str] = ()) -> Filter:
-    items = {"type": "string", **({"enum": list(one_of)} if one_of else WORD)}
+    items = {"type": "string", **({"enum": list(one_of)} if one_of else {})}
     return _declared(
         WordsParameter(), f"{says} Repeat it, or separate with commas.", {"type": "array", "items": items}
     )
