@@ -89,7 +89,7 @@ class Opened:
     @property
     def whole(self) -> Item:
         """All that is asked for, however long."""
-        return self._asked_for()[0]
+        return self.item if self.asked is None else self._asked_for()[0]
 
     # -- A part ------------------------------------------------------------------------------------
 
@@ -217,10 +217,9 @@ class Reading(Generic[AnswerT]):
         items = [thing.whole for thing in self.things]
         if not items:
             return fit(self.shape([]), max_tokens)
-        if sum(map(_characters_in, items)) <= CHARACTERS_PER_TOKEN * max_tokens:
-            whole = self.shape(items)
-            if size(whole) <= max_tokens:
-                return whole
+        whole = self.shape(items)
+        if not _costs_more(whole, max_tokens):
+            return whole
         left = max_tokens - size(self.shape([{}]))
         answer = self._within(left, max_tokens)
         for _ in range(ROUNDS):
@@ -274,16 +273,8 @@ def fair_shares(costs: Sequence[int], budget: int) -> list[int]:
 
 def _cost(value: Any, most: int) -> int:
     """What a value costs as JSON; of what costs more than `most` only that it does."""
-    at_most = CHARACTERS_PER_TOKEN * max(most, 0)
-    if isinstance(value, dict) and _characters_in(value) > at_most:
-        return most + 1
     text = as_json(value)
-    return most + 1 if len(text) > at_most else count_tokens(text)
-
-
-def _characters_in(item: Item) -> int:
-    """Of its texts: no fewer, and quickly."""
-    return sum(len(text) for text in item.values() if isinstance(text, str))
+    return most + 1 if len(text) > CHARACTERS_PER_TOKEN * max(most, 0) else count_tokens(text)
 
 
 def _costs_more(value: Any, max_tokens: int) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from inspect import cleandoc
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
@@ -48,12 +49,12 @@ class Action:
         is_dry = str(arguments.get("dry_run")).lower() == "true"
         return self.dry_scope if self.dry_scope and is_dry else self.scope
 
-    @property
+    @cached_property
     def call(self) -> str:
         """`decision.set`, or the tool's name where it has one operation."""
         return f"{self.tool}.{self.name}" if self.name else self.tool
 
-    @property
+    @cached_property
     def flat_name(self) -> str:
         return flat_name(self.tool, self.name)
 
@@ -76,7 +77,7 @@ class Action:
         """Its name, and what others call it."""
         return (self.last_name, *self.also_known_as)
 
-    @property
+    @cached_property
     def known(self) -> list[str]:
         """All that a call of it may name."""
         return [*self.arguments.names, *self.common]
@@ -109,17 +110,17 @@ class Action:
                 "missing": [],
             }
 
-    @property
+    @cached_property
     def common(self) -> tuple[str, ...]:
         """What a call takes beside the action's own arguments."""
         shaping = [("format", self.answers_list), ("max_tokens", self.takes_budget)]
         return ("agent", *(name for name, is_taken in shaping if is_taken))
 
-    @property
+    @cached_property
     def answers_list(self) -> bool:
         return Listing in self.answers
 
-    @property
+    @cached_property
     def takes_budget(self) -> bool:
         """It answers a list or what is read in parts: `max_tokens` cuts it."""
         return bool(self.answers)
