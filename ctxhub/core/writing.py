@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -39,6 +40,24 @@ def touching() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def noting() -> Iterator[bool]:
+    """As `touching`, for a note that can be left out: False, and no transaction, where none is free soon.
+
+    On SQLite, who only reads would else wait for whatever any project writes, an import, say.
+    """
+    is_queued = connection.vendor == "sqlite" and not connection.in_atomic_block
+    if is_queued and not _queue.take(NOTE_PATIENCE_SECONDS):
+        yield False
+        return
+    try:
+        with transaction.atomic():
+            yield True
+    finally:
+        if is_queued:
+            _queue.leave()
+
+
 def join_queue(project_id: int) -> None:
     """In a transaction somebody else opened: wait for the project's turn before any of its rows is locked."""
     if connection.vendor == "postgresql" and connection.in_atomic_block:
@@ -55,6 +74,8 @@ def takes_turn(project_id: int) -> bool:
         return bool(cursor.fetchone()[0])
 
 
+# Longer than sixteen busy writers let anybody wait (0.1 s).
+NOTE_PATIENCE_SECONDS = 0.3
 _LOCK_CLASS = 0x63_74_78  # "ctx": our advisory locks keep apart from anybody else's in the database.
 
 
@@ -67,19 +88,41 @@ class _FileQueue:
 
     def __enter__(self) -> None:
         self._thread_lock.acquire()
-        try:
-            if fcntl is not None:
-                fcntl.flock(self._file(), fcntl.LOCK_EX)
-        except BaseException:
-            self._thread_lock.release()
-            raise
+        self._lock_file_or_leave(waits=True)
 
     def __exit__(self, *_: object) -> None:
+        self.leave()
+
+    def take(self, patience_seconds: float) -> bool:
+        """Whether it was free within that time, and is now the caller's, who must leave it."""
+        until = time.monotonic() + patience_seconds
+        if not self._thread_lock.acquire(timeout=patience_seconds):
+            return False
+        while not self._lock_file_or_leave(waits=False):
+            if time.monotonic() >= until:
+                self._thread_lock.release()
+                return False
+            time.sleep(0.01)
+        return True
+
+    def leave(self) -> None:
         try:
             if fcntl is not None:
                 fcntl.flock(self._file(), fcntl.LOCK_UN)
         finally:
             self._thread_lock.release()
+
+    def _lock_file_or_leave(self, *, waits: bool) -> bool:
+        """False where another process has it and the system is not to wait for that."""
+        try:
+            if fcntl is not None:
+                fcntl.flock(self._file(), fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+        except BlockingIOError:
+            return False
+        except BaseException:
+            self._thread_lock.release()
+            raise
+        return True
 
     def _file(self) -> int:
         name = f"{connection.settings_dict['NAME']}.lock"

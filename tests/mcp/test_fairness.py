@@ -14,6 +14,8 @@ from ctxhub.mcp.bridge import THREADS
 from ctxhub.mcp.lanes import LANES
 from tests.hub import LiveHub, McpClient, RestClient
 
+A_MOMENT = 3  # seconds
+
 
 @contextmanager
 def a_write_that_lasts(project: Project) -> Iterator[None]:
@@ -22,7 +24,7 @@ def a_write_that_lasts(project: Project) -> Iterator[None]:
     def write() -> None:
         with writing(project.pk):
             started.set()
-            enough.wait(timeout=10)
+            enough.wait(timeout=10 * A_MOMENT)
         connection.close()
 
     writer = threading.Thread(target=write)
@@ -52,8 +54,10 @@ def test_another_project_reads_while_one_projects_writers_wait(
             by_rest = [crowd.submit(write_by_rest, number) for number in range(LANES)]
             by_mcp = [crowd.submit(write_by_mcp, number) for number in range(THREADS)]
             time.sleep(0.5)
+            began = time.monotonic()
             assert cy_rest.get("stats/").status == 200
             assert cy_mcp.call("hub", "stats")["agents"] == 1
+            assert time.monotonic() - began < A_MOMENT
             assert not any(written.done() for written in by_rest)
             assert not any(written.done() for written in by_mcp)
         assert [written.result() for written in by_rest] == [201] * LANES

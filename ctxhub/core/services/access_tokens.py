@@ -19,7 +19,7 @@ from ctxhub.core.inputs import WORD_LENGTH, clean_name
 from ctxhub.core.models import AccessToken, Agent, Project
 from ctxhub.core.services.rates import count_request
 from ctxhub.core.services.words import register_agent
-from ctxhub.core.writing import touching, writing
+from ctxhub.core.writing import noting, writing
 
 PREFIX = "ctx_"
 CACHED_SECONDS = 5.0
@@ -172,8 +172,9 @@ def _caller(row: AccessToken) -> Caller:
 def _note_use(row: AccessToken) -> None:
     now = clock.now()
     if row.last_used_at is None or now - row.last_used_at > USE_NOTED_EVERY:
-        with touching():
-            AccessToken.objects.in_project(row.project_id).filter(pk=row.pk).update(last_used_at=now)
+        with noting() as may_write:
+            if may_write:
+                AccessToken.objects.in_project(row.project_id).filter(pk=row.pk).update(last_used_at=now)
 
 
 def _agent_row(project: Project, name: str) -> Agent:

@@ -11,7 +11,7 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.failures import log_failure
 from ctxhub.core.models import Agent
 from ctxhub.core.services.words import register_agent
-from ctxhub.core.writing import takes_turn, touching
+from ctxhub.core.writing import noting, takes_turn
 
 SEEN_EVERY_SECONDS = 60.0
 
@@ -27,10 +27,10 @@ def touch_agent(caller: Caller) -> None:
             _touched.clear()
         _touched[agent] = now
     try:
-        with touching():
+        with noting() as may_write:
             # A new agent is told what was said to everyone, and so must not come between those who say it:
             # while somebody writes, its next call makes it known.
-            if find_agent(*agent) or takes_turn(caller.project_id):
+            if may_write and (find_agent(*agent) or takes_turn(caller.project_id)):
                 register_agent(caller, clock.now())
             else:
                 _touched.pop(agent, None)
