@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
@@ -14,7 +15,7 @@ from ctxhub.core.services import agents, retention, visitors
 from ctxhub.core.services.access_tokens import create_token, forget_tokens
 from ctxhub.core.services.projects import create_project
 from tests.databases import end_other_connections
-from tests.emptying import empty_database
+from tests.emptying import empty_database, vacuum
 from tests.hub import LiveHub, McpClient, RestClient, running_hub
 from tests.search_index import index_is_right
 
@@ -47,6 +48,14 @@ def _emptied_quickly() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: empty_database())
         yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _vacuumed(request: pytest.FixtureRequest) -> Iterator[None]:
+    yield
+    if connection.vendor == "postgresql":
+        with request.getfixturevalue("django_db_blocker").unblock():
+            vacuum()
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from django.db import connection
@@ -38,6 +40,23 @@ class Installation:
             stdin=subprocess.DEVNULL,
             umask=umask,
         )
+
+    @contextmanager
+    def copied(self) -> Iterator["Installation"]:
+        """Another hub that is as this one is; nothing of this one may run."""
+        with installation() as copy:
+            for file in self.folder.iterdir():
+                (shutil.copytree if file.is_dir() else shutil.copy)(file, copy.folder / file.name)
+            if connection.vendor == "postgresql":
+                with _server() as postgres:
+                    postgres.execute(f'DROP DATABASE "{copy.database}"'.encode())
+                    postgres.execute(f'CREATE DATABASE "{copy.database}" TEMPLATE "{self.database}"'.encode())
+            yield copy
+
+    @property
+    def database(self) -> str:
+        """Its name on the server, if there is one."""
+        return _name_of(self.folder)
 
     @contextmanager
     def serving(self, *arguments: str) -> Iterator["Server"]:
@@ -82,11 +101,19 @@ def _database(folder: str) -> Iterator[str]:
     if connection.vendor == "sqlite":
         yield f"sqlite:///{folder}/hub.sqlite3"
         return
-    server, name = os.environ["DATABASE_URL"], Path(folder).name.replace("-", "_").lower()
-    with psycopg.connect(server, autocommit=True) as postgres:
+    name = _name_of(Path(folder))
+    with _server() as postgres:
         postgres.execute(f'CREATE DATABASE "{name}"'.encode())
-        yield re.sub(r"/[^/?]*(\?|$)", rf"/{name}\1", server, count=1)
+        yield re.sub(r"/[^/?]*(\?|$)", rf"/{name}\1", os.environ["DATABASE_URL"], count=1)
         postgres.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
+
+
+def _server() -> psycopg.Connection[Any]:
+    return psycopg.connect(os.environ["DATABASE_URL"], autocommit=True)
+
+
+def _name_of(folder: Path) -> str:
+    return folder.name.replace("-", "_").lower()
 
 
 def _port(process: subprocess.Popen[str]) -> tuple[int, str]:

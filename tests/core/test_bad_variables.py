@@ -23,7 +23,8 @@ COMMANDS = [
     ["import_sqlew", "sqlew.db"],
     ["createsuperuser", "--no-input"],
 ]
-LOOKING = [command for command in COMMANDS if not {"setup", "migrate", "--setup"} & set(command)]
+# The check of the file is the connection's own, the same for all that does not make one.
+LOOKING = [["serve", "--port", "0"], ["runmcp"], ["runmcp", "--http", "--port", "0"], ["token", "list"]]
 PR_CAPBSET_DROP = 24
 CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 1, 2
 

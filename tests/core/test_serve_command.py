@@ -71,8 +71,8 @@ def test_it_sets_itself_up_and_prints_lines_with_its_port(django_db_setup: None)
         assert len(at.run("token", "list").stdout.splitlines()) == 1
 
 
-def test_a_base_url_that_was_named_stands_in_the_lines(django_db_setup: None) -> None:
-    with installation() as at:
+def test_a_base_url_that_was_named_stands_in_the_lines(ready: Installation) -> None:
+    with ready.copied() as at:
         at.environment["CTXHUB_BASE_URL"] = "https://hub.example.com"
         with at.serving("--setup", "--port", "0") as server:
             assert server.said.count("https://hub.example.com/mcp") == 4

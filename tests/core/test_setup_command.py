@@ -294,7 +294,7 @@ def test_a_bad_project_is_refused_in_a_sentence(two_runs: TwoRuns) -> None:
     assert refused.stderr.startswith("CommandError: slug: 'not a slug' may hold letters")
 
 
-def test_another_project_is_made_and_stays_the_one_to_connect_to(django_db_setup: None) -> None:
-    with installation() as at:
+def test_another_project_is_made_and_stays_the_one_to_connect_to(two_runs: TwoRuns) -> None:
+    with two_runs.at.copied() as at:
         at.run("setup", "--no-input", "--project", "second")
         assert "--project second" in at.run("setup", "--no-input").stdout

@@ -17,6 +17,7 @@ from ctxhub.core.models import Event, Project
 from ctxhub.core.selectors.hub import count_all
 from ctxhub.core.services.config import set_config
 from ctxhub.core.services.events import recorded
+from ctxhub.management.importing import at_once
 from memory.models import Scratchpad, Workflow
 from memory.selectors.scratchpads import content_at, list_revisions
 from memory.services.scratchpads import append_to_scratchpad, update_scratchpad
@@ -370,12 +371,15 @@ def test_statements_do_not_grow_with_rows(apollo: Project, hermes: Project, tmp_
     assert counts[0] == counts[1] < 50
 
 
-def test_large_pads_are_written_a_few_at_a_time(apollo: Project, pads: OldPads, take_pads: Take) -> None:
+def test_large_pads_are_written_a_few_at_a_time(
+    apollo: Project, pads: OldPads, take_pads: Take, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(at_once, "BYTES_AT_ONCE", 8 * (size := 65_536))
     pads.workflow()
     for n in range(10):
-        pads.pad(f"pad {n}", f"{n} " * (CONTENT_BYTES // 2))
+        pads.pad(f"pad {n}", f"{n} " * (size // 2))
     assert take_pads().counts["scratchpads"] == (10, 0, 0)
-    assert {pad.size for pad in pads_of(apollo)} == {CONTENT_BYTES}
+    assert {pad.size for pad in pads_of(apollo)} == {size}
 
 
 def test_another_project_stays_as_it_is(

@@ -13,7 +13,8 @@ from memory.services.scratchpads import (
     restore_scratchpad,
     update_scratchpad,
 )
-from memory.sql.scratchpad_states import KEPT, WHOLE_KEPT
+from memory.sql import scratchpad_states
+from memory.sql.scratchpad_states import WHOLE_KEPT
 from tests.memory.pads import content_of, events_of, pad_of, states_of, stored
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
@@ -135,12 +136,13 @@ def test_only_the_newest_whole_texts_are_kept(ada: Caller) -> None:
     assert content_at(ada.project_id, pad, WHOLE_KEPT + 10) == str(WHOLE_KEPT + 9)
 
 
-def test_of_appends_a_thousand_are_kept(ada: Caller) -> None:
+def test_of_appends_the_newest_are_kept(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scratchpad_states, "KEPT", kept := 200)
     pad = pad_of(ada, "0")
-    for n in range(1, KEPT + 105):
+    for n in range(1, kept + 105):
         append(ada, pad, str(n))
     numbers = [state.number for state in states_of(pad)]
-    assert KEPT - 100 <= len(numbers) <= KEPT
-    assert numbers[-1] == stored(pad).revision == KEPT + 105
+    assert kept - 100 <= len(numbers) <= kept
+    assert numbers[-1] == stored(pad).revision == kept + 105
     assert numbers == list(range(numbers[0], numbers[-1] + 1))
     assert content_at(ada.project_id, pad, numbers[0]).endswith(f"\n{numbers[0] - 1}")
