@@ -210,6 +210,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": r"/api/v1(/projects/\{slug\}(?=/.))?",
     "COMPONENT_SPLIT_REQUEST": True,
     "COMPONENT_SPLIT_PATCH": False,  # What a change must say, its body requires.
+    "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "id-or-ref"}},  # Completed by the hook.
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "ctxhub.core.api.schema.add_what_is_common",

@@ -12,7 +12,7 @@ BELOW_A_PROJECT = "api/v1/projects/<slug:slug>/"
 
 @dataclass(frozen=True)
 class Operation:
-    """`PATCH` `memories/<int:memory_id>/`; `body` is what the view checks it against."""
+    """`PATCH` `memories/<id:memory_id>/`; `body` is what the view checks it against."""
 
     method: str
     address: str

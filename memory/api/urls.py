@@ -32,11 +32,11 @@ register_converter(Key, "key")
 in_project = [
     path("constraints/", ConstraintViewSet.as_view({"get": "list", "post": "create"})),
     path(
-        "constraints/<int:constraint_id>/",
+        "constraints/<id:constraint_id>/",
         ConstraintViewSet.as_view({"get": "retrieve", "patch": "partial_update"}),
     ),
-    path("constraints/<int:constraint_id>/deactivate/", ConstraintViewSet.as_view({"post": "deactivate"})),
-    path("constraints/<int:constraint_id>/activate/", ConstraintViewSet.as_view({"post": "activate"})),
+    path("constraints/<id:constraint_id>/deactivate/", ConstraintViewSet.as_view({"post": "deactivate"})),
+    path("constraints/<id:constraint_id>/activate/", ConstraintViewSet.as_view({"post": "activate"})),
     path("contexts/", ContextViewSet.as_view({"get": "list", "post": "create"})),
     path("contexts/suggest/", ContextSuggestionViewSet.as_view({"get": "suggest"})),
     path(
@@ -50,15 +50,15 @@ in_project = [
     path("memories/grep/", GrepViewSet.as_view({"get": "search"})),
     path("memories/capture/", CaptureViewSet.as_view({"post": "create"})),
     path(
-        "memories/<int:memory_id>/relationships/",
+        "memories/<id:memory_id>/relationships/",
         RelationshipViewSet.as_view({"get": "retrieve", "post": "create", "delete": "destroy"}),
     ),
     path(
-        "memories/<int:memory_id>/relationships/suggested/",
+        "memories/<id:memory_id>/relationships/suggested/",
         RelationshipViewSet.as_view({"post": "relate_suggested"}),
     ),
     path(
-        "memories/<int:memory_id>/",
+        "memories/<id:memory_id>/",
         MemoryViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
     ),
     path("decisions/", DecisionViewSet.as_view({"get": "list", "post": "create"})),
@@ -82,24 +82,24 @@ in_project = [
     ),
     path("workflows/", WorkflowViewSet.as_view({"get": "list", "post": "create"})),
     path(
-        "workflows/<int:workflow_id>/",
+        "workflows/<id:workflow_id>/",
         WorkflowViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
     ),
-    path("workflows/<int:workflow_id>/scratchpads/", PadsViewSet.as_view({"get": "of_workflow"})),
+    path("workflows/<id:workflow_id>/scratchpads/", PadsViewSet.as_view({"get": "of_workflow"})),
     path("scratchpads/", PadsViewSet.as_view({"get": "list", "post": "create"})),
     path("scratchpads/search/", PadsViewSet.as_view({"get": "search"})),
     path(
-        "scratchpads/<int:scratchpad_id>/",
+        "scratchpads/<id:scratchpad_id>/",
         PadViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
     ),
-    path("scratchpads/<int:scratchpad_id>/append/", PadViewSet.as_view({"post": "append"})),
-    path("scratchpads/<int:scratchpad_id>/revisions/", PadRevisionViewSet.as_view({"get": "list"})),
+    path("scratchpads/<id:scratchpad_id>/append/", PadViewSet.as_view({"post": "append"})),
+    path("scratchpads/<id:scratchpad_id>/revisions/", PadRevisionViewSet.as_view({"get": "list"})),
     path(
-        "scratchpads/<int:scratchpad_id>/revisions/<int:revision>/",
+        "scratchpads/<id:scratchpad_id>/revisions/<int:revision>/",
         PadRevisionViewSet.as_view({"get": "retrieve"}),
     ),
     path(
-        "scratchpads/<int:scratchpad_id>/revisions/<int:revision>/restore/",
+        "scratchpads/<id:scratchpad_id>/revisions/<int:revision>/restore/",
         PadRevisionViewSet.as_view({"post": "restore"}),
     ),
 ]

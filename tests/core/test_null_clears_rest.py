@@ -78,16 +78,16 @@ def test_null_clears_one_field_or_is_refused(
 def test_only_what_has_to_be_something_cannot_be_null() -> None:
     never_empty = {f"{operation.address} {name}" for operation, name, field in FIELDS if not field.allow_null}
     assert never_empty == {
-        "constraints/<int:constraint_id>/ status",
+        "constraints/<id:constraint_id>/ status",
         "contexts/<key:context>/ name",
         "decisions/<key:key>/ status",
         "decisions/<key:key>/ value",
         "decisions/<key:key>/ version",
-        "memories/<int:memory_id>/ content",
-        "memories/<int:memory_id>/ context",
-        "memories/<int:memory_id>/ title",
-        "memories/<int:memory_id>/ type",
-        "workflows/<int:workflow_id>/ active",
+        "memories/<id:memory_id>/ content",
+        "memories/<id:memory_id>/ context",
+        "memories/<id:memory_id>/ title",
+        "memories/<id:memory_id>/ type",
+        "workflows/<id:workflow_id>/ active",
     }
 
 

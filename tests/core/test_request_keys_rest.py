@@ -12,7 +12,7 @@ from tests.tables import dump_written
 
 NAMES = {"key": "k", "name": "incident", "context": "general", "tool": "decision", "action": "set"}
 # What an operation needs beside its body's example.
-QUERIES = {"DELETE memories/<int:memory_id>/relationships/": "?target=decision:k"}
+QUERIES = {"DELETE memories/<id:memory_id>/relationships/": "?target=decision:k"}
 SAID = {"key": "k", "value": 1}
 BODIES = {"POST call/<str:tool>/": SAID, "POST call/<str:tool>/<str:action>/": SAID}
 READS = ["POST search/"]

@@ -10,11 +10,11 @@ in_project = [
     path("changes/", ChangeViewSet.as_view({"get": "list", "post": "create"})),
     path("changes/batch/", ChangeBatchViewSet.as_view({"post": "create"})),
     path("changes/lock/", LockViewSet.as_view({"get": "retrieve"})),
-    path("changes/<int:change_id>/", ChangeViewSet.as_view({"get": "retrieve"})),
+    path("changes/<id:change_id>/", ChangeViewSet.as_view({"get": "retrieve"})),
     path("leases/", LeaseViewSet.as_view({"get": "list", "post": "create"})),
     path("leases/release/", ReleaseViewSet.as_view({"post": "create"})),
     path(
-        "leases/<int:lease_id>/",
+        "leases/<id:lease_id>/",
         LeaseViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
     ),
     path("resources/", ResourceViewSet.as_view({"get": "list"})),

@@ -11,12 +11,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework.filters import BaseFilterBackend
 
 from ctxhub.core.answers import MAX_TOKENS
+from ctxhub.core.api.ids import id_said, id_schema
 from ctxhub.core.api.limits import ANY_LENGTH, Limits
 from ctxhub.core.api.problems import refuse_unknown
-from ctxhub.core.errors import InvalidInput, shown
-from ctxhub.core.inputs import MAX_LIMIT, read_ref_id
-
-LONGEST_NUMBER = 100
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.inputs import MAX_LIMIT
 
 REQUIRED = "ctxhub_required"
 
@@ -58,12 +57,9 @@ class IdField(forms.CharField):
 
     def to_python(self, value: Any) -> Any:
         try:
-            said = read_ref_id(super().to_python(value), self.kind)
+            return id_said(super().to_python(value) or "", self.kind)
         except InvalidInput as error:
             raise forms.ValidationError(error.message) from error
-        if not (said.isascii() and said.isdecimal() and len(said) <= LONGEST_NUMBER):
-            raise forms.ValidationError(f"{shown(said)} is not the id of a {self.kind}.")
-        return int(said)
 
 
 class IdParameter(Filter):
@@ -100,8 +96,7 @@ def number(
 
 def id_of(kind: str, says: str, *, required: bool = False) -> Filter:
     """17, or the ref of a thing of this kind."""
-    schema = {"type": "string", "pattern": f"^({kind}:)?[1-9][0-9]*$"}
-    return _declared(IdParameter(kind=kind), says, schema, required=required)
+    return _declared(IdParameter(kind=kind), says, id_schema(kind), required=required)
 
 
 def share(says: str) -> Filter:

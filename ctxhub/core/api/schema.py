@@ -10,6 +10,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample
 
 from ctxhub.core.api.bodies import Body
+from ctxhub.core.api.ids import id_schema, kind_of
 from ctxhub.core.api.limits import WORD
 from ctxhub.core.api.project import AGENT_HEADER
 from ctxhub.core.api.queries import REQUIRED
@@ -18,6 +19,9 @@ from ctxhub.core.inputs import WORD_LENGTH
 from ctxhub.core.toolbox.registry import all_tools
 
 Json = dict[str, Any]
+
+# The format that the settings give to ids in addresses.
+ID_OR_REF = "id-or-ref"
 
 ERROR: Json = {
     "type": "object",
@@ -142,6 +146,7 @@ def add_what_is_common(result: Json, generator: Any, request: Any, public: bool)
     for path, methods in result["paths"].items():
         for method, operation in methods.items():
             _name_tools(operation)
+            _name_ids(operation)
             in_project = path.startswith("/api/v1/projects/{slug}/")
             _add_parameters(operation, in_project, writes=method in ("post", "put", "patch", "delete"))
             _add_errors(operation, has_body="requestBody" in operation)
@@ -152,6 +157,15 @@ def _name_tools(operation: Json) -> None:
     for parameter in operation.get("parameters", ()):
         if (parameter["in"], parameter["name"]) == ("path", "tool"):
             parameter["schema"] = {"type": "string", "enum": list(all_tools())}
+
+
+def _name_ids(operation: Json) -> None:
+    """Which kind an id in the address is of, its name tells."""
+    for parameter in operation.get("parameters", ()):
+        if parameter.get("schema", {}).get("format") == ID_OR_REF:
+            kind = kind_of(parameter["name"])
+            parameter["description"] = f"Its id, or its ref: 17 or {kind}:17."
+            parameter["schema"] = id_schema(kind)
 
 
 def _add_parameters(operation: Json, in_project: bool, *, writes: bool) -> None:

@@ -18,6 +18,7 @@ from rest_framework.viewsets import GenericViewSet
 
 from ctxhub.core.answers import MAX_TOKENS, size
 from ctxhub.core.api.bodies import Body
+from ctxhub.core.api.ids import ids_of_refs
 from ctxhub.core.api.pages import CursorPages, Page
 from ctxhub.core.api.project import caller_in, speaking
 from ctxhub.core.api.queries import DeclaredQuery, Query
@@ -82,6 +83,7 @@ class HubViewSet(GenericViewSet[Any]):
             self._refuse_method(request, **kwargs)
         super().initial(request, *args, **kwargs)
         self.check_place(request, **kwargs)
+        self.kwargs.update(ids_of_refs(kwargs))  # What the action is called with.
         self.query = self.filterset_class.read(request.query_params, also=self.common_parameters)
         self.max_tokens = clean_max_tokens(self.query.pop("max_tokens", MAX_TOKENS))
         self.body = self._read_body(request) if self.action in self.bodies else {}
