@@ -10,9 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 from pytest_django import Settings
 
+from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.services import agents
+from ctxhub.core.services import agents, retention
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.registry import all_tools
 from memory.models import Constraint, Memory, Scratchpad, Workflow
@@ -396,7 +397,9 @@ ASKED: dict[str, list[Arguments]] = {
 
 def queries(caller: Caller, name: str, arguments: dict[str, Any]) -> int:
     tool, _, action = name.partition(".")
-    agents._touched[caller.project_id, caller.agent] = float("inf")  # Seen just now: not part of the action.
+    # Seen and cleaned just now: what falls due by the clock is no part of the action.
+    agents._touched[caller.project_id, caller.agent] = float("inf")
+    retention._cleaned[caller.project_id] = (clock.now(), retention.EVERY)
     asked = {said: value(caller) if callable(value) else value for said, value in arguments.items()}
     with CaptureQueriesContext(connection) as captured:
         call(caller, tool, {**asked, **({"action": action} if action else {})})
@@ -406,6 +409,13 @@ def queries(caller: Caller, name: str, arguments: dict[str, Any]) -> int:
 def test_every_action_is_counted() -> None:
     actions = {action.call for tool in all_tools().values() for action in tool.actions.values()}
     assert set(ASKED) == actions
+
+
+def test_cleaning_that_falls_due_is_not_counted(ada: Caller) -> None:
+    call(ada, "decision", {"action": "set", "key": "k", "value": 0})
+    first = queries(ada, "decision.set", {"key": "k", "value": 1})
+    retention._cleaned.clear()
+    assert queries(ada, "decision.set", {"key": "k", "value": 2}) == first
 
 
 def test_an_action_asks_as_often_at_5_rows_as_at_100(
