@@ -41,7 +41,7 @@ REFUSED = {
     r"exclude one another|and not both|told (both|neither)|Give ids|needs key": "one of several",
     r"(section|line) must be given": "what one mode needs, another has not",
     r"One agent speaks|expected_version and If-Match differ": "what several places may say, they say alike",
-    r"lies in the past|is your own|cannot be related to itself": "what is there decides",
+    r"lies in the past|is your own|cannot be related to itself|has no heading": "what is there decides",
     r"is not a ref\.": "refs of each kind have a form of their own",
     r"^The template": "what a template needs, it says itself",
     r"entries; the limit": "what a template adds to a list counts, too",

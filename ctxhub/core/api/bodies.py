@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.fields import empty
 
+from ctxhub.core.api.ids import id_schema
 from ctxhub.core.api.limits import MOST_ENTRIES, TEXT, WORD, Limits
 from ctxhub.core.api.problems import refusal_of, refuse_unknown
 from ctxhub.core.errors import CtxhubError, InvalidInput, shown
@@ -114,15 +115,13 @@ class WholeNumber(serializers.IntegerField):
         return data
 
 
-@extend_schema_field(
-    {"oneOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^([a-z]+:)?[1-9][0-9]*$"}]}
-)
 class IdOf(WholeNumber):
     """The id of a thing of one kind: 17, "17", or its ref (`message:17`)."""
 
     def __init__(self, kind: str, **options: Any) -> None:
         super().__init__(**options)
         self.kind = kind
+        set_override(self, "field", {"oneOf": [{"type": "integer", "minimum": 1}, id_schema(kind)]})
 
     def to_internal_value(self, data: Any) -> int:
         try:
