@@ -22,6 +22,28 @@ def end_other_connections() -> None:
             )
 
 
+def take_statistics() -> None:
+    """Of the tables as they are now: what is written afterwards, plans know nothing of."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+@contextmanager
+def every_statement_within(seconds: int) -> Iterator[None]:
+    """Of PostgreSQL, in a test's transaction; the checks of foreign keys that come behind it may last."""
+    if connection.vendor == "postgresql":
+        _limit_statements(seconds)
+        yield
+        _limit_statements(60)
+    else:
+        yield
+
+
+def _limit_statements(seconds: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL statement_timeout = '{seconds}s'")
+
+
 @contextmanager
 def database_away() -> Iterator[None]:
     """Nobody gets in: PostgreSQL admits none, SQLite's file cannot be opened. This thread stays connected."""

@@ -14,6 +14,7 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.models import Decision, DecisionScope, DecisionTag
 from memory.services.decisions import set_decision_batch
 from memory.sql.decision_lists import TAG_LINKS, rarest_first
+from tests.databases import every_statement_within, take_statistics
 
 WALKS: list[tuple[dict[str, Any], str]] = [
     ({"status": "any"}, "memory_decision_newest"),
@@ -123,10 +124,8 @@ def test_a_list_is_quick_with_statistics_of_empty_tables(ada: Caller) -> None:
     fill(ada, 600)
     for model in (DecisionTag, DecisionScope, Decision):
         model.objects.in_project(ada.project_id).delete()
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-        if connection.vendor == "postgresql":
-            cursor.execute("SET LOCAL statement_timeout = '2s'")
+    take_statistics()
     fill(ada, 1_200)
-    for query, _ in WALKS:
-        assert call(ada, "decision", {"action": "list", "limit": 20, **query})["count"] == 20
+    with every_statement_within(seconds=2):
+        for query, _ in WALKS:
+            assert call(ada, "decision", {"action": "list", "limit": 20, **query})["count"] == 20

@@ -15,6 +15,7 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.models import Constraint, ConstraintScope, ConstraintTag
 from memory.models.constraint import digest_of, rank_of
 from tests.core.test_query_plans import explained, sorts_inside
+from tests.databases import every_statement_within, take_statistics
 
 WALKS: list[tuple[dict[str, Any], str]] = [
     ({"status": "any"}, "memory_constraint_by_rank"),
@@ -135,16 +136,8 @@ def ids(caller: Caller, query: dict[str, Any]) -> list[int]:
 
 def test_a_list_is_quick_with_statistics_of_empty_tables(ada: Caller) -> None:
     """So it is in a young hub that takes an import: PostgreSQL then expects one row of each."""
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    take_statistics()
     fill(ada, 1_200)
-    give_up_after("2s")
-    for query, _ in WALKS:
-        assert call(ada, "constraint", {"action": "list", "limit": 20, **query})["count"] == 20
-    give_up_after("60s")
-
-
-def give_up_after(time: str) -> None:
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL statement_timeout = '{time}'")
+    with every_statement_within(seconds=2):
+        for query, _ in WALKS:
+            assert call(ada, "constraint", {"action": "list", "limit": 20, **query})["count"] == 20

@@ -17,6 +17,7 @@ from messaging.selectors.messages import list_thread
 from messaging.services.ageing import remove_old_messages, tell_overdue
 from messaging.services.receipts import read_messages_of
 from messaging.sql.requests import next_request
+from tests.databases import every_statement_within, take_statistics
 from tests.messaging.mail import known, send
 from tests.messaging.many import fill
 
@@ -121,20 +122,16 @@ def test_what_is_late_and_what_is_old_are_found_by_their_indexes(many: Caller) -
 
 def test_an_inbox_is_quick_with_statistics_of_empty_tables(ada: Caller, ben: Caller) -> None:
     known(ada, ben)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-        if connection.vendor == "postgresql":
-            cursor.execute("SET LOCAL statement_timeout = '1s'")
+    take_statistics()
     fill(ada, 3_000)
-    for query, _ in WALKS:
-        assert len(list_inbox(ben, **query).rows) == 20
+    with every_statement_within(seconds=1):
+        for query, _ in WALKS:
+            assert len(list_inbox(ben, **query).rows) == 20
 
 
 def test_all_is_read_at_once_with_statistics_of_an_empty_table(ada: Caller, ben: Caller) -> None:
     """So it is in a young hub: PostgreSQL then expects one row, and compared each with each."""
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-        if connection.vendor == "postgresql":
-            cursor.execute("SET LOCAL statement_timeout = '2s'")
+    take_statistics()
     fill(ada, 6_000)
-    assert read_messages_of(caller=ben, everything=True) == {"marked": 6_000}
+    with every_statement_within(seconds=2):
+        assert read_messages_of(caller=ben, everything=True) == {"marked": 6_000}

@@ -15,6 +15,7 @@ from ctxhub.core.listing import Listing
 from ctxhub.core.models import Agent
 from ctxhub.core.services import retention
 from tests.core.test_query_plans import explained, sorts_inside
+from tests.databases import every_statement_within, take_statistics
 from tracking.models import FileChange
 from tracking.selectors.changes import count_in_last_hour, list_changes
 from tracking.selectors.leases import count_by_agent, count_live, list_leases
@@ -160,24 +161,22 @@ def test_layers_are_counted_by_an_index(many: Caller) -> None:
 
 def test_lists_are_quick_with_statistics_of_empty_tables(ada: Caller) -> None:
     """So it is in a young hub that takes an import: PostgreSQL then expects one row of each."""
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-        if connection.vendor == "postgresql":
-            cursor.execute("SET LOCAL statement_timeout = '2s'")
+    take_statistics()
     for start in range(0, 1_500, 50):
         items = [
             {"path": f"src/{n}.py", "change": "modified", "layer": "data"} for n in range(start, start + 50)
         ]
         record_change_batch(caller=ada, items=items)
     add_leases(ada, 1_000, ends=timedelta(hours=1))
-    for query in (
-        {},
-        {"path": "src/**"},
-        {"by": "ada"},
-        {"layer": "data"},
-        {"path": "src/7*"},
-        {"since": "1d"},
-    ):
-        assert len(list_changes(ada.project_id, limit=20, **query).rows) == 20
-    assert len(list_resources(ada.project_id, path="src/**").rows) == 20
-    assert len(list_leases(ada.project_id).rows) == 20
+    with every_statement_within(seconds=2):
+        for query in (
+            {},
+            {"path": "src/**"},
+            {"by": "ada"},
+            {"layer": "data"},
+            {"path": "src/7*"},
+            {"since": "1d"},
+        ):
+            assert len(list_changes(ada.project_id, limit=20, **query).rows) == 20
+        assert len(list_resources(ada.project_id, path="src/**").rows) == 20
+        assert len(list_leases(ada.project_id).rows) == 20
