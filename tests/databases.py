@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 from psycopg import sql
 
 from ctxhub.mcp import bridge
@@ -20,6 +20,14 @@ def end_other_connections() -> None:
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
+
+
+@contextmanager
+def rolled_back() -> Iterator[None]:
+    """What is done within is undone; the test goes on with what there was."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 def take_statistics() -> None:

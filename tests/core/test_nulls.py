@@ -9,6 +9,7 @@ import time_machine
 from django.apps import apps
 from django.core.management.color import no_style
 from django.db import connection, transaction
+from pytest import Subtests  # noqa: PT013  # A name for a type.
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import CtxhubError
@@ -192,14 +193,15 @@ def outcome(caller: Caller, action: Action, said: dict[str, Any]) -> tuple[Any, 
     return answer, rows
 
 
-@pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
-def test_null_is_as_good_as_nothing(ada: Caller, ids: dict[str, Any], action: Action) -> None:
-    said = said_to(action.call, ids)
-    wanted, rows = outcome(ada, action, said)
-    assert wanted.get("error") == ("not_allowed" if action.call == "memory.grep" else None), wanted
-    answer, rows_with_nulls = outcome(ada, action, with_nulls(action, said))
-    assert answer == wanted
-    assert rows_with_nulls == rows
+def test_null_is_as_good_as_nothing(ada: Caller, ids: dict[str, Any], subtests: Subtests) -> None:
+    for action in ACTIONS.values():
+        said = said_to(action.call, ids)
+        with subtests.test(action.call):
+            wanted, rows = outcome(ada, action, said)
+            assert wanted.get("error") == ("not_allowed" if action.call == "memory.grep" else None), wanted
+            answer, rows_with_nulls = outcome(ada, action, with_nulls(action, said))
+            assert answer == wanted
+            assert rows_with_nulls == rows
 
 
 CHANGES = ["decision.set", "decision.set_batch", "decision.deprecate", "decision.template_set"]
@@ -219,12 +221,13 @@ REQUIRED = [
 ]
 
 
-@pytest.mark.parametrize(("action", "name"), REQUIRED, ids=[".".join(pair) for pair in REQUIRED])
 def test_a_required_argument_that_is_null_is_missing(
-    ada: Caller, ids: dict[str, Any], action: str, name: str
+    ada: Caller, ids: dict[str, Any], subtests: Subtests
 ) -> None:
-    answer, _ = outcome(ada, ACTIONS[action], {**said_to(action, ids), name: None})
-    assert (answer["error"], answer["missing"]) == ("invalid", [name])
+    for action, name in REQUIRED:
+        with subtests.test(f"{action}.{name}"):
+            answer, _ = outcome(ada, ACTIONS[action], {**said_to(action, ids), name: None})
+            assert (answer["error"], answer["missing"]) == ("invalid", [name])
 
 
 def test_null_does_not_pick_the_action(ada: Caller, ids: dict[str, Any]) -> None:

@@ -1,11 +1,10 @@
 """No action asks the database more often because there is more to find."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 from pytest_django import Settings
@@ -26,6 +25,7 @@ from memory.services.templates import set_template
 from memory.services.workflows import create_workflow
 from messaging.models import Message
 from messaging.services.messages import send_message_batch
+from tests.databases import rolled_back
 from tracking.models import Lease
 from tracking.services.changes import record_change_batch
 from tracking.services.leases import acquire_lease
@@ -431,10 +431,3 @@ def test_an_action_asks_as_often_at_5_rows_as_at_100(
             with subtests.test(name, arguments=arguments(2)), rolled_back():
                 asked = queries(few, name, arguments(5)), queries(many, name, arguments(100))
                 assert asked[0] == asked[1] <= MOST_QUERIES
-
-
-@contextmanager
-def rolled_back() -> Iterator[None]:
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest import Subtests  # noqa: PT013  # A name for a type.
 from pytest_django import Settings
 
 from ctxhub.core.caller import Caller
@@ -23,6 +24,7 @@ from memory.services.scratchpads import append_to_scratchpad, create_scratchpad
 from memory.services.templates import set_template
 from memory.services.workflows import create_workflow
 from messaging.services.messages import send_message
+from tests.databases import rolled_back
 from tests.tables import dump_project
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease
@@ -424,21 +426,20 @@ def test_every_action_is_walked() -> None:
     assert set(CALLS) == actions
 
 
-@pytest.mark.parametrize("name", CALLS)
 def test_another_projects_things_do_not_exist(
-    apollo: Project, cy: Caller, theirs: dict[str, str], name: str
+    apollo: Project, cy: Caller, theirs: dict[str, str], subtests: Subtests
 ) -> None:
     set_decision(caller=cy, key="own", value="x")
     theirs = {**theirs, "OWN EVENT": str(latest_cursor(cy.project_id))}
     before = dump_project(apollo)
-    for arguments, expected in CALLS[name]:
+    for name, (arguments, expected) in ((name, said) for name, calls in CALLS.items() for said in calls):
         asked, told = filled(arguments, theirs), filled(expected, theirs)
-        answer = asking(cy, name, asked)
-        assert {key: answer.get(key) for key in told} == told, answer
-        said = json.dumps(answer).lower()
-        assert not [word for word in SECRETS if word in said and word not in json.dumps(asked)]
-        assert dump_project(apollo) == before
-        Decision.objects.in_project(cy.project).exclude(key="own").delete()
+        with subtests.test(name, arguments=arguments), rolled_back():
+            answer = asking(cy, name, asked)
+            assert {key: answer.get(key) for key in told} == told, answer
+            said = json.dumps(answer).lower()
+            assert not [word for word in SECRETS if word in said and word not in json.dumps(asked)]
+            assert dump_project(apollo) == before
 
 
 def asking(caller: Caller, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
