@@ -5,8 +5,10 @@ ARGS ?=
 
 BIN := .venv/bin
 MAKEFLAGS += --no-print-directory
-# As many tests at once as there are processors; those of one file one after the other, in the order collected.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+# One test more at once than there are processors, as some wait; those of one file one after the other, in the
+# order collected.
+PROCESSES = $(shell $(BIN)/python -c 'import os; print(os.cpu_count() + 1)')
+PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder
 CHECKS := check-ruff check-format check-types check-imports check-migrations check-django
 
 # Whether .venv works: not one of a moved folder (its scripts name the old one), of a Python that has gone, or of
