@@ -75,7 +75,7 @@ def test_a_first_row_that_does_not_fit_is_cut_step_by_step() -> None:
     row = [7, "a long title " * 20, "a long text " * 50, ["one tag", "another tag"], "2026-11-21T10:00:00Z"]
     listing = Listing(("id", "title", "text", "tags", "at"), [row, row], cursor_after=lambda n: f"after {n}")
     whole = listing.answer(max_tokens=20_000)["rows"][0]
-    cut = listing.answer(max_tokens=200)
+    cut = listing.answer(max_tokens=180)
     [[row_id, title, text, tags, at]] = cut["rows"]
     assert (row_id, title.endswith("…"), text.endswith("…"), tags, at) == (7, True, True, whole[3], whole[4])
     least = listing.answer(max_tokens=1)
