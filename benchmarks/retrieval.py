@@ -11,16 +11,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 from django.core.management import call_command
 
 from benchmarks.databases import Engine, databases
 from benchmarks.inside import connected
 from benchmarks.questions.entries import Entry, Kind
+from benchmarks.questions.hubs import Row, RowKind
 from benchmarks.questions.reading import Question, read_entries, read_questions, with_typo
+from benchmarks.row_writing import write_rows
+from benchmarks.scoring import DEEPEST, recall, reciprocal_rank
 
-DEEPEST = 10
 SEED = 7
 
 Search = Callable[[str], list[str]]
@@ -73,20 +74,11 @@ def score(search: Search, questions: Sequence[Question]) -> Scores:
     took = time.perf_counter() - started
     pairs = list(zip(questions, found, strict=True))
     return Scores(
-        fmean(_recall(question, ids, 5) for question, ids in pairs),
-        fmean(_recall(question, ids, 10) for question, ids in pairs),
-        fmean(_reciprocal_rank(question, ids) for question, ids in pairs),
+        fmean(recall(question.answers, ids, 5) for question, ids in pairs),
+        fmean(recall(question.answers, ids, DEEPEST) for question, ids in pairs),
+        fmean(reciprocal_rank(question.answers, ids) for question, ids in pairs),
         took / len(questions) * 1000,
     )
-
-
-def _recall(question: Question, found: Sequence[str], depth: int) -> float:
-    return len(set(question.answers) & set(found[:depth])) / len(question.answers)
-
-
-def _reciprocal_rank(question: Question, found: Sequence[str]) -> float:
-    places = [place for place, one in enumerate(found, start=1) if one in question.answers]
-    return 1 / places[0] if places else 0.0
 
 
 def _mistyped(question: Question, seed: int) -> Question:
@@ -121,34 +113,15 @@ def _write(entries: Sequence[Entry]) -> tuple[int, dict[str, str]]:
     """Store every entry as what it is; its id by its ref."""
     from ctxhub.core.caller import Caller
     from ctxhub.core.services.projects import create_project
-    from ctxhub.core.writing import writing
 
     caller = Caller(project=create_project(slug="bench"), agent="bench", keeps_secrets=True)
-    with writing(caller.project_id):
-        refs = {_write_one(caller, entry): entry.id for entry in entries}
-    return caller.project_id, refs
+    return caller.project_id, write_rows(caller, [_row(entry) for entry in entries])
 
 
-def _write_one(caller: Any, entry: Entry) -> str:
-    from memory.services.constraints import add_constraint
-    from memory.services.decisions import set_decision
-    from messaging.services.messages import send_message
-    from tracking.services.changes import record_change
-
-    tags = list(entry.tags)
-    match entry.kind:
-        case Kind.DECISION:
-            set_decision(caller=caller, key=entry.title, value=entry.text, tags=tags)
-            return f"decision:{entry.title}"
-        case Kind.CONSTRAINT:
-            answer = add_constraint(caller=caller, category=entry.title, text=entry.text, tags=tags)
-            return f"constraint:{answer['id']}"
-        case Kind.MESSAGE:
-            sent = send_message(caller=caller, text=f"{entry.title}. {entry.text}")
-            return f"message:{sent['id']}"
-        case Kind.CHANGE:
-            change = record_change(caller=caller, path=entry.title, change="modified", description=entry.text)
-            return f"change:{change['id']}"
+def _row(entry: Entry) -> Row:
+    """A message has no place for a subject but its text."""
+    text = f"{entry.title}. {entry.text}" if entry.kind is Kind.MESSAGE else entry.text
+    return Row(entry.id, RowKind(entry.kind), entry.title, (text,), tags=entry.tags)
 
 
 # -- What a database offers ------------------------------------------------------------------------
