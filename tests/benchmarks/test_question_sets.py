@@ -109,8 +109,9 @@ def test_a_meeting_has_several_speakers_whose_names_begin_the_texts() -> None:
     assert all(row.text.casefold().startswith(f"{row.agent}: ") for row in hub.rows)
 
 
-def test_many_meeting_questions_have_several_answers() -> None:
-    assert sum(len(question.answers) > 1 for question in _questions("meetings")) >= 10
+@pytest.mark.parametrize("name", ["conversations", "meetings"])
+def test_some_answers_are_several_turns(name: str) -> None:
+    assert sum(len(question.answers) > 1 for question in _questions(name)) >= 10
 
 
 def test_threads_are_messages_that_answer_one_another() -> None:
