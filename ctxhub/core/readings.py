@@ -220,12 +220,12 @@ class Reading(Generic[AnswerT]):
         whole = self.shape(items)
         if not _costs_more(whole, max_tokens):
             return whole
-        left = max_tokens - size(self.shape([{}]))
+        left = max(max_tokens - size(self.shape([{}])), 1)
         answer = self._within(left, max_tokens)
         for _ in range(ROUNDS):
             if (beyond := size(answer) - max_tokens) <= 0 or left <= LEAST_TOKENS:
                 break
-            left -= beyond
+            left = max(left - beyond, 1)
             answer = self._within(left, max_tokens)
         return answer
 

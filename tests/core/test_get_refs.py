@@ -205,7 +205,7 @@ def test_a_text_too_long_for_any_answer_is_cut_and_the_field_beside_it_named(ada
 
 
 def test_a_field_beside_the_main_text_is_read_on_with_by_its_name(ada: Caller) -> None:
-    value, rationale = "many words\n" * 5_900, "more words\n" * 5_900
+    value, rationale = "many words\n" * 5_000, "more words\n" * 5_000
     set_decision(caller=ada, key="a", value=value, rationale=rationale)
     answer = get(ada, "decision:a")
     [item] = answer["items"]
