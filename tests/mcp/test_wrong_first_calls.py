@@ -311,13 +311,13 @@ def refusal(tool: str, arguments: dict[str, Any], ada: Caller, **surface: Any) -
 @pytest.mark.parametrize(
     ("tool", "arguments", "grouped", "flat"),
     [
-        ("memory_get", {"id": 999}, "memory search finds", "memory_search finds"),
+        ("memory_get", {"id": 10**9}, "memory search finds", "memory_search finds"),
         ("memory_context_get", {"context": "x"}, "memory contexts lists", "memory_contexts lists"),
-        ("message_thread", {"id": 999}, "message inbox shows", "message_inbox shows"),
-        ("constraint_activate", {"id": 999}, "constraint list shows", "constraint_list shows"),
+        ("message_thread", {"id": 10**9}, "message inbox shows", "message_inbox shows"),
+        ("constraint_activate", {"id": 10**9}, "constraint list shows", "constraint_list shows"),
         ("decision_deprecate", {"key": "x"}, "decision list shows", "decision_list shows"),
-        ("file_renew", {"lease_id": 999}, "file leases shows", "file_leases shows"),
-        ("scratchpad_append", {"scratchpad_id": 9, "content": "x"}, "scratchpad list", "scratchpad_list"),
+        ("file_renew", {"lease_id": 10**9}, "file leases shows", "file_leases shows"),
+        ("scratchpad_append", {"scratchpad_id": 10**9, "content": "x"}, "scratchpad list", "scratchpad_list"),
         ("decision_set_batch", {"items": ["x"]}, "what `set` takes", "what `decision_set` takes"),
         ("decision", {"action": "zzz"}, 'with action "help"', "a tool of its own"),
         ("decision", {"items": [], "key": "x"}, 'with action "help"', "a tool of its own"),

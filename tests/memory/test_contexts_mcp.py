@@ -114,7 +114,7 @@ def test_bad_input_is_named_and_nothing_is_written(
 
 
 @pytest.mark.parametrize("action", ["context_get", "context_update", "context_delete"])
-@pytest.mark.parametrize("unknown", ["shpo", 999, "999", "context:999", "9" * 40])
+@pytest.mark.parametrize("unknown", ["shpo", 999999999, "999999999", "context:999999999", "9" * 40])
 def test_an_unknown_one_is_not_found(ada_mcp: McpClient, action: str, unknown: Any) -> None:
     create(ada_mcp)
     answer = ada_mcp.call("memory", action, context=unknown)

@@ -292,10 +292,10 @@ def test_what_is_alike_is_suggested_and_related_by_a_button(
 @pytest.mark.parametrize(
     ("sent", "sentence"),
     [
-        ({"target": "memory:999", "relation": "related"}, "There is no memory"),
+        ({"target": "memory:999999999", "relation": "related"}, "There is no memory"),
         ({"target": "", "relation": "related"}, "is not a ref"),
         ({"target": "memory:{id}", "relation": "related"}, "cannot be related to itself"),
-        ({"target": "memory:999", "relation": "loves"}, "relation"),
+        ({"target": "memory:999999999", "relation": "loves"}, "relation"),
     ],
 )
 def test_what_cannot_be_related_is_told(

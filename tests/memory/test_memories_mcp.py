@@ -277,7 +277,7 @@ def test_bad_input_is_named_and_nothing_is_written(
     assert dump_project(apollo)["memory_memory"] == before
 
 
-@pytest.mark.parametrize("unknown", [0, -1, 999, 2**63, "memory:999"])
+@pytest.mark.parametrize("unknown", [0, -1, 999999999, 2**63, "memory:999999999"])
 def test_an_unknown_id_is_not_found(ada_mcp: McpClient, unknown: Any) -> None:
     for action in ("get", "update", "delete"):
         answer = ada_mcp.call("memory", action, id=unknown)

@@ -157,4 +157,4 @@ def test_it_answers_over_rest(ada_rest: RestClient) -> None:
     assert ada_rest.get("memories/similar/?text=redis%20minutes&threshold=0").body["count"] == 2
     assert ada_rest.get("memories/similar/").status == 400
     assert ada_rest.get("memories/similar/?text=x&threshold=2").status == 400
-    assert ada_rest.get("memories/similar/?id=999").status == 404
+    assert ada_rest.get("memories/similar/?id=999999999").status == 404

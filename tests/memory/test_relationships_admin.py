@@ -179,7 +179,7 @@ def test_from_a_memory_one_relates_that_memory(client: Client, said: Relationshi
     ("changes", "sentence"),
     [
         ({"source": ""}, "This field is required."),
-        ({"target": "memory:999"}, "There is no memory"),
+        ({"target": "memory:999999999"}, "There is no memory"),
         ({"target": "decision:nosuch"}, "There is no decision"),
         ({"target": "nonsense"}, "is not a ref"),
         ({"target": "agent:ada"}, "agent"),

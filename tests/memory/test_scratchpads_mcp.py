@@ -102,9 +102,9 @@ def test_parts_of_a_pad(ada_mcp: McpClient) -> None:
 
 def test_several_pads_and_those_that_are_missing(ada_mcp: McpClient) -> None:
     first, second = pad(ada_mcp, "a"), pad(ada_mcp, "b")
-    answer = ada_mcp.call("scratchpad", "get", scratchpad_ids=[f"scratchpad:{second}", 999, str(first)])
+    answer = ada_mcp.call("scratchpad", "get", scratchpad_ids=[f"scratchpad:{second}", 10**9, str(first)])
     assert [found["content"] for found in answer["scratchpads"]] == ["b", "a"]
-    assert answer["missing"] == [999]
+    assert answer["missing"] == [10**9]
 
 
 @pytest.mark.parametrize("form", ["{}", "scratchpad:{}", " {} "])

@@ -268,7 +268,9 @@ def test_a_bad_query_is_invalid(ada_rest: RestClient, path: str, query: dict[str
     assert (reply.status, reply.body["error"]) == (400, "invalid")
 
 
-@pytest.mark.parametrize("path", ["changes/99/", "leases/99/", f"changes/{10**30}/", f"leases/{10**30}/"])
+@pytest.mark.parametrize(
+    "path", ["changes/999999999/", "leases/999999999/", f"changes/{10**30}/", f"leases/{10**30}/"]
+)
 def test_what_is_not_there_is_not_found(ada_rest: RestClient, path: str) -> None:
     assert ada_rest.get(path).status == 404
 
