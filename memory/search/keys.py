@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ctxhub.core.search.abbreviations import long_form
 from ctxhub.core.search.analyser import Piece, fold, pieces, runs
 from ctxhub.core.search.documents import named_word
 
@@ -75,8 +76,9 @@ def _all_but_one(key: str, words: Sequence[str]) -> list[list[str]]:
 
 
 def _beginnings(key: str) -> list[str]:
-    """Its different words, cut short; of one with a number every digit counts."""
-    return sorted({word[:BEGINNING] if word.isalpha() else word for word, _ in key_words(key).words})
+    """Its different words, written out and cut short; of one with a number every digit counts."""
+    words = {long_form(word) for word, _ in key_words(key).words}
+    return sorted({word[:BEGINNING] if word.isalpha() else word for word in words})
 
 
 def _sign(letter: str, words: Sequence[str]) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 from ctxhub.core.clock import spoken
 from ctxhub.core.inputs import clean_limit, clean_query
 from ctxhub.core.listing import COUNTED_TO, Listing, make_cursor, preview, read_cursor, total_of
+from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word
 from ctxhub.core.search.engines import Narrowing, read_object_ids
-from ctxhub.core.search.queries import MAX_TERMS, parse
 from memory.sql.context_lists import count_contexts
 from memory.sql.context_lists import list_contexts as read_page
 from memory.sql.context_rows import ContextRow
@@ -67,6 +67,6 @@ def list_contexts(project_id: int, **query: Any) -> Listing:
 
 
 def _answering(project_id: int, text: str) -> list[int]:
-    query = parse(text, needs_all=True)
-    query = query.with_wanted(query.wanted[:MAX_TERMS])
-    return read_object_ids(Narrowing([[f"P{project_id}"], [kind_word("context")]]), query)
+    return read_object_ids(
+        Narrowing([[f"P{project_id}"], [kind_word("context")]]), parse_filter(project_id, text)
+    )

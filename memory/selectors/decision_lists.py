@@ -21,9 +21,9 @@ from ctxhub.core.inputs import (
     clean_words,
 )
 from ctxhub.core.listing import COUNTED_TO, Listing, make_cursor, preview, read_cursor, total_of
+from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope, read_object_ids
-from ctxhub.core.search.queries import MAX_TERMS, parse
 from ctxhub.core.selectors.events import moment_of
 from ctxhub.core.selectors.words import Words, find_words
 from memory.models import DecisionStatus
@@ -167,9 +167,8 @@ def _walk(project_id: int, sort: str, descending: bool, filters: DecisionFilters
 
 def answering_ids(project_id: int, text: str, scope: Scope) -> list[int]:
     """The decisions in which all words of a text stand: people's syntax, "a phrase", -not and prefix*."""
-    query = parse(text, needs_all=True)
-    query = query.with_wanted(query.wanted[:MAX_TERMS])
-    return read_object_ids(Narrowing([[f"P{project_id}"], [kind_word("decision")], *scope]), query)
+    narrowing = Narrowing([[f"P{project_id}"], [kind_word("decision")], *scope])
+    return read_object_ids(narrowing, parse_filter(project_id, text))
 
 
 def _scope(words: Words, tags: Sequence[str], match_all: bool, filters: DecisionFilters) -> Scope:

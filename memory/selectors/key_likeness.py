@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
 
+from ctxhub.core.search.abbreviations import meanings
 from memory.search.keys import Weighed, key_words, segments_of
 
 WORDS, PATH = 0.9, 0.1
@@ -68,6 +69,8 @@ def _matched(first: Sequence[Weighed], second: Sequence[Weighed]) -> tuple[float
 
 def _alike(one: str, other: str) -> float:
     """Of two words that differ: 0.8 or more for a short form or a slip, else nothing. Numbers are exact."""
+    if (other,) in meanings(one):
+        return SHORT
     if not (one.isalpha() and other.isalpha()):
         return 0.0
     short, long = sorted((one, other), key=len)

@@ -8,6 +8,7 @@ from rapidfuzz import fuzz
 from typing_extensions import TypedDict
 
 from ctxhub.core import clock
+from ctxhub.core.search.abbreviations import meanings
 from ctxhub.core.search.analyser import surface_words
 from ctxhub.core.search.documents import kind_word
 from ctxhub.core.search.engines import Scope, first_object_ids
@@ -59,7 +60,8 @@ def near_keys(project_id: int, key: str, count: int = 5) -> list[str]:
 def with_key_like(project_id: int, key: str, meant: Mapping[str, Sequence[str]] | None = None) -> list[Arm]:
     """Decisions that may have a key like it. `meant`: what its words may stand for beside themselves."""
     words = list(dict.fromkeys(word for word, _ in key_words(key).words))
-    terms = {word: Term(((word,), *((other,) for other in (meant or {}).get(word, ())))) for word in words}
+    also = {word: [*meanings(word), *((other,) for other in (meant or {}).get(word, ()))] for word in words}
+    terms = {word: Term(((word,), *also[word])) for word in words}
     some = [[word for word in words if word != other] for other in words[-LEFT_OUT:]]
     scope = _decisions_of(project_id)
     holding = [

@@ -9,9 +9,9 @@ from ctxhub.core.clock import spoken
 from ctxhub.core.errors import NotFound, shown
 from ctxhub.core.inputs import clean_limit, clean_query, read_id
 from ctxhub.core.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
+from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word
 from ctxhub.core.search.engines import Narrowing, read_object_ids
-from ctxhub.core.search.queries import MAX_TERMS, parse
 from ctxhub.core.tool_names import operation
 from memory.sql.decision_lists import Condition
 from memory.sql.workflow_lists import Place, count_workflows, workflows_of
@@ -105,8 +105,7 @@ def _place(cursor: str) -> Place:
 
 def _answering(project_id: int, text: str) -> list[int]:
     """The workflows in which all words of a text stand in one place: in itself, or in one of its pads."""
-    query = parse(text, needs_all=True)
-    query = query.with_wanted(query.wanted[:MAX_TERMS])
+    query = parse_filter(project_id, text)
     own, pads = (
         read_object_ids(Narrowing([[f"P{project_id}"], [kind_word(kind)]]), query)
         for kind in ("workflow", "scratchpad")

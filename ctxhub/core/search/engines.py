@@ -33,7 +33,9 @@ class Narrowing:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage that may answer. `words` are those it was found by; `is_over`: it is not in force."""
+    """A passage that may answer, the `part`-th of its thing. `words` are those it was found by, `scope` those
+    that searches narrow by; `is_over`: it is not in force.
+    """
 
     entry_id: int
     kind: str
@@ -44,6 +46,8 @@ class Candidate:
     words: str
     size: int
     is_over: bool = False
+    scope: str = ""
+    part: int = 0
 
 
 def frequencies(scope: Scope, terms: Sequence[Term]) -> list[int]:
@@ -76,17 +80,21 @@ def find_candidates(
         f"""
         WITH found AS MATERIALIZED ({ranked})
         SELECT e.id, e.kind, e.object_id, e.ref, e.updated_at, t.start, t.words, t.size, t.scope,
+            t.id - e.id * {PARTS},
             (SELECT count(*) FROM (SELECT DISTINCT id / {PARTS} FROM found LIMIT %s) c)
         FROM (SELECT id FROM found ORDER BY rank, id DESC LIMIT %s) best
         CROSS JOIN core_searchtext t CROSS JOIN core_searchentry e
         WHERE t.id = best.id AND e.id = best.id / {PARTS}""",  # noqa: S608
         [*values, count_to, limit],
     )
-    candidates = [
-        Candidate(entry, kind, row, ref, sql.read_time(at), start, words, size, OVER in scope.split())
-        for entry, kind, row, ref, at, start, words, size, scope, _ in rows
-    ]
-    return candidates, rows[0][9] if rows else 0
+    candidates = [_candidate(*columns) for *columns, _ in rows]
+    return candidates, rows[0][-1] if rows else 0
+
+
+def _candidate(entry: int, kind: str, row: int, ref: str, at: Any, *passage: Any) -> Candidate:
+    start, words, size, scope, part = passage
+    is_over = OVER in scope.split()
+    return Candidate(entry, kind, row, ref, sql.read_time(at), start, words, size, is_over, scope, part)
 
 
 def count_by_kind(narrowing: Narrowing, query: Query) -> dict[str, int]:
@@ -134,15 +142,12 @@ def read_beginnings(project_id: int, kind: str, object_ids: Sequence[int]) -> li
     among, values = sql.among("e.object_id", object_ids)
     rows = sql.rows(
         f"""
-        SELECT e.id, e.kind, e.object_id, e.ref, e.updated_at, t.start, t.words, t.size
+        SELECT e.id, e.kind, e.object_id, e.ref, e.updated_at, t.start, t.words, t.size, t.scope, 0
         FROM core_searchentry e CROSS JOIN core_searchtext t
         WHERE e.project_id = %s AND e.kind = %s AND {among} AND t.id = e.id * {PARTS}""",  # noqa: S608
         [project_id, kind, *values],
     )
-    return [
-        Candidate(entry, kind, row, ref, sql.read_time(at), start, words, size)
-        for entry, kind, row, ref, at, start, words, size in rows
-    ]
+    return [_candidate(*columns) for columns in rows]
 
 
 def _objects(found: str) -> str:
@@ -191,7 +196,8 @@ class _Sqlite:
 
     def _term(self, term: Term) -> str:
         star = "*" if term.prefix else ""
-        return " OR ".join(f"{_quoted(' '.join(words))}{star}" for words in term.spellings)
+        spellings = (f"{_quoted(' '.join(words))}{star}" for words in term.spellings)
+        return " OR ".join([*spellings, *map(self._term, term.also)])
 
 
 class _Postgresql:
@@ -224,9 +230,8 @@ class _Postgresql:
 
     def _term(self, term: Term) -> str:
         star = ":*" if term.prefix else ""
-        return " | ".join(
-            f"({' <-> '.join(_lexeme(word) for word in words)}{star})" for words in term.spellings
-        )
+        spellings = (f"({' <-> '.join(_lexeme(word) for word in words)}{star})" for words in term.spellings)
+        return " | ".join([*spellings, *map(self._term, term.also)])
 
 
 def _quoted(words: str) -> str:

@@ -24,6 +24,7 @@ DENSE_WORD = 3
 ENDINGS = ("", "e", "n", "g", "ng", "d", "y", "s", "t")
 LEAST_BEGINNING = 4
 
+_REASONS = re.compile(r"\b(?:why|reasons?|how come)\b|為什麼|为什么|為何|为何|原因|理由", re.IGNORECASE)
 _CHUNK = re.compile(r'(?P<minus>(?<!\S)-(?="|[^\W\d_]))?(?:"(?P<phrase>[^"]*)"|(?P<plain>[^\s"]+))')
 _DATE = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])")
 
@@ -33,13 +34,20 @@ class Term:
     """One thing asked for: any of the `spellings`, each some words side by side.
 
     `prefix`: the last word is only the beginning of one. `surface` is what was typed; empty: nothing that
-    could be mistyped. `weight` is how much it counts beside the others.
+    could be mistyped. `weight` is how much it counts beside the others. `also` stand for it where it is not
+    there itself: the `weight` of each is how much of it they count.
     """
 
     spellings: tuple[tuple[str, ...], ...]
     surface: str = ""
     prefix: bool = False
     weight: float = 1.0
+    also: "tuple[Term, ...]" = ()
+
+    @property
+    def alone(self) -> "Term":
+        """Without what stands for it."""
+        return replace(self, also=()) if self.also else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,10 @@ class Query:
 
     def with_wanted(self, wanted: Iterable[Term]) -> "Query":
         return replace(self, wanted=tuple(wanted))
+
+
+def asks_for_reasons(text: str) -> bool:
+    return bool(_REASONS.search(text))
 
 
 def parse(text: str, *, needs_all: bool = False) -> Query:
@@ -84,7 +96,7 @@ def parse_likeness(text: str) -> Query:
     """The words of a whole text, the most frequent first: for what is similar to it."""
     counts = Counter(word for word in analyse(text) if word not in STOP_WORDS and _is_word(word))
     words = [word for word, _ in counts.most_common(2 * MAX_TERMS)]
-    return Query(tuple(Term(((word,),), weight=1 + min(counts[word], 4) / 4) for word in words))
+    return Query(tuple(Term(((word,),), word, weight=1 + min(counts[word], 4) / 4) for word in words))
 
 
 def single_words(query: Query) -> list[Term]:

@@ -15,13 +15,27 @@ B = 0.6
 OVER_WORTH = 0.6
 
 
+Counter = tuple[Sequence[str], float]
+"""How a term, or one that stands for it, is written; and how much that counts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate with its score, and what each term found in it has added."""
+    """A candidate with how well it answers, and what each term found in it has added.
+
+    `strength` orders; the `score` that is told ends at 1.0. `lent` is what of it a neighbour has lent, and
+    `prior` what it was multiplied by for its kind.
+    """
 
     candidate: Candidate
-    score: float
+    strength: float
     parts: Mapping[Term, float]
+    lent: float = 0.0
+    prior: float = 1.0
+
+    @property
+    def score(self) -> float:
+        return min(self.strength, 1.0)
 
 
 def worth(total: int, frequency: int) -> float:
@@ -40,38 +54,53 @@ def rank(candidates: Sequence[Candidate], weights: Mapping[Term, float]) -> list
         return []
     average = sum(candidate.size for candidate in candidates) / len(candidates) or 1
     best = max(sum(weights.values()), 1e-9)
-    asked = [(term, weight, _patterns(term)) for term, weight in weights.items()]
+    asked = [(term, weight, _counters(term)) for term, weight in weights.items()]
     found: dict[int, tuple[float, Ranked]] = {}
     for candidate in candidates:
         parts = _parts(candidate, asked, average)
         score = sum(parts.values())
         if candidate.entry_id not in found or score > found[candidate.entry_id][0]:
-            found[candidate.entry_id] = score, Ranked(candidate, min(score / best, 1.0), parts)
+            found[candidate.entry_id] = score, Ranked(candidate, score / best, parts)
     ordered = sorted(found.values(), key=lambda one: (one[0], one[1].candidate.updated_at), reverse=True)
     return [ranked for _, ranked in ordered]
 
 
 def occurrences(words: str, term: Term) -> int:
-    """How often a term is in some words."""
-    return _count(_set_apart(words), _patterns(term))
+    """How often a term is in some words, or what stands for it."""
+    times, _ = _occurrences(_set_apart(words), _counters(term))
+    return times
 
 
 def _parts(
-    candidate: Candidate, asked: Sequence[tuple[Term, float, Sequence[str]]], average: float
+    candidate: Candidate, asked: Sequence[tuple[Term, float, Sequence[Counter]]], average: float
 ) -> dict[Term, float]:
     text = _set_apart(candidate.words)
     length = K1 * (1 - B + B * candidate.size / average)
     force = OVER_WORTH if candidate.is_over else 1.0
     parts = {}
-    for term, weight, patterns in asked:
-        if times := _count(text, patterns):
-            parts[term] = force * weight * times * (K1 + 1) / (times + length)
+    for term, weight, counters in asked:
+        times, share = _occurrences(text, counters)
+        if times:
+            parts[term] = force * weight * share * times * (K1 + 1) / (times + length)
     return parts
+
+
+def _occurrences(text: str, counters: Sequence[Counter]) -> tuple[int, float]:
+    """Of the term itself, or of the first that stands for it and is there; and how much each counts."""
+    for patterns, share in counters:
+        if times := _count(text, patterns):
+            return times, share
+    return 0, 0.0
 
 
 def _set_apart(words: str) -> str:
     """Words each with a blank of its own on both sides, so that neighbours can be counted."""
     return f" {words.replace(' ', '  ')} "
+
+
+def _counters(term: Term) -> Sequence[Counter]:
+    also = sorted(term.also, key=lambda other: -other.weight)
+    return [(_patterns(term), 1.0), *((_patterns(other), other.weight) for other in also)]
 
 
 def _patterns(term: Term) -> Sequence[str]:

@@ -34,10 +34,10 @@ def order(query: str, ranked: Sequence[Ranked], texts: Sequence[str]) -> list[Ra
     best = max(one.score for one in ranked) or 1.0
     like = _likeness(query, texts)
     scored = [
-        replace(one, score=(one.score / best + WEIGHT * max(likeness, 0.0)) / (1 + WEIGHT))
+        replace(one, strength=(one.score / best + WEIGHT * max(likeness, 0.0)) / (1 + WEIGHT))
         for one, likeness in zip(ranked, like, strict=True)
     ]
-    return sorted(scored, key=lambda one: -one.score)
+    return sorted(scored, key=lambda one: -one.strength)
 
 
 def _likeness(query: str, texts: Sequence[str]) -> list[float]:

@@ -1,15 +1,17 @@
 """What a search is for: the question read, and the filters as words of the index."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypedDict, Unpack
 
 from ctxhub.core import nouns, sql
 from ctxhub.core.errors import NotFound, shown
 from ctxhub.core.inputs import clean_moment, clean_name, clean_one_of, clean_query, clean_words
+from ctxhub.core.search.alternatives import with_beginnings, with_meanings
 from ctxhub.core.search.corrections import Corrected, correct, widen
+from ctxhub.core.search.counts import Counts
 from ctxhub.core.search.documents import kind_word, tag_word
-from ctxhub.core.search.engines import Narrowing, Scope, frequencies
+from ctxhub.core.search.engines import Narrowing, Scope
 from ctxhub.core.search.queries import MAX_TERMS, Query, Term, parse, parse_likeness
 from ctxhub.core.search.ranking import worth
 from ctxhub.core.selectors.events import moment_of
@@ -58,19 +60,25 @@ def prepare(
     narrowing = narrow(project_id, filters)
     if narrowing is None:
         return None
-    everywhere = [[f"P{project_id}"]]
     if match == "similar":
         return _likeness(project_id, narrowing, parse_likeness(text))
     asked = parse(text, needs_all=match == "all")
-    asked = asked.with_wanted(asked.wanted[:MAX_TERMS])
-    counts = dict(zip(asked.wanted, frequencies(everywhere, asked.wanted), strict=True))
-    read = widen(project_id, asked, counts) if match == "fuzzy" else correct(project_id, text, asked, counts)
+    asked = asked.with_wanted(map(with_meanings, asked.wanted[:MAX_TERMS]))
+    asked = widen(project_id, asked) if match == "fuzzy" else asked
+    counts = Counts(project_id)
+    asked = asked.with_wanted(_known_better(project_id, asked.wanted, counts))
+    lost = frozenset(term for term in asked.wanted if not counts.found(term))
+    read = Corrected(asked)
+    if lost and match != "fuzzy":
+        read = correct(project_id, text, asked, lost)
+        counts.look_up(read.query.wanted)
     if match in ("any", "all"):
-        read = Corrected(asked, counts, read.did_you_mean)
+        read = Corrected(asked, read.did_you_mean)
     total = count_things(project_id)
-    weights = {term: term.weight * worth(total, read.counts[term]) for term in read.query.wanted}
+    weighed = dict(_weighed(term, counts, total) for term in read.query.wanted)
     method = match if match != "auto" else "corrected" if read.did_you_mean else "any"
-    return Search(narrowing, read.query, weights, method, read.did_you_mean, read.counts)
+    looked_up = read.query.with_wanted(weighed)
+    return Search(narrowing, looked_up, weighed, method, read.did_you_mean, counts.of_all(weighed))
 
 
 def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
@@ -109,14 +117,35 @@ def count_things(project_id: int) -> int:
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
+def _known_better(project_id: int, wanted: Sequence[Term], counts: Counts) -> list[Term]:
+    """The terms; those that are nowhere with the words that they begin, and that begin them."""
+    counts.look_up(wanted)
+    lost = [term for term in wanted if not counts.found(term)]
+    better = dict(zip(lost, with_beginnings(project_id, lost), strict=True)) if lost else {}
+    counts.look_up(better.values())
+    return [better.get(term, term) for term in wanted]
+
+
+def _weighed(term: Term, counts: Counts, total: int) -> tuple[Term, float]:
+    """The term with those that stand for it and are there, and what it is worth.
+
+    A term that is nowhere itself is worth as much as the rarest of those.
+    """
+    also = [(other, worth(total, counts.of(other))) for other in term.also if counts.of(other)]
+    own = worth(total, counts.of(term)) if counts.of(term) or not also else max(worth for _, worth in also)
+    there = (replace(other, weight=other.weight * min(each / own, 1.0)) for other, each in also)
+    return replace(term, also=tuple(there)), term.weight * own
+
+
 def _likeness(project_id: int, narrowing: Narrowing, query: Query) -> Search:
     """Of a text's words the rarest and most frequent say best what it is about."""
-    counts = dict(zip(query.wanted, frequencies([[f"P{project_id}"]], query.wanted), strict=True))
-    total = count_things(project_id)
-    weights = {term: term.weight * worth(total, count) for term, count in counts.items() if count}
+    counts, total = Counts(project_id), count_things(project_id)
+    asked = [with_meanings(term) for term in query.wanted]
+    counts.look_up(asked)
+    weights = dict(_weighed(term, counts, total) for term in asked if counts.found(term))
     telling = sorted(weights, key=lambda term: weights[term], reverse=True)[:MAX_TERMS]
     best = {term: weights[term] for term in telling}
-    return Search(narrowing, Query(tuple(telling)), best, "similar", counts=counts)
+    return Search(narrowing, Query(tuple(telling)), best, "similar", counts=counts.of_all(best))
 
 
 def _kind(said: str) -> str:
