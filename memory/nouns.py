@@ -30,6 +30,7 @@ from memory.selectors.relationships import open_relationships
 from memory.selectors.scratchpads import open_scratchpads
 from memory.selectors.templates import open_templates
 from memory.selectors.workflows import open_workflows
+from memory.sql.memory_turns import read_turns
 
 
 def count_decisions(figures: Figures) -> list[int]:
@@ -74,6 +75,9 @@ register(
         text="value",
         by_layer=active_by_layer,
         documents=read_decision_documents,
+        prior=1.05,
+        has_reasons=True,
+        is_kept=True,
         showing=decisions_showing,
         ids_of=ids_of_keys,
     )
@@ -88,6 +92,9 @@ register(
         text="text",
         by_layer=constraints_by_layer,
         documents=read_constraint_documents,
+        prior=1.05,
+        has_reasons=True,
+        is_kept=True,
         showing=constraints_showing,
     )
 )
@@ -99,6 +106,8 @@ register(
         count=count_workflows,
         open=open_workflows,
         documents=read_workflow_documents,
+        prior=0.7,
+        is_kept=True,
     )
 )
 register(
@@ -122,6 +131,8 @@ register(
         open=open_contexts,
         text="description",
         documents=read_context_documents,
+        prior=0.7,
+        is_kept=True,
         showing=contexts_showing,
         ids_of=ids_of_contexts,
     )
@@ -136,6 +147,7 @@ register(
         text="content",
         documents=read_memory_documents,
         showing=memories_showing,
+        turns=read_turns,
     )
 )
 register(Noun("relationship", "relationships", Relationship, open=open_relationships))

@@ -8,6 +8,7 @@ from messaging.models import Message
 from messaging.search import messages_showing, read_message_documents
 from messaging.selectors.inbox import count_unread, count_urgent, unread_of
 from messaging.selectors.messages import open_messages
+from messaging.sql.turns import read_turns
 
 
 def count_messages(figures: Figures) -> int:
@@ -25,6 +26,7 @@ register(
         documents=read_message_documents,
         showing=messages_showing,
         unread=count_unread,
+        turns=read_turns,
     )
 )
 agent_facts["unread"] = unread_of

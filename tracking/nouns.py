@@ -27,6 +27,7 @@ register(
         count=lambda figures: figures.of("resource"),
         open=open_resources,
         documents=read_resource_documents,
+        is_kept=True,
         ids_of=ids_of_files,
     )
 )

@@ -28,6 +28,11 @@ class Noun:
     `documents(project_id, object_ids)`: what these rows are found by, and what excerpts are cut from.
     `ids_of(project_id, names)`: the rows that names of refs mean, where they are not the rows' ids.
     `showing(word)`: the ids of the rows whose documents show this tag, scope, category or agent by its name.
+    `turns(project_id, object_ids)`: of rows that were found, those that were said before them and after them,
+    each with the share of their score that it borrows.
+    `prior`: what its things count in a search beside others.
+    `has_reasons`: its things say why, and come first where that is asked.
+    `is_kept`: its things are shown by a search even where another says nearly the same.
     `unread(caller)`: what `updates` says of this noun, in place of how many things others changed.
     """
 
@@ -40,6 +45,10 @@ class Noun:
     documents: Callable[[int, Sequence[int]], Sequence[Document]] | None = None
     showing: Callable[[NamedRow], Sequence[int]] | None = None
     unread: Callable[[Caller], int] | None = None
+    turns: Callable[[int, Sequence[int]], Mapping[int, Mapping[int, float]]] | None = None
+    prior: float = 1.0
+    has_reasons: bool = False
+    is_kept: bool = False
     ids_of: Callable[[int, Sequence[str]], Mapping[str, int]] | None = None
     text: str = ""
 

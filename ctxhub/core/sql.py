@@ -76,6 +76,12 @@ def listed(values: Sequence[str]) -> tuple[str, list[Any]]:
     return "unnest(%s::text[]) WITH ORDINALITY asked(value, key)", [list(values)]
 
 
+def ending(column: str, characters: int = 20) -> str:
+    """The last characters of a text."""
+    function = "right" if connection.vendor == "postgresql" else "substr"
+    return f"{function}({column}, {characters if function == 'right' else -characters})"
+
+
 def stored_time(moment: datetime) -> Any:
     return connection.ops.adapt_datetimefield_value(moment)
 

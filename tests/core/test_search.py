@@ -24,7 +24,8 @@ from messaging.services.messages import send_message
 from tracking.services.changes import record_change
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-MOST_QUERIES = 6
+# Words that are nowhere are looked for as beginnings, then as slips; who finds nothing is told why.
+MOST_QUERIES, MOST_TO_CORRECT, MOST_TO_EXPLAIN = 6, 8, 16
 
 
 def ask(caller: Caller, query: str, **rest: Any) -> Found:
@@ -249,7 +250,7 @@ def test_an_unknown_context_is_not_found(ada: Caller) -> None:
         ("pgbouncer sessions -laptop", "auto", {"decision:db/engine"}),
         ('pgbouncer sessions -"thirty minutes"', "auto", {"decision:db/engine"}),
         ("pgboun*", "auto", {"decision:db/engine"}),
-        ("pgboun", "any", set()),
+        ("pgboun", "any", {"decision:db/engine"}),
     ],
 )
 def test_each_way_to_match(ada: Caller, query: str, match: str, expected: set[str]) -> None:
@@ -485,6 +486,7 @@ def test_nothing_found_is_an_answer_too(ada: Caller) -> None:
         "total_tokens": 0,
         "avg_tokens": 0,
         "method": "any",
+        "hint": "Nothing is stored in this project yet.",
     }
 
 
@@ -497,23 +499,26 @@ def test_a_budget_is_kept_and_what_is_left_out_is_counted(ada: Caller, budget: i
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("asked", "most"),
     [
-        {"query": "pipeline retries"},
-        {"query": "pipeline retries", "match": "all", "kinds": ["decision"], "since": "1h", "by": "cy"},
-        {"query": "pipline retris", "limit": 50},
-        {"query": "pipeline retries", "match": "fuzzy", "limit": 50},
-        {"query": "pipeline number", "match": "similar", "detail": "detailed", "limit": 50},
-        {"query": "pipeline", "layer": "data", "tags": ["api"]},
+        ({"query": "pipeline retries"}, MOST_QUERIES),
+        (
+            {"query": "pipeline retries", "match": "all", "kinds": ["decision"], "since": "1h", "by": "cy"},
+            MOST_QUERIES,
+        ),
+        ({"query": "pipline retris", "limit": 50}, MOST_TO_CORRECT),
+        ({"query": "pipeline retries", "match": "fuzzy", "limit": 50}, MOST_QUERIES),
+        ({"query": "pipeline number", "match": "similar", "detail": "detailed", "limit": 50}, MOST_QUERIES),
+        ({"query": "pipeline", "layer": "data", "tags": ["api"]}, MOST_TO_EXPLAIN),
     ],
     ids=str,
 )
 def test_a_search_asks_the_database_a_handful_of_times(
-    ada: Caller, cy: Caller, asked: dict[str, Any]
+    ada: Caller, cy: Caller, asked: dict[str, Any], most: int
 ) -> None:
     fill(Caller(project=ada.project, agent="cy"), 20)
     fill(cy, 250)
-    assert queries(ada, asked) == queries(cy, asked) <= MOST_QUERIES
+    assert queries(ada, asked) == queries(cy, asked) <= most
 
 
 def queries(caller: Caller, asked: dict[str, Any]) -> int:

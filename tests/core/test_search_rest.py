@@ -47,6 +47,7 @@ def test_a_question_is_answered_with_items(ask: Ask) -> None:
         "excerpt": "Sessions expire after thirty minutes.",
         "score": first["score"],
         "tokens": first["tokens"],
+        "more": None,
     }
     assert 0 < second["score"] < first["score"] <= 1
     costs = first["tokens"] + second["tokens"]

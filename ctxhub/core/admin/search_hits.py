@@ -39,12 +39,15 @@ class Part:
 class Why:
     """What adds up to the score of a hit, the most telling term first. `adds`, the sum, may exceed 100.
 
-    `is_moved`: likeness of meaning, where the hub looks at it, has made another score of the sum.
+    `lent` is what a neighbour has added, and `prior` what both are multiplied by for the kind of the hit.
+    `is_moved`: likeness of meaning, where the hub looks at it, has made another score of that.
     """
 
     parts: Sequence[Part]
     missing: Sequence[Part]
     adds: float
+    lent: float
+    prior: float
     is_moved: bool
 
 
@@ -144,9 +147,10 @@ def _why(ranked: Ranked, search: Search, typed: Container[Term]) -> Why:
         for term, weight in search.weights.items()
     ]
     found = sorted((part for part in parts if part.times), key=lambda part: -part.adds)
-    adds = sum(part.adds for part in found)
-    is_moved = abs(min(adds, 100) - 100 * ranked.score) > 0.1
-    return Why(found, [part for part in parts if not part.times], adds, is_moved)
+    missing = [part for part in parts if not part.times]
+    adds, lent = sum(part.adds for part in found), 100 * ranked.lent
+    is_moved = abs((adds + lent) * ranked.prior - 100 * ranked.strength) > 0.1
+    return Why(found, missing, adds, lent, ranked.prior, is_moved)
 
 
 def _agents(project_id: int, ids: Iterable[int | None]) -> dict[int, str]:

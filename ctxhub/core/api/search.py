@@ -98,5 +98,5 @@ class SearchViewSet(ProjectViewSet):
         return self._found(self.body)
 
     def _found(self, asked: Mapping[str, Any]) -> Response:
-        found = search(self.project_id, **asked)
+        found = search(self.project_id, shows_repeats=False, **asked)
         return self.listed(Page.of(search_listing(found, asked.get("detail", "compact"))))

@@ -53,6 +53,7 @@ class SearchHit(serializers.Serializer[dict[str, object]]):
     excerpt = serializers.CharField(allow_null=True, allow_blank=True, help_text="What of it answers.")
     score = serializers.FloatField(min_value=0, max_value=1)
     tokens = serializers.IntegerField(help_text="What title and excerpt cost.")
+    more = serializers.IntegerField(allow_null=True, help_text="How many nearly equal ones are left out.")
 
 
 class SearchAnswer(serializers.Serializer[dict[str, object]]):
@@ -66,7 +67,10 @@ class SearchAnswer(serializers.Serializer[dict[str, object]]):
     avg_tokens = serializers.IntegerField()
     method = serializers.CharField(help_text="How it was found: any, corrected, all, fuzzy, similar.")
     did_you_mean = serializers.CharField(required=False, help_text="The question without its slips.")
-    hint = serializers.CharField(required=False, help_text="What the filters name that is not there.")
+    hint = serializers.CharField(required=False, help_text="Nothing found: what kept everything out.")
+    near = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="Nothing found: refs of what is nearest."
+    )
 
 
 class Project(serializers.Serializer[dict[str, object]]):

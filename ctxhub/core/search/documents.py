@@ -68,7 +68,7 @@ def passages(document: Document) -> list[Passage]:
 def last_passages(document: Document, part: int, start: int) -> list[Passage]:
     """Those from the `part`-th on, of a document whose `body` is what stands from `start` on in the text."""
     head = analyse(document.title)
-    also = [*analyse("\n".join(document.tags)), *_date_words(document.at)]
+    also = [*analyse("\n".join(document.tags)), *date_words(document.at)]
     found = []
     for own, (begin, end) in enumerate(islice(stretches(document.body), PARTS - part), start=part):
         words = head + ([] if own else also) + analyse(document.body[begin:end])
@@ -115,5 +115,6 @@ def named_word(letter: str, name: str) -> str:
     return f"{letter}{hashlib.blake2s(name.encode(), digest_size=5).hexdigest().upper()}"
 
 
-def _date_words(at: datetime) -> list[str]:
+def date_words(at: datetime) -> list[str]:
+    """By which things are found that changed on a day."""
     return [str(at.year), *analyse(MONTHS[at.month - 1]), str(at.day)]

@@ -11,27 +11,33 @@ from ctxhub.core.search import semantic
 from ctxhub.core.search.documents import PASSAGE_CHARACTERS, Document
 from ctxhub.core.search.engines import find_candidates
 from ctxhub.core.search.excerpts import Wanted, excerpt
-from ctxhub.core.search.queries import Term
+from ctxhub.core.search.queries import Term, asks_for_reasons
 from ctxhub.core.search.ranking import Ranked, rank
+from ctxhub.core.search.repeats import Shown, without_repeats
+from ctxhub.core.selectors.search_nothing import explain_nothing
 from ctxhub.core.selectors.search_questions import Search, SearchFilters, prepare
+from ctxhub.core.selectors.search_turns import with_turns
 from ctxhub.core.token_count import count_tokens
 
 # What title and excerpt of a hit may cost, in tokens.
 DETAILS = {"ids": 0, "compact": 60, "standard": 120, "detailed": 250}
-COLUMNS = ("ref", "title", "excerpt", "score", "tokens")
+COLUMNS = ("ref", "title", "excerpt", "score", "tokens", "more")
 # So many passages are looked at; of a longer list twice as many as it has.
 CANDIDATES = 60
+# Of the terms that the best hit has.
+MOST_TERMS = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One thing found. `score` 0..1; `tokens`: what title and excerpt cost."""
+    """One thing found. `score` 0..1; `tokens`: of title and excerpt; `more`: nearly equal ones left out."""
 
     ranked: Ranked
     document: Document
     title: str
     excerpt: str
     tokens: int
+    more: int = 0
 
     @property
     def ref(self) -> str:
@@ -44,12 +50,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`total`: as `total_of` says it; `search` is None where nothing can be found."""
+    """`total`: as `total_of` says it; `search` is None where nothing can be found.
+
+    `instead`: what to tell where nothing was found.
+    """
 
     hits: Sequence[Hit] = ()
     total: Mapping[str, Any] = field(default_factory=lambda: total_of(0))
     search: Search | None = None
     method: str = "any"
+    instead: Mapping[str, Any] = field(default_factory=dict)
 
 
 def search(
@@ -59,34 +69,49 @@ def search(
     match: str = "auto",
     detail: str = "compact",
     limit: int = 10,
+    shows_repeats: bool = True,
     **filters: Unpack[SearchFilters],
 ) -> Found:
     """The things that answer best, with an excerpt of each.
 
     `match`: any word (auto: and mistyped ones put right), all of them, fuzzy (near words too), or similar:
-    the query is a text, and what is like it is found. People's syntax: "a phrase", -not, prefix*.
+    the query is a text, and what is like it is found. People's syntax: "a phrase", -not, prefix*. Of nearly
+    equal texts one is shown, unless `shows_repeats`.
     """
     budget = DETAILS[clean_one_of(detail, list(DETAILS), "detail")]
     limit = clean_limit(limit)
     prepared = prepare(project_id, query, match=match, **filters)
+    method = prepared.method if prepared else "any"
     if prepared is None or not prepared.weights:
-        return Found(search=prepared, method=prepared.method if prepared else "any")
+        return Found(
+            search=prepared, method=method, instead=explain_nothing(project_id, query, match, filters)
+        )
     candidates, counted = find_candidates(
         prepared.narrowing, prepared.query, prepared.weights, max(CANDIDATES, 2 * limit), COUNTED_TO + 1
     )
     ranked = rank(candidates, prepared.weights)
-    method = prepared.method
     if semantic.is_on():
         ranked, method = _by_meaning(project_id, query, ranked), f"{method}+semantic"
-    hits = _hits(project_id, ranked[:limit], prepared.weights, budget)
-    return Found(hits, total_of(counted), prepared, method)
+    ranked = with_turns(project_id, ranked, prepared.narrowing, prepared.query, prepared.weights)
+    ranked = with_priors(ranked, for_reasons=asks_for_reasons(query))
+    shown = without_repeats(ranked, limit, None if shows_repeats else _may_be_left_out)
+    hits = _hits(project_id, shown, prepared.weights, budget)
+    if not hits:
+        return Found(hits, total_of(0), prepared, method, explain_nothing(project_id, query, match, filters))
+    return Found(hits, total_of(max(counted, len(hits))), prepared, method)
 
 
 def search_listing(found: Found, detail: str) -> Listing:
     """The contract's answer: rows ref, title, excerpt, score, tokens, and what they cost together."""
     is_ids = DETAILS[clean_one_of(detail, list(DETAILS), "detail")] == 0
     rows = [
-        [hit.ref, *((None, None) if is_ids else (hit.title, hit.excerpt)), hit.score, hit.tokens]
+        [
+            hit.ref,
+            *((None, None) if is_ids else (hit.title, hit.excerpt)),
+            hit.score,
+            hit.tokens,
+            hit.more or None,
+        ]
         for hit in found.hits
     ]
     tokens = sum(hit.tokens for hit in found.hits)
@@ -97,6 +122,7 @@ def search_listing(found: Found, detail: str) -> Listing:
         "avg_tokens": round(tokens / len(rows)) if rows else 0,
         "method": found.method,
         **({"did_you_mean": meant} if meant else {}),
+        **found.instead,
     }
     return Listing(COLUMNS, rows, extra=extra)
 
@@ -123,17 +149,44 @@ def _by_meaning(project_id: int, query: str, ranked: list[Ranked]) -> list[Ranke
     read = [one for one in best if _key(one) in documents]
     texts = [f"{documents[_key(one)].title} {_passage(one, documents[_key(one)])}" for one in read]
     ordered = semantic.order(query, read, texts)
-    least = ordered[-1].score if ordered else 1.0
-    return [*ordered, *(replace(one, score=min(one.score, least)) for one in others)]
+    least = ordered[-1].strength if ordered else 1.0
+    return [*ordered, *(replace(one, strength=min(one.strength, least)) for one in others)]
 
 
-def _hits(project_id: int, ranked: Sequence[Ranked], weights: Mapping[Term, float], budget: int) -> list[Hit]:
-    documents = _documents(project_id, ranked)
+def with_priors(ranked: Sequence[Ranked], *, for_reasons: bool) -> list[Ranked]:
+    """In an order in which what was decided comes before talk about it, if it answers about as well.
+
+    Who asks why asks for what has reasons: it comes first where it has most of the terms that the talk has,
+    however rare the others are.
+    """
+    known = {noun.kind: noun for noun in nouns.searched_nouns()}
+    most = max((len(one.parts) for one in ranked), default=0)
+    best = max((one.strength for one in ranked), default=0.0)
+    weighed = []
+    for one in ranked:
+        noun = known[one.candidate.kind]
+        comes_first = for_reasons and noun.has_reasons and len(one.parts) >= MOST_TERMS * most
+        lift = best / one.strength if comes_first and one.strength else 0.0
+        weighed.append(_with_prior(one, noun.prior + lift))
+    return sorted(weighed, key=lambda one: -one.strength)
+
+
+def _with_prior(ranked: Ranked, prior: float) -> Ranked:
+    return ranked if prior == 1.0 else replace(ranked, strength=ranked.strength * prior, prior=prior)
+
+
+def _may_be_left_out(ranked: Ranked) -> bool:
+    noun = nouns.find_noun(ranked.candidate.kind)
+    return noun is not None and not noun.is_kept
+
+
+def _hits(project_id: int, shown: Sequence[Shown], weights: Mapping[Term, float], budget: int) -> list[Hit]:
+    documents = _documents(project_id, [one.ranked for one in shown])
     wanted = wanted_of(weights)
     hits = []
-    for one in ranked:
-        if document := documents.get(_key(one)):
-            hits.append(_hit(one, document, wanted, budget))
+    for one in shown:
+        if document := documents.get(_key(one.ranked)):
+            hits.append(replace(_hit(one.ranked, document, wanted, budget), more=one.more))
     return hits
 
 

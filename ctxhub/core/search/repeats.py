@@ -1,0 +1,56 @@
+"""Nearly equal texts among hits: the best of them is shown, and says how many more there are."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ctxhub.core.search.documents import date_words
+from ctxhub.core.search.engines import Candidate
+from ctxhub.core.search.ranking import Ranked
+
+# Of all words of two texts the share that both have.
+NEARLY_EQUAL = 0.75
+
+
+@dataclass(slots=True)
+class Shown:
+    """A hit, and how many others say nearly the same and are left out."""
+
+    ranked: Ranked
+    words: frozenset[str] = field(repr=False)
+    more: int = 0
+
+
+def without_repeats(
+    ranked: Iterable[Ranked], at_most: int, may_be_left_out: Callable[[Ranked], bool] | None
+) -> list[Shown]:
+    """The first so many that differ, in their order; None: those that are equal, too."""
+    shown: list[Shown] = []
+    for one in ranked:
+        words = _words(one.candidate)
+        if may_be_left_out and may_be_left_out(one) and (like := _like(words, shown)):
+            like.more += 1
+        elif len(shown) < at_most:
+            shown.append(Shown(one, words))
+    return shown
+
+
+def _like(words: frozenset[str], shown: Sequence[Shown]) -> Shown | None:
+    return next((other for other in shown if _are_nearly_equal(words, other.words)), None)
+
+
+def _are_nearly_equal(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Build 41 is not build 42, however alike they are otherwise."""
+    few, many = sorted((len(one), len(other)))
+    if few < NEARLY_EQUAL * many:
+        return False
+    common = len(one & other)
+    return common >= NEARLY_EQUAL * (few + many - common) and not any(map(_has_digit, one ^ other))
+
+
+def _has_digit(word: str) -> bool:
+    return not word.isalpha() and any(character.isdigit() for character in word)
+
+
+def _words(candidate: Candidate) -> frozenset[str]:
+    """The same may be said on another day."""
+    return frozenset(candidate.words.split(" ")) - frozenset(date_words(candidate.updated_at))

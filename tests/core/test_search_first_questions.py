@@ -1,0 +1,201 @@
+"""The first questions on a new hub: short keys, long words, and no word put right that is right."""
+
+from typing import Any
+
+import pytest
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.search.abbreviations import long_form, meanings
+from ctxhub.core.search.ordinary_words import is_ordinary
+from ctxhub.core.selectors.search import Found, search
+from ctxhub.core.toolbox.dispatch import call
+from memory.services.constraints import add_constraint
+from memory.services.decisions import set_decision
+
+
+def decide(caller: Caller, key: str, value: str, **rest: Any) -> None:
+    set_decision(caller=caller, key=key, value=value, **rest)
+
+
+def ask(caller: Caller, query: str, **how: Any) -> Found:
+    return search(caller.project_id, query, **how)
+
+
+def refs(caller: Caller, query: str, **how: Any) -> list[str]:
+    return [hit.ref for hit in ask(caller, query, **how).hits]
+
+
+# -- Abbreviations and beginnings ------------------------------------------------------------------
+
+
+def test_the_readme_s_own_question_is_answered(ada: Caller) -> None:
+    decide(ada, "api/auth/method", "JWT")
+    assert refs(ada, "What does ctxhub say about authentication, and why?") == ["decision:api/auth/method"]
+
+
+KEYS = {
+    "api/auth/method": "JWT",
+    "app/config/format": "TOML",
+    "app/env/names": "blue and green",
+    "shop/db/engine": "PostgreSQL",
+    "code/repo/layout": "one for all",
+    "deploy/k8s/version": "1.31",
+    "api/msg/limit": "64 KiB",
+    "web/i18n/fallback": "English",
+}
+ASKED = [
+    ("authentication", "api/auth/method"),
+    ("How is the configuration written?", "app/config/format"),
+    ("Which environments are there?", "app/env/names"),
+    ("what database do we run", "shop/db/engine"),
+    ("How many repositories?", "code/repo/layout"),
+    ("Which kubernetes?", "deploy/k8s/version"),
+    ("the longest message", "api/msg/limit"),
+    ("internationalization", "web/i18n/fallback"),
+    ("cfg", "app/config/format"),
+    ("deployment", "deploy/k8s/version"),
+    ("authenticator", "api/auth/method"),
+    ("postgres", "shop/db/engine"),
+    ("datbase", "shop/db/engine"),
+]
+
+
+@pytest.mark.parametrize(("question", "key"), ASKED)
+def test_a_long_word_finds_a_short_key(ada: Caller, question: str, key: str) -> None:
+    for name, value in KEYS.items():
+        decide(ada, name, value)
+    assert refs(ada, question)[0] == f"decision:{key}"
+
+
+@pytest.mark.parametrize(
+    ("short", "text"),
+    [
+        ("auth", "Authentication is by token."),
+        ("k8s", "Everything runs on Kubernetes."),
+        ("db", "One database for each shop."),
+        ("envs", "Three environments are enough."),
+        ("lb", "The load balancer ends TLS."),
+        ("migr", "Migrations run at night."),
+    ],
+)
+def test_a_short_word_finds_what_it_stands_for(ada: Caller, short: str, text: str) -> None:
+    decide(ada, "some/key", text)
+    decide(ada, "other/key", "Nothing of the kind.")
+    assert refs(ada, short) == ["decision:some/key"]
+    listed = call(ada, "decision", {"action": "list", "text": short})
+    assert [row[0] for row in listed["rows"]] == ["some/key"]
+
+
+def test_what_stands_exactly_ranks_higher(ada: Caller) -> None:
+    decide(ada, "a/auth", "By token, for each of the agents.")
+    decide(ada, "b/authentication", "By token, for each of the agents.")
+    assert refs(ada, "auth") == ["decision:a/auth", "decision:b/authentication"]
+    assert refs(ada, "authentication") == ["decision:b/authentication", "decision:a/auth"]
+
+
+def test_keys_that_say_the_same_in_short_are_alike(ada: Caller) -> None:
+    decide(ada, "shop/db/engine", "PostgreSQL")
+    answer = call(ada, "decision", {"key": "shop/database/engine", "value": "MySQL"})
+    assert [near["key"] for near in answer["similar"]] == ["shop/db/engine"]
+    suggested = call(ada, "decision", {"action": "suggest", "key": "shop/database/engine"})
+    assert suggested["rows"][0][0] == "shop/db/engine"
+
+
+def test_a_quoted_word_stands_for_itself(ada: Caller) -> None:
+    decide(ada, "a/auth", "By token.")
+    assert refs(ada, '"authentication"') == []
+
+
+def test_the_table_goes_both_ways() -> None:
+    assert ("authent",) in meanings("auth")
+    assert ("auth",) in meanings("authent")
+    assert ("config",) in meanings("cfg")
+    assert (long_form("k8s"), long_form("lb"), long_form("token")) == ("kubernet", "lb", "token")
+
+
+# -- Corrections -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cold(ada: Caller) -> Caller:
+    add_constraint(caller=ada, category="performance", text="Cold starts of the API take two seconds.")
+    decide(ada, "api/tokens", "Sites keep their tokens for an hour.")
+    return ada
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what must hold for the API?",
+        "which state of the tokens",
+        "does vite keep tokens",
+        "what did Cole say of tokens",
+        "tokens über",
+    ],
+)
+def test_what_is_right_is_not_put_right(cold: Caller, question: str) -> None:
+    found = ask(cold, question)
+    assert (found.search and found.search.did_you_mean, found.method) == (None, "any")
+    assert found.hits
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("tokn", "tokens"),
+        ("how long do sites keep a tokn", "how long do sites keep a tokens"),
+        ("secnods", "seconds"),
+        ("Tokns", "tokens"),
+    ],
+)
+def test_a_slip_is_put_right(cold: Caller, question: str, meant: str) -> None:
+    found = ask(cold, question)
+    assert found.search
+    assert found.search.did_you_mean == meant
+    assert found.hits
+
+
+def test_a_corrected_word_weighs_less_than_a_right_one(ada: Caller) -> None:
+    decide(ada, "a", "Retries are logged here and there.")
+    decide(ada, "b", "Backups are logged here and there.")
+    assert refs(ada, "backups retreis") == ["decision:b", "decision:a"]
+
+
+def test_ordinary_words_are_known_in_all_their_forms() -> None:
+    assert all(map(is_ordinary, ["hold", "holds", "holding", "whether", "question", "states"]))
+    assert not any(map(is_ordinary, ["tokn", "kubernetes", "postgres", "authn"]))
+
+
+# -- Nothing found ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("filters", "hint"),
+    [
+        ({"kinds": ["message"]}, "kinds excludes all: without it there is 1."),
+        ({"since": "2099-01-01", "kinds": ["decision"]}, "since excludes all: without it there is 1."),
+        ({"layer": "data"}, "layer excludes all: without it there is 1."),
+        ({"layer": "data", "kinds": ["message"]}, "Without kinds and layer there is 1."),
+        ({"by": "nobody"}, "There is no agent 'nobody'."),
+    ],
+)
+def test_an_empty_answer_names_the_filter_that_excluded_all(
+    cold: Caller, filters: dict[str, Any], hint: str
+) -> None:
+    answer = call(cold, "search", {"query": "tokens", **filters})
+    assert (answer["count"], answer["hint"]) == (0, hint)
+    assert "near" not in answer
+
+
+def test_words_that_do_not_stand_together_are_told(cold: Caller) -> None:
+    answer = call(cold, "search", {"query": "tokens seconds", "match": "all"})
+    assert (answer["count"], answer["hint"]) == (
+        0,
+        "Nothing has all of these words; with match any there are 2.",
+    )
+
+
+def test_an_empty_answer_names_what_is_nearest(cold: Caller) -> None:
+    answer = call(cold, "search", {"query": "tkoenss"})
+    assert (answer["count"], answer["near"]) == (0, ["decision:api/tokens"])
+    assert answer["hint"].startswith("Nothing has these words")
