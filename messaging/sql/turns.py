@@ -25,8 +25,10 @@ def read_turns(project_id: int, ids: Sequence[int]) -> Mapping[int, Mapping[int,
     )
     replies: dict[int, list[int]] = {}
     among, said = sql.among("reply_to_id", list(ids))
-    statement = f"SELECT reply_to_id, id FROM messaging_message WHERE {among} ORDER BY id LIMIT {REPLIES}"  # noqa: S608
-    for message, reply in sql.rows(statement, said):
+    statement = f"""
+        SELECT reply_to_id, id FROM messaging_message
+        WHERE {among} AND project_id = %s ORDER BY id LIMIT {REPLIES}"""  # noqa: S608
+    for message, reply in sql.rows(statement, [*said, project_id]):
         replies.setdefault(message, []).append(reply)
     return {
         row: shares_of(Turn(ending, [following], [before], replies.get(row, [])))

@@ -99,6 +99,7 @@ def test_what_is_found_by_its_neighbour_keeps_to_the_filters(ada: Caller, ben: C
     assert refs(ada, "broker invoices", by="ada") == [asked]
     assert refs(ada, "broker invoices", kinds=["message"]) == [asked, reply]
     assert refs(ada, "broker invoices -rabbit") == [asked]
+    assert refs(ada, "broker invoices", match="all") == [asked]
     assert refs(ada, "broker invoices", since="2099-01-01") == []
     assert refs(cy, "broker invoices") == []
 

@@ -18,7 +18,7 @@ from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.caller import READ
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import MAX_LIMIT
-from ctxhub.core.selectors.search import DETAILS, search, search_listing
+from ctxhub.core.selectors.search import DETAILS, answer_search
 from ctxhub.core.selectors.search_questions import MATCHES
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
 
@@ -98,5 +98,4 @@ class SearchViewSet(ProjectViewSet):
         return self._found(self.body)
 
     def _found(self, asked: Mapping[str, Any]) -> Response:
-        found = search(self.project_id, shows_repeats=False, **asked)
-        return self.listed(Page.of(search_listing(found, asked.get("detail", "compact"))))
+        return self.listed(Page.of(answer_search(self.project_id, **asked)))

@@ -1,7 +1,8 @@
 """Nearly equal texts among hits: the best of them is shown, and says how many more there are."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 
 from ctxhub.core.search.documents import date_words
 from ctxhub.core.search.engines import Candidate
@@ -16,7 +17,7 @@ class Shown:
     """A hit, and how many others say nearly the same and are left out."""
 
     ranked: Ranked
-    words: frozenset[str] = field(repr=False)
+    words: frozenset[str] = frozenset()
     more: int = 0
 
 
@@ -24,10 +25,12 @@ def without_repeats(
     ranked: Iterable[Ranked], at_most: int, may_be_left_out: Callable[[Ranked], bool] | None
 ) -> list[Shown]:
     """The first so many that differ, in their order; None: those that are equal, too."""
+    if may_be_left_out is None:
+        return [Shown(one) for one in islice(ranked, at_most)]
     shown: list[Shown] = []
     for one in ranked:
         words = _words(one.candidate)
-        if may_be_left_out and may_be_left_out(one) and (like := _like(words, shown)):
+        if may_be_left_out(one) and (like := _like(words, shown)):
             like.more += 1
         elif len(shown) < at_most:
             shown.append(Shown(one, words))

@@ -50,16 +50,12 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`total`: as `total_of` says it; `search` is None where nothing can be found.
-
-    `instead`: what to tell where nothing was found.
-    """
+    """`total`: as `total_of` says it; `search` is None where nothing can be found."""
 
     hits: Sequence[Hit] = ()
     total: Mapping[str, Any] = field(default_factory=lambda: total_of(0))
     search: Search | None = None
     method: str = "any"
-    instead: Mapping[str, Any] = field(default_factory=dict)
 
 
 def search(
@@ -81,28 +77,39 @@ def search(
     budget = DETAILS[clean_one_of(detail, list(DETAILS), "detail")]
     limit = clean_limit(limit)
     prepared = prepare(project_id, query, match=match, **filters)
-    method = prepared.method if prepared else "any"
     if prepared is None or not prepared.weights:
-        return Found(
-            search=prepared, method=method, instead=explain_nothing(project_id, query, match, filters)
-        )
+        return Found(search=prepared, method=prepared.method if prepared else "any")
     candidates, counted = find_candidates(
         prepared.narrowing, prepared.query, prepared.weights, max(CANDIDATES, 2 * limit), COUNTED_TO + 1
     )
     ranked = rank(candidates, prepared.weights)
+    method = prepared.method
     if semantic.is_on():
         ranked, method = _by_meaning(project_id, query, ranked), f"{method}+semantic"
     ranked = with_turns(project_id, ranked, prepared.narrowing, prepared.query, prepared.weights)
     ranked = with_priors(ranked, for_reasons=asks_for_reasons(query))
     shown = without_repeats(ranked, limit, None if shows_repeats else _may_be_left_out)
     hits = _hits(project_id, shown, prepared.weights, budget)
-    if not hits:
-        return Found(hits, total_of(0), prepared, method, explain_nothing(project_id, query, match, filters))
     return Found(hits, total_of(max(counted, len(hits))), prepared, method)
 
 
+def answer_search(
+    project_id: int,
+    query: str,
+    *,
+    match: str = "auto",
+    detail: str = "compact",
+    limit: int = 10,
+    **filters: Unpack[SearchFilters],
+) -> Listing:
+    """The contract's answer: nearly equal texts once; where nothing is found, why, or what is near."""
+    found = search(project_id, query, match=match, detail=detail, limit=limit, shows_repeats=False, **filters)
+    listing = search_listing(found, detail)
+    return listing if found.hits else listing.beside(explain_nothing(project_id, query, match, filters))
+
+
 def search_listing(found: Found, detail: str) -> Listing:
-    """The contract's answer: rows ref, title, excerpt, score, tokens, and what they cost together."""
+    """Rows ref, title, excerpt, score, tokens, more, and what they cost together."""
     is_ids = DETAILS[clean_one_of(detail, list(DETAILS), "detail")] == 0
     rows = [
         [
@@ -122,7 +129,6 @@ def search_listing(found: Found, detail: str) -> Listing:
         "avg_tokens": round(tokens / len(rows)) if rows else 0,
         "method": found.method,
         **({"did_you_mean": meant} if meant else {}),
-        **found.instead,
     }
     return Listing(COLUMNS, rows, extra=extra)
 

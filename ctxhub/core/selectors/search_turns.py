@@ -24,7 +24,9 @@ def with_turns(
     """The ranked with what their neighbours lend them, and those found by that alone; best first."""
     loans = _loans(project_id, ranked[:LENDERS])
     known = {_key(one) for one in ranked}
-    new = _new(project_id, [key for key in loans if key not in known], narrowing, query)
+    # Where all words have to be there, a neighbour without them is no answer.
+    unknown = [] if query.needs_all else [key for key in loans if key not in known]
+    new = _new(project_id, unknown, narrowing, query)
     borrowed = [_with_loan(one, loans.get(_key(one), 0.0)) for one in [*ranked, *rank(new, weights)]]
     return sorted(borrowed, key=lambda one: -one.strength) if loans else list(ranked)
 

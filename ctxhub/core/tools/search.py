@@ -4,7 +4,7 @@ from typing import Annotated
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.listing import Listing
-from ctxhub.core.selectors.search import search, search_listing
+from ctxhub.core.selectors.search import answer_search
 from ctxhub.core.toolbox.arguments import Number, Ref, Says, Words
 from ctxhub.core.toolbox.registry import action, tool
 
@@ -40,13 +40,12 @@ def search_everything(
     change (what was said of one). `tags`: any of them; `context`: of memories; `by`: an agent; `since`: a
     time, a time ago ("7d") or an event cursor.
     """
-    found = search(
+    return answer_search(
         caller.project_id,
         query,
         match=match,
         detail=detail,
         limit=limit,
-        shows_repeats=False,
         kinds=kinds,
         tags=tags,
         layer=layer,
@@ -54,4 +53,3 @@ def search_everything(
         by=by,
         since=since,
     )
-    return search_listing(found, detail)
