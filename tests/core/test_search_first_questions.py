@@ -199,3 +199,9 @@ def test_an_empty_answer_names_what_is_nearest(cold: Caller) -> None:
     answer = call(cold, "search", {"query": "tkoenss"})
     assert (answer["count"], answer["near"]) == (0, ["decision:api/tokens"])
     assert answer["hint"].startswith("Nothing has these words")
+
+
+def test_where_nothing_is_near_that_is_said(cold: Caller) -> None:
+    answer = call(cold, "search", {"query": "zzzzqqq"})
+    assert answer["hint"] == "Nothing has these words, or any like them; other words may find it."
+    assert "near" not in answer

@@ -35,7 +35,7 @@ def explain_nothing(project_id: int, query: str, match: str, filters: SearchFilt
         return {"hint": f"Nothing has all of these words; with match any there {_are(everything)}."}
     if near := _near_refs(project_id, asked.query):
         return {"near": near, "hint": "Nothing has these words; what is near has others like them."}
-    return {}
+    return {"hint": "Nothing has these words, or any like them; other words may find it."}
 
 
 def _filter_that_excludes(project_id: int, asked: Search, filters: SearchFilters, everything: int) -> str:
