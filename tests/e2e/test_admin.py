@@ -225,6 +225,8 @@ def test_every_page_keeps_the_content_security_policy(
         page.emulate_media(color_scheme="light")
         answer = page.goto(hub.url + address)
         page.emulate_media(color_scheme="dark")
+        # What the other colours need is asked for with the next frame.
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
         assert answer is not None
         assert answer.status == 200, address
     assert [url for url in asked if not url.startswith((hub.url, "data:"))] == []
