@@ -44,6 +44,16 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['project', '-updated_at', '-id'], name='memory_decision_newest'),
+                    models.Index(fields=['project', 'layer', '-updated_at', '-id'], name='memory_decision_by_layer'),
+                    models.Index(fields=['project', 'agent', '-updated_at', '-id'], name='memory_decision_by_agent'),
+                    models.Index(fields=['project', 'status', '-updated_at', '-id'], name='memory_decision_by_status'),
+                    models.Index(fields=['project', 'version_order', 'id'], name='memory_decision_by_version'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'key'), name='memory_one_decision_per_key', violation_error_message='A decision with this key exists.'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -62,6 +72,12 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['scope', '-updated_at', '-decision'], name='memory_decisionscope_newest'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('decision', 'scope'), name='memory_one_scope_per_decision'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -85,6 +101,12 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['tag', '-updated_at', '-decision'], name='memory_decisiontag_newest'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('decision', 'tag'), name='memory_one_tag_per_decision'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -120,45 +142,5 @@ class Migration(migrations.Migration):
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='decisionscope',
-            index=models.Index(fields=['scope', '-updated_at', '-decision'], name='memory_decisionscope_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='decisionscope',
-            constraint=models.UniqueConstraint(fields=('decision', 'scope'), name='memory_one_scope_per_decision'),
-        ),
-        migrations.AddIndex(
-            model_name='decisiontag',
-            index=models.Index(fields=['tag', '-updated_at', '-decision'], name='memory_decisiontag_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='decisiontag',
-            constraint=models.UniqueConstraint(fields=('decision', 'tag'), name='memory_one_tag_per_decision'),
-        ),
-        migrations.AddIndex(
-            model_name='decision',
-            index=models.Index(fields=['project', '-updated_at', '-id'], name='memory_decision_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='decision',
-            index=models.Index(fields=['project', 'layer', '-updated_at', '-id'], name='memory_decision_by_layer'),
-        ),
-        migrations.AddIndex(
-            model_name='decision',
-            index=models.Index(fields=['project', 'agent', '-updated_at', '-id'], name='memory_decision_by_agent'),
-        ),
-        migrations.AddIndex(
-            model_name='decision',
-            index=models.Index(fields=['project', 'status', '-updated_at', '-id'], name='memory_decision_by_status'),
-        ),
-        migrations.AddIndex(
-            model_name='decision',
-            index=models.Index(fields=['project', 'version_order', 'id'], name='memory_decision_by_version'),
-        ),
-        migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(fields=('project', 'key'), name='memory_one_decision_per_key', violation_error_message='A decision with this key exists.'),
         ),
     ]

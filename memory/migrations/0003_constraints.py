@@ -37,6 +37,15 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['project', 'rank', '-created_at', '-id'], name='memory_constraint_by_rank'),
+                    models.Index(fields=['project', 'status', 'rank', '-created_at', '-id'], name='memory_constraint_by_status'),
+                    models.Index(fields=['project', 'layer', 'rank', '-created_at', '-id'], name='memory_constraint_by_layer'),
+                    models.Index(fields=['project', 'agent', 'rank', '-created_at', '-id'], name='memory_constraint_by_agent'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('category', 'digest', 'project'), name='memory_one_constraint_per_text', violation_error_message='This category has a constraint of this text.'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -56,6 +65,12 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['scope', 'rank', '-created_at', '-constraint'], name='memory_constraintscope_by_rank'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('constraint', 'scope'), name='memory_one_scope_per_constraint'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -80,6 +95,12 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['tag', 'rank', '-created_at', '-constraint'], name='memory_constrainttag_by_rank'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('constraint', 'tag'), name='memory_one_tag_per_constraint'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -89,41 +110,5 @@ class Migration(migrations.Migration):
             model_name='constraint',
             name='tags',
             field=models.ManyToManyField(blank=True, related_name='constraints', through='memory.ConstraintTag', to='core.tag'),
-        ),
-        migrations.AddIndex(
-            model_name='constraintscope',
-            index=models.Index(fields=['scope', 'rank', '-created_at', '-constraint'], name='memory_constraintscope_by_rank'),
-        ),
-        migrations.AddConstraint(
-            model_name='constraintscope',
-            constraint=models.UniqueConstraint(fields=('constraint', 'scope'), name='memory_one_scope_per_constraint'),
-        ),
-        migrations.AddIndex(
-            model_name='constrainttag',
-            index=models.Index(fields=['tag', 'rank', '-created_at', '-constraint'], name='memory_constrainttag_by_rank'),
-        ),
-        migrations.AddConstraint(
-            model_name='constrainttag',
-            constraint=models.UniqueConstraint(fields=('constraint', 'tag'), name='memory_one_tag_per_constraint'),
-        ),
-        migrations.AddIndex(
-            model_name='constraint',
-            index=models.Index(fields=['project', 'rank', '-created_at', '-id'], name='memory_constraint_by_rank'),
-        ),
-        migrations.AddIndex(
-            model_name='constraint',
-            index=models.Index(fields=['project', 'status', 'rank', '-created_at', '-id'], name='memory_constraint_by_status'),
-        ),
-        migrations.AddIndex(
-            model_name='constraint',
-            index=models.Index(fields=['project', 'layer', 'rank', '-created_at', '-id'], name='memory_constraint_by_layer'),
-        ),
-        migrations.AddIndex(
-            model_name='constraint',
-            index=models.Index(fields=['project', 'agent', 'rank', '-created_at', '-id'], name='memory_constraint_by_agent'),
-        ),
-        migrations.AddConstraint(
-            model_name='constraint',
-            constraint=models.UniqueConstraint(fields=('category', 'digest', 'project'), name='memory_one_constraint_per_text', violation_error_message='This category has a constraint of this text.'),
         ),
     ]

@@ -32,6 +32,11 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['project', '-updated_at', '-id'], name='memory_workflow_by_time'),
+                    models.Index(fields=['project', 'is_active', '-updated_at', '-id'], name='memory_workflow_by_active'),
+                    models.Index(fields=['project', 'is_kept', 'updated_at'], name='memory_workflow_by_rest'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -57,6 +62,10 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['workflow', 'id'], name='memory_scratchpad_by_workflow'),
+                    models.Index(fields=['project', '-updated_at', '-id'], name='memory_scratchpad_by_time'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -85,25 +94,5 @@ class Migration(migrations.Migration):
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='workflow',
-            index=models.Index(fields=['project', '-updated_at', '-id'], name='memory_workflow_by_time'),
-        ),
-        migrations.AddIndex(
-            model_name='workflow',
-            index=models.Index(fields=['project', 'is_active', '-updated_at', '-id'], name='memory_workflow_by_active'),
-        ),
-        migrations.AddIndex(
-            model_name='workflow',
-            index=models.Index(fields=['project', 'is_kept', 'updated_at'], name='memory_workflow_by_rest'),
-        ),
-        migrations.AddIndex(
-            model_name='scratchpad',
-            index=models.Index(fields=['workflow', 'id'], name='memory_scratchpad_by_workflow'),
-        ),
-        migrations.AddIndex(
-            model_name='scratchpad',
-            index=models.Index(fields=['project', '-updated_at', '-id'], name='memory_scratchpad_by_time'),
         ),
     ]

@@ -35,6 +35,12 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['project', '-updated_at', '-id'], name='memory_context_by_time'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'folded'), name='memory_one_context_per_name', violation_error_message='A context with this name exists.'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -52,6 +58,9 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'constraints': [
+                    models.UniqueConstraint(fields=('context', 'tag'), name='memory_one_tag_per_context'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -88,6 +97,13 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['project', '-updated_at', '-id'], name='memory_memory_by_time'),
+                    models.Index(fields=['context', '-updated_at', '-id'], name='memory_memory_by_context'),
+                    models.Index(fields=['project', 'type', '-updated_at', '-id'], name='memory_memory_by_type'),
+                    models.Index(fields=['project', 'folded_stack', '-updated_at', '-id'], name='memory_memory_by_stack'),
+                    models.Index(condition=models.Q(('difficulty__isnull', False)), fields=['project', 'difficulty', '-updated_at', '-id'], name='memory_memory_by_difficulty'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -106,6 +122,12 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['tag', '-updated_at', '-memory'], name='memory_memorytag_by_time'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('memory', 'tag'), name='memory_one_tag_per_memory'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -137,61 +159,16 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['project', 'target_kind', 'target_id'], name='memory_relationship_by_target'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'source_kind', 'source_id', 'target_kind', 'target_id', 'relation'), name='memory_one_relation_of_two', violation_error_message='These two are related so already.'),
+                    models.CheckConstraint(condition=models.Q(('strength__lte', 100)), name='memory_strength_is_a_percentage'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='contexttag',
-            constraint=models.UniqueConstraint(fields=('context', 'tag'), name='memory_one_tag_per_context'),
-        ),
-        migrations.AddIndex(
-            model_name='context',
-            index=models.Index(fields=['project', '-updated_at', '-id'], name='memory_context_by_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='context',
-            constraint=models.UniqueConstraint(fields=('project', 'folded'), name='memory_one_context_per_name', violation_error_message='A context with this name exists.'),
-        ),
-        migrations.AddIndex(
-            model_name='memorytag',
-            index=models.Index(fields=['tag', '-updated_at', '-memory'], name='memory_memorytag_by_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='memorytag',
-            constraint=models.UniqueConstraint(fields=('memory', 'tag'), name='memory_one_tag_per_memory'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['project', '-updated_at', '-id'], name='memory_memory_by_time'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['context', '-updated_at', '-id'], name='memory_memory_by_context'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['project', 'type', '-updated_at', '-id'], name='memory_memory_by_type'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['project', 'folded_stack', '-updated_at', '-id'], name='memory_memory_by_stack'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('difficulty__isnull', False)), fields=['project', 'difficulty', '-updated_at', '-id'], name='memory_memory_by_difficulty'),
-        ),
-        migrations.AddIndex(
-            model_name='relationship',
-            index=models.Index(fields=['project', 'target_kind', 'target_id'], name='memory_relationship_by_target'),
-        ),
-        migrations.AddConstraint(
-            model_name='relationship',
-            constraint=models.UniqueConstraint(fields=('project', 'source_kind', 'source_id', 'target_kind', 'target_id', 'relation'), name='memory_one_relation_of_two', violation_error_message='These two are related so already.'),
-        ),
-        migrations.AddConstraint(
-            model_name='relationship',
-            constraint=models.CheckConstraint(condition=models.Q(('strength__lte', 100)), name='memory_strength_is_a_percentage'),
         ),
     ]

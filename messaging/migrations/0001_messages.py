@@ -43,6 +43,19 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['project', 'created_at', 'id'], name='messaging_message_oldest'),
+                    models.Index(condition=models.Q(('thread__isnull', False)), fields=['thread', 'id'], name='messaging_thread'),
+                    models.Index(condition=models.Q(('reply_to__isnull', False)), fields=['reply_to'], name='messaging_replies'),
+                    models.Index(condition=models.Q(('to_everyone', True)), fields=['project', 'id'], name='messaging_to_everyone'),
+                    models.Index(condition=models.Q(('ack', True)), fields=['project', 'id'], name='messaging_with_ack'),
+                    models.Index(condition=models.Q(('ack_due_at__isnull', False), ('ack_overdue', False)), fields=['project', 'ack_due_at'], name='messaging_ack_falls_due'),
+                    models.Index(condition=models.Q(('state__gt', 0)), fields=['project', 'state', 'id'], name='messaging_requests'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(models.Q(('state__gt', 0), ('type', 3)), models.Q(models.Q(('type', 3), _negated=True), ('state', 0)), _connector='OR'), name='messaging_only_requests_have_a_state', violation_error_message='Requests have a state, and nothing else has.'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('state', 2), _negated=True), models.Q(('claimed_by__isnull', False), ('claimed_until__isnull', False)), _connector='OR'), name='messaging_a_claim_has_a_holder', violation_error_message='A claimed request names who holds it, and until when.'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -68,61 +81,17 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(condition=models.Q(('read_at__isnull', True)), fields=['project', 'folded', 'type', 'state', '-priority', '-at', '-message'], name='messaging_unread'),
+                    models.Index(fields=['project', 'folded', 'type', 'state', '-priority', '-at', '-message'], name='messaging_inbox'),
+                    models.Index(condition=models.Q(('priority__gte', 3), ('read_at__isnull', True)), fields=['project', 'folded', 'priority'], name='messaging_urgent'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('message', 'folded'), name='messaging_one_delivery_per_recipient', violation_error_message='This message has this recipient already.'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='message',
-            index=models.Index(fields=['project', 'created_at', 'id'], name='messaging_message_oldest'),
-        ),
-        migrations.AddIndex(
-            model_name='message',
-            index=models.Index(condition=models.Q(('thread__isnull', False)), fields=['thread', 'id'], name='messaging_thread'),
-        ),
-        migrations.AddIndex(
-            model_name='message',
-            index=models.Index(condition=models.Q(('reply_to__isnull', False)), fields=['reply_to'], name='messaging_replies'),
-        ),
-        migrations.AddIndex(
-            model_name='message',
-            index=models.Index(condition=models.Q(('to_everyone', True)), fields=['project', 'id'], name='messaging_to_everyone'),
-        ),
-        migrations.AddIndex(
-            model_name='message',
-            index=models.Index(condition=models.Q(('ack', True)), fields=['project', 'id'], name='messaging_with_ack'),
-        ),
-        migrations.AddIndex(
-            model_name='message',
-            index=models.Index(condition=models.Q(('ack_due_at__isnull', False), ('ack_overdue', False)), fields=['project', 'ack_due_at'], name='messaging_ack_falls_due'),
-        ),
-        migrations.AddIndex(
-            model_name='message',
-            index=models.Index(condition=models.Q(('state__gt', 0)), fields=['project', 'state', 'id'], name='messaging_requests'),
-        ),
-        migrations.AddConstraint(
-            model_name='message',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state__gt', 0), ('type', 3)), models.Q(models.Q(('type', 3), _negated=True), ('state', 0)), _connector='OR'), name='messaging_only_requests_have_a_state', violation_error_message='Requests have a state, and nothing else has.'),
-        ),
-        migrations.AddConstraint(
-            model_name='message',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 2), _negated=True), models.Q(('claimed_by__isnull', False), ('claimed_until__isnull', False)), _connector='OR'), name='messaging_a_claim_has_a_holder', violation_error_message='A claimed request names who holds it, and until when.'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(condition=models.Q(('read_at__isnull', True)), fields=['project', 'folded', 'type', 'state', '-priority', '-at', '-message'], name='messaging_unread'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(fields=['project', 'folded', 'type', 'state', '-priority', '-at', '-message'], name='messaging_inbox'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(condition=models.Q(('priority__gte', 3), ('read_at__isnull', True)), fields=['project', 'folded', 'priority'], name='messaging_urgent'),
-        ),
-        migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.UniqueConstraint(fields=('message', 'folded'), name='messaging_one_delivery_per_recipient', violation_error_message='This message has this recipient already.'),
         ),
     ]

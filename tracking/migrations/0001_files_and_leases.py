@@ -35,6 +35,10 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(condition=models.Q(('released_at__isnull', True)), fields=['project', 'expires_at', 'id'], name='tracking_lease_live'),
+                    models.Index(condition=models.Q(('released_at__isnull', False)), fields=['project', 'released_at'], name='tracking_lease_released'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -54,6 +58,9 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['lease', 'id'], name='tracking_leasepath_of_lease'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -73,6 +80,9 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'path'), name='tracking_one_resource_per_path'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -95,45 +105,16 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['project', '-at', '-id'], name='tracking_change_newest'),
+                    models.Index(fields=['resource', '-at', '-id'], name='tracking_change_by_resource'),
+                    models.Index(fields=['project', 'agent', '-at', '-id'], name='tracking_change_by_agent'),
+                    models.Index(fields=['project', 'layer', '-at', '-id'], name='tracking_change_by_layer'),
+                    models.Index(fields=['project', 'change', '-at', '-id'], name='tracking_change_by_kind'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='lease',
-            index=models.Index(condition=models.Q(('released_at__isnull', True)), fields=['project', 'expires_at', 'id'], name='tracking_lease_live'),
-        ),
-        migrations.AddIndex(
-            model_name='lease',
-            index=models.Index(condition=models.Q(('released_at__isnull', False)), fields=['project', 'released_at'], name='tracking_lease_released'),
-        ),
-        migrations.AddIndex(
-            model_name='leasepath',
-            index=models.Index(fields=['lease', 'id'], name='tracking_leasepath_of_lease'),
-        ),
-        migrations.AddConstraint(
-            model_name='resource',
-            constraint=models.UniqueConstraint(fields=('project', 'path'), name='tracking_one_resource_per_path'),
-        ),
-        migrations.AddIndex(
-            model_name='filechange',
-            index=models.Index(fields=['project', '-at', '-id'], name='tracking_change_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='filechange',
-            index=models.Index(fields=['resource', '-at', '-id'], name='tracking_change_by_resource'),
-        ),
-        migrations.AddIndex(
-            model_name='filechange',
-            index=models.Index(fields=['project', 'agent', '-at', '-id'], name='tracking_change_by_agent'),
-        ),
-        migrations.AddIndex(
-            model_name='filechange',
-            index=models.Index(fields=['project', 'layer', '-at', '-id'], name='tracking_change_by_layer'),
-        ),
-        migrations.AddIndex(
-            model_name='filechange',
-            index=models.Index(fields=['project', 'change', '-at', '-id'], name='tracking_change_by_kind'),
         ),
     ]

@@ -42,6 +42,12 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['project', '-last_seen_at'], name='core_agent_last_seen'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'folded'), name='core_one_agent_per_name'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -67,6 +73,9 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['project', '-created_at'], name='core_token_newest'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -84,6 +93,9 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'folded'), name='core_one_scope_per_name'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -103,6 +115,12 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'indexes': [
+                    models.Index(fields=['created_at'], name='core_answer_oldest'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'agent', 'request_id'), name='core_one_answer_per_request'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -120,6 +138,9 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'unscoped',
                 'default_manager_name': 'unscoped',
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'folded'), name='core_one_tag_per_name'),
+                ],
             },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
@@ -179,33 +200,5 @@ class Migration(migrations.Migration):
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='agent',
-            index=models.Index(fields=['project', '-last_seen_at'], name='core_agent_last_seen'),
-        ),
-        migrations.AddConstraint(
-            model_name='agent',
-            constraint=models.UniqueConstraint(fields=('project', 'folded'), name='core_one_agent_per_name'),
-        ),
-        migrations.AddIndex(
-            model_name='accesstoken',
-            index=models.Index(fields=['project', '-created_at'], name='core_token_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='scope',
-            constraint=models.UniqueConstraint(fields=('project', 'folded'), name='core_one_scope_per_name'),
-        ),
-        migrations.AddIndex(
-            model_name='storedanswer',
-            index=models.Index(fields=['created_at'], name='core_answer_oldest'),
-        ),
-        migrations.AddConstraint(
-            model_name='storedanswer',
-            constraint=models.UniqueConstraint(fields=('project', 'agent', 'request_id'), name='core_one_answer_per_request'),
-        ),
-        migrations.AddConstraint(
-            model_name='tag',
-            constraint=models.UniqueConstraint(fields=('project', 'folded'), name='core_one_tag_per_name'),
         ),
     ]
