@@ -1,5 +1,6 @@
 """The cast: Ada and Ben work in the project apollo, Cy works elsewhere and sees nothing of it."""
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,8 +23,6 @@ from tests.search_index import index_is_right
 FOLDER = Path(__file__).parent
 # Their files are few and long: begun last, they would keep one processor busy while the others wait.
 FIRST = [FOLDER / "sqlew", FOLDER / "e2e", FOLDER / "mcp"]
-# What the test of pages in a browser adds to those of their answers is the browser, which knows no database.
-ON_ONE_ENGINE = FOLDER / "e2e"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -39,7 +38,14 @@ def _touches_database(item: pytest.Item) -> bool:
     fixtures = {"db", "transactional_db", "django_db_setup"}
     is_marked = item.get_closest_marker("django_db") is not None
     uses = is_marked or not fixtures.isdisjoint(getattr(item, "fixturenames", ()))
-    return uses and not item.path.is_relative_to(ON_ONE_ENGINE)
+    return uses and item.get_closest_marker("one_engine") is None
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests stay in memory: looking for garbage among them took a twentieth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -10,6 +10,8 @@ import pytest
 from ctxhub.management.stories.telling import Unexpected, expect
 from tests.core.command_line import installation
 
+pytestmark = pytest.mark.one_engine
+
 
 @dataclass(frozen=True)
 class Told:

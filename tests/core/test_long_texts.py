@@ -193,6 +193,7 @@ def test_the_longest_text_is_read_to_its_end_over_rest(
     assert read_on(ask_rest(ada_rest, path), lambda item: part_over_rest(item, field), lines="1-") == text
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("budget", [60, 250])
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_a_small_budget_reads_to_the_end_over_rest_too(

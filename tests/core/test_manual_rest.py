@@ -11,6 +11,8 @@ from django.conf import settings
 from ctxhub.core.models import Event, Project
 from tests.hub import LiveHub
 
+pytestmark = pytest.mark.one_engine
+
 MANUAL = settings.BASE_DIR / "docs" / "rest.md"
 SETUP, *EXAMPLES = re.findall(r"```bash\n(.*?)```", MANUAL.read_text(), re.DOTALL)
 

@@ -30,6 +30,7 @@ def test_it_serves_everything_and_stops_cleanly(ready: Installation) -> None:
         assert server.process.stdout.read().endswith("Stopped.\n")
 
 
+@pytest.mark.one_engine
 def test_the_admin_comes_with_its_static_files(ready: Installation) -> None:
     with ready.serving("--port", "0") as server:
         page = server.hub.http().send("GET", "/admin/login/").body
@@ -48,6 +49,7 @@ def test_several_workers_serve_every_address_and_say_what_that_means(ready: Inst
     )
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(("mode", "admin", "mcp"), [("mcp", 404, 401), ("api", 302, 404)])
 def test_a_mode_serves_its_part_alone(ready: Installation, mode: str, admin: int, mcp: int) -> None:
     with ready.serving("--port", "0", "--mode", mode) as server:
@@ -71,6 +73,7 @@ def test_it_sets_itself_up_and_prints_lines_with_its_port(django_db_setup: None)
         assert len(at.run("token", "list").stdout.splitlines()) == 1
 
 
+@pytest.mark.one_engine
 def test_a_base_url_that_was_named_stands_in_the_lines(ready: Installation) -> None:
     with ready.copied() as at:
         at.environment["CTXHUB_BASE_URL"] = "https://hub.example.com"
@@ -78,6 +81,7 @@ def test_a_base_url_that_was_named_stands_in_the_lines(ready: Installation) -> N
             assert server.said.count("https://hub.example.com/mcp") == 4
 
 
+@pytest.mark.one_engine
 def test_a_taken_port_is_told_before_anything_is_made(django_db_setup: None) -> None:
     with installation() as at, socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
@@ -93,6 +97,7 @@ def free_port() -> int:
     return port
 
 
+@pytest.mark.one_engine
 def test_a_taken_port_is_refused_in_a_sentence(ready: Installation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -101,6 +106,7 @@ def test_a_taken_port_is_refused_in_a_sentence(ready: Installation) -> None:
     assert refused.stderr.startswith(f"CommandError: Port {port} on 127.0.0.1 is taken")
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("arguments", [("--port", "65536"), ("--workers", "0"), ("--mode", "none")])
 def test_a_number_that_cannot_be_is_refused(ready: Installation, arguments: tuple[str, str]) -> None:
     refused = ready.run("serve", *arguments)
@@ -115,6 +121,7 @@ def test_a_database_without_tables_is_refused_in_a_sentence(django_db_setup: Non
     assert "`manage.py setup`" in refused.stderr
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("url", ["sqlite:////tmp/no-such-hub.sqlite3", "postgres://nobody@127.0.0.1:1/none"])
 def test_a_database_that_cannot_be_reached_is_refused_in_a_sentence(ready: Installation, url: str) -> None:
     refused = ready.run("serve", "--port", "0", DATABASE_URL=url)

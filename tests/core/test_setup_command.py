@@ -100,6 +100,7 @@ def test_the_http_lines_are_in_each_clients_syntax(two_runs: TwoRuns) -> None:
     }
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("client", range(4), ids=["claude", "codex", "cursor", "vscode"])
 def test_a_stdio_line_works_as_printed(two_runs: TwoRuns, client: int) -> None:
     command, variables = stdio_server(pasted(two_runs.first)[4 + client])
@@ -253,6 +254,7 @@ def test_an_existing_superuser_is_left_alone(db: None) -> None:
 # -- Its files -------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("umask", [0o000, 0o277])
 def test_what_it_makes_is_for_its_owner_alone_whatever_the_umask(django_db_setup: None, umask: int) -> None:
     with installation() as at:

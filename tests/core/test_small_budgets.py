@@ -21,6 +21,8 @@ from tests.hub import RestClient
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease
 
+pytestmark = pytest.mark.one_engine
+
 # What a row with its first field, the marks and a cursor cost; below, a budget is kept only where it can be.
 SMALLEST = 160
 THINGS = 4

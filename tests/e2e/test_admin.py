@@ -17,6 +17,8 @@ from memory.services.decisions import set_decision
 from tests.hub import LiveHub
 from tests.people import ADMIN, person
 
+pytestmark = pytest.mark.one_engine
+
 PASSWORD = "correct-horse-battery"
 
 

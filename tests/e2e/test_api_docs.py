@@ -8,6 +8,8 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.hub import LiveHub, RestClient
 
+pytestmark = pytest.mark.one_engine
+
 
 @pytest.fixture
 def page(hub: LiveHub) -> Iterator[Page]:

@@ -15,6 +15,8 @@ from tests.e2e.test_admin import go, save, sign_in
 from tests.hub import LiveHub
 from tests.people import ADMIN, person
 
+pytestmark = pytest.mark.one_engine
+
 NASTY = "</text></svg><script>document.title = 'run'</script><a href=\"javascript:alert(1)\">&"
 NARROW = {"width": 390, "height": 844}
 

@@ -1,5 +1,6 @@
 """Messages in a real browser: a person reads a conversation, answers in it, and writes to everyone."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from ctxhub.core.caller import Caller
@@ -11,6 +12,8 @@ from tests.e2e.test_admin import go, sign_in
 from tests.hub import LiveHub
 from tests.messaging.mail import known, send, texts
 from tests.people import ADMIN, person
+
+pytestmark = pytest.mark.one_engine
 
 
 def test_a_person_reads_and_answers_a_conversation(

@@ -16,6 +16,8 @@ from tests.hostile import HOSTILE
 from tests.hub import LiveHub
 from tests.people import ADMIN, person
 
+pytestmark = pytest.mark.one_engine
+
 NASTY_NAME = "<img src=https://evil.example/n.png onerror=window.harmed=1>"
 # What agents can write: a hub takes no NUL.
 NASTY_TEXT = "\n\n".join([f"# {NASTY_NAME}", *(text.replace("\x00", "") for text in HOSTILE)])

@@ -14,6 +14,8 @@ from messaging.services.messages import send_message
 from tests.hub import LiveHub
 from tests.people import person, signed_in
 
+pytestmark = pytest.mark.one_engine
+
 
 @pytest.fixture
 def user(apollo: Project, ada: Caller) -> User:

@@ -11,7 +11,7 @@ from ctxhub.mcp.stdio import LINE_BYTES, _refusal
 from memory.models import Decision
 from tests.stdio import LEGACY, PATIENCE_SECONDS, StdioClient, command, environment, stdio_hub
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_engine]
 
 
 def message(request_id: int, method: str, **params: Any) -> dict[str, Any]:

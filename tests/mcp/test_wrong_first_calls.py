@@ -25,6 +25,8 @@ from ctxhub.core.toolbox.surface import find_call
 from tests.hub import McpClient
 from tests.stdio import stdio_hub
 
+pytestmark = pytest.mark.one_engine
+
 MOST_ROUNDS = 3
 
 
