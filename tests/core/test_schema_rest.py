@@ -29,8 +29,6 @@ from ctxhub.core.models import Project
 from ctxhub.core.services.access_tokens import create_token
 from tests.hub import LiveHub, RestClient
 
-pytestmark = pytest.mark.one_engine
-
 OPENAPI = {"Accept": "application/vnd.oai.openapi+json"}
 # What the schema allows and the hub refuses all the same, and why the schema does not say it.
 REFUSED = {

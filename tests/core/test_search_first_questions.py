@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from ctxhub.core.caller import Caller
-from ctxhub.core.search.abbreviations import long_form, meanings
+from ctxhub.core.search.abbreviations import LONG_WORDS, long_form, meanings
 from ctxhub.core.search.ordinary_words import is_ordinary
 from ctxhub.core.selectors.search import Found, search
 from ctxhub.core.toolbox.dispatch import call
 from memory.services.constraints import add_constraint
 from memory.services.decisions import set_decision
+from tests.databases import rolled_back
 
 
 def decide(caller: Caller, key: str, value: str, **rest: Any) -> None:
@@ -153,6 +154,14 @@ def test_a_slip_is_put_right(cold: Caller, question: str, meant: str) -> None:
     assert found.search
     assert found.search.did_you_mean == meant
     assert found.hits
+
+
+def test_no_form_of_a_word_that_has_an_abbreviation_breaks_the_search(ada: Caller) -> None:
+    decide(ada, "a", "Retries are logged here and there.")
+    for long in LONG_WORDS:
+        for form in (long[:-1], f"{long}s", f"{long}ed", f"{long[:-1]}ing"):
+            with rolled_back():
+                assert ask(ada, f"{form} retries").hits, form
 
 
 def test_a_corrected_word_weighs_less_than_a_right_one(ada: Caller) -> None:

@@ -94,7 +94,7 @@ def _lacks_letters(word: str, other: str) -> bool:
 
 def _near_long_words(word: str) -> list[str]:
     """What is known by its abbreviation alone is mistyped as it is written out."""
-    return [near for near, _ in near_words(word, LONG_WORDS, at_most=1)]
+    return [near for near, _ in near_words(word, LONG_WORDS, at_most=1) if stem(near) != stem(word)]
 
 
 def _spellings(words: list[str] | tuple[str, ...], term: Term) -> tuple[tuple[str, ...], ...]:
