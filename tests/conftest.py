@@ -50,7 +50,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _emptied_quickly() -> Iterator[None]:
-    """What Django does behind a test that commits, `flush` and a new connection, took a third of the suite."""
+    """Behind a test that commits Django's `flush` and new connections took a third of the suite."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: empty_database())
         patch.setattr(TransactionTestCase, "_should_reload_connections", lambda case: False)

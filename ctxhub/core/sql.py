@@ -60,6 +60,17 @@ def among(column: str, values: Sequence[int] | Sequence[str]) -> tuple[str, list
     return f"{column} = ANY(%s::{kind}[])", [list(values)]
 
 
+def among_found(column: str, statement: str) -> str:
+    """The condition that `column` is one of what a statement finds.
+
+    As an array PostgreSQL finds it first, and once; else it may look through the table for each row that it
+    finds, where it expects few.
+    """
+    if connection.vendor == "sqlite":
+        return f"{column} IN ({statement})"
+    return f"{column} = ANY(ARRAY({statement}))"
+
+
 def by_ids(alias: str, project_id: int, ids: Sequence[int]) -> tuple[str, list[Any]]:
     """The condition that a row is one of these, and of the project.
 

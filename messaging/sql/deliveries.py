@@ -61,11 +61,12 @@ def mark_some_read(project_id: int, folded: str, at: datetime, at_most: int) -> 
 
     By their ids alone: told more, PostgreSQL compares each of them with each unread one where it expects few.
     """
-    statement = """
+    is_unread = sql.among_found("id", "SELECT id FROM unread")
+    statement = f"""
         WITH unread AS MATERIALIZED (
             SELECT id FROM messaging_delivery WHERE project_id = %s AND folded = %s AND read_at IS NULL
             ORDER BY type, state LIMIT %s)
-        UPDATE messaging_delivery SET read_at = %s WHERE id IN (SELECT id FROM unread) RETURNING id"""
+        UPDATE messaging_delivery SET read_at = %s WHERE {is_unread} RETURNING id"""  # noqa: S608
     return len(sql.rows(statement, [project_id, folded, at_most, sql.stored_time(at)]))
 
 

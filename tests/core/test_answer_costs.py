@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import bpe_openai
 import pytest
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Layer, Tally
 from ctxhub.core.toolbox.dispatch import as_text, call
+from tests.tokens import o200k
 
 # Sixty tokens each.
 TEXT = (
@@ -18,7 +18,7 @@ TEXT = (
 
 
 def cost(text: str) -> int:
-    return len(bpe_openai.get_encoding("o200k_base").encode_ordinary(text))
+    return o200k(text)
 
 
 def cost_of(caller: Caller, tool: str, **arguments: Any) -> int:

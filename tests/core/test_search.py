@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import bpe_openai
 import pytest
 import time_machine
 from django.db import connection
@@ -21,6 +20,7 @@ from memory.services.decisions import (
     set_decision_batch,
 )
 from messaging.services.messages import send_message
+from tests.tokens import o200k
 from tracking.services.changes import record_change
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -39,10 +39,6 @@ def refs(caller: Caller, query: str, **rest: Any) -> list[str]:
 
 def found_refs(caller: Caller, query: str, **rest: Any) -> list[str]:
     return [hit.ref for hit in ask(caller, query, **rest).hits]
-
-
-def o200k(text: str) -> int:
-    return len(bpe_openai.get_encoding("o200k_base").encode_ordinary(text))
 
 
 def decide(caller: Caller, key: str, value: str, **rest: Any) -> None:

@@ -1,19 +1,17 @@
 import random
 import subprocess
 import sys
-from collections.abc import Callable
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean, median
 
-import bpe_openai
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxhub.core import token_count
 from ctxhub.core.token_count import count_tokens, is_estimate, use_exact_counts
+from tests.tokens import o200k
 
 # With the line breaks that they have.
 CORPUS = {
@@ -34,16 +32,6 @@ SHORT_PIECE_ALLOWANCE = 10
 every_kind = pytest.mark.parametrize("kind", sorted(CORPUS))
 
 
-@cache
-def encoder() -> Callable[[str], list[int]]:
-    encode: Callable[[str], list[int]] = bpe_openai.get_encoding("o200k_base").encode_ordinary
-    return encode
-
-
-def exact(text: str) -> int:
-    return len(encoder()(text))
-
-
 def windows(text: str, size: int, count: int) -> list[str]:
     places = random.Random(size)
     starts = [places.randrange(max(len(text) - size, 1)) for _ in range(count)]
@@ -59,7 +47,7 @@ def texts(kind: str) -> list[str]:
 
 
 def times_exact(text: str) -> float:
-    return count_tokens(text) / exact(text)
+    return count_tokens(text) / o200k(text)
 
 
 @pytest.fixture
@@ -71,7 +59,7 @@ def exact_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 @every_kind
 def test_of_each_kind_there_are_ten_texts_and_no_estimate_is_below_the_exact_count(kind: str) -> None:
     assert len({*texts(kind)}) >= TEXTS
-    assert [text for text in texts(kind) if count_tokens(text) < exact(text)] == []
+    assert [text for text in texts(kind) if count_tokens(text) < o200k(text)] == []
 
 
 def test_in_the_median_the_estimate_is_a_quarter_too_high_at_most() -> None:
@@ -96,26 +84,26 @@ def test_scripts_that_share_their_first_byte_with_rarer_ones_are_not_taken_for_t
     ],
 )
 def test_rare_scripts_are_not_below_the_exact_count(text: str) -> None:
-    assert count_tokens(text) >= exact(text)
+    assert count_tokens(text) >= o200k(text)
 
 
 @every_kind
 def test_the_estimate_of_a_whole_file_is_not_below_the_exact_count(kind: str) -> None:
-    assert count_tokens(CORPUS[kind]) >= exact(CORPUS[kind])
+    assert count_tokens(CORPUS[kind]) >= o200k(CORPUS[kind])
 
 
 @every_kind
 def test_the_estimate_of_a_long_line_or_paragraph_is_not_below_the_exact_count(kind: str) -> None:
     pieces = CORPUS[kind].split("\n") + CORPUS[kind].split("\n\n")
 
-    assert [piece for piece in pieces if len(piece) >= 200 and count_tokens(piece) < exact(piece)] == []
+    assert [piece for piece in pieces if len(piece) >= 200 and count_tokens(piece) < o200k(piece)] == []
 
 
 @every_kind
 @pytest.mark.parametrize(("size", "count"), [(200, 200), (1000, 100), (5000, 20)])
 def test_the_estimate_of_a_window_is_not_below_the_exact_count(kind: str, size: int, count: int) -> None:
     too_low = [
-        window for window in windows(CORPUS[kind], size, count) if count_tokens(window) < exact(window)
+        window for window in windows(CORPUS[kind], size, count) if count_tokens(window) < o200k(window)
     ]
 
     assert too_low == []
@@ -123,7 +111,7 @@ def test_the_estimate_of_a_window_is_not_below_the_exact_count(kind: str, size: 
 
 @every_kind
 def test_the_estimate_of_a_short_piece_is_hardly_below_the_exact_count(kind: str) -> None:
-    shortfalls = [exact(window) - count_tokens(window) for window in windows(CORPUS[kind], 50, 300)]
+    shortfalls = [o200k(window) - count_tokens(window) for window in windows(CORPUS[kind], 50, 300)]
 
     assert max(shortfalls) <= SHORT_PIECE_ALLOWANCE
 
@@ -161,7 +149,7 @@ def test_counting_starts_as_an_estimate() -> None:
 @pytest.mark.usefixtures("exact_counts")
 def test_exact_counts_are_those_of_the_vocabulary() -> None:
     assert not is_estimate()
-    assert [count_tokens(text) for text in CORPUS.values()] == [exact(text) for text in CORPUS.values()]
+    assert [count_tokens(text) for text in CORPUS.values()] == [o200k(text) for text in CORPUS.values()]
 
 
 @pytest.mark.usefixtures("exact_counts")

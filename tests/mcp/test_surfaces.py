@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import anyio
-import bpe_openai
 import pytest
 from jsonschema_rs import meta
 from mcp import Client
@@ -19,11 +18,7 @@ from ctxhub.core.toolbox.registry import all_tools
 from ctxhub.core.toolbox.surface import CORE, ORDER, check_choice, find_call, list_tools
 from ctxhub.mcp.server import Surface, build_server
 from tests.hub import LiveHub, McpClient
-
-
-@pytest.fixture
-def o200k() -> Any:
-    return bpe_openai.get_encoding("o200k_base")
+from tests.tokens import o200k
 
 
 def scoped(apollo: Project, *scopes: str) -> Caller:
@@ -34,21 +29,21 @@ def names(tools: Sequence[dict[str, Any]]) -> list[str]:
     return [tool["name"] for tool in tools]
 
 
-def cost(tools: Sequence[dict[str, Any]], o200k: Any) -> int:
+def cost(tools: Sequence[dict[str, Any]]) -> int:
     """As the contract counts: name, description and input schema as compact JSON."""
     shown = [{name: tool[name] for name in ("name", "description", "inputSchema")} for tool in tools]
-    return len(o200k.encode_ordinary(json.dumps(shown, ensure_ascii=False, separators=(",", ":"))))
+    return o200k(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
 
 
 # -- Costs -----------------------------------------------------------------------------------------
 
 
-def test_all_tools_cost_at_most_3300_tokens(ada: Caller, o200k: Any) -> None:
-    assert cost(list_tools(ada), o200k) <= 3_300
+def test_all_tools_cost_at_most_3300_tokens(ada: Caller) -> None:
+    assert cost(list_tools(ada)) <= 3_300
 
 
-def test_the_core_tools_cost_at_most_1250_tokens(ada: Caller, o200k: Any) -> None:
-    assert cost(list_tools(ada, profile="core"), o200k) <= 1_250
+def test_the_core_tools_cost_at_most_1250_tokens(ada: Caller) -> None:
+    assert cost(list_tools(ada, profile="core")) <= 1_250
 
 
 VALUE = (
@@ -66,19 +61,19 @@ def decide(ada: Caller, key: str) -> None:
     )
 
 
-def test_one_decision_costs_at_most_135_tokens(ada: Caller, o200k: Any) -> None:
-    assert 55 <= len(o200k.encode_ordinary(VALUE)) <= 65
+def test_one_decision_costs_at_most_135_tokens(ada: Caller) -> None:
+    assert 55 <= o200k(VALUE) <= 65
     decide(ada, "api/auth/method")
     answer = call(ada, "decision", {"action": "get", "key": "api/auth/method"})
-    assert len(o200k.encode_ordinary(as_text(answer))) <= 135
+    assert o200k(as_text(answer)) <= 135
 
 
-def test_a_list_of_20_decisions_in_full_costs_at_most_2300_tokens(ada: Caller, o200k: Any) -> None:
+def test_a_list_of_20_decisions_in_full_costs_at_most_2300_tokens(ada: Caller) -> None:
     for n in range(20):
         decide(ada, f"api/auth/method-{n}")
     answer = call(ada, "decision", {"action": "list", "full": True})
     assert answer["count"] == 20
-    assert len(o200k.encode_ordinary(as_text(answer))) <= 2_300
+    assert o200k(as_text(answer)) <= 2_300
 
 
 # -- Shapes ----------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import bpe_openai
 import pytest
 
 from ctxhub.core.caller import Caller
@@ -11,6 +10,7 @@ from ctxhub.core.services.access_tokens import create_token
 from ctxhub.core.toolbox.dispatch import as_text, call
 from messaging.models import Message
 from tests.hub import LiveHub, McpClient
+from tests.tokens import o200k
 
 
 def sent(client: McpClient, text: str = "hello", **rest: Any) -> int:
@@ -297,12 +297,11 @@ TEXT = (
 
 
 def test_ten_messages_of_60_tokens_cost_at_most_980(ada: Caller, ben: Caller) -> None:
-    o200k = bpe_openai.get_encoding("o200k_base")
-    assert 59 <= len(o200k.encode_ordinary(TEXT)) <= 61
+    assert 59 <= o200k(TEXT) <= 61
     for n in range(10):
         said = {"text": TEXT, "to": ["ben"], "type": "request", "priority": n % 4 + 1}
         call(ada, "message", said)
     answer = call(ben, "message", {"action": "inbox"})
     assert answer["count"] == 10
-    cost = len(o200k.encode_ordinary(as_text(answer)))
+    cost = o200k(as_text(answer))
     assert cost <= 980
