@@ -13,17 +13,17 @@ SHOWN: Fields = {Category: "category", Tag: "tags", Scope: "scopes"}
 
 
 def constraint_document(row: ConstraintRow) -> Document:
-    lines = (row.text, row.reason, ", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(row.paths))
     return Document(
         object_id=row.id,
         ref=f"constraint:{row.id}",
         title=row.category,
-        body="\n\n".join(line for line in lines if line),
+        body="\n\n".join(line for line in (row.text, row.reason) if line),
         at=row.updated_at,
         tags=sorted(row.tags, key=str.casefold),
         agent_id=row.agent_id,
         layer_id=row.layer_id,
         mark="" if row.status == ConstraintStatus.ACTIVE else row.spoken_status,
+        unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(row.paths)),
     )
 
 

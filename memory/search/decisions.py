@@ -27,6 +27,7 @@ def decision_document(row: DecisionRow) -> Document:
         layer_id=row.layer_id,
         mark="" if row.status == DecisionStatus.ACTIVE else row.spoken_status,
         also=signs(row.key),
+        unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(row.paths)),
     )
 
 
@@ -47,8 +48,6 @@ def _lines(row: DecisionRow) -> Iterator[str]:
     for sign, name in (("+", "pros"), ("-", "cons")):
         yield from (f"{sign} {line}" for line in as_lines(row.tradeoffs.get(name)))
     yield row.reason
-    yield ", ".join(sorted(row.scopes, key=str.casefold))
-    yield ", ".join(row.paths)
     yield from as_lines(row.metadata)
 
 

@@ -13,17 +13,17 @@ SHOWN: Fields = {Tag: "tags"}
 
 
 def memory_document(row: MemoryRow) -> Document:
-    lines = (row.content, row.stack, ", ".join(row.paths))
     return Document(
         object_id=row.id,
         ref=f"memory:{row.id}",
         title=row.title,
-        body="\n\n".join(line for line in lines if line),
+        body=row.content,
         at=row.updated_at,
         tags=sorted(row.tags, key=str.casefold),
         agent_id=row.agent_id,
         context_id=row.context_id,
         also=[type_word(row.type), *([stack_word(row.stack)] if row.stack else [])],
+        unshown=(row.stack, ", ".join(row.paths)),
     )
 
 

@@ -13,10 +13,11 @@ AT = datetime(2026, 11, 21, tzinfo=UTC)
 CACHE, TOKEN = Term((("cach",),)), Term((("token",),))
 
 
-def candidate(entry_id: int, words: str, *, is_over: bool = False, days: int = 0) -> Candidate:
-    at = AT + timedelta(days=days)
-    size = len(words.split())
-    return Candidate(entry_id, "decision", entry_id, f"decision:{entry_id}", at, 0, words, size, is_over)
+def candidate(
+    entry_id: int, words: str, *, is_over: bool = False, days: int = 0, part: int = 0
+) -> Candidate:
+    at, ref, size = AT + timedelta(days=days), f"decision:{entry_id}", len(words.split())
+    return Candidate(entry_id, "decision", entry_id, ref, at, 0, words, size, is_over, part=part)
 
 
 def test_a_word_is_worth_more_the_rarer_it_is() -> None:
@@ -47,11 +48,31 @@ def test_the_formula_in_numbers() -> None:
 
 def test_an_entry_counts_by_its_best_passage() -> None:
     ranked = rank(
-        [candidate(1, "cach x x x"), candidate(1, "cach token"), candidate(2, "token")],
+        [candidate(1, "cach x x x"), candidate(1, "cach token", part=5), candidate(2, "token")],
         {CACHE: 1.0, TOKEN: 1.0},
     )
 
     assert [one.candidate.words for one in ranked] == ["cach token", "token"]
+    assert ranked[0].lent == 0
+
+
+def test_a_passage_lends_a_fifth_to_those_beside_it() -> None:
+    beside, apart = rank(
+        [
+            candidate(1, "cach x", part=3, days=1),
+            candidate(1, "cach x x", part=4, days=1),
+            candidate(1, "cach x x x", part=5, days=1),
+            candidate(2, "cach x", part=3),
+            candidate(2, "cach x x", part=5),
+        ],
+        {CACHE: 1.0},
+    )
+
+    length = 1.2 * (0.4 + 0.6 * 3 / 2.8)
+    assert (beside.candidate.part, apart.candidate.part, apart.lent) == (3, 3, 0)
+    assert beside.parts == apart.parts
+    assert beside.lent == pytest.approx(0.2 * 2.2 / (1 + length))
+    assert beside.strength == pytest.approx(beside.parts[CACHE] + beside.lent)
 
 
 def test_among_equals_the_newest_comes_first() -> None:

@@ -24,7 +24,7 @@ PARTS = SearchText.PARTS
 class Document:
     """One findable thing. `title` and `body` are what a person reads, and what excerpts are cut from.
 
-    `at` is when it last changed; `layer_id`, `agent_id` and `context_id` are what a search may ask for.
+    `unshown` is found as well, and no text: names of scopes, globs. `at` is when it last changed; `layer_id`, `agent_id` and `context_id` are what a search may ask for.
     `mark` stands behind the title in answers: why it is not in force ("deprecated"). It ranks lower, then.
     `also` are words of the scope that its noun looks it up by.
     """
@@ -40,6 +40,12 @@ class Document:
     context_id: int | None = None
     mark: str = ""
     also: Sequence[str] = ()
+    unshown: Sequence[str] = ()
+
+    @property
+    def text(self) -> str:
+        """All that it is found by, beside its title and tags."""
+        return "\n\n".join(part for part in (self.body, *self.unshown) if part)
 
     @property
     def shown_title(self) -> str:
@@ -66,12 +72,13 @@ def passages(document: Document) -> list[Passage]:
 
 
 def last_passages(document: Document, part: int, start: int) -> list[Passage]:
-    """Those from the `part`-th on, of a document whose `body` is what stands from `start` on in the text."""
+    """Those from the `part`-th on, of a document whose text is what stands from `start` on in the text."""
     head = analyse(document.title)
     also = [*analyse("\n".join(document.tags)), *date_words(document.at)]
     found = []
-    for own, (begin, end) in enumerate(islice(stretches(document.body), PARTS - part), start=part):
-        words = head + ([] if own else also) + analyse(document.body[begin:end])
+    text = document.text
+    for own, (begin, end) in enumerate(islice(stretches(text), PARTS - part), start=part):
+        words = head + ([] if own else also) + analyse(text[begin:end])
         found.append(Passage(own, start + begin, " ".join(words), len(words)))
     return found
 
@@ -90,7 +97,7 @@ def stretches(body: str) -> Iterator[tuple[int, int]]:
 
 def known_words(document: Document) -> set[str]:
     """The words by which a mistyped one is put right."""
-    found = surface_words(f"{document.title}\n{chr(10).join(document.tags)}\n{document.body}")
+    found = surface_words(f"{document.title}\n{chr(10).join(document.tags)}\n{document.text}")
     return found if len(found) <= MAX_SURFACE_WORDS else set(sorted(found)[:MAX_SURFACE_WORDS])
 
 

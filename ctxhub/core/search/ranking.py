@@ -13,6 +13,8 @@ from ctxhub.core.search.queries import Term
 K1 = 1.2
 B = 0.6
 OVER_WORTH = 0.6
+# What the passage before or after lends of its score: what is said there belongs to this.
+NEXT_PASSAGE = 0.2
 
 
 Counter = tuple[Sequence[str], float]
@@ -45,7 +47,7 @@ def worth(total: int, frequency: int) -> float:
 
 
 def rank(candidates: Sequence[Candidate], weights: Mapping[Term, float]) -> list[Ranked]:
-    """Each entry once, by its best passage; best first, newest first among equals.
+    """Each entry once, by its best passage and what the one beside it lends; best first, newest first.
 
     A score of 1.0 says that every term is there about as often as in a text of average length; more is not
     told apart. What is not in force counts OVER_WORTH of what it would.
@@ -55,12 +57,15 @@ def rank(candidates: Sequence[Candidate], weights: Mapping[Term, float]) -> list
     average = sum(candidate.size for candidate in candidates) / len(candidates) or 1
     best = max(sum(weights.values()), 1e-9)
     asked = [(term, weight, _counters(term)) for term, weight in weights.items()]
+    scored = [(candidate, _parts(candidate, asked, average)) for candidate in candidates]
+    own = {(one.entry_id, one.part): sum(parts.values()) for one, parts in scored}
     found: dict[int, tuple[float, Ranked]] = {}
-    for candidate in candidates:
-        parts = _parts(candidate, asked, average)
-        score = sum(parts.values())
-        if candidate.entry_id not in found or score > found[candidate.entry_id][0]:
-            found[candidate.entry_id] = score, Ranked(candidate, score / best, parts)
+    for candidate, parts in scored:
+        entry, part = candidate.entry_id, candidate.part
+        lent = NEXT_PASSAGE * max(own.get((entry, part - 1), 0.0), own.get((entry, part + 1), 0.0))
+        score = own[entry, part] + lent
+        if entry not in found or score > found[entry][0]:
+            found[entry] = score, Ranked(candidate, score / best, parts, lent / best)
     ordered = sorted(found.values(), key=lambda one: (one[0], one[1].candidate.updated_at), reverse=True)
     return [ranked for _, ranked in ordered]
 

@@ -206,8 +206,9 @@ def _hit(ranked: Ranked, document: Document, wanted: Wanted, budget: int) -> Hit
 
 
 def _passage(ranked: Ranked, document: Document) -> str:
+    """What was found of its text; of what was found by what is not shown, the beginning."""
     start = ranked.candidate.start
-    return document.body[start : start + PASSAGE_CHARACTERS]
+    return document.body[start : start + PASSAGE_CHARACTERS] or document.body[:PASSAGE_CHARACTERS]
 
 
 def _key(ranked: Ranked) -> tuple[str, int]:

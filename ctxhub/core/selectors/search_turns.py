@@ -32,7 +32,9 @@ def with_turns(
 
 
 def _with_loan(ranked: Ranked, loan: float) -> Ranked:
-    return replace(ranked, strength=ranked.strength + loan, lent=loan) if loan else ranked
+    if not loan:
+        return ranked
+    return replace(ranked, strength=ranked.strength + loan, lent=ranked.lent + loan)
 
 
 def _loans(project_id: int, lenders: Sequence[Ranked]) -> dict[Key, float]:
