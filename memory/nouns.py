@@ -9,18 +9,24 @@ from memory.models import (
     ConstraintStatus,
     Context,
     Decision,
+    DecisionRevision,
     DecisionStatus,
     DecisionTemplate,
     Memory,
     Relationship,
     Scratchpad,
+    ScratchpadRevision,
     Workflow,
 )
 from memory.search.constraints import constraints_showing, read_constraint_documents
 from memory.search.contexts import contexts_showing, read_context_documents
-from memory.search.decisions import decisions_showing, read_decision_documents
+from memory.search.decisions import (
+    decisions_showing,
+    read_decision_documents,
+    read_earlier_decision_documents,
+)
 from memory.search.memories import memories_showing, read_memory_documents
-from memory.search.scratchpads import read_scratchpad_documents
+from memory.search.scratchpads import read_earlier_scratchpad_documents, read_scratchpad_documents
 from memory.search.workflows import read_workflow_documents
 from memory.selectors.constraints import open_constraints
 from memory.selectors.contexts import ids_of_contexts, open_contexts
@@ -30,7 +36,9 @@ from memory.selectors.relationships import open_relationships
 from memory.selectors.scratchpads import open_scratchpads
 from memory.selectors.templates import open_templates
 from memory.selectors.workflows import open_workflows
+from memory.sql.decision_revisions import revision_ids
 from memory.sql.memory_turns import read_turns
+from memory.sql.scratchpad_states import replaced_ids
 
 
 def count_decisions(figures: Figures) -> list[int]:
@@ -84,6 +92,16 @@ register(
 )
 register(
     Noun(
+        "decision_revision",
+        "earlier decisions",
+        DecisionRevision,
+        documents=read_earlier_decision_documents,
+        earlier_states_of="decision",
+        states_of=revision_ids,
+    )
+)
+register(
+    Noun(
         "constraint",
         "constraints",
         Constraint,
@@ -119,6 +137,16 @@ register(
         open=open_scratchpads,
         text="content",
         documents=read_scratchpad_documents,
+    )
+)
+register(
+    Noun(
+        "scratchpad_revision",
+        "earlier scratchpads",
+        ScratchpadRevision,
+        documents=read_earlier_scratchpad_documents,
+        earlier_states_of="scratchpad",
+        states_of=replaced_ids,
     )
 )
 register(Noun("template", "templates", DecisionTemplate, open=open_templates))

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import connection
 
 from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
-from ctxhub.core.nouns import searched_nouns
+from ctxhub.core.nouns import indexed_nouns
 from ctxhub.core.search.documents import PARTS, Document, known_words, passages, scope_words
 
 Index = dict[tuple[str, int], Any]
@@ -25,7 +25,7 @@ def index_is_right(project: Project) -> None:
 
 def _read_afresh(project: Project) -> dict[tuple[str, int], Document]:
     found: dict[tuple[str, int], Document] = {}
-    for noun in searched_nouns():
+    for noun in indexed_nouns():
         assert noun.documents
         ids = list(noun.model._base_manager.filter(project=project).values_list("pk", flat=True))
         if ids:

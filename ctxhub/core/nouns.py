@@ -33,6 +33,9 @@ class Noun:
     `prior`: what its things count in a search beside others.
     `has_reasons`: its things say why, and come first where that is asked.
     `is_kept`: its things are shown by a search even where another says nearly the same.
+    `earlier_states_of`: the kind whose rows were once what these rows say. They are found as that kind is,
+    below what stands, and have no refs of their own.
+    `states_of(project_id, object_ids)`: the earlier states of some rows of that kind.
     `unread(caller)`: what `updates` says of this noun, in place of how many things others changed.
     """
 
@@ -51,6 +54,8 @@ class Noun:
     is_kept: bool = False
     ids_of: Callable[[int, Sequence[str]], Mapping[str, int]] | None = None
     text: str = ""
+    earlier_states_of: str = ""
+    states_of: Callable[[int, Sequence[int]], Sequence[int]] | None = None
 
 
 _nouns: dict[str, Noun] = {}
@@ -72,8 +77,25 @@ def find_noun(kind: str) -> Noun | None:
     return _nouns.get(kind)
 
 
-def searched_nouns() -> Sequence[Noun]:
+def indexed_nouns() -> Sequence[Noun]:
+    """All that lies in the index, earlier states too."""
     return [noun for noun in all_nouns() if noun.documents]
+
+
+def searched_nouns() -> Sequence[Noun]:
+    """The kinds that a search may be narrowed to."""
+    return [noun for noun in indexed_nouns() if not noun.earlier_states_of]
+
+
+def earlier_states(kind: str) -> Noun | None:
+    """The noun whose rows say what things of this kind were."""
+    return next((noun for noun in indexed_nouns() if noun.earlier_states_of == kind), None)
+
+
+def standing_kind(kind: str) -> str:
+    """The kind as people know it: of earlier states the kind that they are of."""
+    noun = find_noun(kind)
+    return noun.earlier_states_of or kind if noun else kind
 
 
 def plural(kind: str) -> str:

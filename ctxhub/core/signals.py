@@ -9,13 +9,13 @@ from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from django.db.backends.signals import connection_created
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Model
-from django.db.models.signals import post_delete, post_migrate, post_save
+from django.db.models.signals import post_delete, post_migrate, post_save, pre_delete
 from django.dispatch import receiver
 
 from ctxhub.core import nouns
 from ctxhub.core.models import AccessToken, Agent, Category, Project, Scope, Tag
 from ctxhub.core.models.base import NamedRow
-from ctxhub.core.nouns import Noun, searched_nouns
+from ctxhub.core.nouns import Noun, indexed_nouns, searched_nouns
 from ctxhub.core.services.access_tokens import forget_tokens
 from ctxhub.core.services.events import recorded
 from ctxhub.core.services.reindexing import index_missing, mend_parts
@@ -42,8 +42,13 @@ def clean_up(project_id: int, at: datetime, **_: Any) -> None:
 
 @receiver(nouns.registered)
 def watch_deletes(noun: Noun, **_: Any) -> None:
-    """Of searched nouns alone: Django deletes in one statement where nobody watches."""
-    if noun.documents:
+    """Of searched nouns alone: Django deletes in one statement where nobody watches.
+
+    Earlier states go with their things, and are looked up before those go.
+    """
+    if parent := nouns.find_noun(noun.earlier_states_of):
+        pre_delete.connect(keep_states, sender=parent.model, dispatch_uid=f"keep {noun.kind}")
+    elif noun.documents:
         post_delete.connect(forget_row, sender=noun.model, dispatch_uid=f"forget {noun.kind}")
 
 
@@ -53,7 +58,18 @@ def forget_row(sender: type[Model], instance: Any, origin: Any = None, **_: Any)
         return
     for noun in searched_nouns():
         if noun.model is sender:
-            forget(instance.project_id, noun.kind, [instance.pk])
+            states = instance.__dict__.pop("_ctxhub_states", ())
+            forget(instance.project_id, noun.kind, [instance.pk], states)
+
+
+def keep_states(sender: type[Model], instance: Any, origin: Any = None, **_: Any) -> None:
+    """Which they are: they go before their thing does."""
+    if getattr(origin, "model", type(origin)) is Project:
+        return
+    for noun in indexed_nouns():
+        parent = nouns.find_noun(noun.earlier_states_of)
+        if parent and parent.model is sender and noun.states_of:
+            instance._ctxhub_states = noun.states_of(instance.project_id, [instance.pk])
 
 
 @receiver(post_save, sender=Tag)

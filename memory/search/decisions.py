@@ -5,11 +5,12 @@ from typing import Any
 
 from ctxhub.core.models import Scope, Tag
 from ctxhub.core.models.base import NamedRow
-from ctxhub.core.search.documents import Document
+from ctxhub.core.search.documents import EARLIER, Document, earlier_text, layer_word
 from ctxhub.core.search.readable import as_lines
 from ctxhub.core.search.words_shown import Fields, ids_showing
 from memory.models import Decision, DecisionStatus
 from memory.search.keys import signs
+from memory.sql.decision_revisions import read_revisions
 from memory.sql.decision_rows import DecisionRow, read_decisions_by_id
 
 SHOWN: Fields = {Tag: "tags", Scope: "scopes"}
@@ -20,7 +21,7 @@ def decision_document(row: DecisionRow) -> Document:
         object_id=row.id,
         ref=f"decision:{row.key}",
         title=row.key,
-        body="\n\n".join(line for line in _lines(row) if line),
+        body=_text(row),
         at=row.updated_at,
         tags=sorted(row.tags, key=str.casefold),
         agent_id=row.agent_id,
@@ -35,8 +36,37 @@ def read_decision_documents(project_id: int, ids: Sequence[int]) -> list[Documen
     return [decision_document(row) for row in read_decisions_by_id(project_id, ids)]
 
 
+def earlier_decision_document(revision_id: int, was: DecisionRow, now: DecisionRow) -> Document | None:
+    """What a decision said before a change and no longer after it; None where that said the same."""
+    gone = earlier_text(_text(was), _text(now))
+    if not gone:
+        return None
+    return Document(
+        object_id=revision_id,
+        ref=f"decision:{was.key}",
+        title=was.key,
+        body=gone,
+        at=was.updated_at,
+        tags=sorted(was.tags, key=str.casefold),
+        agent_id=was.agent_id,
+        mark=f"was {was.version}",
+        also=[EARLIER, *([layer_word(was.layer)] if was.layer else [])],
+        thing_id=was.id,
+    )
+
+
+def read_earlier_decision_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
+    states = read_revisions(project_id, ids)
+    documents = (earlier_decision_document(each, was, now) for each, (was, now) in states.items())
+    return [document for document in documents if document]
+
+
 def decisions_showing(word: NamedRow) -> list[int]:
     return ids_showing(Decision, word, SHOWN)
+
+
+def _text(row: DecisionRow) -> str:
+    return "\n\n".join(line for line in _lines(row) if line)
 
 
 def _lines(row: DecisionRow) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from ctxhub.core.search.documents import Document
+from ctxhub.core.search.documents import EARLIER, Document, earlier_text
 from memory.sql.scratchpad_rows import PadRow, read_scratchpads
+from memory.sql.scratchpad_states import KeptText, read_replaced
 
 
 def scratchpad_document(row: PadRow) -> Document:
@@ -20,6 +21,30 @@ def scratchpad_document(row: PadRow) -> Document:
 
 def read_scratchpad_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
     return [scratchpad_document(row) for row in read_scratchpads(project_id, ids).values()]
+
+
+def earlier_scratchpad_document(
+    pad_id: int, name: str, kept: KeptText, was: str, now: str
+) -> Document | None:
+    """What a pad said before a change and no longer after it; None where it said all of it."""
+    if not (gone := earlier_text(was, now)):
+        return None
+    return Document(
+        object_id=kept.id,
+        ref=f"scratchpad:{pad_id}",
+        title=name,
+        body=gone,
+        at=kept.at,
+        agent_id=kept.agent_id,
+        mark=f"was revision {kept.number}",
+        also=[EARLIER],
+        thing_id=pad_id,
+    )
+
+
+def read_earlier_scratchpad_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
+    documents = (earlier_scratchpad_document(*state) for state in read_replaced(project_id, ids))
+    return [document for document in documents if document]
 
 
 def workflow_word(workflow_id: int) -> str:

@@ -1,7 +1,7 @@
 """What every change of decisions leaves behind, whoever wrote it: a revision of what was, and an event."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -11,9 +11,11 @@ from ctxhub.core.services.events import Change, record
 from ctxhub.core.services.search_index import index_documents
 from ctxhub.core.services.tallies import Place, place, tally
 from memory.models import DecisionStatus
-from memory.search.decisions import decision_document
+from memory.search.decisions import decision_document, earlier_decision_document
 from memory.sql.decision_rows import DecisionRow
 from memory.sql.decision_writes import insert_revisions
+
+EMPTY: Mapping[int, int] = {}
 
 
 @dataclass(frozen=True)
@@ -60,20 +62,30 @@ def record_decisions(
     All rows carry the ids that they are stored under, and their words as the project writes them.
     """
     revised = [change.old for change in changes if change.old and change.new]
-    if revised:
-        insert_revisions(project_id, revised)
+    revisions = insert_revisions(project_id, revised) if revised else {}
     tally(project_id, _difference(changes))
-    index_decisions(project_id, changes)
+    index_decisions(project_id, changes, revisions)
     record(
         project_id=project_id, agent_id=agent_id, changes=[_event(change, at) for change in changes], at=at
     )
 
 
-def index_decisions(project_id: int, changes: Sequence[DecisionChange]) -> None:
-    """Those that go are forgotten as every row is that Django deletes."""
+def index_decisions(
+    project_id: int, changes: Sequence[DecisionChange], revisions: Mapping[int, int] = EMPTY
+) -> None:
+    """As they are, and what the `revisions` say that they were: ids by those of the decisions.
+
+    Those that go are forgotten as every row is that Django deletes.
+    """
     documents = [decision_document(change.new) for change in changes if change.new]
+    earlier = [
+        document
+        for change in changes
+        if change.old and change.new and change.old.id in revisions
+        if (document := earlier_decision_document(revisions[change.old.id], change.old, change.new))
+    ]
     are_new = all(change.old is None for change in changes)
-    index_documents(project_id, "decision", documents, are_new=are_new)
+    index_documents(project_id, "decision", documents, are_new=are_new, earlier=earlier)
 
 
 def _difference(changes: Sequence[DecisionChange]) -> Counter[Place]:

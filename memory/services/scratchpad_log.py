@@ -6,24 +6,27 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from ctxhub.core.search.documents import Document
 from ctxhub.core.services.events import Change, record
-from ctxhub.core.services.search_index import index_documents, index_growth
+from ctxhub.core.services.search_index import forget, index_again, index_documents, index_growth
 from ctxhub.core.services.tallies import place, tally
 from memory.models import PadChange
-from memory.search.scratchpads import scratchpad_document
+from memory.search.scratchpads import earlier_scratchpad_document, scratchpad_document
 from memory.sql.scratchpad_rows import PadRow, read_content_from
+from memory.sql.scratchpad_states import KeptText, replaced_ids
 
 
 @dataclass(frozen=True)
 class ScratchpadChange:
     """What a scratchpad was (None: new) and is (None: deleted), and how it came to be so.
 
-    `how` None: what differs is not its text.
+    `how` None: what differs is not its text. `kept`: the row that keeps the text that it had.
     """
 
     old: PadRow | None
     new: PadRow | None
     how: PadChange | None = None
+    kept: KeptText | None = None
 
     @property
     def row(self) -> PadRow:
@@ -83,7 +86,23 @@ def index_scratchpads(project_id: int, changes: Sequence[ScratchpadChange]) -> N
     """Those that go are forgotten where they are deleted."""
     documents = [scratchpad_document(change.new) for change in changes if change.new]
     are_new = all(change.old is None for change in changes)
-    index_documents(project_id, "scratchpad", documents, are_new=are_new)
+    earlier = [document for change in changes if (document := _what_was(change))]
+    index_documents(project_id, "scratchpad", documents, are_new=are_new, earlier=earlier)
+    if renamed := [change.row.id for change in changes if "name" in change.changed]:
+        index_again(project_id, "scratchpad_revision", replaced_ids(project_id, renamed))
+
+
+def forget_texts(project_id: int, dropped: Sequence[int]) -> None:
+    """Those that were kept in rows that are gone."""
+    forget(project_id, "scratchpad_revision", dropped)
+
+
+def _what_was(change: ScratchpadChange) -> Document | None:
+    if not (change.kept and change.old and change.new):
+        return None
+    return earlier_scratchpad_document(
+        change.new.id, change.new.name, change.kept, change.old.content, change.new.content
+    )
 
 
 def _event(change: ScratchpadChange) -> Change:

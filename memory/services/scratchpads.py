@@ -28,7 +28,7 @@ from memory.models import PadChange
 from memory.selectors.scratchpads import content_at, get_scratchpad
 from memory.selectors.workflows import get_workflow
 from memory.services.pad_edits import edited, mode_of, pieces_of_change
-from memory.services.scratchpad_log import ScratchpadChange, record_append, record_scratchpads
+from memory.services.scratchpad_log import ScratchpadChange, forget_texts, record_append, record_scratchpads
 from memory.sql.scratchpad_rows import GROWING, LISTED, WHOLE, PadRow
 from memory.sql.scratchpad_states import insert_state, keep_content
 from memory.sql.scratchpad_writes import (
@@ -132,7 +132,7 @@ def append_to_scratchpad(
         )
         agent_id = register_agent(caller, at)
         append_content(new, added)
-        insert_state(caller.project_id, new, PadChange.APPENDED, agent_id)
+        forget_texts(caller.project_id, insert_state(caller.project_id, new, PadChange.APPENDED, agent_id))
         touch_workflow(new.workflow_id, at)
         record_append(project_id=caller.project_id, agent_id=agent_id, new=new, added=len(added), at=at)
     answer = AppendAnswer(updated_at=spoken(at), new_length=new.length)
@@ -193,8 +193,8 @@ def delete_scratchpad(
         old = _open_pad(caller, scratchpad_id, LISTED)
         _refuse_stale(old, None, expected_revision)
         at = clock.now()
-        delete_scratchpads([old.id])
         forget(caller.project_id, "scratchpad", [old.id])
+        delete_scratchpads([old.id])
         _record(caller, register_agent(caller, at), ScratchpadChange(old, None), at)
     return DeletedPad(deleted=f"scratchpad:{old.id}")
 
@@ -302,10 +302,11 @@ def _edited(caller: Caller, old: PadRow, text: str, change: PadChange) -> PadRow
         updated_at=at,
     )
     agent_id = register_agent(caller, at)
-    keep_content(old.id)
+    kept, dropped = keep_content(old.id)
     write_content(new)
-    insert_state(caller.project_id, new, change, agent_id)
-    _record(caller, agent_id, ScratchpadChange(old, new, change), at)
+    dropped += insert_state(caller.project_id, new, change, agent_id)
+    forget_texts(caller.project_id, dropped)
+    _record(caller, agent_id, ScratchpadChange(old, new, change, kept), at)
     return new
 
 

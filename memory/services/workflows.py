@@ -23,7 +23,13 @@ from memory.selectors.workflows import get_workflow
 from memory.services.scratchpad_log import count_scratchpads
 from memory.services.workflow_log import WorkflowChange, count_workflows, record_workflows
 from memory.sql.workflow_rows import WorkflowRow
-from memory.sql.workflow_writes import delete_workflows, idle_workflows, insert_workflow, write_workflow
+from memory.sql.workflow_writes import (
+    delete_workflows,
+    idle_workflows,
+    insert_workflow,
+    pads_of_workflows,
+    write_workflow,
+)
 
 # What one cleaning takes at most, so that no write waits long for it.
 CLEANED_AT_ONCE = 20
@@ -186,8 +192,9 @@ def _few(idle: list[tuple[int, int]]) -> list[int]:
 
 def _remove(project_id: int, ids: list[int]) -> int:
     """How many pads went with them."""
-    pads = delete_workflows(ids)
+    pads = pads_of_workflows(ids)
     forget(project_id, "scratchpad", pads)
     forget(project_id, "workflow", ids)
+    delete_workflows(ids, pads)
     count_scratchpads(project_id, -len(pads))
     return len(pads)

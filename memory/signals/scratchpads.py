@@ -16,6 +16,7 @@ from memory.search.scratchpads import scratchpad_document
 from memory.services.scratchpad_log import (
     ScratchpadChange,
     count_scratchpads,
+    forget_texts,
     index_scratchpads,
     record_scratchpads,
 )
@@ -49,7 +50,9 @@ def keep_what_was(
         instance.revision = old.revision + 1 if old else 1
     instance._ctxhub_is_new_text = "content" in changed  # type: ignore[attr-defined]
     if old and "content" in changed:
-        keep_content(old.id)
+        kept, dropped = keep_content(old.id)
+        instance._ctxhub_kept = kept  # type: ignore[attr-defined]
+        forget_texts(instance.project_id, dropped)
 
 
 @receiver(post_save, sender=Scratchpad)
@@ -108,7 +111,8 @@ def _record(pad: Scratchpad) -> None:
     assert new is not None
     is_new_text = pad._ctxhub_is_new_text  # type: ignore[attr-defined]
     how = (PadChange.REPLACED if old else PadChange.CREATED) if is_new_text else None
-    change = ScratchpadChange(old, new, how)
+    kept = pad.__dict__.pop("_ctxhub_kept", None)
+    change = ScratchpadChange(old, new, how, kept)
     if old is None or change.changed:
         _write_record(pad, change)
     elif scratchpad_document(old) != scratchpad_document(new):
@@ -122,7 +126,8 @@ def _write_record(pad: Scratchpad, change: ScratchpadChange) -> None:
     with writing(pad.project_id):
         agent_id = register_agent(caller, at) if caller else None
         if change.new and change.how:
-            insert_state(pad.project_id, change.new, change.how, agent_id or change.new.agent_id)
+            dropped = insert_state(pad.project_id, change.new, change.how, agent_id or change.new.agent_id)
+            forget_texts(pad.project_id, dropped)
         for workflow_id in {row.workflow_id for row in (change.old, change.new) if row}:
             touch_workflow(workflow_id, at)
         record_scratchpads(project_id=pad.project_id, agent_id=agent_id, changes=[change], at=at)

@@ -77,9 +77,9 @@ def touch_links(links: Links, decision_ids: Sequence[int], at: datetime | None =
         sql.execute(statement, [*values, *decision_ids])
 
 
-def insert_revisions(project_id: int, decisions: Iterable[DecisionRow]) -> None:
-    """Keep what each decision was."""
-    sql.insert(
+def insert_revisions(project_id: int, decisions: Iterable[DecisionRow]) -> dict[int, int]:
+    """Keep what each decision was; the ids of the revisions, by those of the decisions."""
+    rows = sql.insert(
         "memory_decisionrevision",
         (
             *(
@@ -112,4 +112,6 @@ def insert_revisions(project_id: int, decisions: Iterable[DecisionRow]) -> None:
             )
             for row in decisions
         ],
+        "RETURNING decision_id, id",
     )
+    return dict(rows)

@@ -17,6 +17,16 @@ DROPPED_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
+class KeptText:
+    """The row that keeps what a pad was; `number` is the state's, `at` when it was written."""
+
+    id: int
+    number: int
+    agent_id: int | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """What a pad was, or is; lists have no content."""
 
@@ -32,28 +42,30 @@ class State:
         return str(PadChange(self.change).label)
 
 
-def insert_state(project_id: int, row: PadRow, change: PadChange, agent_id: int | None) -> None:
-    """Note what the pad is now; what makes room for it is done by `keep_content` and `drop_old_states`."""
+def insert_state(project_id: int, row: PadRow, change: PadChange, agent_id: int | None) -> list[int]:
+    """Note what the pad is now; the ids of the rows that went to make room."""
     columns = ("project_id", "scratchpad_id", "number", "change", "length", "agent_id", "at")
     moment = sql.stored_time(row.updated_at)
     record = (project_id, row.id, row.revision, change.value, row.length, agent_id, moment)
     sql.insert("memory_scratchpadrevision", columns, [record])
     if row.revision % DROPPED_AT_ONCE == 0:
-        _drop_until(row.id, row.revision - KEPT + DROPPED_AT_ONCE)
+        return _drop_until(row.id, row.revision - KEPT + DROPPED_AT_ONCE)
+    return []
 
 
-def keep_content(row_id: int) -> None:
+def keep_content(row_id: int) -> tuple[KeptText, list[int]]:
     """Before a pad is changed other than by growing: the text goes to the state that it is now.
 
-    A pad that was written without states gets this one.
+    A pad that was written without states gets this one. Also the ids of the rows that went to make room.
     """
-    sql.execute(
+    [(kept, number, agent_id, at)] = sql.rows(
         """
         INSERT INTO memory_scratchpadrevision
             (project_id, scratchpad_id, number, change, length, agent_id, at, content)
         SELECT project_id, id, revision, %s, length, agent_id, updated_at, content
         FROM memory_scratchpad WHERE id = %s
-        ON CONFLICT (scratchpad_id, number) DO UPDATE SET content = excluded.content""",
+        ON CONFLICT (scratchpad_id, number) DO UPDATE SET content = excluded.content
+        RETURNING id, number, agent_id, at""",
         [PadChange.CREATED.value, row_id],
     )
     beyond = sql.rows(
@@ -62,8 +74,8 @@ def keep_content(row_id: int) -> None:
         ORDER BY number DESC LIMIT 1 OFFSET %s""",
         [row_id, WHOLE_KEPT],
     )
-    for (number,) in beyond:
-        _drop_until(row_id, number)
+    dropped = [row for (last,) in beyond for row in _drop_until(row_id, last)]
+    return KeptText(kept, number, agent_id, sql.read_time(at)), dropped
 
 
 def list_states(project_id: int, row_id: int, limit: int, before: int) -> list[State]:
@@ -76,6 +88,39 @@ def list_states(project_id: int, row_id: int, limit: int, before: int) -> list[S
         [row_id, project_id, before, limit],
     )
     return [_state(values) for values in found]
+
+
+def read_replaced(project_id: int, ids: Sequence[int]) -> list[tuple[int, str, KeptText, str, str]]:
+    """Of rows that keep a text: the pad and its name, the row, the text, and the text that followed it."""
+    where, values = sql.by_ids("r", project_id, ids)
+    found = sql.rows(
+        f"""
+        SELECT p.id, p.name, r.id, r.number, r.agent_id, r.at, r.content, substr(coalesce((
+                SELECT w.content FROM memory_scratchpadrevision w
+                WHERE w.scratchpad_id = r.scratchpad_id AND w.number > r.number AND w.content IS NOT NULL
+                ORDER BY w.number LIMIT 1), p.content), 1, (
+                SELECT n.length FROM memory_scratchpadrevision n
+                WHERE n.scratchpad_id = r.scratchpad_id AND n.number > r.number ORDER BY n.number LIMIT 1))
+        FROM memory_scratchpadrevision r JOIN memory_scratchpad p ON p.id = r.scratchpad_id
+        WHERE {where} AND r.content IS NOT NULL""",  # noqa: S608
+        values,
+    )
+    return [
+        (pad, name, KeptText(row, number, agent_id, sql.read_time(at)), was, now or "")
+        for pad, name, row, number, agent_id, at, was, now in found
+    ]
+
+
+def replaced_ids(project_id: int, pad_ids: Sequence[int]) -> list[int]:
+    """The rows that keep a text of these pads."""
+    among, values = sql.among("scratchpad_id", pad_ids)
+    rows = sql.rows(
+        f"""
+        SELECT id FROM memory_scratchpadrevision
+        WHERE project_id = %s AND {among} AND content IS NOT NULL""",  # noqa: S608
+        [project_id, *values],
+    )
+    return [row_id for (row_id,) in rows]
 
 
 def read_state(project_id: int, row_id: int, number: int) -> State | None:
@@ -102,7 +147,12 @@ def _state(values: Sequence[Any]) -> State:
     return State(revision, change, length, agent, sql.read_time(at), *content)
 
 
-def _drop_until(row_id: int, number: int) -> None:
-    sql.execute(
-        "DELETE FROM memory_scratchpadrevision WHERE scratchpad_id = %s AND number <= %s", [row_id, number]
+def _drop_until(row_id: int, number: int) -> list[int]:
+    """The ids of those that had a text."""
+    rows = sql.rows(
+        """
+        DELETE FROM memory_scratchpadrevision WHERE scratchpad_id = %s AND number <= %s
+        RETURNING CASE WHEN content IS NOT NULL THEN id END""",
+        [row_id, number],
     )
+    return [row for (row,) in rows if row is not None]

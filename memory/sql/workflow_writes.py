@@ -37,15 +37,17 @@ def touch_workflow(row_id: int, at: datetime) -> None:
     sql.execute("UPDATE memory_workflow SET updated_at = %s WHERE id = %s", [sql.stored_time(at), row_id])
 
 
-def delete_workflows(ids: Sequence[int]) -> list[int]:
-    """Remove them with their pads; the ids of the pads."""
+def pads_of_workflows(ids: Sequence[int]) -> list[int]:
     among, values = sql.among("workflow_id", ids)
     found = sql.rows(f"SELECT id FROM memory_scratchpad WHERE {among} ORDER BY id", values)  # noqa: S608
-    pads = [pad for (pad,) in found]
+    return [pad for (pad,) in found]
+
+
+def delete_workflows(ids: Sequence[int], pads: Sequence[int]) -> None:
+    """Remove them with all their pads."""
     delete_scratchpads(pads)
     among, values = sql.among("id", ids)
     sql.execute(f"DELETE FROM memory_workflow WHERE {among}", values)  # noqa: S608
-    return pads
 
 
 def idle_workflows(project_id: int, before: datetime, at_most: int) -> list[tuple[int, int]]:

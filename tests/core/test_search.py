@@ -131,10 +131,10 @@ def test_what_is_no_longer_in_force_says_so(ada: Caller, ben: Caller) -> None:
 
 
 @everything
-def test_what_changes_is_found_by_its_new_words_alone(ada: Caller) -> None:
+def test_what_changes_is_found_by_its_new_words_and_says_what_it_was(ada: Caller) -> None:
     decide(ada, "db/engine", "CockroachDB on three machines.")
-    assert refs(ada, "cockroachdb") == ["decision:db/engine"]
-    assert refs(ada, "pgbouncer") == []
+    assert [hit.title for hit in ask(ada, "cockroachdb").hits] == ["db/engine"]
+    assert [hit.title for hit in ask(ada, "pgbouncer").hits] == ["db/engine (was 1.0.0)"]
 
 
 @everything

@@ -13,9 +13,7 @@ AT = datetime(2026, 11, 21, tzinfo=UTC)
 CACHE, TOKEN = Term((("cach",),)), Term((("token",),))
 
 
-def candidate(
-    entry_id: int, words: str, *, is_over: bool = False, days: int = 0, part: int = 0
-) -> Candidate:
+def candidate(entry_id: int, words: str, *, is_over: bool = False, days: int = 0, part: int = 0) -> Candidate:
     at, ref, size = AT + timedelta(days=days), f"decision:{entry_id}", len(words.split())
     return Candidate(entry_id, "decision", entry_id, ref, at, 0, words, size, is_over, part=part)
 

@@ -79,7 +79,7 @@ class Look:
 
 
 def look_of(kind: str) -> Look:
-    noun = nouns.find_noun(kind)
+    noun = nouns.find_noun(nouns.standing_kind(kind))
     if noun is None:
         return Look(kind, f"{kind}s", "")
     opts, menu = noun.model._meta, getattr(admin.site._registry.get(noun.model), "menu", None)
@@ -120,7 +120,7 @@ def _card(hit: Hit, wanted: Wanted, agents: Mapping[int, str], why: Why) -> Card
         ref=hit.ref,
         kind=look.name,
         icon=look.icon,
-        url=refs.page_of_row(candidate.kind, candidate.object_id),
+        url=refs.page_of_row(nouns.standing_kind(candidate.kind), document.thing_id or document.object_id),
         title=marked(hit.title.removesuffix(f" ({document.mark})"), wanted),
         excerpt=marked(hit.excerpt, wanted),
         mark=document.mark,

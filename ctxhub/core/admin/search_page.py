@@ -1,5 +1,6 @@
 """The one search over everything, as a page: what was found, where, and why."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -156,7 +157,9 @@ def _kinds(asked: Asked, project: Project, found: Found) -> list[Choice]:
     if found.search is None or not found.search.weights:
         return []
     narrowing = narrow(project.pk, {**asked.filters, "kinds": None})
-    counts = count_by_kind(narrowing, found.search.query) if narrowing else {}
+    counts: Counter[str] = Counter()
+    for kind, count in (count_by_kind(narrowing, found.search.query) if narrowing else {}).items():
+        counts[nouns.standing_kind(kind)] += count
     kinds = [noun.kind for noun in nouns.searched_nouns()]
     chosen = asked.said.get("kind", "")
     shown = [kind for kind in kinds if counts.get(kind) or kind == chosen]

@@ -16,6 +16,10 @@ OVERLAP = 200
 MAX_SURFACE_WORDS = 1_000
 # The scope word of what bears a mark: it is not in force.
 OVER = "Z"
+# That of an earlier state: its thing says something else now.
+EARLIER = "W"
+# So much of an earlier state is looked up.
+EARLIER_CHARACTERS = 16_000
 # The id of a passage is its entry's and its own number: so what is found says whose it is.
 PARTS = SearchText.PARTS
 
@@ -24,9 +28,10 @@ PARTS = SearchText.PARTS
 class Document:
     """One findable thing. `title` and `body` are what a person reads, and what excerpts are cut from.
 
-    `unshown` is found as well, and no text: names of scopes, globs. `at` is when it last changed; `layer_id`, `agent_id` and `context_id` are what a search may ask for.
-    `mark` stands behind the title in answers: why it is not in force ("deprecated"). It ranks lower, then.
-    `also` are words of the scope that its noun looks it up by.
+    `unshown` is found as well, and no text: names of scopes, globs. `at` is when it last changed; `layer_id`,
+    `agent_id` and `context_id` are what a search may ask for. `mark` stands behind the title in answers: why
+    it is not in force ("deprecated"). It ranks lower, then. `also` are words of the scope that its noun looks
+    it up by. Of an earlier state `thing_id` is the row of its thing, and `ref` that thing's.
     """
 
     object_id: int
@@ -41,6 +46,7 @@ class Document:
     mark: str = ""
     also: Sequence[str] = ()
     unshown: Sequence[str] = ()
+    thing_id: int | None = None
 
     @property
     def text(self) -> str:
@@ -95,6 +101,12 @@ def stretches(body: str) -> Iterator[tuple[int, int]]:
     yield start, len(body)
 
 
+def earlier_text(was: str, now: str) -> str:
+    """The lines of an earlier text that are not in the one that followed it; "": all of them are."""
+    kept = set(now.splitlines())
+    return "\n".join(line for line in was.splitlines() if line not in kept)[:EARLIER_CHARACTERS]
+
+
 def known_words(document: Document) -> set[str]:
     """The words by which a mistyped one is put right."""
     found = surface_words(f"{document.title}\n{chr(10).join(document.tags)}\n{document.text}")
@@ -110,7 +122,8 @@ def scope_words(project_id: int, kind: str, document: Document) -> str:
 
 
 def kind_word(kind: str) -> str:
-    return f"K{kind.upper()}"
+    """Without underscores, at which SQLite would make two words of it."""
+    return f"K{kind.replace('_', '').upper()}"
 
 
 def tag_word(name: str) -> str:
@@ -120,6 +133,11 @@ def tag_word(name: str) -> str:
 def named_word(letter: str, name: str) -> str:
     """A name as a word of letters and digits. 40 bits: two of a project's never share one by chance."""
     return f"{letter}{hashlib.blake2s(name.encode(), digest_size=5).hexdigest().upper()}"
+
+
+def layer_word(name: str) -> str:
+    """By which an earlier state is narrowed to the layer that it was in."""
+    return named_word("N", name.casefold())
 
 
 def date_words(at: datetime) -> list[str]:

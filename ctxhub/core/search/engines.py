@@ -11,7 +11,7 @@ from typing import Any
 from django.db import connection
 
 from ctxhub.core import sql
-from ctxhub.core.search.documents import OVER, PARTS
+from ctxhub.core.search.documents import EARLIER, OVER, PARTS
 from ctxhub.core.search.queries import Query, Term
 
 # Frequencies are counted up to here: what is more common says next to nothing.
@@ -34,7 +34,7 @@ class Narrowing:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A passage that may answer, the `part`-th of its thing. `words` are those it was found by, `scope` those
-    that searches narrow by; `is_over`: it is not in force.
+    that searches narrow by; `is_over`: it is not in force; `is_earlier`: its thing says something else now.
     """
 
     entry_id: int
@@ -48,6 +48,7 @@ class Candidate:
     is_over: bool = False
     scope: str = ""
     part: int = 0
+    is_earlier: bool = False
 
 
 def frequencies(scope: Scope, terms: Sequence[Term]) -> list[int]:
@@ -93,8 +94,21 @@ def find_candidates(
 
 def _candidate(entry: int, kind: str, row: int, ref: str, at: Any, *passage: Any) -> Candidate:
     start, words, size, scope, part = passage
-    is_over = OVER in scope.split()
-    return Candidate(entry, kind, row, ref, sql.read_time(at), start, words, size, is_over, scope, part)
+    marks = set(scope.split())
+    return Candidate(
+        entry,
+        kind,
+        row,
+        ref,
+        sql.read_time(at),
+        start,
+        words,
+        size,
+        OVER in marks,
+        scope,
+        part,
+        EARLIER in marks,
+    )
 
 
 def count_by_kind(narrowing: Narrowing, query: Query) -> dict[str, int]:

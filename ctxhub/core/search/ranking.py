@@ -47,7 +47,7 @@ def worth(total: int, frequency: int) -> float:
 
 
 def rank(candidates: Sequence[Candidate], weights: Mapping[Term, float]) -> list[Ranked]:
-    """Each entry once, by its best passage and what the one beside it lends; best first, newest first.
+    """Each thing once, by its best passage and what the one beside it lends; best first, newest first.
 
     A score of 1.0 says that every term is there about as often as in a text of average length; more is not
     told apart. What is not in force counts OVER_WORTH of what it would.
@@ -59,15 +59,23 @@ def rank(candidates: Sequence[Candidate], weights: Mapping[Term, float]) -> list
     asked = [(term, weight, _counters(term)) for term, weight in weights.items()]
     scored = [(candidate, _parts(candidate, asked, average)) for candidate in candidates]
     own = {(one.entry_id, one.part): sum(parts.values()) for one, parts in scored}
-    found: dict[int, tuple[float, Ranked]] = {}
+    found: dict[str, tuple[float, Ranked]] = {}
+    earlier: dict[str, tuple[float, Ranked]] = {}
     for candidate, parts in scored:
         entry, part = candidate.entry_id, candidate.part
         lent = NEXT_PASSAGE * max(own.get((entry, part - 1), 0.0), own.get((entry, part + 1), 0.0))
         score = own[entry, part] + lent
-        if entry not in found or score > found[entry][0]:
-            found[entry] = score, Ranked(candidate, score / best, parts, lent / best)
+        among = earlier if candidate.is_earlier else found
+        if candidate.ref not in among or score > among[candidate.ref][0]:
+            among[candidate.ref] = score, Ranked(candidate, score / best, parts, lent / best)
+    found |= {ref: was for ref, was in earlier.items() if ref not in found or _says_more(was, found[ref])}
     ordered = sorted(found.values(), key=lambda one: (one[0], one[1].candidate.updated_at), reverse=True)
     return [ranked for _, ranked in ordered]
+
+
+def _says_more(was: tuple[float, Ranked], now: tuple[float, Ranked]) -> bool:
+    """Whether an earlier state answers better, and by a word that its thing has no longer."""
+    return was[0] > now[0] and not was[1].parts.keys() <= now[1].parts.keys()
 
 
 def occurrences(words: str, term: Term) -> int:

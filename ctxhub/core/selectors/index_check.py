@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ctxhub.core.nouns import Noun, searched_nouns
+from ctxhub.core.nouns import Noun, indexed_nouns
 from ctxhub.core.search.documents import Document, known_words, passages, scope_words
 from ctxhub.core.search.stems import stem
 from ctxhub.core.selectors.index_rows import (
@@ -68,7 +68,7 @@ def find_faults(project_ids: Sequence[int], *, everything: bool = False) -> list
     """All that is missing or left over, and what is wrong in a sample (or all) of the entries."""
     found = [fault for project_id in project_ids for fault in _faults_in_ids(project_id)]
     for (project_id, kind), object_ids in sample_entries(project_ids, ALL if everything else SAMPLE).items():
-        for noun in searched_nouns():
+        for noun in indexed_nouns():
             if noun.kind == kind:
                 found += _faults(noun, project_id, object_ids)
     return list(dict.fromkeys(found))
@@ -107,7 +107,7 @@ def _faults_in_ids(project_id: int) -> Iterator[Fault]:
     yield from (Fault(project_id, LEFT_OVER, ref) for _, _, ref in entries_of_no_kind(project_id))
     yield from (Fault(project_id, PASSAGE, str(text_id)) for text_id in passages_of_nothing(project_id))
     yield from (Fault(project_id, WORD, word) for word in words_of_nothing(project_id))
-    for noun in searched_nouns():
+    for noun in indexed_nouns():
         yield from _faults(noun, project_id, things_without_entry(noun, project_id))
         yield from _faults(noun, project_id, entries_without_thing(noun, project_id))
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from ctxhub.core import sql
-from ctxhub.core.nouns import Noun, searched_nouns
+from ctxhub.core.nouns import Noun, indexed_nouns
 from ctxhub.core.search.documents import PARTS, Document
 
 AT_ONCE = 500
@@ -82,7 +82,7 @@ def entries_without_thing(noun: Noun, project_id: int) -> list[int]:
 
 def entries_of_no_kind(project_id: int) -> list[tuple[str, int, str]]:
     """Kind, id and ref of entries of a kind that is not searched any more."""
-    kinds = [noun.kind for noun in searched_nouns()]
+    kinds = [noun.kind for noun in indexed_nouns()]
     rows = sql.rows(
         f"""
         SELECT kind, object_id, ref FROM core_searchentry

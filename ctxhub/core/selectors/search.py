@@ -76,19 +76,23 @@ def search(
     """
     budget = DETAILS[clean_one_of(detail, list(DETAILS), "detail")]
     limit = clean_limit(limit)
-    prepared = prepare(project_id, query, match=match, **filters)
+    everything: SearchFilters = {**filters, "earlier": True}
+    prepared = prepare(project_id, query, match=match, **everything)
     if prepared is None or not prepared.weights:
         return Found(search=prepared, method=prepared.method if prepared else "any")
+    looked_at = max(CANDIDATES, 2 * limit)
     candidates, counted = find_candidates(
-        prepared.narrowing, prepared.query, prepared.weights, max(CANDIDATES, 2 * limit), COUNTED_TO + 1
+        prepared.narrowing, prepared.query, prepared.weights, looked_at, COUNTED_TO + 1
     )
     ranked = rank(candidates, prepared.weights)
+    if len(candidates) < looked_at:
+        counted = len(ranked)
     method = prepared.method
     if semantic.is_on():
         ranked, method = _by_meaning(project_id, query, ranked), f"{method}+semantic"
     ranked = with_turns(project_id, ranked, prepared.narrowing, prepared.query, prepared.weights)
     ranked = with_priors(ranked, for_reasons=asks_for_reasons(query))
-    shown = without_repeats(ranked, limit, None if shows_repeats else _may_be_left_out)
+    shown = standing_first(without_repeats(ranked, limit, None if shows_repeats else _may_be_left_out))
     hits = _hits(project_id, shown, prepared.weights, budget)
     return Found(hits, total_of(max(counted, len(hits))), prepared, method)
 
@@ -165,7 +169,7 @@ def with_priors(ranked: Sequence[Ranked], *, for_reasons: bool) -> list[Ranked]:
     Who asks why asks for what has reasons: it comes first where it has most of the terms that the talk has,
     however rare the others are.
     """
-    known = {noun.kind: noun for noun in nouns.searched_nouns()}
+    known = {noun.kind: noun for noun in nouns.indexed_nouns()}
     most = max((len(one.parts) for one in ranked), default=0)
     best = max((one.strength for one in ranked), default=0.0)
     weighed = []
@@ -175,6 +179,15 @@ def with_priors(ranked: Sequence[Ranked], *, for_reasons: bool) -> list[Ranked]:
         lift = best / one.strength if comes_first and one.strength else 0.0
         weighed.append(_with_prior(one, noun.prior + lift))
     return sorted(weighed, key=lambda one: -one.strength)
+
+
+def standing_first(shown: Sequence[Shown]) -> list[Shown]:
+    """Earlier states below all that stands, and with no higher score."""
+    standing = [one for one in shown if not one.ranked.candidate.is_earlier]
+    least = min((one.ranked.strength for one in standing), default=1.0)
+    earlier = (one for one in shown if one.ranked.candidate.is_earlier)
+    lowered = (replace(one.ranked, strength=min(one.ranked.strength, least)) for one in earlier)
+    return [*standing, *(Shown(ranked) for ranked in lowered)]
 
 
 def _with_prior(ranked: Ranked, prior: float) -> Ranked:
@@ -222,7 +235,7 @@ def _documents(project_id: int, ranked: Sequence[Ranked]) -> dict[tuple[str, int
         ids.setdefault(one.candidate.kind, []).append(one.candidate.object_id)
     return {
         (noun.kind, document.object_id): document
-        for noun in nouns.searched_nouns()
+        for noun in nouns.indexed_nouns()
         if noun.documents and noun.kind in ids
         for document in noun.documents(project_id, ids[noun.kind])
     }

@@ -10,7 +10,7 @@ from ctxhub.core.inputs import clean_moment, clean_name, clean_one_of, clean_que
 from ctxhub.core.search.alternatives import with_beginnings, with_meanings
 from ctxhub.core.search.corrections import Corrected, correct, widen
 from ctxhub.core.search.counts import Counts
-from ctxhub.core.search.documents import kind_word, tag_word
+from ctxhub.core.search.documents import kind_word, layer_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope
 from ctxhub.core.search.queries import MAX_TERMS, Query, Term, parse, parse_likeness
 from ctxhub.core.search.ranking import worth
@@ -34,6 +34,7 @@ class SearchFilters(TypedDict, total=False):
     by: str | None
     since: str | None
     within: Scope
+    earlier: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,8 @@ def prepare(
 def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
     """The filters as words of the index; None where they name what does not exist."""
     kinds = [_kind(kind) for kind in clean_words(filters.get("kinds"), "kinds")]
+    if filters.get("earlier"):
+        kinds += [noun.kind for noun in map(nouns.earlier_states, kinds) if noun]
     tags = clean_words(filters.get("tags"), "tags")
     by = clean_name(said, "by") if (said := filters.get("by")) else ""
     layer, context = filters.get("layer"), filters.get("context")
@@ -94,7 +97,8 @@ def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
     if tags:
         scope.append([tag_word(tag) for tag in tags])
     if layer:
-        scope.append([f"L{words.layer(clean_name(layer, 'layer'))[0]}"])
+        layer_id, name = words.layer(clean_name(layer, "layer"))
+        scope.append([f"L{layer_id}", layer_word(name)])
     if by:
         scope.append([f"A{words.agent_id}"])
     if context:

@@ -8,7 +8,7 @@ from django.db import connection
 
 from ctxhub.core import sql
 from ctxhub.core.models import Project
-from ctxhub.core.nouns import Noun, searched_nouns
+from ctxhub.core.nouns import Noun, indexed_nouns
 from ctxhub.core.search import schema
 from ctxhub.core.search.documents import Document
 from ctxhub.core.selectors.index_check import compare
@@ -70,7 +70,7 @@ def reindex(project_id: int) -> Iterator[Reindexed]:
     # First what no writer must find meanwhile: a word that one of them takes away is left to whatever has it.
     yield _drop("passages of nothing", project_id, "core_searchtext", "id", passages_of_nothing(project_id))
     yield _drop("words of nothing", project_id, "core_searchword", "word", words_of_nothing(project_id))
-    for noun in searched_nouns():
+    for noun in indexed_nouns():
         looked_at = mended = told = 0
         gone = in_chunks(entries_without_thing(noun, project_id))
         for ids in chain(gone, things(noun, project_id)):
@@ -88,7 +88,7 @@ def index_missing() -> int:
     """Make findable what has no entry yet, in all projects; how many things that were."""
     count = 0
     for project_id in Project.objects.values_list("pk", flat=True):
-        for noun in searched_nouns():
+        for noun in indexed_nouns():
             for ids in in_chunks(things_without_entry(noun, project_id)):
                 documents = read_documents(noun, project_id, ids)
                 _index_again(noun, project_id, [document.object_id for document in documents], documents)

@@ -42,24 +42,34 @@ class LastPassage:
 
 
 def index_documents(
-    project_id: int, kind: str, documents: Sequence[Document], *, are_new: bool = False
+    project_id: int,
+    kind: str,
+    documents: Sequence[Document],
+    *,
+    are_new: bool = False,
+    earlier: Sequence[Document] = (),
 ) -> None:
     """Make things findable as they are now, in a number of statements that does not grow with them.
 
-    `are_new`: none of them was findable before, so that nothing is left of what they were.
+    `are_new`: none of them was findable before, so that nothing is left of what they were. `earlier`: what
+    some of them have just been, all of it new.
     """
-    if not documents:
+    by_kind = [(kind, document) for document in documents]
+    if states := nouns.earlier_states(kind):
+        by_kind += [(states.kind, document) for document in earlier]
+    if not by_kind:
         return
     entries = sql.insert(
         "core_searchentry",
         ("project_id", "kind", "object_id", "ref", "updated_at"),
-        [(project_id, kind, d.object_id, d.ref, sql.stored_time(d.at)) for d in documents],
+        [(project_id, kind, d.object_id, d.ref, sql.stored_time(d.at)) for kind, d in by_kind],
         "ON CONFLICT (project_id, kind, object_id)"
-        " DO UPDATE SET ref = excluded.ref, updated_at = excluded.updated_at RETURNING object_id, id",
+        " DO UPDATE SET ref = excluded.ref, updated_at = excluded.updated_at RETURNING kind, object_id, id",
     )
-    entry_ids = dict(entries)
-    words = {entry_ids[document.object_id]: known_words(document) for document in documents}
-    counts = _write_passages(project_id, kind, documents, entry_ids)
+    ids = {(kind, object_id): entry for kind, object_id, entry in entries}
+    indexed = [(ids[kind, document.object_id], kind, document) for kind, document in by_kind]
+    words = {entry: known_words(document) for entry, _, document in indexed}
+    counts = _write_passages(project_id, indexed)
     learn(project_id, words)
     if not are_new:
         for count in set(counts.values()):
@@ -108,17 +118,37 @@ def _grow_together(before: str, new: str) -> bool:
     return not (before[-1:].isspace() or new[:1].isspace())
 
 
-def forget(project_id: int, kind: str, object_ids: Iterable[int]) -> None:
-    """Take away what is no more, and the words that only it had."""
-    if ids := list(object_ids):
-        forgotten.send(None, project_id=project_id, kind=kind, object_ids=ids)
-        among, values = sql.among("object_id", ids)
-        which = f"project_id = %s AND kind = %s AND {among}"
-        found = [project_id, kind, *values]
-        _delete_passages(which, found, behind=0)
-        gone = sql.rows(f"DELETE FROM core_searchentry WHERE {which} RETURNING id", found)  # noqa: S608
-        if gone:
-            _unlearn(project_id, *sql.among("entry_id", [entry for (entry,) in gone]))
+def forget(
+    project_id: int, kind: str, object_ids: Iterable[int], states: Sequence[int] | None = None
+) -> None:
+    """Take away what is no more, and the words that only it had; with what it was.
+
+    `states`: the ids of its earlier states, where they are gone, too, and can be asked for no longer.
+    """
+    if not (ids := list(object_ids)):
+        return
+    gone = [(kind, ids)]
+    if earlier := nouns.earlier_states(kind):
+        asked = earlier.states_of(project_id, ids) if earlier.states_of and states is None else states
+        gone += [(earlier.kind, list(asked))] if asked else []
+    for each, rows in gone:
+        forgotten.send(None, project_id=project_id, kind=each, object_ids=rows)
+    which, found = _entries_of(project_id, gone)
+    _delete_passages(which, found, behind=0)
+    entries = sql.rows(f"DELETE FROM core_searchentry WHERE {which} RETURNING id", found)  # noqa: S608
+    if entries:
+        _unlearn(project_id, *sql.among("entry_id", [entry for (entry,) in entries]))
+
+
+def _entries_of(project_id: int, things: Iterable[tuple[str, Sequence[int]]]) -> tuple[str, list[object]]:
+    """The condition that an entry is of one of these rows of these kinds."""
+    values: list[object] = [project_id]
+    conditions = []
+    for kind, ids in things:
+        among, some = sql.among("object_id", ids)
+        conditions.append(f"kind = %s AND {among}")
+        values += [kind, *some]
+    return f"project_id = %s AND ({' OR '.join(conditions)})", values
 
 
 def index_again(project_id: int, kind: str, object_ids: Iterable[int]) -> None:
@@ -132,15 +162,12 @@ def index_again(project_id: int, kind: str, object_ids: Iterable[int]) -> None:
         forget(project_id, kind, set(ids) - {document.object_id for document in documents})
 
 
-def _write_passages(
-    project_id: int, kind: str, documents: Sequence[Document], entry_ids: Mapping[int, int]
-) -> dict[int, int]:
-    """How many passages each entry has now."""
+def _write_passages(project_id: int, indexed: Iterable[tuple[int, str, Document]]) -> dict[int, int]:
+    """Those of entries, each with its kind and document; how many passages each has now."""
     rows: list[StoredPassage] = []
     counts: dict[int, int] = {}
-    for document in documents:
-        entry, scope = entry_ids[document.object_id], scope_words(project_id, kind, document)
-        found = passages(document)
+    for entry, kind, document in indexed:
+        scope, found = scope_words(project_id, kind, document), passages(document)
         counts[entry] = len(found)
         rows += [_stored(project_id, entry, passage, scope) for passage in found]
     _store_passages(rows)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
+from ctxhub.core.services.search_index import index_again
 from ctxhub.core.unset import given
 from ctxhub.management.importing.at_once import batches
 from ctxhub.management.importing.fitting import Fitting
@@ -20,6 +21,7 @@ from memory.services.decision_fields import DecisionFields, clean_fields
 from memory.services.decision_log import DecisionChange, record_decisions
 from memory.services.decision_rules import FIRST_VERSION
 from memory.sql.decision_lists import SCOPE_LINKS, TAG_LINKS
+from memory.sql.decision_revisions import revision_ids
 from memory.sql.decision_rows import DecisionRow
 from memory.sql.decision_writes import insert_revisions, upsert_decisions, write_links
 
@@ -197,6 +199,8 @@ def write_decisions(
             insert_revisions(project_id, some)
         changes = [DecisionChange(None, replace(row, id=ids[row.key])) for row in rows]
         record_decisions(project_id=project_id, agent_id=None, changes=changes, at=at)
+        if revisions:
+            index_again(project_id, "decision_revision", revision_ids(project_id, [*ids.values()]))
 
 
 def _placed(row: DecisionRow, vocabulary: Vocabulary) -> DecisionRow:
