@@ -10,6 +10,8 @@ from ctxhub.core.toolbox import dispatch
 from ctxhub.core.toolbox.registry import all_tools
 from ctxhub.core.toolbox.surface import list_tools
 
+pytestmark = pytest.mark.one_engine
+
 ACTIONS = [action for tool in all_tools().values() for action in tool.actions.values()]
 
 

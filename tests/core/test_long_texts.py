@@ -20,6 +20,8 @@ from messaging.services.messages import send_message
 from tests.hub import McpClient, RestClient
 from tests.memory.pads import pad_of
 
+pytestmark = pytest.mark.one_engine
+
 MIB = 1_048_576
 KIB_64 = 65_536
 # Several parts; a whole mebibyte goes through one reader over MCP and one over REST.
@@ -193,7 +195,6 @@ def test_the_longest_text_is_read_to_its_end_over_rest(
     assert read_on(ask_rest(ada_rest, path), lambda item: part_over_rest(item, field), lines="1-") == text
 
 
-@pytest.mark.one_engine
 @pytest.mark.parametrize("budget", [60, 250])
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_a_small_budget_reads_to_the_end_over_rest_too(

@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 import schemathesis
 from django.core.management import call_command
+from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 from schemathesis import Case, GenerationMode, Response
@@ -142,7 +143,8 @@ def test_the_hub_answers_as_the_schema_says(api: OpenApiSchema, apollo: Project)
         operation = result.ok()
         try:
             _try_out(operation, GenerationMode.POSITIVE, 4, token)
-            if operation.body:
+            # Elsewhere only what reaches the database: what is wrong is refused before it.
+            if operation.body and connection.vendor == "sqlite":
                 _try_out(operation, GenerationMode.NEGATIVE, 2, token)
         except FailureGroup as failure:
             problems.append(f"{operation.label}: {failure}")

@@ -310,6 +310,7 @@ def test_a_damaged_file_is_refused(apollo: Project, old: OldFile) -> None:
     assert not Decision.objects.in_project(apollo).exists()
 
 
+@pytest.mark.one_engine
 def test_a_locked_file_is_refused(apollo: Project, old: OldFile) -> None:
     old.connection.execute("BEGIN EXCLUSIVE")
     old.decision("auth")
