@@ -13,6 +13,7 @@ from ctxhub.core.models import Tag
 from ctxhub.core.services.words import register_agent
 from ctxhub.core.toolbox.dispatch import call
 from memory.models import Context, Memory, MemoryTag
+from memory.sql.memory_turns import read_turns
 from tests.core.test_query_plans import explained, sorts_inside
 from tests.databases import every_statement_within, take_statistics
 
@@ -86,6 +87,16 @@ def test_a_list_walks_an_index_in_its_own_order(many: Caller, page: str) -> None
         plan = explained(statement(many, query, page))
         assert re.search(rf"\b{index}\b", plan), (query, plan)
         assert not sorts_inside(plan), (query, plan)
+
+
+def test_the_turns_beside_one_are_a_step_in_the_index_of_their_context(many: Caller) -> None:
+    found = list(Memory.objects.in_project(many.project).filter(type=2).values_list("pk", flat=True)[:20])
+    with CaptureQueriesContext(connection) as captured:
+        assert len(read_turns(many.project_id, found)) == 20
+    [query] = captured.captured_queries
+    plan = explained(query["sql"])
+    assert len(re.findall(r"\bmemory_memory_by_context\b", plan)) == 4, plan
+    assert not re.search(r"Sort|TEMP B-TREE", plan), plan
 
 
 def statement(caller: Caller, query: dict[str, Any], page: str) -> str:

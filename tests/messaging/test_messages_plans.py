@@ -17,6 +17,7 @@ from messaging.selectors.messages import list_thread
 from messaging.services.ageing import remove_old_messages, tell_overdue
 from messaging.services.receipts import read_messages_of
 from messaging.sql.requests import next_request
+from messaging.sql.turns import read_turns
 from tests.databases import every_statement_within, take_statistics
 from tests.messaging.mail import known, send
 from tests.messaging.many import fill
@@ -107,6 +108,16 @@ def test_a_thread_is_found_by_its_index(many: Caller) -> None:
     plan = plans(lambda: list_thread(many.project_id, first), "page")[0]
     assert "messaging_thread" in plan
     assert not re.search(r"SCAN m|Seq Scan on messaging", plan), plan
+
+
+def test_what_was_said_beside_a_message_is_a_step_in_an_index(many: Caller) -> None:
+    first = send(many, "first", to=["ada"])
+    ids = [send(many, "more", reply_to=first) for _ in range(20)]
+    around, replies = plans(lambda: read_turns(many.project_id, [first, *ids]), "messaging_message")
+    assert around.count("messaging_thread") == 2, around
+    assert "messaging_replies" in replies
+    for plan in (around, replies):
+        assert not re.search(r"SCAN [fnpm]|Seq Scan on messaging", plan), plan
 
 
 def test_what_is_late_and_what_is_old_are_found_by_their_indexes(many: Caller) -> None:
