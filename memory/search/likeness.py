@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ctxhub.core.search.abbreviations import long_form
 from ctxhub.core.search.analyser import analyse, pieces, runs
 from ctxhub.core.search.stop_words import STOP_WORDS
 
@@ -26,7 +27,7 @@ class Rarity:
         """`texts` are words with a blank between them, as they lie in the index."""
         counts: Counter[str] = Counter()
         for text in texts:
-            counts.update(set(text.split(" ")))
+            counts.update(set(map(long_form, text.split(" "))))
         return cls(len(texts), counts)
 
     def of(self, word: str) -> float:
@@ -56,8 +57,8 @@ class Vector:
 
 
 def count_words(text: str) -> Counter[str]:
-    """The stems of a text; those that say nothing only where there are no others."""
-    counts = Counter(analyse(text[:COMPARED_CHARACTERS]))
+    """The stems of a text, abbreviations written out; what says nothing only where there is nothing else."""
+    counts = Counter(map(long_form, analyse(text[:COMPARED_CHARACTERS])))
     telling = counts.keys() - STOP_WORDS
     return Counter({word: counts[word] for word in telling}) if telling else counts
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ctxhub.core import sql
+from ctxhub.core.search.abbreviations import written_forms
 from ctxhub.core.search.engines import Narrowing, Scope, found_object_ids
 from ctxhub.core.search.queries import Query, Term
 
 
 def read_best_ids(scope: Scope, worths: Mapping[str, float], at_most: int) -> list[int]:
-    """Things of one kind, best first, newest first among equals.
+    """Things of one kind, best first, newest first among equals. A word counts as its abbreviations, too.
 
     A sum over one reading of the index for each word: FTS5's bm25 reads the whole project to say how rare its
     name is, which took ten times as long.
@@ -19,7 +20,7 @@ def read_best_ids(scope: Scope, worths: Mapping[str, float], at_most: int) -> li
     arms: list[str] = []
     values: list[Any] = []
     for word, worth in worths.items():
-        found, asked = found_object_ids(Narrowing(scope), Query((Term(((word,),)),)))
+        found, asked = found_object_ids(Narrowing(scope), Query((Term(written_forms(word)),)))
         # Of a longer thing a word may stand in several passages.
         arms.append(f"SELECT DISTINCT f.id, CAST(%s AS float) AS worth FROM ({found}) f")  # noqa: S608
         values += [worth, *asked]

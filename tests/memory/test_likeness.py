@@ -62,6 +62,7 @@ def test_the_cosine_is_the_same_from_either_side() -> None:
 
 def test_words_that_say_nothing_count_where_there_are_no_others() -> None:
     assert count_words("the cache of the answers") == {"cach": 1, "answer": 1}
+    assert count_words("auth config, authentication") == {"authent": 2, "configur": 1}
     assert count_words("to be or not to be") == {"to": 2, "be": 2, "or": 1, "not": 1}
 
 

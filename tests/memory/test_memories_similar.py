@@ -41,6 +41,13 @@ def test_the_same_text_is_one_and_stands_first(ada: Caller) -> None:
     assert similar(ada, text=f"Caching {CACHE}")["rows"][0] == [same, "Caching", 1.0]
 
 
+def test_what_is_abbreviated_is_the_same(ada: Caller) -> None:
+    short = add(ada, "Auth", "The db repo has the config of k8s.")
+    add(ada, "Lunch", "Noodles on Friday.")
+    asked = "Authentication: the database repository has the configuration of Kubernetes."
+    assert similar(ada, text=asked)["rows"] == [[short, "Auth", 1.0]]
+
+
 def test_a_memory_is_not_similar_to_itself(ada: Caller) -> None:
     one, copy = add(ada, "Caching", CACHE), add(ada, "Caching", CACHE)
     assert similar(ada, id=one)["rows"] == [[copy, "Caching", 1.0]]

@@ -162,7 +162,12 @@ def meanings(word: str) -> Sequence[Words]:
 
 def long_form(word: str) -> str:
     """What a stem is short for, if that is one word; else the stem itself."""
-    return next((words[0] for words in _LONG.get(word, ()) if len(words) == 1), word)
+    return _LONG_FORMS.get(word, word)
+
+
+def written_forms(word: str) -> tuple[Words, ...]:
+    """A stem, and the single words that it may stand as: `authent` also as `auth`."""
+    return ((word,), *(words for words in meanings(word) if len(words) == 1))
 
 
 def _read(table: str) -> Mapping[str, Sequence[Words]]:
@@ -196,3 +201,6 @@ LONG_WORDS = frozenset(
     if meaning.isalpha()
 )
 _MEANINGS = _both_ways(_LONG)
+_LONG_FORMS = {
+    short: words[0][0] for short, some in _LONG.items() if (words := [one for one in some if len(one) == 1])
+}
