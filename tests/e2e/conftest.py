@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
+from tests.hub import LiveHub
+
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 NOTHING_TO_BROWSE_WITH = f"NOT TESTED IN A BROWSER: there is no {CHROMIUM} (apt-get install chromium)."
 FLAGS = (
@@ -37,8 +39,11 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page of a new window. What its console complains of, whichever page it is on, fails the test."""
+def page(browser: Browser, hub: LiveHub) -> Iterator[Page]:
+    """A page of a new window. What its console complains of, whichever page it is on, fails the test.
+
+    It is closed before the hub has no database any more.
+    """
     context = browser.new_context()
     page = context.new_page()
     complaints: list[str] = []
@@ -56,5 +61,6 @@ def page(browser: Browser) -> Iterator[Page]:
     page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
     page.on("requestfailed", note_failure)
     yield page
+    page.wait_for_load_state()
     context.close()
     assert complaints == []
