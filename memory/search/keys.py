@@ -53,7 +53,8 @@ def _words_of(piece: Piece) -> Sequence[str]:
     return piece.parts if piece.parts and not has_number else piece.words
 
 
-def signs(key: str) -> list[str]:
+@lru_cache(10_000)
+def signs(key: str) -> Sequence[str]:
     """What a decision is looked up by: all the words of its key, in any order, and all but one of them."""
     words = _beginnings(key)
     return [_sign("W", words), *(_sign("O", some) for some in _all_but_one(key, words))] if words else []

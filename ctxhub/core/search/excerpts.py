@@ -44,6 +44,11 @@ class Wanted:
                 yield prefix, worth
 
     @cached_property
+    def known(self) -> dict[str, Sequence["Hit"]]:
+        """The hits in each run of letters seen so far: the texts of one answer share most of their words."""
+        return {}
+
+    @cached_property
     def starts(self) -> tuple[str, ...]:
         """How an English word or a part of one begins if it is wanted. `dying` is `die`: i may be y."""
         starts = {word[:2] for word in (*self.words, *self.prefixes)}
@@ -64,7 +69,7 @@ def find_hits(text: str, wanted: Wanted) -> list[Hit]:
 
     Pairs of a script without blanks overlap: `merged` makes one stretch of them.
     """
-    known: dict[str, Sequence[Hit]] = {}
+    known = wanted.known
     hits: list[Hit] = []
     for match in runs(text):
         run = match[0]

@@ -23,7 +23,7 @@ from ctxhub.core.token_count import count_tokens
 DETAILS = {"ids": 0, "compact": 60, "standard": 120, "detailed": 250}
 COLUMNS = ("ref", "title", "excerpt", "score", "tokens", "more")
 # So many passages are looked at; of a longer list twice as many as it has.
-CANDIDATES = 60
+CANDIDATES = 100
 # Of the terms that the best hit has.
 MOST_TERMS = 0.6
 
@@ -82,7 +82,12 @@ def search(
         return Found(search=prepared, method=prepared.method if prepared else "any")
     looked_at = max(CANDIDATES, 2 * limit)
     candidates, counted = find_candidates(
-        prepared.narrowing, prepared.query, prepared.weights, looked_at, COUNTED_TO + 1
+        prepared.narrowing,
+        prepared.query,
+        prepared.weights,
+        looked_at,
+        COUNTED_TO + 1,
+        prepared.counts,
     )
     ranked = rank(candidates, prepared.weights)
     if len(candidates) < looked_at:
