@@ -3,7 +3,7 @@
 A query is put together from the analyser's words alone, which are letters and digits.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -93,9 +93,10 @@ def find_candidates(
     `counts`: in how many passages of the project each term is; with them common terms need not be walked.
     """
     telling = telling_terms(query, weights, counts or {}, limit)
-    candidates = _best(narrowing, query, weights, telling, limit)
-    if len(candidates) < limit and len(telling) < len(query.wanted):
-        candidates = _best(narrowing, query, weights, query.wanted, limit)
+    followers = _followers(query, telling, counts or {})
+    candidates = _best(narrowing, query, weights, limit, followers, telling)
+    if len(candidates) < limit and followers:
+        candidates = _best(narrowing, query, weights, limit)
     things = len({candidate.entry_id for candidate in candidates})
     if len(candidates) < limit or things >= count_to:
         return candidates, min(things, count_to)
@@ -122,10 +123,21 @@ def telling_terms(
     return query.wanted
 
 
+def _followers(query: Query, telling: Sequence[Term], counts: Mapping[Term, int]) -> set[Term]:
+    """The terms that count only beside a telling one: those for which it takes longer to walk alone."""
+    passages = sum(counts.get(term, 0) for term in telling)
+    return {term for term in query.wanted if term not in telling and counts.get(term, 0) > passages}
+
+
 def _best(
-    narrowing: Narrowing, query: Query, weights: Mapping[Term, float], telling: Sequence[Term], limit: int
+    narrowing: Narrowing,
+    query: Query,
+    weights: Mapping[Term, float],
+    limit: int,
+    followers: Collection[Term] = (),
+    telling: Sequence[Term] = (),
 ) -> list[Candidate]:
-    """Of the passages with a telling term those with the most of all terms, the shorter first.
+    """The passages with the most of all terms, the shorter first; followers count beside a telling term.
 
     A term counts once, by its weight. Weights are whole numbers here: in whichever order they are added the
     sum is the same, and so is the order on both engines.
@@ -135,7 +147,7 @@ def _best(
     arms = " UNION ALL ".join([engine.arm] * len(query.wanted))
     values: list[Any] = []
     for term in query.wanted:
-        asked = [[term]] if term in telling else [telling, [term]]
+        asked = [telling, [term]] if term in followers else [[term]]
         values += [round(weights[term] * WEIGHT_UNITS), engine.expression(narrowing.scope, *asked)]
     # Passages are found and ranked first, and only those that are left are read.
     rows = sql.rows(
