@@ -430,4 +430,6 @@ def test_an_action_asks_as_often_at_5_rows_as_at_100(
         for arguments in given:
             with subtests.test(name, arguments=arguments(2)), rolled_back():
                 asked = queries(few, name, arguments(5)), queries(many, name, arguments(100))
-                assert asked[0] == asked[1] <= MOST_QUERIES
+                # A search that has read all that answers need not count it.
+                saved = 1 if name == "search" else 0
+                assert asked[1] - saved <= asked[0] <= asked[1] <= MOST_QUERIES
