@@ -110,7 +110,7 @@ def _found(project_id: int, asked: Asked) -> list[Suggestion]:
 
 def _search(project_id: int, text: str) -> Search | None:
     match = "auto" if len(text) <= SENTENCE else "similar"
-    search = prepare(project_id, text, match=match, kinds=["decision"])
+    search = prepare(project_id, text, match=match, kinds=["decision"], earlier=False)
     return search if search and search.weights else None
 
 

@@ -1,5 +1,6 @@
 """What was said until yesterday is found: marked with its version, and below all that stands."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,8 @@ from django.core.management import CommandError, call_command
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project, SearchEntry
 from ctxhub.core.search.documents import EARLIER_CHARACTERS, earlier_text
-from ctxhub.core.selectors.search import Hit, search
+from ctxhub.core.search.repeats import Shown
+from ctxhub.core.selectors.search import Hit, search, standing_first
 from ctxhub.core.services.reindexing import index_missing, reindex
 from ctxhub.core.services.search_index import forget
 from memory.models import Decision, DecisionRevision, Scratchpad, ScratchpadRevision
@@ -128,6 +130,29 @@ def test_the_total_counts_things(ada: Caller) -> None:
     for n in range(5):
         decide(ada, KEY, f"Variant {n} of the handshake")
     assert search(ada.project_id, "variant handshake").total == {"total": 1}
+
+
+@everything
+def test_ids_alone_say_that_it_was(ada: Caller, ada_mcp: McpClient) -> None:
+    decide(ada, "app/keys", "An RS256 key signs the app.")
+    answer = ada_mcp.call("search", query="rs256", detail="ids")
+    assert answer["columns"] == ["ref", "title", "score", "tokens"]
+    assert [row[:2] for row in answer["rows"]] == [["decision:app/keys", None], [STANDS[0], "was 1.0.0"]]
+
+
+@everything
+def test_what_was_goes_below_with_its_repeats_and_no_higher_score(ada: Caller) -> None:
+    [was], [stands] = hits(ada, "rs256"), hits(ada, "sessions")
+    weaker = replace(stands.ranked, strength=0.1)
+    shown = standing_first([Shown(was.ranked, more=3), Shown(weaker)])
+    assert [(one.ranked.candidate.is_earlier, one.more) for one in shown] == [(False, 0), (True, 3)]
+    assert [one.ranked.strength for one in shown] == [0.1, 0.1]
+
+
+@everything
+def test_a_hint_names_the_filter_that_excluded_what_was(ada_mcp: McpClient) -> None:
+    answer = ada_mcp.call("search", query="rs256", kinds=["decision"], tags=["redis"])
+    assert answer["hint"] == "tags excludes all: without it there is 1."
 
 
 @everything

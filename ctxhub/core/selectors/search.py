@@ -76,8 +76,7 @@ def search(
     """
     budget = DETAILS[clean_one_of(detail, list(DETAILS), "detail")]
     limit = clean_limit(limit)
-    everything: SearchFilters = {**filters, "earlier": True}
-    prepared = prepare(project_id, query, match=match, **everything)
+    prepared = prepare(project_id, query, match=match, **filters)
     if prepared is None or not prepared.weights:
         return Found(search=prepared, method=prepared.method if prepared else "any")
     looked_at = max(CANDIDATES, 2 * limit)
@@ -123,7 +122,7 @@ def search_listing(found: Found, detail: str) -> Listing:
     rows = [
         [
             hit.ref,
-            *((None, None) if is_ids else (hit.title, hit.excerpt)),
+            *((hit.title or None, None) if is_ids else (hit.title, hit.excerpt)),
             hit.score,
             hit.tokens,
             hit.more or None,
@@ -190,9 +189,10 @@ def standing_first(shown: Sequence[Shown]) -> list[Shown]:
     """Earlier states below all that stands, and with no higher score."""
     standing = [one for one in shown if not one.ranked.candidate.is_earlier]
     least = min((one.ranked.strength for one in standing), default=1.0)
-    earlier = (one for one in shown if one.ranked.candidate.is_earlier)
-    lowered = (replace(one.ranked, strength=min(one.ranked.strength, least)) for one in earlier)
-    return [*standing, *(Shown(ranked) for ranked in lowered)]
+    earlier = [one for one in shown if one.ranked.candidate.is_earlier]
+    for one in earlier:
+        one.ranked = replace(one.ranked, strength=min(one.ranked.strength, least))
+    return [*standing, *earlier]
 
 
 def _with_prior(ranked: Ranked, prior: float) -> Ranked:
@@ -216,7 +216,9 @@ def _hits(project_id: int, shown: Sequence[Shown], weights: Mapping[Term, float]
 
 def _hit(ranked: Ranked, document: Document, wanted: Wanted, budget: int) -> Hit:
     if not budget:
-        return Hit(ranked, document, "", "", count_tokens(ranked.candidate.ref))
+        # A ref alone would pass for what stands.
+        mark = document.mark if ranked.candidate.is_earlier else ""
+        return Hit(ranked, document, mark, "", count_tokens(ranked.candidate.ref) + count_tokens(mark))
     title = excerpt(document.shown_title, wanted, budget // 2)
     spent = count_tokens(title)
     text = excerpt(_passage(ranked, document), wanted, budget - spent)

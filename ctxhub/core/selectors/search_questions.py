@@ -25,6 +25,7 @@ class SearchFilters(TypedDict, total=False):
     """What narrows a search, as a caller says it.
 
     `within` is a noun's own: words of the scope, of each inner sequence one must be there.
+    `earlier`: whether kinds take in what their things were; unless said, they do.
     """
 
     kinds: Sequence[str] | None
@@ -85,7 +86,7 @@ def prepare(
 def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
     """The filters as words of the index; None where they name what does not exist."""
     kinds = [_kind(kind) for kind in clean_words(filters.get("kinds"), "kinds")]
-    if filters.get("earlier"):
+    if filters.get("earlier", True):
         kinds += [noun.kind for noun in map(nouns.earlier_states, kinds) if noun]
     tags = clean_words(filters.get("tags"), "tags")
     by = clean_name(said, "by") if (said := filters.get("by")) else ""
