@@ -5,9 +5,9 @@ ARGS ?=
 
 BIN := .venv/bin
 MAKEFLAGS += --no-print-directory
-# One test more at once than there are processors, as some wait; those of one file one after the other, in the
+# Two tests more at once than there are processors, as many wait; those of one file one after the other, in the
 # order collected.
-PROCESSES = $(shell $(BIN)/python -c 'import os; print(os.cpu_count() + 1)')
+PROCESSES = $(shell $(BIN)/python -c 'import os; print(os.cpu_count() + 2)')
 PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder
 CHECKS := check-ruff check-format check-types check-imports check-migrations check-django
 
