@@ -83,4 +83,5 @@ def _beginnings(key: str) -> list[str]:
 
 
 def _sign(letter: str, words: Sequence[str]) -> str:
-    return named_word(letter, " ".join(words))
+    """25 bits: what shares one by chance is compared, and found to be another."""
+    return named_word(letter, " ".join(words), 5)

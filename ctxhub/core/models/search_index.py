@@ -1,5 +1,7 @@
 """The index of everything: one entry for each findable thing, and beside it the words to look it up by."""
 
+from typing import Any
+
 from django.db import models
 
 from ctxhub.core.models.base import ProjectRow
@@ -25,17 +27,24 @@ class SearchEntry(ProjectRow):
         return self.ref
 
 
+class RowIdField(models.BigIntegerField):  # type: ignore[type-arg]  # Django knows none at run time.
+    """A key by which SQLite finds rows at once: there an "integer" is the row's own id, a "bigint" is not."""
+
+    def db_type(self, connection: Any) -> str | None:
+        return "integer" if connection.vendor == "sqlite" else super().db_type(connection)
+
+
 class SearchText(ProjectRow):
     """One passage of an entry, as the analyser's words; its id holds the entry's: `entry * PARTS + part`.
 
-    Never alter this table: on SQLite Django rebuilds an altered one, and without a word drops the triggers
-    that keep the index in step. `scope` holds the words that narrow a search, `start` is where the passage
-    begins, `size` counts its words.
+    Alter this table as migration 0007 does: on SQLite Django rebuilds an altered one, and without a word
+    drops the triggers that keep the index in step. `scope` holds the words that narrow a search, `start` is
+    where the passage begins, `size` counts its words.
     """
 
     PARTS = 1024
 
-    id = models.BigIntegerField(primary_key=True)
+    id = RowIdField(primary_key=True)
     start = models.PositiveIntegerField(default=0)
     size = models.PositiveIntegerField(default=0)
     words = models.TextField()

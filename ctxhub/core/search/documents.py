@@ -1,5 +1,6 @@
 """What a noun gives to be found by, and how it lies in the index."""
 
+import base64
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -130,9 +131,10 @@ def tag_word(name: str) -> str:
     return named_word("T", name.casefold())
 
 
-def named_word(letter: str, name: str) -> str:
+def named_word(letter: str, name: str, length: int = 8) -> str:
     """A name as a word of letters and digits. 40 bits: two of a project's never share one by chance."""
-    return f"{letter}{hashlib.blake2s(name.encode(), digest_size=5).hexdigest().upper()}"
+    digest = base64.b32encode(hashlib.blake2s(name.encode(), digest_size=5).digest()).decode()
+    return f"{letter}{digest[:length]}"
 
 
 def layer_word(name: str) -> str:
