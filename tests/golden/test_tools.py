@@ -1,0 +1,79 @@
+"""What an MCP client is shown: the lists of tools of each surface, and the help of each tool and action."""
+
+import json
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import pytest
+
+from ctxhub.core.caller import ALL_SCOPES, READ, WRITE, Caller
+from ctxhub.core.models import Project
+from ctxhub.core.toolbox.help import help_for
+from ctxhub.core.toolbox.registry import all_tools
+from ctxhub.core.toolbox.surface import INSTRUCTIONS, list_tools
+from tests.golden.comparing import compare
+
+SCOPES = {"admin": ALL_SCOPES, "write": frozenset({READ, WRITE}), "read": frozenset({READ})}
+
+
+@pytest.fixture
+def project() -> Project:
+    """Of no table: neither lists of tools nor help look anything up."""
+    return Project(pk=1, slug="apollo")
+
+
+@pytest.mark.parametrize("surface", ["grouped", "flat"])
+def test_tools(project: Project, surface: str) -> None:
+    """All of each scope and profile; a tool that a list before has shown is named alone."""
+    shown: dict[str, str] = {}
+    lists: dict[str, list[Any]] = {}
+    for (scope, scopes), profile in product(SCOPES.items(), ("all", "core")):
+        caller = Caller(project=project, agent="ada", scopes=scopes)
+        tools = list_tools(caller, surface=surface, profile=profile)
+        lists[f"{surface} {scope} {profile}"] = [_once(tool, shown) for tool in tools]
+    compare(f"tools_{surface}.json", _readable(lists))
+
+
+def test_help(project: Project) -> None:
+    """Of each tool for everyone, and the names of the actions that those see who may do less."""
+    helped: dict[str, Any] = {}
+    for name, tool in all_tools().items():
+        helped[name] = help_for(tool, Caller(project=project, agent="ada"))
+        for scope in ("write", "read"):
+            less = help_for(tool, Caller(project=project, agent="ada", scopes=SCOPES[scope]))
+            assert less["actions"].items() <= helped[name]["actions"].items()
+            helped[f"{name} {scope}"] = {**less, "actions": list(less["actions"])}
+    compare("help.json", _readable({"instructions": INSTRUCTIONS, **helped}))
+
+
+def _once(tool: dict[str, Any], shown: dict[str, str]) -> Any:
+    """The tool where it is shown first, else its name; another tool of the same name has a number."""
+    text = json.dumps(tool)
+    if text in shown:
+        return shown[text]
+    again = sum(1 for label in shown.values() if label.split(" #")[0] == tool["name"])
+    shown[text] = f"{tool['name']} #{again + 1}" if again else tool["name"]
+    return {**tool, "description": tool["description"].split("\n")}
+
+
+def _readable(value: Any) -> str:
+    """JSON in which what fits into a line is one."""
+    return _pretty(value, 0) + "\n"
+
+
+def _pretty(value: Any, depth: int) -> str:
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) + depth <= 110 or not isinstance(value, dict | list) or not value:
+        return line
+    indent = " " * (depth + 1)
+    if isinstance(value, dict):
+        parts: Sequence[str] = [
+            f"{indent}{json.dumps(name, ensure_ascii=False)}: {_pretty(inner, depth + 1)}"
+            for name, inner in value.items()
+        ]
+        opening, closing = "{}"
+    else:
+        parts = [f"{indent}{_pretty(inner, depth + 1)}" for inner in value]
+        opening, closing = "[]"
+    return f"{opening}\n" + ",\n".join(parts) + f"\n{' ' * depth}{closing}"
