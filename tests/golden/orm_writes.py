@@ -1,0 +1,204 @@
+"""Each noun written through the ORM: made, saved, tagged from either end, deleted."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import ForeignObjectRel, Model
+
+from ctxhub.core import clock
+from ctxhub.core.models import Agent, Category, Layer, Project, Scope, Tag
+from memory.models import (
+    Constraint,
+    Context,
+    Decision,
+    DecisionTemplate,
+    Memory,
+    Relationship,
+    Scratchpad,
+    ValueType,
+    Workflow,
+)
+from messaging.models import Message
+from tracking.models import FileChange, Lease, Resource
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Written:
+    """How a noun is made and changed. `links`: its many-to-many fields; `through`: what their rows need."""
+
+    noun: str
+    model: type[Model]
+    make: Callable[[Project], Values]
+    change: Callable[[Project], Values]
+    links: dict[str, type[Model]] = field(default_factory=dict)
+    through: Callable[[Project], Values] = lambda project: {}
+
+
+def layer(project: Project) -> Layer:
+    return Layer.objects.in_project(project).get(name="data")
+
+
+def agent(project: Project) -> Agent:
+    return Agent.objects.in_project(project).get_or_create(
+        project=project, name="ada", defaults={"folded": "ada"}
+    )[0]
+
+
+def decision(project: Project) -> Values:
+    return {"key": "orm/key", "value": "1", "value_type": ValueType.INTEGER, "paths": ["src/**"]}
+
+
+def changed_decision(project: Project) -> Values:
+    return {"value": "2.5", "value_type": ValueType.FLOAT, "layer": layer(project), "rationale": "So."}
+
+
+def constraint(project: Project) -> Values:
+    category = Category.objects.in_project(project).get(name="security")
+    return {"category": category, "text": "Ask for a token.", "reason": "It is public."}
+
+
+def memory(project: Project) -> Values:
+    context, _ = Context.objects.in_project(project).get_or_create(
+        project=project, name="orm", defaults={"folded": "orm"}
+    )
+    return {"context": context, "title": "A title", "content": "Kept. And read.", "stack": "Django"}
+
+
+def workflow(project: Project) -> Workflow:
+    return Workflow.objects.in_project(project).get_or_create(project=project, name="orm pads")[0]
+
+
+def relationship(project: Project) -> Values:
+    ends = [Memory(project=project, **{**memory(project), "title": f"End {n}"}) for n in (1, 2)]
+    for end in ends:
+        end.save()
+    return {
+        "source_kind": "memory",
+        "source_id": ends[0].pk,
+        "target_kind": "memory",
+        "target_id": ends[1].pk,
+    }
+
+
+def lease(project: Project) -> Values:
+    return {"agent": agent(project), "expires_at": clock.now() + timedelta(minutes=15)}
+
+
+WRITTEN: Sequence[Written] = (
+    Written(
+        "decision",
+        Decision,
+        decision,
+        changed_decision,
+        {"tags": Tag, "scopes": Scope},
+        lambda project: {"updated_at": clock.now()},
+    ),
+    Written(
+        "constraint",
+        Constraint,
+        constraint,
+        lambda project: {"text": "Ask for two tokens.", "priority": 4, "layer": layer(project)},
+        {"tags": Tag, "scopes": Scope},
+    ),
+    Written(
+        "context",
+        Context,
+        lambda project: {"name": "Shop", "description": "What is sold.", "stack": "Django"},
+        lambda project: {"name": "Warehouse", "metadata": {"a": 1}},
+        {"tags": Tag},
+    ),
+    Written(
+        "memory",
+        Memory,
+        memory,
+        lambda project: {"content": "Forgotten. And lost.", "stack": "React19", "difficulty": 3},
+        {"tags": Tag},
+    ),
+    Written(
+        "workflow",
+        Workflow,
+        lambda project: {"name": "A task"},
+        lambda project: {"metadata": {"keep": "never"}, "is_active": False},
+    ),
+    Written(
+        "scratchpad",
+        Scratchpad,
+        lambda project: {"workflow": workflow(project), "name": "notes", "content": "one\ntwo"},
+        lambda project: {"name": "more notes", "content": "one\nthree"},
+    ),
+    Written(
+        "template",
+        DecisionTemplate,
+        lambda project: {"name": "Incident", "require": ["rationale"]},
+        lambda project: {"name": "Accident", "defaults": {"tags": ["a"]}},
+    ),
+    Written("relationship", Relationship, relationship, lambda project: {"strength": 80}),
+    Written(
+        "message",
+        Message,
+        lambda project: {"sender": agent(project), "text": "hello"},
+        lambda project: {"text": "hello again", "priority": 4},
+    ),
+    Written("resource", Resource, lambda project: {"path": "src/a.py"}, lambda project: {"path": "src/b.py"}),
+    Written(
+        "change",
+        FileChange,
+        lambda project: {
+            "resource": Resource.objects.in_project(project).get_or_create(
+                project=project, path="src/changed.py"
+            )[0],
+            "change": 1,
+        },
+        lambda project: {"change": 2, "description": "Rotate."},
+    ),
+    Written("lease", Lease, lease, lambda project: {"expires_at": clock.now() + timedelta(minutes=30)}),
+)
+
+Step = tuple[str, Callable[[], object]]
+
+
+def steps(written: Written, project: Project) -> Iterator[Step]:
+    """Each write by its name; what it needs is there before it is asked for."""
+    values, changes = written.make(project), written.change(project)
+    made: list[Any] = []
+    yield "create", lambda: made.append(written.model._base_manager.create(project=project, **values))
+    [row] = made
+    yield "save, nothing changed", row.save
+    row = written.model._base_manager.get(pk=row.pk)
+    for name, value in changes.items():
+        setattr(row, name, value)
+    yield f"save {', '.join(changes)}", row.save
+    first = next(iter(changes))
+    setattr(row, first, values.get(first, getattr(row, first)))
+    yield f"save update_fields={first}", lambda: row.save(update_fields=[first])
+    for name, model in written.links.items():
+        yield from _links(written, project, row, name, model)
+    yield "delete", written.model._base_manager.get(pk=row.pk).delete
+    if written.noun != "relationship":
+        made.clear()
+        written.model._base_manager.create(project=project, **values)
+        yield "delete by queryset", written.model._base_manager.filter(project=project).delete
+
+
+def _links(written: Written, project: Project, row: Any, name: str, model: type[Model]) -> Iterator[Step]:
+    words = [model._base_manager.create(project=project, name=f"{written.noun} {n}") for n in (1, 2)]
+    own = {"project": project, **written.through(project)}
+    near, far = getattr(row, name), getattr(words[1], _accessor(written.model, name))
+    yield f"{name}.add", lambda: near.add(words[0], through_defaults=own)
+    yield f"{name}.add again", lambda: near.add(words[0], through_defaults=own)
+    yield f"{name}.add from the other end", lambda: far.add(row, through_defaults=own)
+    yield f"{name}.remove", lambda: near.remove(words[0])
+    yield f"{name}.remove from the other end", lambda: far.remove(row)
+    yield f"{name}.set", lambda: near.set(words, through_defaults=own)
+    yield f"{name}.clear from the other end", far.clear
+    yield f"{name}.clear", near.clear
+
+
+def _accessor(model: type[Model], name: str) -> str:
+    relation = model._meta.get_field(name).remote_field
+    assert isinstance(relation, ForeignObjectRel)
+    return str(relation.get_accessor_name())
