@@ -39,7 +39,7 @@ class Written:
 
 
 def layer(project: Project) -> Layer:
-    return Layer.objects.in_project(project).get(name="data")
+    return Layer.objects.in_project(project).get(name="business")
 
 
 def agent(project: Project) -> Agent:
@@ -58,7 +58,7 @@ def changed_decision(project: Project) -> Values:
 
 def constraint(project: Project) -> Values:
     category = Category.objects.in_project(project).get(name="security")
-    return {"category": category, "text": "Ask for a token.", "reason": "It is public."}
+    return {"category": category, "text": "Store no names.", "reason": "The law."}
 
 
 def memory(project: Project) -> Values:
@@ -101,14 +101,14 @@ WRITTEN: Sequence[Written] = (
         "constraint",
         Constraint,
         constraint,
-        lambda project: {"text": "Ask for two tokens.", "priority": 4, "layer": layer(project)},
+        lambda project: {"text": "Store no addresses.", "priority": 4, "layer": layer(project)},
         {"tags": Tag, "scopes": Scope},
     ),
     Written(
         "context",
         Context,
-        lambda project: {"name": "Shop", "description": "What is sold.", "stack": "Django"},
-        lambda project: {"name": "Warehouse", "metadata": {"a": 1}},
+        lambda project: {"name": "Garden", "description": "What grows.", "stack": "Django"},
+        lambda project: {"name": "Meadow", "metadata": {"a": 1}},
         {"tags": Tag},
     ),
     Written(
@@ -133,8 +133,8 @@ WRITTEN: Sequence[Written] = (
     Written(
         "template",
         DecisionTemplate,
-        lambda project: {"name": "Incident", "require": ["rationale"]},
-        lambda project: {"name": "Accident", "defaults": {"tags": ["a"]}},
+        lambda project: {"name": "Retreat", "require": ["rationale"]},
+        lambda project: {"name": "Return", "defaults": {"tags": ["a"]}},
     ),
     Written("relationship", Relationship, relationship, lambda project: {"strength": 80}),
     Written(
@@ -143,13 +143,13 @@ WRITTEN: Sequence[Written] = (
         lambda project: {"sender": agent(project), "text": "hello"},
         lambda project: {"text": "hello again", "priority": 4},
     ),
-    Written("resource", Resource, lambda project: {"path": "src/a.py"}, lambda project: {"path": "src/b.py"}),
+    Written("resource", Resource, lambda project: {"path": "orm/a.py"}, lambda project: {"path": "orm/b.py"}),
     Written(
         "change",
         FileChange,
         lambda project: {
             "resource": Resource.objects.in_project(project).get_or_create(
-                project=project, path="src/changed.py"
+                project=project, path="orm/changed.py"
             )[0],
             "change": 1,
         },
@@ -179,9 +179,8 @@ def steps(written: Written, project: Project) -> Iterator[Step]:
         yield from _links(written, project, row, name, model)
     yield "delete", written.model._base_manager.get(pk=row.pk).delete
     if written.noun != "relationship":
-        made.clear()
-        written.model._base_manager.create(project=project, **values)
-        yield "delete by queryset", written.model._base_manager.filter(project=project).delete
+        again = written.model._base_manager.create(project=project, **values)
+        yield "delete by queryset", written.model._base_manager.filter(pk=again.pk).delete
 
 
 def _links(written: Written, project: Project, row: Any, name: str, model: type[Model]) -> Iterator[Step]:

@@ -1,7 +1,6 @@
 """What an MCP client is shown: the lists of tools of each surface, and the help of each tool and action."""
 
 import json
-from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -13,6 +12,7 @@ from ctxhub.core.toolbox.help import help_for
 from ctxhub.core.toolbox.registry import all_tools
 from ctxhub.core.toolbox.surface import INSTRUCTIONS, list_tools
 from tests.golden.comparing import compare
+from tests.golden.readable import readable
 
 SCOPES = {"admin": ALL_SCOPES, "write": frozenset({READ, WRITE}), "read": frozenset({READ})}
 
@@ -32,7 +32,7 @@ def test_tools(project: Project, surface: str) -> None:
         caller = Caller(project=project, agent="ada", scopes=scopes)
         tools = list_tools(caller, surface=surface, profile=profile)
         lists[f"{surface} {scope} {profile}"] = [_once(tool, shown) for tool in tools]
-    compare(f"tools_{surface}.json", _readable(lists))
+    compare(f"tools_{surface}.json", readable(lists) + "\n")
 
 
 def test_help(project: Project) -> None:
@@ -44,7 +44,7 @@ def test_help(project: Project) -> None:
             less = help_for(tool, Caller(project=project, agent="ada", scopes=SCOPES[scope]))
             assert less["actions"].items() <= helped[name]["actions"].items()
             helped[f"{name} {scope}"] = {**less, "actions": list(less["actions"])}
-    compare("help.json", _readable({"instructions": INSTRUCTIONS, **helped}))
+    compare("help.json", readable({"instructions": INSTRUCTIONS, **helped}) + "\n")
 
 
 def _once(tool: dict[str, Any], shown: dict[str, str]) -> Any:
@@ -55,25 +55,3 @@ def _once(tool: dict[str, Any], shown: dict[str, str]) -> Any:
     again = sum(1 for label in shown.values() if label.split(" #")[0] == tool["name"])
     shown[text] = f"{tool['name']} #{again + 1}" if again else tool["name"]
     return {**tool, "description": tool["description"].split("\n")}
-
-
-def _readable(value: Any) -> str:
-    """JSON in which what fits into a line is one."""
-    return _pretty(value, 0) + "\n"
-
-
-def _pretty(value: Any, depth: int) -> str:
-    line = json.dumps(value, ensure_ascii=False)
-    if len(line) + depth <= 110 or not isinstance(value, dict | list) or not value:
-        return line
-    indent = " " * (depth + 1)
-    if isinstance(value, dict):
-        parts: Sequence[str] = [
-            f"{indent}{json.dumps(name, ensure_ascii=False)}: {_pretty(inner, depth + 1)}"
-            for name, inner in value.items()
-        ]
-        opening, closing = "{}"
-    else:
-        parts = [f"{indent}{_pretty(inner, depth + 1)}" for inner in value]
-        opening, closing = "[]"
-    return f"{opening}\n" + ",\n".join(parts) + f"\n{' ' * depth}{closing}"

@@ -1,0 +1,49 @@
+"""Ids that are the same in every run and on both engines.
+
+Tests do not begin with the id 1 where others ran before them, and a statement that finds its row there, or a
+transaction that is rolled back, uses up an id on one engine and not on the other.
+"""
+
+from collections.abc import Sequence
+
+from django.apps import apps
+from django.db import connection
+from django.db.models import AutoField
+
+
+class Ids:
+    """`align` makes the next row of each table follow the highest id that the table ever had."""
+
+    def __init__(self) -> None:
+        self._highest: dict[str, int] = dict.fromkeys(_numbered_tables(), 0)
+
+    def align(self) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                " UNION ALL ".join(f"SELECT '{t}', COALESCE(MAX(id), 0) FROM {t}" for t in self._highest)
+            )
+            for table, highest in cursor.fetchall():
+                self._highest[table] = max(self._highest[table], highest)
+        _set_sequences(list(self._highest.items()))
+
+
+def _numbered_tables() -> list[str]:
+    numbered = [model for model in apps.get_models(include_auto_created=True) if _is_numbered(model)]
+    return sorted({model._meta.db_table for model in numbered} - {"django_migrations"})
+
+
+def _is_numbered(model: type) -> bool:
+    return isinstance(model._meta.pk, AutoField)  # type: ignore[attr-defined]
+
+
+def _set_sequences(highest: Sequence[tuple[str, int]]) -> None:
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "SELECT setval(pg_get_serial_sequence(t, 'id'), greatest(n, 1), n > 0)"
+                " FROM unnest(%s::text[], %s::bigint[]) AS asked(t, n)",
+                [[table for table, _ in highest], [n for _, n in highest]],
+            )
+        else:
+            cursor.execute("DELETE FROM sqlite_sequence")
+            cursor.executemany("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", highest)
