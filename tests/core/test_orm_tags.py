@@ -1,0 +1,124 @@
+"""A tag added or removed through the ORM, from either end, is a change of what has it: it moves its time."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+
+from ctxhub.core import clock
+from ctxhub.core.models import Category, Project, Scope, Tag
+from memory.models import Constraint, Context, Decision, Memory
+
+NOON = "2026-03-02T12:00:00+00:00"
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as traveller:
+        yield traveller
+
+
+def decision(project: Project) -> Decision:
+    return Decision.objects.create(project=project, key="k", value="v")
+
+
+def constraint(project: Project) -> Constraint:
+    category = Category.objects.in_project(project).get(name="security")
+    return Constraint.objects.create(project=project, category=category, text="A")
+
+
+def context(project: Project) -> Context:
+    return Context.objects.create(project=project, name="Shop")
+
+
+def memory(project: Project) -> Memory:
+    return Memory.objects.create(project=project, context=context(project), title="A", content="B")
+
+
+TAGGED: list[tuple[Callable[[Project], Any], type[Any], str, str]] = [
+    (decision, Tag, "tags", "decisions"),
+    (decision, Scope, "scopes", "decisions"),
+    (constraint, Tag, "tags", "constraints"),
+    (constraint, Scope, "scopes", "constraints"),
+    (context, Tag, "tags", "contexts"),
+    (memory, Tag, "tags", "memories"),
+]
+STAYS = pytest.mark.xfail(strict=True, reason="The words of a constraint move its time by no way.")
+CASES = [
+    pytest.param(*case, id=f"{case[0].__name__}-{case[2]}", marks=[STAYS] if case[0] is constraint else [])
+    for case in TAGGED
+]
+
+
+class Word:
+    """A row and a word, and the ways to put one on the other."""
+
+    def __init__(self, project: Project, make: Callable[[Project], Any], model: type[Any], near: str) -> None:
+        self.row = make(project)
+        self.word = model.objects.create(project=project, name="new word")
+        self.near = near
+        needs_time = isinstance(self.row, Decision)
+        self.own = {"project": project, **({"updated_at": clock.now()} if needs_time else {})}
+
+    def add(self) -> None:
+        getattr(self.row, self.near).add(self.word, through_defaults=self.own)
+
+    @property
+    def stored_time(self) -> Any:
+        return type(self.row).unscoped.get(pk=self.row.pk).updated_at
+
+
+@pytest.mark.parametrize(("make", "model", "near", "far"), CASES)
+def test_a_word_added_moves_the_time(
+    make: Any, model: Any, near: str, far: str, apollo: Project, now: time_machine.Traveller
+) -> None:
+    word = Word(apollo, make, model, near)
+    now.shift(timedelta(minutes=1))
+    word.add()
+    assert word.stored_time == clock.now()
+
+
+@pytest.mark.parametrize(("make", "model", "near", "far"), CASES)
+def test_a_word_added_from_its_own_end_moves_the_time(
+    make: Any, model: Any, near: str, far: str, apollo: Project, now: time_machine.Traveller
+) -> None:
+    word = Word(apollo, make, model, near)
+    now.shift(timedelta(minutes=1))
+    getattr(word.word, far).add(word.row, through_defaults=word.own)
+    assert word.stored_time == clock.now()
+
+
+@pytest.mark.parametrize(("make", "model", "near", "far"), CASES)
+def test_a_word_removed_moves_the_time(
+    make: Any, model: Any, near: str, far: str, apollo: Project, now: time_machine.Traveller
+) -> None:
+    word = Word(apollo, make, model, near)
+    word.add()
+    now.shift(timedelta(minutes=1))
+    getattr(word.row, near).remove(word.word)
+    assert word.stored_time == clock.now()
+
+
+@pytest.mark.parametrize(("make", "model", "near", "far"), CASES)
+def test_words_cleared_from_their_own_end_move_the_time(
+    make: Any, model: Any, near: str, far: str, apollo: Project, now: time_machine.Traveller
+) -> None:
+    word = Word(apollo, make, model, near)
+    word.add()
+    now.shift(timedelta(minutes=1))
+    getattr(word.word, far).clear()
+    assert word.stored_time == clock.now()
+
+
+@pytest.mark.parametrize(("make", "model", "near", "far"), [pytest.param(*c.values, id=c.id) for c in CASES])
+def test_a_word_that_is_there_already_moves_no_time(
+    make: Any, model: Any, near: str, far: str, apollo: Project, now: time_machine.Traveller
+) -> None:
+    word = Word(apollo, make, model, near)
+    word.add()
+    before = word.stored_time
+    now.shift(timedelta(minutes=1))
+    word.add()
+    assert word.stored_time == before

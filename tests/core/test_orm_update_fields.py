@@ -1,0 +1,293 @@
+"""`save(update_fields=[...])` stores what is named and what follows from it, whatever else the row holds."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db.models import Model
+
+from ctxhub.core import clock
+from ctxhub.core.models import Agent, Category, Event, Layer, Project, Scope, Tag
+from memory.models import (
+    Constraint,
+    Context,
+    Decision,
+    DecisionTemplate,
+    Memory,
+    Relationship,
+    Scratchpad,
+    ValueType,
+    Workflow,
+)
+from messaging.models import Delivery, Message
+from tests.tallies import counted, tallied
+from tracking.models import FileChange, Lease, LeasePath, Resource
+
+NOON = "2026-03-02T12:00:00+00:00"
+Make = Callable[[Project], Any]
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as traveller:
+        yield traveller
+
+
+def decision(project: Project) -> Decision:
+    return Decision.objects.create(project=project, key="k", value="1", value_type=ValueType.INTEGER)
+
+
+def constraint(project: Project) -> Constraint:
+    category = Category.objects.in_project(project).get(name="security")
+    return Constraint.objects.create(project=project, category=category, text="A")
+
+
+def context(project: Project) -> Context:
+    return Context.objects.create(project=project, name="Shop")
+
+
+def memory(project: Project) -> Memory:
+    values: Any = {"title": "A", "content": "One. And two.", "stack": "Go"}
+    return Memory.objects.create(project=project, context=context(project), **values)
+
+
+def workflow(project: Project) -> Workflow:
+    return Workflow.objects.create(project=project, name="A")
+
+
+def scratchpad(project: Project) -> Scratchpad:
+    return Scratchpad.objects.create(project=project, workflow=workflow(project), name="A", content="one")
+
+
+def template(project: Project) -> DecisionTemplate:
+    return DecisionTemplate.objects.create(project=project, name="Incident")
+
+
+def relationship(project: Project) -> Relationship:
+    ends: Any = {"source_kind": "memory", "source_id": 1, "target_kind": "memory", "target_id": 2}
+    return Relationship.objects.create(project=project, **ends)
+
+
+def agent(project: Project) -> Agent:
+    return Agent.objects.create(project=project, name="Ada")
+
+
+def message(project: Project) -> Message:
+    return Message.objects.create(project=project, sender=agent(project), text="A")
+
+
+def delivery(project: Project) -> Delivery:
+    return Delivery.objects.create(project=project, message=message(project), name="Ben")
+
+
+def change(project: Project) -> FileChange:
+    resource = Resource.objects.create(project=project, path="a.py")
+    return FileChange.objects.create(project=project, resource=resource, change=1)
+
+
+def lease_path(project: Project) -> LeasePath:
+    until = clock.now() + timedelta(minutes=15)
+    lease = Lease.objects.create(project=project, agent=agent(project), expires_at=until)
+    return LeasePath.objects.create(project=project, lease=lease, pattern="src/a.py")
+
+
+def word(model: type[Any]) -> Make:
+    return lambda project: model.objects.create(project=project, name="Word")
+
+
+# -- What is not named is not stored, and nothing follows from it ----------------------------------
+
+
+@dataclass(frozen=True)
+class Dirty:
+    """A row with values that are not to be stored, saved with `saved`; `follows` would follow from them."""
+
+    make: Make
+    dirty: dict[str, Any]
+    saved: dict[str, Any]
+    follows: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.make.__name__}-{'-'.join(self.dirty)}"
+
+
+def fails(case: Dirty, reason: str) -> Any:
+    return pytest.param(case, marks=pytest.mark.xfail(strict=True, reason=reason), id=str(case))
+
+
+STORED = "What follows from a value is stored without the value."
+UNNAMED = [
+    fails(Dirty(decision, {"value": "2"}, {"rationale": "So."}, ("number",)), STORED),
+    fails(
+        Dirty(decision, {"value": "2"}, {"rationale": "So."}, ("version", "version_order")),
+        "A value that is not stored raises the version.",
+    ),
+    fails(
+        Dirty(decision, {"version": "9.0.0"}, {"rationale": "So."}, ("version", "version_order")),
+        "A version that is not named is stored.",
+    ),
+    fails(Dirty(constraint, {"text": "B"}, {"reason": "So."}, ("digest",)), STORED),
+    fails(Dirty(constraint, {"priority": 4}, {"reason": "So."}, ("rank",)), STORED),
+    fails(Dirty(context, {"name": "Store"}, {"description": "So."}, ("folded",)), STORED),
+    fails(Dirty(memory, {"content": "Two."}, {"title": "B"}, ("tokens",)), "Tokens are those of both."),
+    fails(Dirty(memory, {"content": "Two."}, {"type": 2}, ("digest", "tokens")), STORED),
+    fails(Dirty(memory, {"stack": "React"}, {"type": 2}, ("folded_stack",)), STORED),
+    fails(Dirty(workflow, {"metadata": {"keep": "never"}}, {"name": "B"}, ("is_kept",)), STORED),
+    fails(Dirty(template, {"name": "Outage"}, {"require": ["layer"]}, ("folded",)), STORED),
+    pytest.param(
+        Dirty(scratchpad, {"content": "two three"}, {"name": "B"}, ("length", "size", "revision")),
+        id="scratchpad-content",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", UNNAMED)
+def test_nothing_follows_from_what_is_not_stored(case: Dirty, apollo: Project) -> None:
+    row = case.make(apollo)
+    expected = type(row).unscoped.get(pk=row.pk)
+    if "title" in case.saved:
+        expected.title = case.saved["title"]
+        expected.save()
+    before = _values(expected, case.follows)
+    for name, value in (case.dirty | case.saved).items():
+        setattr(row, name, value)
+    row.save(update_fields=list(case.saved))
+    assert _values(row, case.follows) == before
+    assert _values(row, tuple(case.saved)) == case.saved
+
+
+def _values(row: Model, names: tuple[str, ...]) -> dict[str, Any]:
+    """As they are stored."""
+    stored: dict[str, Any] = type(row)._base_manager.filter(pk=row.pk).values(*names).get()
+    return stored
+
+
+# -- What is named is stored with what follows from it ----------------------------------------------
+
+
+@dataclass(frozen=True)
+class Named:
+    make: Make
+    saved: dict[str, Any]
+    follows: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.make.__name__}-{'-'.join(self.saved)}"
+
+
+FOLDED = {"saved": {"name": "Other"}, "follows": {"folded": "other"}}
+LEFT = "What follows is left as it was."
+NAMED = [
+    Named(decision, {"value": "2"}, {"number": 2.0, "version": "1.0.1"}),
+    Named(constraint, {"priority": 4}, {"rank": "0security"}),
+    Named(context, **FOLDED),
+    Named(memory, {"stack": "React"}, {"folded_stack": "react"}),
+    Named(workflow, {"metadata": {"keep": "never"}}, {"is_kept": True}),
+    Named(scratchpad, {"content": "two"}, {"length": 3, "revision": 2}),
+    Named(template, **FOLDED),
+]
+LEFT_BEHIND = [
+    ("tag", Named(word(Tag), **FOLDED)),
+    ("scope", Named(word(Scope), **FOLDED)),
+    ("category", Named(word(Category), **FOLDED)),
+    ("layer", Named(word(Layer), **FOLDED)),
+    ("agent", Named(agent, **FOLDED)),
+    ("delivery", Named(delivery, **FOLDED)),
+    ("lease path", Named(lease_path, {"pattern": "lib/b.py"}, {"head": "lib"})),
+]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        *(pytest.param(case, id=str(case)) for case in NAMED),
+        *(
+            pytest.param(case, id=name, marks=pytest.mark.xfail(strict=True, reason=LEFT))
+            for name, case in LEFT_BEHIND
+        ),
+    ],
+)
+def test_what_follows_is_stored_too(case: Named, apollo: Project) -> None:
+    row = case.make(apollo)
+    for name, value in case.saved.items():
+        setattr(row, name, value)
+    row.save(update_fields=list(case.saved))
+    assert _values(row, tuple(case.follows)) == case.follows
+
+
+# -- What is not stored is no change ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """A row with a value that is not to be stored, saved with a field that is as it was."""
+
+    make: Make
+    dirty: dict[str, Any]
+    saved: str
+
+    def __str__(self) -> str:
+        return self.make.__name__
+
+    def save(self, project: Project, now: time_machine.Traveller) -> Any:
+        row = self.make(project)
+        now.shift(timedelta(minutes=1))
+        for name, value in self.dirty.items():
+            setattr(row, name, value)
+        row.save(update_fields=[self.saved])
+        return row
+
+
+NOTHING = [
+    Nothing(decision, {"rationale": "So."}, "key"),
+    Nothing(constraint, {"reason": "So."}, "text"),
+    Nothing(context, {"description": "So."}, "name"),
+    Nothing(memory, {"title": "B"}, "content"),
+    Nothing(workflow, {"name": "B"}, "metadata"),
+    Nothing(template, {"require": ["layer"]}, "name"),
+    Nothing(relationship, {"strength": 80}, "relation"),
+]
+HONEST = [Nothing(scratchpad, {"content": "two"}, "name")]
+TIME = pytest.mark.xfail(strict=True, reason="A value that is not stored moves the time of the row.")
+EVENT = pytest.mark.xfail(strict=True, reason="A value that is not stored is told in the log.")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        *(pytest.param(case, id=str(case), marks=TIME) for case in NOTHING),
+        *(pytest.param(case, id=str(case)) for case in HONEST),
+    ],
+)
+def test_what_is_not_stored_moves_no_time(
+    case: Nothing, apollo: Project, now: time_machine.Traveller
+) -> None:
+    row = case.save(apollo, now)
+    assert type(row).unscoped.get(pk=row.pk).updated_at < clock.now()
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            case, id=str(case), marks=[EVENT] if case.make.__name__ in ("template", "relationship") else []
+        )
+        for case in [*NOTHING, *HONEST, Nothing(message, {"text": "B"}, "priority")]
+    ],
+)
+def test_what_is_not_stored_leaves_no_event(
+    case: Nothing, apollo: Project, now: time_machine.Traveller
+) -> None:
+    case.save(apollo, now)
+    assert not Event.objects.in_project(apollo).filter(at=clock.now()).exists()
+
+
+@pytest.mark.xfail(strict=True, reason="A layer that is not stored is counted.")
+def test_a_layer_that_is_not_stored_is_not_counted(apollo: Project) -> None:
+    row = change(apollo)
+    row.layer, row.description = Layer.objects.in_project(apollo).get(name="data"), "So."
+    row.save(update_fields=["description"])
+    assert tallied(apollo) == counted(apollo)
