@@ -1,0 +1,70 @@
+"""What is deleted in SQL takes with it, or lets go of, all that a foreign key ties to it."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.models import ForeignKey, Model
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core import clock
+from memory.models import Context, Scratchpad, Workflow
+from memory.sql.context_writes import delete_context
+from memory.sql.scratchpad_writes import delete_scratchpads
+from memory.sql.workflow_writes import delete_workflows
+from messaging.models import Message
+from messaging.sql.message_writes import delete_messages
+from tracking.models import FileChange
+from tracking.sql.changes import delete_changes
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_engine]
+
+CASCADES: list[tuple[type[Model], Callable[[], object]]] = [
+    (Context, lambda: delete_context(1)),
+    (Workflow, lambda: delete_workflows([1], [1])),
+    (Scratchpad, lambda: delete_scratchpads([1])),
+    (Message, lambda: delete_messages([1])),
+    (FileChange, lambda: delete_changes(1, clock.now(), 1)),
+]
+
+
+@pytest.mark.parametrize(("model", "delete"), CASCADES, ids=[model.__name__ for model, _ in CASCADES])
+def test_nothing_is_left_that_points_to_what_is_deleted(
+    model: type[Model], delete: Callable[[], object]
+) -> None:
+    with CaptureQueriesContext(connection) as statements:
+        delete()
+    written = _tables(statement["sql"] for statement in statements.captured_queries)
+    assert model._meta.db_table in written
+    assert pointing_to(model, written) <= written
+
+
+def test_what_points_to_what_points_there_counts_too() -> None:
+    tables = {"memory_memory", "memory_contexttag"}
+    assert pointing_to(Context, {"memory_memory"}) == tables | {"memory_memorytag"}
+
+
+def _tables(statements: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for statement in statements:
+        found |= set(re.findall(r"(?:DELETE FROM|UPDATE) (\w+)", statement))
+    return found
+
+
+def _is_checked(key: "ForeignKey[Any, Any]") -> bool:
+    """By the database."""
+    return bool(vars(key)["db_constraint"])
+
+
+def pointing_to(model: type[Model], deleted: set[str]) -> set[str]:
+    """The tables whose rows the database would not let stand alone, and those that point to these."""
+    found: set[str] = set()
+    for relation in model._meta.get_fields(include_hidden=True):
+        key = getattr(relation, "field", None)
+        if relation.auto_created and isinstance(key, ForeignKey) and _is_checked(key):
+            table = key.model._meta.db_table
+            is_new = table not in found and key.model is not model
+            found |= {table} | (pointing_to(key.model, deleted) if is_new and table in deleted else set())
+    return found
