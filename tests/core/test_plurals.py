@@ -1,0 +1,59 @@
+"""One thing of a kind is named by its singular, several by their plural, in whatever is counted."""
+
+import pytest
+
+from ctxhub.core import nouns
+from ctxhub.core.admin.layer_chart import Bar
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Category, Project
+from ctxhub.core.selectors.hub import summarise_layers
+from ctxhub.core.services.retention import ageing, in_words
+from ctxhub.core.services.word_changes import rename_word
+from ctxhub.core.toolbox.dispatch import call
+from memory.services.contexts import create_context, delete_context
+from memory.services.memories import add_memory
+
+CUT = "A singular is made by cutting off an s."
+
+
+def singulars() -> dict[str, str]:
+    return {noun.plural: noun.kind for noun in nouns.all_nouns()}
+
+
+def test_what_is_cleaned_is_counted_in_words() -> None:
+    cleaned = [kind.plural for kind in ageing] + ["workflows", "scratchpads"]
+    assert [in_words({plural: 1}) for plural in cleaned] == [f"1 {singulars()[plural]}" for plural in cleaned]
+
+
+def test_a_layer_is_labelled_by_the_singular(apollo: Project) -> None:
+    for plural in summarise_layers(apollo.pk).columns[1:]:
+        assert Bar(plural, 1, 0).label in (singulars().get(plural), plural.removesuffix("s"))
+        assert Bar(plural, 2, 0).label == plural
+
+
+@pytest.mark.parametrize(
+    ("plural", "singular"), [("memories", "memory"), ("categories", "category"), ("accesses", "access")]
+)
+@pytest.mark.xfail(strict=True, reason=CUT)
+def test_a_word_that_ends_otherwise_has_a_singular(plural: str, singular: str) -> None:
+    assert in_words({plural: 1}) == f"1 {singular}"
+
+
+@pytest.mark.xfail(strict=True, reason=CUT)
+def test_one_memory_of_a_layer_is_a_memory() -> None:
+    assert Bar("memories", 1, 0).label == "memory"
+
+
+def test_categories_that_others_changed_are_categories(ada: Caller, ben: Caller) -> None:
+    category = Category.objects.in_project(ada.project).get(name="security")
+    rename_word(caller=ada, word=category, name="Safety")
+    assert call(ben, "hub", {"action": "updates", "since": "e0"})["categories"] == 1
+
+
+@pytest.mark.xfail(strict=True, reason="A context that goes is said to take 1 memories with it.")
+def test_a_context_takes_one_memory_with_it(ada: Caller, ben: Caller) -> None:
+    create_context(caller=ada, name="Shop")
+    add_memory(caller=ada, title="A", content="B", context="Shop")
+    delete_context(caller=ada, context="Shop")
+    [told] = call(ben, "hub", {"action": "activity", "verbs": ["deleted"], "format": "objects"})["items"]
+    assert told["note"] == "Shop, with 1 memory"
