@@ -183,6 +183,18 @@ def steps(written: Written, project: Project) -> Iterator[Step]:
         yield "delete by queryset", written.model._base_manager.filter(pk=again.pk).delete
 
 
+def leave(written: Written, project: Project) -> None:
+    """A row that stays: made, changed and linked."""
+    row = written.model._base_manager.create(project=project, **written.make(project))
+    for name, value in written.change(project).items():
+        setattr(row, name, value)
+    row.save()
+    for name, model in written.links.items():
+        word = model._base_manager.create(project=project, name=f"{written.noun} stays")
+        own = {"project": project, **written.through(project)}
+        getattr(row, name).add(word, through_defaults=own)
+
+
 def _links(written: Written, project: Project, row: Any, name: str, model: type[Model]) -> Iterator[Step]:
     words = [model._base_manager.create(project=project, name=f"{written.noun} {n}") for n in (1, 2)]
     own = {"project": project, **written.through(project)}
