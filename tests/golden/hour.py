@@ -10,6 +10,7 @@ import time_machine
 from django.contrib.messages import get_messages
 from django.test import Client
 
+from ctxhub.core.clock import now, spoken
 from ctxhub.core.services import agents as touched_agents
 from ctxhub.core.services.access_tokens import forget_tokens
 from tests.golden.ids import Ids
@@ -42,6 +43,7 @@ class Hour:
         self.clock, self._hub, self._agents, self._people = clock, hub, agents, people
         self._ids = Ids()
         self._told: list[str] = []
+        self.marks: dict[str, str] = {}
 
     @property
     def text(self) -> str:
@@ -49,6 +51,10 @@ class Hour:
 
     def chapter(self, name: str) -> None:
         self._told.append(f"# {name}")
+
+    def mark(self, name: str) -> None:
+        """Keep the present time under a name."""
+        self.marks[name] = spoken(now())
 
     def wait(self, **span: float) -> None:
         self.clock.shift(timedelta(**span))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.db.models import ForeignObjectRel, Model
@@ -20,8 +21,8 @@ from memory.models import (
     ValueType,
     Workflow,
 )
-from messaging.models import Message
-from tracking.models import FileChange, Lease, Resource
+from messaging.models import Delivery, Message
+from tracking.models import FileChange, Lease, LeasePath, Resource
 
 Values = dict[str, Any]
 
@@ -88,6 +89,19 @@ def lease(project: Project) -> Values:
     return {"agent": agent(project), "expires_at": clock.now() + timedelta(minutes=15)}
 
 
+def delivery(project: Project) -> Values:
+    message = Message(project=project, sender=agent(project), text="hello", to_everyone=False)
+    message.save()
+    return {"message": message, "name": "zoe"}
+
+
+def lease_path(project: Project) -> Values:
+    values = lease(project)
+    taken = Lease(project=project, **values)
+    taken.save()
+    return {"lease": taken, "pattern": "orm/*"}
+
+
 WRITTEN: Sequence[Written] = (
     Written(
         "decision",
@@ -105,17 +119,17 @@ WRITTEN: Sequence[Written] = (
         {"tags": Tag, "scopes": Scope},
     ),
     Written(
-        "context",
-        Context,
-        lambda project: {"name": "Garden", "description": "What grows.", "stack": "Django"},
-        lambda project: {"name": "Meadow", "metadata": {"a": 1}},
-        {"tags": Tag},
-    ),
-    Written(
         "memory",
         Memory,
         memory,
         lambda project: {"content": "Forgotten. And lost.", "stack": "React19", "difficulty": 3},
+        {"tags": Tag},
+    ),
+    Written(
+        "context",
+        Context,
+        lambda project: {"name": "Garden", "description": "What grows.", "stack": "Django"},
+        lambda project: {"name": "Meadow", "metadata": {"a": 1}},
         {"tags": Tag},
     ),
     Written(
@@ -155,7 +169,19 @@ WRITTEN: Sequence[Written] = (
         },
         lambda project: {"change": 2, "description": "Rotate."},
     ),
+    Written(
+        "delivery",
+        Delivery,
+        delivery,
+        lambda project: {"read_at": clock.now(), "acked_at": clock.now(), "name": "Zoe"},
+    ),
     Written("lease", Lease, lease, lambda project: {"expires_at": clock.now() + timedelta(minutes=30)}),
+    Written(
+        "lease path",
+        LeasePath,
+        lease_path,
+        lambda project: {"pattern": "lib/orm/*"},
+    ),
 )
 
 Step = tuple[str, Callable[[], object]]
@@ -183,16 +209,19 @@ def steps(written: Written, project: Project) -> Iterator[Step]:
         yield "delete by queryset", written.model._base_manager.filter(pk=again.pk).delete
 
 
-def leave(written: Written, project: Project) -> None:
-    """A row that stays: made, changed and linked."""
-    row = written.model._base_manager.create(project=project, **written.make(project))
+def leaving(written: Written, project: Project) -> Iterator[Step]:
+    """A row that stays: made, changed, and given words."""
+    made: list[Any] = []
+    values = written.make(project)
+    yield "make one", lambda: made.append(written.model._base_manager.create(project=project, **values))
+    [row] = made
     for name, value in written.change(project).items():
         setattr(row, name, value)
-    row.save()
+    yield "change it", row.save
     for name, model in written.links.items():
         word = model._base_manager.create(project=project, name=f"{written.noun} stays")
         own = {"project": project, **written.through(project)}
-        getattr(row, name).add(word, through_defaults=own)
+        yield f"add to its {name}", partial(getattr(row, name).add, word, through_defaults=own)
 
 
 def _links(written: Written, project: Project, row: Any, name: str, model: type[Model]) -> Iterator[Step]:

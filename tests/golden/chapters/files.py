@@ -31,6 +31,7 @@ def changed_and_leased(hour: Hour) -> dict[str, int]:
     hour.chapter("Files")
     change = _record(hour, "ada", path="src/app.py", change="created", layer="data", description="So.")
     _record(hour, "ben", path="src/app.py", change="modified")
+    hour.mark("some changes")
     _record(hour, "ben", path="docs/a.md", change="deleted", layer="business")
     items = [{"path": "src/b.py", "change": "created"}, {"path": "src/app.py", "change": "modified"}]
     hour.tool("ada", "file", "record_batch", items=items)

@@ -53,7 +53,10 @@ def at_a_glance(hour: Hour) -> None:
 
 def cleared(hour: Hour) -> None:
     hour.chapter("Cleared")
-    hour.tool("ada", "hub", "clear", messages_older_than="30m", changes_older_than="30m")
+    some = {"messages_older_than": hour.marks["some messages"]}
+    hour.tool("ben", "hub", "clear", **some)
+    hour.tool("ada", "hub", "clear", **some, changes_older_than=hour.marks["some changes"])
+    hour.tool("ada", "hub", "clear")
 
 
 def kept_apart(hour: Hour) -> None:

@@ -34,6 +34,7 @@ def sent(hour: Hour) -> list[int]:
     first = _send(hour, "ada", text="The tests fail on main.", to=["ben"], priority="high")
     reply = _send(hour, "ben", text="I look at them.", reply_to=first, payload={"since": [1, 2]})
     _send(hour, "ada", text="Deploy at noon.", ack=True, ack_within="1m", type="warning")
+    hour.mark("some messages")
     _send(hour, "ada", text="To somebody new.", to=["zoe", "Ben"])
     asked = _send(hour, "ada", text="Review, please.", type="request", to=["ben", "eve"])
     _send(hour, "ada", text="Whoever can.", type="request", priority="critical")

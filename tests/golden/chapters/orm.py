@@ -3,7 +3,7 @@
 from ctxhub.core.caller import Caller, acting
 from ctxhub.core.models import Agent, Project
 from tests.golden.hour import Hour
-from tests.golden.orm_writes import WRITTEN, Written, leave, steps
+from tests.golden.orm_writes import WRITTEN, Written, leaving, steps
 
 
 def written(hour: Hour, project: Project) -> None:
@@ -24,5 +24,6 @@ def _write(hour: Hour, project: Project, noun: Written) -> None:
                 hour.does("odile", f"{noun.noun}: {name}", write)
         else:
             hour.does("nobody", f"{noun.noun}: {name}", write)
-    with acting(caller):
-        hour.does("odile", f"{noun.noun}: leaves one", lambda: leave(noun, project))
+    for name, write in leaving(noun, project):
+        with acting(caller):
+            hour.does("odile", f"{noun.noun}: {name}", write)
