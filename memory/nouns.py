@@ -19,7 +19,6 @@ from memory.models import (
     Workflow,
 )
 from memory.search.constraints import constraints_showing, read_constraint_documents
-from memory.search.contexts import contexts_showing, read_context_documents
 from memory.search.decisions import (
     decisions_showing,
     read_decision_documents,
@@ -36,6 +35,7 @@ from memory.selectors.relationships import open_relationships
 from memory.selectors.scratchpads import open_scratchpads
 from memory.selectors.templates import open_templates
 from memory.selectors.workflows import open_workflows
+from memory.services.context_history import HISTORY as CONTEXT_HISTORY
 from memory.sql.decision_revisions import revision_ids
 from memory.sql.memory_turns import read_turns
 from memory.sql.scratchpad_states import replaced_ids
@@ -158,10 +158,10 @@ register(
         count=count_contexts,
         open=open_contexts,
         text="description",
-        documents=read_context_documents,
+        documents=CONTEXT_HISTORY.documents,
         prior=0.7,
         is_kept=True,
-        showing=contexts_showing,
+        showing=CONTEXT_HISTORY.showing,
         ids_of=ids_of_contexts,
     )
 )

@@ -1,15 +1,7 @@
 """What contexts are found by."""
 
-from collections.abc import Sequence
-
-from ctxhub.core.models import Tag
-from ctxhub.core.models.base import NamedRow
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.words_shown import Fields, ids_showing
-from memory.models import Context
-from memory.sql.context_rows import ContextRow, read_contexts
-
-SHOWN: Fields = {Tag: "tags"}
+from memory.sql.contexts import ContextRow
 
 
 def context_document(row: ContextRow) -> Document:
@@ -24,11 +16,3 @@ def context_document(row: ContextRow) -> Document:
         agent_id=row.agent_id,
         context_id=row.id,
     )
-
-
-def read_context_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    return [context_document(row) for row in read_contexts(project_id, ids).values()]
-
-
-def contexts_showing(word: NamedRow) -> list[int]:
-    return ids_showing(Context, word, SHOWN)

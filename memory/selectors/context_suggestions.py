@@ -12,10 +12,10 @@ from ctxhub.core.search.analyser import analyse
 from memory.search.keywords import Keyword, find_keywords
 from memory.search.likeness import Vector, count_words
 from memory.selectors.similar_memories import Likely, find_ids, find_likely
-from memory.sql.context_rows import ContextRow, ids_of_names, read_contexts
+from memory.sql.contexts import CONTEXTS, ContextRow, ids_of_names
 from memory.sql.memory_texts import MemoryText
 
-CONTEXTS = 20
+MOST_CONTEXTS = 20
 # A context is asked about with so many of its memories: those that match best.
 BEST_MEMORIES = 3
 MENTIONED, FITTING = 0.2, 0.5
@@ -84,11 +84,11 @@ def score_contexts(project_id: int, keywords: Sequence[Keyword], likely: Likely)
         return []
     asked = Vector({keyword.stem: keyword.worth for keyword in keywords})
     memories = _stems_by_context(likely.texts, asked)
-    named = find_ids(project_id, "context", asked, likely.rarity, CONTEXTS)
+    named = find_ids(project_id, "context", asked, likely.rarity, MOST_CONTEXTS)
     ids = dict.fromkeys([*memories, *named])
     scored = [
         Scored(row, _coverage(asked, _own_stems(row), memories.get(row.id, ())))
-        for row in read_contexts(project_id, list(ids)).values()
+        for row in CONTEXTS.read(project_id, list(ids)).values()
     ]
     return sorted(
         (one for one in scored if one.score), key=lambda one: (-round(one.score, 6), -one.context.id)

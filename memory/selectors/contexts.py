@@ -9,8 +9,7 @@ from ctxhub.core.inputs import clean_name, read_id
 from ctxhub.core.listing import preview
 from ctxhub.core.nouns import name_of_ref
 from ctxhub.core.tool_names import operation
-from memory.sql import context_rows
-from memory.sql.context_rows import ContextRow, read_contexts
+from memory.sql.contexts import CONTEXTS, ContextRow, find_named, ids_of_names, newest_names
 
 # So many names are looked through for what was meant.
 NAMES = 1_000
@@ -21,8 +20,8 @@ def find_context(project_id: int, name_or_id: str | int) -> ContextRow | None:
     name = clean_name(name_of_ref(str(name_or_id), "context"), "context")
     if is_number(name):
         row_id = read_id(number_of(name))
-        return read_contexts(project_id, [row_id]).get(row_id) if row_id else None
-    return context_rows.find_named(project_id, name.casefold())
+        return CONTEXTS.read(project_id, [row_id]).get(row_id) if row_id else None
+    return find_named(project_id, name.casefold())
 
 
 def get_context(project_id: int, name_or_id: str | int) -> ContextRow:
@@ -33,7 +32,7 @@ def get_context(project_id: int, name_or_id: str | int) -> ContextRow:
     raise NotFound(
         f"There is no context {shown(name)}.",
         hint=f"{operation('memory contexts')} lists those there are.",
-        did_you_mean=nearest(name, context_rows.newest_names(project_id, NAMES)),
+        did_you_mean=nearest(name, newest_names(project_id, NAMES)),
     )
 
 
@@ -41,8 +40,8 @@ def ids_of_contexts(project_id: int, names: Sequence[str]) -> Mapping[str, int]:
     """The ids that names of refs mean: names or ids."""
     numbers = {name: row_id for name in names if is_number(name) and (row_id := read_id(number_of(name)))}
     words = [name for name in names if not is_number(name)]
-    named = context_rows.ids_of_names(project_id, [name.casefold() for name in words]) if words else {}
-    there = read_contexts(project_id, list(numbers.values()))
+    named = ids_of_names(project_id, [name.casefold() for name in words]) if words else {}
+    there = CONTEXTS.read(project_id, list(numbers.values()))
     return {
         **{name: row_id for name, row_id in numbers.items() if row_id in there},
         **{name: named[name.casefold()] for name in words if name.casefold() in named},
@@ -77,7 +76,7 @@ def context_item(row: ContextRow) -> dict[str, Any]:
 def open_contexts(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
     """The items behind refs; `full` whole, else a digest."""
     ids = ids_of_contexts(project_id, names)
-    found = read_contexts(project_id, list(set(ids.values())))
+    found = CONTEXTS.read(project_id, list(set(ids.values())))
     return {
         name: context_item(found[row_id]) if full else _digest(found[row_id])
         for name, row_id in ids.items()

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import Conflict
+from ctxhub.core.history import Change
 from ctxhub.core.selectors.words import Words, find_words
 from ctxhub.core.services.search_index import forget
 from ctxhub.core.services.words import register_agent, register_words
@@ -19,10 +20,10 @@ from ctxhub.core.unset import UNSET, Unset, given
 from ctxhub.core.writing import writing
 from memory.selectors.contexts import find_context, get_context
 from memory.services.context_fields import ContextArguments, ContextFields, clean_context
-from memory.services.context_log import ContextChange, record_contexts
+from memory.services.context_history import HISTORY
 from memory.services.metadata import changed_metadata
-from memory.sql import context_writes
-from memory.sql.context_rows import ContextRow
+from memory.sql import contexts as context_sql
+from memory.sql.contexts import CONTEXTS, ContextRow
 
 
 class ContextAnswer(TypedDict):
@@ -60,10 +61,10 @@ def create_context(
         words = _find_words(caller, fields)
         register_words(words, caller=caller, tags=given(fields.tags, ()), at=at)
         new = insert_context(caller, fields, words, at)
-        record_contexts(
+        HISTORY.record(
             project_id=caller.project_id,
             agent_id=words.agent_id,
-            changes=[ContextChange(None, new)],
+            changes=[HISTORY.change(None, new)],
             at=at,
         )
     return ContextAnswer(id=new.id, name=new.name, result="created")
@@ -82,12 +83,12 @@ def update_context(
         at = clock.now()
         old = get_context(caller.project_id, context)
         words = _find_words(caller, fields)
-        change = ContextChange(old, _changed(old, fields, words, at))
+        change = HISTORY.change(old, _changed(old, fields, words, at))
         if not change.changed:
             return ContextAnswer(id=old.id, name=old.name, result="unchanged")
         if "name" in change.changed:
             _refuse_taken(caller, fields, but=old)
-        _write(caller, change, words, at)
+        _write(caller, old, change, words, at)
     return ContextAnswer(id=old.id, name=change.row.name, result="updated")
 
 
@@ -96,14 +97,14 @@ def delete_context(*, caller: Caller, context: str | int) -> ContextDeleted:
     with writing(caller.project_id):
         at = clock.now()
         row = get_context(caller.project_id, context)
-        ids = context_writes.ids_in(row.id)
+        ids = context_sql.ids_in(row.id)
         forget(caller.project_id, "memory", ids)
         forget(caller.project_id, "context", [row.id])
-        context_writes.delete_context(row.id)
-        record_contexts(
+        context_sql.delete_context(row.id)
+        HISTORY.record(
             project_id=caller.project_id,
             agent_id=register_agent(caller, at),
-            changes=[ContextChange(row, None, memories=len(ids))],
+            changes=[HISTORY.change(replace(row, memory_count=len(ids)), None)],
             at=at,
         )
     return ContextDeleted(id=row.id, name=row.name, memories=len(ids), result="deleted")
@@ -126,9 +127,8 @@ def insert_context(caller: Caller, fields: ContextFields, words: Words, at: date
         updated_at=at,
         changed_at=at,
     )
-    row = replace(row, id=context_writes.insert_context(caller.project_id, row))
-    context_writes.write_tags(caller.project_id, row.id, _tag_ids(row, words), is_new=True)
-    return row
+    [stored] = CONTEXTS.insert(caller.project_id, [row], words)
+    return stored
 
 
 def _changed(old: ContextRow, fields: ContextFields, words: Words, at: datetime) -> ContextRow:
@@ -145,14 +145,11 @@ def _changed(old: ContextRow, fields: ContextFields, words: Words, at: datetime)
     )
 
 
-def _write(caller: Caller, change: ContextChange, words: Words, at: datetime) -> None:
-    row = change.row
-    says_tags = "tags" in change.changed
-    register_words(words, caller=caller, tags=row.tags if says_tags else (), at=at)
-    context_writes.write_context(row)
-    if says_tags:
-        context_writes.write_tags(caller.project_id, row.id, _tag_ids(row, words))
-    record_contexts(project_id=caller.project_id, agent_id=words.agent_id, changes=[change], at=at)
+def _write(caller: Caller, old: ContextRow, change: Change[ContextRow], words: Words, at: datetime) -> None:
+    tags = change.row.tags if "tags" in change.changed else ()
+    register_words(words, caller=caller, tags=tags, at=at)
+    CONTEXTS.update(caller.project_id, old, change.row, words)
+    HISTORY.record(project_id=caller.project_id, agent_id=words.agent_id, changes=[change], at=at)
 
 
 def _refuse_taken(caller: Caller, fields: ContextFields, but: ContextRow | None = None) -> None:
@@ -168,7 +165,3 @@ def _refuse_taken(caller: Caller, fields: ContextFields, but: ContextRow | None 
 
 def _find_words(caller: Caller, fields: ContextFields) -> Words:
     return find_words(caller.project_id, agent=caller.agent, tags=given(fields.tags, ()))
-
-
-def _tag_ids(row: ContextRow, words: Words) -> list[int]:
-    return [words.tags[tag.casefold()] for tag in row.tags]

@@ -20,14 +20,14 @@ from memory.selectors.contexts import find_context, get_context, is_number
 from memory.selectors.memories import get_memory
 from memory.selectors.similar_memories import find_similar
 from memory.services.context_fields import ContextFields
-from memory.services.context_log import ContextChange
+from memory.services.context_history import HISTORY as CONTEXT_HISTORY
 from memory.services.contexts import insert_context
 from memory.services.memory_digest import digest_of
 from memory.services.memory_fields import MemoryArguments, MemoryFields, clean_memory
 from memory.services.memory_log import MemoryChange, record_memories
 from memory.services.metadata import changed_metadata
 from memory.sql import memory_writes
-from memory.sql.context_rows import ContextRow
+from memory.sql.contexts import ContextRow
 from memory.sql.memory_rows import MemoryRow
 
 # What is so like a new memory is named to whoever adds it.
@@ -119,7 +119,7 @@ def store_memory(
             agent_id=words.agent_id,
             changes=[MemoryChange(None, new)],
             at=at,
-            contexts=[ContextChange(None, new_context)] if new_context else (),
+            contexts=[CONTEXT_HISTORY.change(None, new_context)] if new_context else (),
         )
     answer = AddAnswer(id=new.id, digest=new.digest, tokens=new.tokens)
     if new_context:

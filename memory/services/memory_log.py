@@ -6,12 +6,13 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from ctxhub.core.history import Change as HistoryChange
 from ctxhub.core.services.events import Change, record
 from ctxhub.core.services.search_index import index_documents
 from ctxhub.core.services.tallies import place, tally
 from memory.search.memories import memory_document
-from memory.services.context_log import ContextChange, figures_of, index_contexts
-from memory.sql.context_writes import touch_contexts
+from memory.services.context_history import HISTORY as CONTEXT_HISTORY
+from memory.sql.contexts import ContextRow, touch_contexts
 from memory.sql.memory_rows import MemoryRow
 
 
@@ -48,20 +49,21 @@ def record_memories(
     agent_id: int | None,
     changes: Sequence[MemoryChange],
     at: datetime,
-    contexts: Sequence[ContextChange] = (),
+    contexts: Sequence[HistoryChange[ContextRow]] = (),
 ) -> None:
     """Write figures, the contexts' counts, the index and events, as the last statements of the transaction.
 
     All rows carry the ids that they are stored under, and their words as the project writes them.
     `contexts`: those that were made for them.
     """
-    figures = figures_of(contexts)
+    figures = CONTEXT_HISTORY.count(contexts)
     figures[place("memory")] += sum(_differences(changes).values())
     tally(project_id, figures)
-    index_contexts(project_id, contexts)
+    CONTEXT_HISTORY.index(project_id, contexts)
     touch_contexts(_differences(changes), at)
     index_memories(project_id, changes)
-    events = [*(change.event for change in contexts), *(_event(change) for change in changes)]
+    events = [CONTEXT_HISTORY.event(change, at) for change in contexts]
+    events += [_event(change) for change in changes]
     record(project_id=project_id, agent_id=agent_id, changes=events, at=at)
 
 

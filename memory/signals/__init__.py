@@ -1,6 +1,5 @@
 from memory.signals import (
     constraints,
-    contexts,
     decisions,
     memories,
     relationships,
@@ -11,7 +10,6 @@ from memory.signals import (
 
 __all__ = [
     "constraints",
-    "contexts",
     "decisions",
     "memories",
     "relationships",

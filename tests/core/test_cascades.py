@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core import clock
 from memory.models import Context, Scratchpad, Workflow
-from memory.sql.context_writes import delete_context
+from memory.sql.contexts import delete_context
 from memory.sql.scratchpad_writes import delete_scratchpads
 from memory.sql.workflow_writes import delete_workflows
 from messaging.models import Message

@@ -27,6 +27,11 @@ class Words:
             return found
         raise unknown_word("layer", name, [spelling for _, spelling in sorted(self.layers.values())])
 
+    def word_id(self, field: str, name: str) -> int:
+        """The id of a registered word, by the field that holds it: tags, scopes."""
+        ids = self.tags if field == "tags" else self.scopes
+        return ids[name.casefold()]
+
     def spelled(self, kind: str, name: str) -> str:
         """The name as the project writes it, whose spelling is that of who said it first."""
         return self.spellings.get((kind, name.casefold()), name)

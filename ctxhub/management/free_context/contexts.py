@@ -16,12 +16,12 @@ from ctxhub.management.importing.fitting import Fitting
 from ctxhub.management.importing.imported import IMPORTED_ID, Imported, add_new, clean_id
 from ctxhub.management.importing.report import Report
 from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
-from memory.models import Context, ContextTag
+from memory.models import Context
 from memory.models.context import STACK_LENGTH
 from memory.selectors.contexts import is_number
 from memory.services.context_fields import clean_context
-from memory.services.context_log import ContextChange, record_contexts
-from memory.sql.context_rows import ContextRow, ids_of_names
+from memory.services.context_history import HISTORY
+from memory.sql.contexts import CONTEXTS, ContextRow, ids_of_names
 
 GENERAL = "general"
 
@@ -77,8 +77,6 @@ def _cleaned(caller: Caller, old_id: str, old: OldContext, fit: Fitting, at: dat
     moment = old.updated_at or old.created_at or at
     row = ContextRow(
         name=given(fields.name, ""),
-        agent="system",
-        agent_id=None,
         created_at=old.created_at or moment,
         updated_at=moment,
         changed_at=moment,
@@ -110,7 +108,7 @@ def words_of(said: Any) -> list[str]:
 
 def general_context(at: datetime) -> NewContext:
     """Where memories lie whose context is gone."""
-    row = ContextRow(name=GENERAL, agent="system", agent_id=None, created_at=at, updated_at=at, changed_at=at)
+    row = ContextRow(name=GENERAL, created_at=at, updated_at=at, changed_at=at)
     return NewContext("", row, None)
 
 
@@ -153,17 +151,10 @@ def write_contexts(project_id: int, chosen: Chosen, vocabulary: Vocabulary, at: 
     ids: dict[str, int] = {}
     for batch in batches(list(chosen.new.values())):
         rows = [_placed(new.row, vocabulary) for new in batch]
-        stored = Context.unscoped.bulk_create(_as_model(project_id, row) for row in rows)
-        rows = [replace(row, id=model.pk) for row, model in zip(rows, stored, strict=True)]
+        rows = CONTEXTS.insert(project_id, rows, vocabulary)
         ids |= {new.folded: row.id for new, row in zip(batch, rows, strict=True)}
-        links = [
-            ContextTag(project_id=project_id, context_id=row.id, tag_id=vocabulary.word_id("tags", tag))
-            for row in rows
-            for tag in row.tags
-        ]
-        ContextTag.unscoped.bulk_create(links, batch_size=AT_ONCE)
-        changes = [ContextChange(None, row) for row in rows]
-        record_contexts(project_id=project_id, agent_id=None, changes=changes, at=at)
+        changes = [HISTORY.change(None, row) for row in rows]
+        HISTORY.record(project_id=project_id, agent_id=None, changes=changes, at=at)
     return chosen.here | {old_id: ids[folded] for old_id, folded in chosen.named.items()}
 
 
@@ -186,17 +177,3 @@ def names_of(project_id: int, ids: Sequence[int]) -> dict[int, str]:
 
 def _placed(row: ContextRow, vocabulary: Vocabulary) -> ContextRow:
     return replace(row, tags=[vocabulary.spelled("tags", tag) for tag in row.tags])
-
-
-def _as_model(project_id: int, row: ContextRow) -> Context:
-    return Context(
-        project_id=project_id,
-        name=row.name,
-        folded=row.name.casefold(),
-        description=row.description,
-        stack=row.stack,
-        metadata=dict(row.metadata),
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        changed_at=row.changed_at,
-    )

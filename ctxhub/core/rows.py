@@ -1,0 +1,467 @@
+"""Tables: the rows of a model read and written as frozen dataclasses, by SQL that is built once.
+
+A `Table` replaces Django's query sets where lists are long and writes are hot: a page of a list is one
+statement, and so are the rows of an insert. What it does not know, a noun writes in SQL of its own, over
+`selected()`, `as_rows()`, `columns` and `records()`.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from functools import cache, cached_property
+from operator import attrgetter
+from typing import Any, Generic, Protocol, TypeVar
+
+from django.db import models
+
+from ctxhub.core import sql
+from ctxhub.core.inputs import clean_limit
+from ctxhub.core.listing import COUNTED_TO, read_cursor, total_of
+from ctxhub.core.models import Agent
+from ctxhub.core.models.base import ProjectRow
+from ctxhub.core.pages import Condition, Links, ListPlan, Page, Position, all_of
+
+NOBODY = "system"
+# A statement takes 65,535 values on PostgreSQL at most.
+VALUES_AT_ONCE = 60_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A stored object with the names of what it points to. `id` is 0 before it is stored."""
+
+    id: int = 0
+    agent: str = NOBODY
+    agent_id: int | None = None
+    created_at: datetime
+    updated_at: datetime
+
+
+RowT = TypeVar("RowT", bound=Row)
+
+
+class Vocabulary(Protocol):
+    """The ids of words, by the field that holds them: tags, scopes."""
+
+    def word_id(self, field: str, name: str) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Derived(Generic[RowT]):
+    """A column that follows from the fields `of` a row. `value` is cheap, and asks no database."""
+
+    of: Sequence[str]
+    value: Callable[[RowT], Any]
+
+
+class Table(Generic[RowT]):
+    """The rows of `model` as `row`s.
+
+    Each field of a row is a column of the model (`text`, `layer_id`), the name of what a foreign key points
+    to (`layer`), the names of a many-to-many field (`tags`), or an SQL expression from `computed`. `derived`
+    are columns that follow from a row. A column of neither gets its default.
+
+    A link table may repeat columns of the model under their names, to have the order of a list: these copies
+    are kept in step.
+    """
+
+    def __init__(
+        self,
+        model: type[ProjectRow],
+        row: type[RowT],
+        *,
+        derived: Mapping[str, Derived[RowT]] | None = None,
+        computed: Mapping[str, str] | None = None,
+    ) -> None:
+        self.model, self.row = model, row
+        self.derived, self.computed = derived or {}, computed or {}
+
+    # -- Reading -----------------------------------------------------------------------------------
+
+    def read(self, project_id: int, ids: Sequence[int], names: Sequence[str] = ()) -> dict[int, RowT]:
+        """Rows by their ids. `names`: the fields that are read, the others have their defaults; (): all."""
+        if not ids:
+            return {}
+        return {row.id: row for row in self._find(sql.by_ids("d", project_id, ids), names)}
+
+    def find(self, project_id: int, where: Condition, names: Sequence[str] = ()) -> list[RowT]:
+        """The project's rows that fulfil a condition on the alias `d`."""
+        return self._find(all_of([("d.project_id = %s", [project_id]), where]), names)
+
+    def page(
+        self,
+        project_id: int,
+        plan: ListPlan,
+        *,
+        limit: int = 20,
+        cursor: str | None = None,
+        names: Sequence[str] = (),
+    ) -> Page[RowT]:
+        """One page of a list, and how many rows it has in all. Raises InvalidInput for a bad cursor."""
+        limit = clean_limit(limit)
+        position = _PositionOf(self, plan.columns)
+        after = position.read(cursor) if cursor else None
+        if plan.is_empty:
+            return Page([], has_more=False, total={"total": 0}, position=position)
+        rows = self._list(project_id, plan, limit + 1, after, tuple(names))
+        more = len(rows) > limit
+        # A first page that holds everything has counted it.
+        is_whole = after is None and not more
+        counted = plan.total if plan.total is not None else len(rows) if is_whole else None
+        if counted is None:
+            counted = self.count(project_id, plan, COUNTED_TO + 1)
+        return Page(rows[:limit], has_more=more, total=total_of(counted), position=position)
+
+    def count(self, project_id: int, plan: ListPlan, at_most: int) -> int:
+        """How many rows a list has, counted up to `at_most`."""
+        branches = self._branches(project_id, plan, at_most, None, ordered=False)
+        if not branches:
+            return 0
+        found, values = _union(branches)
+        if len(branches) > 1:
+            found, values = f"SELECT id FROM ({found}) u LIMIT %s", [*values, at_most]  # noqa: S608
+        [(count,)] = sql.rows(f"SELECT count(*) FROM ({found}) c", values)  # noqa: S608
+        return int(count)
+
+    def selected(self, names: Sequence[str] = ()) -> str:
+        """`columns FROM table d joins`, for a statement of one's own whose answer `as_rows` reads."""
+        return f"{self._columns(tuple(names))} FROM {self.name} d {self._joins(tuple(names))}"
+
+    def as_rows(self, found: Iterable[Sequence[Any]], names: Sequence[str] = ()) -> list[RowT]:
+        names = names or self.fields
+        readers = [(name, self._readers[name]) for name in names if name in self._readers]
+        rows = []
+        for values in found:
+            named = dict(zip(names, values, strict=True))
+            for name, read in readers:
+                named[name] = read(named[name])
+            rows.append(self.row(**named))
+        return rows
+
+    # -- Writing -----------------------------------------------------------------------------------
+
+    def insert(self, project_id: int, rows: Sequence[RowT], vocabulary: Vocabulary) -> list[RowT]:
+        """Store new rows with their links; the rows with their ids, in the same order."""
+        stored: list[RowT] = []
+        for some in sql.chunks(rows, VALUES_AT_ONCE // len(self.columns)):
+            found = sql.insert(self.name, self.columns, self.records(project_id, some), "RETURNING id")
+            # Both engines number rows as they stand in VALUES, and answer in any order.
+            ids = sorted(row_id for (row_id,) in found)
+            stored += [replace(row, id=row_id) for row, row_id in zip(some, ids, strict=True)]
+        for field in self.links:
+            self._insert_links(project_id, field, stored, vocabulary)
+        return stored
+
+    def update(self, project_id: int, old: RowT, new: RowT, vocabulary: Vocabulary | None = None) -> None:
+        """Store what differs: columns, what is derived of them, links, and what links repeat.
+
+        `vocabulary` knows the words of links that differ.
+        """
+        changes = self.differences(old, new)
+        if changes:
+            columns = ", ".join(f"{column} = %s" for column in changes)
+            values = [self._stored(column, value) for column, value in changes.items()]
+            sql.execute(f"UPDATE {self.name} SET {columns} WHERE id = %s", [*values, new.id])  # noqa: S608
+        for field, links in self.links.items():
+            if _casefolded(getattr(old, field)) != _casefolded(getattr(new, field)):
+                assert vocabulary is not None
+                sql.execute(f"DELETE FROM {links.table} WHERE {links.owner} = %s", [new.id])  # noqa: S608
+                self._insert_links(project_id, field, [new], vocabulary)
+            elif not changes.keys().isdisjoint(self.copies[field]):
+                self._copy(links, self.copies[field], ("= %s", [new.id]))
+
+    def keep_copies(self, owners: Condition) -> None:
+        """Repeat on the links of some rows (`IN (...)`) what the rows have now."""
+        for field, links in self.links.items():
+            if copies := self.copies[field]:
+                self._copy(links, copies, owners)
+
+    def differences(self, old: RowT, new: RowT) -> dict[str, Any]:
+        """The columns in which two rows differ, with the values of the new one."""
+        changes = {column: value for column, read in self._plain if (value := read(new)) != read(old)}
+        for column, derived in self.derived.items():
+            if any(getattr(old, name) != getattr(new, name) for name in derived.of):
+                changes[column] = derived.value(new)
+        return changes
+
+    def records(self, project_id: int, rows: Iterable[RowT]) -> list[list[Any]]:
+        """The values of `columns`, for an insert of one's own."""
+        writers = self._writers
+        return [[project_id, *(write(row) for write in writers)] for row in rows]
+
+    def derive(self, row: RowT) -> dict[str, Any]:
+        """The columns that follow from a row."""
+        return {column: derived.value(row) for column, derived in self.derived.items()}
+
+    def value(self, row: RowT, column: str) -> Any:
+        """What a row has in a column, also in one that is derived."""
+        derived = self.derived.get(column)
+        return derived.value(row) if derived else getattr(row, column)
+
+    def row_of(self, instance: models.Model, old: RowT | None, saved: Collection[str] | None) -> RowT:
+        """The row that saving a model instance would store: its `saved` fields (None: all) over the old."""
+        values: dict[str, Any] = {}
+        for name in self.fields:
+            if name in self.links or name in self.computed:
+                continue
+            field = self._named.get(name) or self._by_column[name]
+            if old and saved is not None and not _is_saved(field, saved):
+                continue
+            if name not in self._named:
+                values[name] = getattr(instance, name)
+            elif old is None or getattr(old, field.attname) != getattr(instance, field.attname):
+                values[name] = self._name_of(name, getattr(instance, field.name))
+        return replace(old, **values) if old else self.row(**values)
+
+    # -- What the model says -----------------------------------------------------------------------
+
+    @cached_property
+    def name(self) -> str:
+        return self.model._meta.db_table
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(self.row))
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that an insert writes, in the order of `records`."""
+        return ("project_id", *self._written)
+
+    @cached_property
+    def links(self) -> dict[str, Links]:
+        """The link tables by the row's fields."""
+        return {
+            name: Links(
+                field.remote_field.through._meta.db_table, field.m2m_reverse_name(), field.m2m_column_name()
+            )
+            for name, field in self.many.items()
+        }
+
+    @cached_property
+    def many(self) -> dict[str, Any]:
+        """The many-to-many fields that a row has."""
+        return {field.name: field for field in self.model._meta.many_to_many if field.name in self.fields}
+
+    @cached_property
+    def copies(self) -> dict[str, list[str]]:
+        """The columns of the model that link tables repeat, by the row's fields."""
+        own = self._by_column.keys() - {"id", "project_id"}
+        return {
+            name: [
+                link.attname
+                for link in field.remote_field.through._meta.concrete_fields
+                if link.attname in own and not link.is_relation
+            ]
+            for name, field in self.many.items()
+        }
+
+    @cached_property
+    def _by_column(self) -> dict[str, Any]:
+        return {field.attname: field for field in self.model._meta.concrete_fields}
+
+    @cached_property
+    def _named(self) -> dict[str, Any]:
+        """The foreign keys that rows have by name."""
+        return {
+            field.name: field
+            for field in self.model._meta.concrete_fields
+            if field.is_relation and field.name in self.fields
+        }
+
+    @cached_property
+    def _written(self) -> dict[str, Callable[[RowT], Any]]:
+        """What a row has in each column but `id` and `project_id`."""
+        found: dict[str, Callable[[RowT], Any]] = {}
+        for column, field in self._by_column.items():
+            if column in self.derived:
+                found[column] = self.derived[column].value
+            else:
+                found[column] = attrgetter(column) if column in self.fields else _default(field)
+        return {column: read for column, read in found.items() if column not in ("id", "project_id")}
+
+    @cached_property
+    def _plain(self) -> list[tuple[str, Callable[[RowT], Any]]]:
+        """The columns that are fields of the row."""
+        own = {*self.fields} - {*self.derived}
+        return [(column, read) for column, read in self._written.items() if column in own]
+
+    @cached_property
+    def _writers(self) -> list[Callable[[RowT], Any]]:
+        return [self._writer(column, read) for column, read in self._written.items()]
+
+    def _writer(self, column: str, read: Callable[[RowT], Any]) -> Callable[[RowT], Any]:
+        if type(self._by_column[column]) not in _ADAPTERS:
+            return read
+        return lambda row: self._stored(column, read(row))
+
+    def _stored(self, column: str, value: Any) -> Any:
+        adapt = _ADAPTERS.get(type(self._by_column[column]))
+        return adapt(value) if adapt and value is not None else value
+
+    @cached_property
+    def _readers(self) -> dict[str, Callable[[Any], Any]]:
+        found = {name: _READERS.get(type(field)) for name, field in self._by_column.items()}
+        return {
+            **{name: read for name, read in found.items() if read and name in self.fields},
+            **dict.fromkeys(self.links, _read_words),
+        }
+
+    @cache  # noqa: B019  # A table lives as long as the process.
+    def _columns(self, names: tuple[str, ...]) -> str:
+        return ", ".join(self._expression(name) for name in names or self.fields)
+
+    def _expression(self, name: str) -> str:
+        if name in self.computed:
+            return self.computed[name]
+        if links := self.links.get(name):
+            words = self.many[name].related_model._meta.db_table
+            return (
+                f"(SELECT {sql.json_list('w.name')} FROM {links.table} x JOIN {words} w"  # noqa: S608
+                f" ON w.id = x.{links.column} WHERE x.{links.owner} = d.id)"
+            )
+        if field := self._named.get(name):
+            is_agent = field.related_model is Agent
+            return f"coalesce({name}.name, '{NOBODY}')" if is_agent else f"{name}.name"
+        return f"d.{name}"
+
+    @cache  # noqa: B019
+    def _joins(self, names: tuple[str, ...]) -> str:
+        return " ".join(
+            f"{'LEFT ' if field.null else ''}JOIN {field.related_model._meta.db_table} {name}"
+            f" ON {name}.id = d.{field.attname}"
+            for name, field in self._named.items()
+            if name in (names or self.fields)
+        )
+
+    def _name_of(self, name: str, pointed_to: Any) -> str | None:
+        if pointed_to:
+            return str(pointed_to.name)
+        return NOBODY if self._named[name].related_model is Agent else None
+
+    # -- Statements --------------------------------------------------------------------------------
+
+    def _find(self, where: Condition, names: Sequence[str]) -> list[RowT]:
+        condition, values = where
+        return self.as_rows(sql.rows(f"SELECT {self.selected(names)} WHERE {condition}", values), names)
+
+    def _insert_links(
+        self, project_id: int, field: str, rows: Iterable[RowT], vocabulary: Vocabulary
+    ) -> None:
+        links, copies = self.links[field], self.copies[field]
+        records = [
+            (
+                *(project_id, row.id, vocabulary.word_id(field, name)),
+                *(self._stored(column, self.value(row, column)) for column in copies),
+            )
+            for row in rows
+            for name in getattr(row, field)
+        ]
+        columns = ("project_id", links.owner, links.column, *copies)
+        for some in sql.chunks(records, VALUES_AT_ONCE // len(columns)):
+            sql.insert(links.table, columns, some)
+
+    def _copy(self, links: Links, copies: Sequence[str], owners: Condition) -> None:
+        where, values = owners
+        changes = ", ".join(
+            f"{column} = (SELECT d.{column} FROM {self.name} d WHERE d.id = {links.table}.{links.owner})"  # noqa: S608
+            for column in copies
+        )
+        sql.execute(f"UPDATE {links.table} SET {changes} WHERE {links.owner} {where}", values)  # noqa: S608
+
+    def _list(
+        self, project_id: int, plan: ListPlan, limit: int, after: Position | None, names: tuple[str, ...]
+    ) -> list[RowT]:
+        branches = self._branches(project_id, plan, limit, after)
+        if not branches:
+            return []
+        found, values = _union(branches)
+        # MATERIALIZED: with statistics taken while a table was empty, PostgreSQL looked for the page again at
+        # every row there is.
+        statement = f"""
+            WITH page AS MATERIALIZED ({found})
+            SELECT {self._columns(names)} FROM page CROSS JOIN {self.name} d {self._joins(names)}
+            WHERE d.id = page.id ORDER BY {plan.order_by(_of_row)}"""  # noqa: S608
+        if len(branches) > 1:
+            statement, values = f"{statement} LIMIT %s", [*values, limit]
+        return self.as_rows(sql.rows(statement, values), names)
+
+    def _branches(
+        self, project_id: int, plan: ListPlan, limit: int, after: Position | None, *, ordered: bool = True
+    ) -> list[Condition]:
+        """The ids of a page: a query for each range of the order and, with links, for each word."""
+        if plan.links is None:
+            row_id, name = "d.id", _of_row
+            source = f"{self.name} d"
+            words: list[Condition] = [("", [])]
+        else:
+            row_id, name = f"x.{plan.links.owner}", plan.links.of_link
+            # CROSS JOIN keeps SQLite walking the link's index; left to itself it reads every row.
+            source = f"{plan.links.table} x CROSS JOIN {self.name} d"
+            is_word = f"x.{plan.links.column} = %s AND d.id = x.{plan.links.owner}"
+            words = [(is_word, [word]) for word in plan.link_ids]
+        own: Condition = ("d.project_id = %s", [project_id])
+        order = f" ORDER BY {plan.order_by(name)}" if ordered else ""
+        branches: list[Condition] = []
+        for word in words:
+            for behind in plan.behind(name, after):
+                where, values = all_of([word, own, *plan.conditions, behind])
+                text = f"SELECT {row_id} AS id FROM {source} WHERE {where}{order} LIMIT %s"  # noqa: S608
+                branches.append((text, [*values, limit]))
+        return branches
+
+
+class _PositionOf(Generic[RowT]):
+    """Where a page of a table ends: read from a cursor, and from a row."""
+
+    def __init__(self, table: Table[RowT], columns: Sequence[str]) -> None:
+        self._table, self._columns = table, columns
+
+    def __call__(self, row: RowT) -> Position:
+        return tuple(self._table.value(row, column) for column in self._columns)
+
+    def read(self, cursor: str) -> Position:
+        kinds = [_KINDS.get(type(self._table._by_column[column]), str) for column in self._columns]
+        values = read_cursor(cursor, *kinds)
+        return tuple(
+            self._table._stored(column, value) for column, value in zip(self._columns, values, strict=True)
+        )
+
+
+def _is_saved(field: Any, saved: Collection[str]) -> bool:
+    return field.name in saved or field.attname in saved
+
+
+def _union(branches: Sequence[Condition]) -> Condition:
+    if len(branches) == 1:
+        return branches[0]
+    text = " UNION ".join(f"SELECT id FROM ({text}) branch" for text, _ in branches)  # noqa: S608
+    return text, [value for _, values in branches for value in values]
+
+
+def _of_row(column: str) -> str:
+    return f"d.{column}"
+
+
+def _default(field: Any) -> Callable[[Any], Any]:
+    return lambda _: field.get_default()
+
+
+def _read_words(value: Any) -> list[str]:
+    return sorted(sql.read_json(value) or (), key=str.casefold)
+
+
+def _casefolded(names: Iterable[str]) -> set[str]:
+    return {name.casefold() for name in names}
+
+
+_KINDS: dict[type, type] = {models.DateTimeField: datetime, models.BigAutoField: int}
+_ADAPTERS: dict[type, Callable[[Any], Any]] = {
+    models.DateTimeField: sql.stored_time,
+    models.JSONField: sql.stored_json,
+}
+_READERS: dict[type, Callable[[Any], Any]] = {
+    models.DateTimeField: sql.read_time,
+    models.JSONField: sql.read_json,
+    models.BooleanField: bool,
+}
