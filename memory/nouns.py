@@ -18,7 +18,6 @@ from memory.models import (
     ScratchpadRevision,
     Workflow,
 )
-from memory.search.constraints import constraints_showing, read_constraint_documents
 from memory.search.decisions import (
     decisions_showing,
     read_decision_documents,
@@ -35,6 +34,7 @@ from memory.selectors.relationships import open_relationships
 from memory.selectors.scratchpads import open_scratchpads
 from memory.selectors.templates import open_templates
 from memory.selectors.workflows import open_workflows
+from memory.services.constraint_history import HISTORY as CONSTRAINT_HISTORY
 from memory.services.context_history import HISTORY as CONTEXT_HISTORY
 from memory.sql.decision_revisions import revision_ids
 from memory.sql.memory_turns import read_turns
@@ -109,11 +109,10 @@ register(
         open=open_constraints,
         text="text",
         by_layer=constraints_by_layer,
-        documents=read_constraint_documents,
+        history=CONSTRAINT_HISTORY,
         prior=1.05,
         has_reasons=True,
         is_kept=True,
-        showing=constraints_showing,
     )
 )
 register(
@@ -158,10 +157,9 @@ register(
         count=count_contexts,
         open=open_contexts,
         text="description",
-        documents=CONTEXT_HISTORY.documents,
+        history=CONTEXT_HISTORY,
         prior=0.7,
         is_kept=True,
-        showing=CONTEXT_HISTORY.showing,
         ids_of=ids_of_contexts,
     )
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from django.db import models
 from django.dispatch import Signal
@@ -15,6 +15,16 @@ from ctxhub.core.search.documents import Document
 from ctxhub.core.selectors.figures import Figures
 
 Count = int | list[int]
+
+
+class Recorder(Protocol):
+    """Records what is written of a noun, also by the ORM: see ctxhub.core.history."""
+
+    def documents(self, project_id: int, ids: Sequence[int]) -> Sequence[Document]: ...
+
+    def showing(self, word: NamedRow) -> Sequence[int]: ...
+
+    def watch(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,7 @@ class Noun:
     `earlier_states_of`: the kind whose rows were once what these rows say. They are found as that kind is,
     below what stands, and have no refs of their own.
     `states_of(project_id, object_ids)`: the earlier states of some rows of that kind.
+    `history`: records its changes; it gives `documents` and `showing`, too, which are left out then.
     `unread(caller)`: what `updates` says of this noun, in place of how many things others changed.
     """
 
@@ -56,6 +67,12 @@ class Noun:
     text: str = ""
     earlier_states_of: str = ""
     states_of: Callable[[int, Sequence[int]], Sequence[int]] | None = None
+    history: Recorder | None = None
+
+    def __post_init__(self) -> None:
+        if self.history:
+            object.__setattr__(self, "documents", self.history.documents)
+            object.__setattr__(self, "showing", self.history.showing)
 
 
 _nouns: dict[str, Noun] = {}

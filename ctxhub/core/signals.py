@@ -41,7 +41,7 @@ def clean_up(project_id: int, at: datetime, **_: Any) -> None:
 
 
 @receiver(nouns.registered)
-def watch_deletes(noun: Noun, **_: Any) -> None:
+def watch_rows(noun: Noun, **_: Any) -> None:
     """Of searched nouns alone: Django deletes in one statement where nobody watches.
 
     Earlier states go with their things, and are looked up before those go.
@@ -50,6 +50,9 @@ def watch_deletes(noun: Noun, **_: Any) -> None:
         pre_delete.connect(keep_states, sender=parent.model, dispatch_uid=f"keep {noun.kind}")
     elif noun.documents:
         post_delete.connect(forget_row, sender=noun.model, dispatch_uid=f"forget {noun.kind}")
+    # Behind the index: the log of a transaction is written last.
+    if noun.history:
+        noun.history.watch()
 
 
 def forget_row(sender: type[Model], instance: Any, origin: Any = None, **_: Any) -> None:

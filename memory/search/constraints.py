@@ -1,15 +1,8 @@
 """What constraints are found by."""
 
-from collections.abc import Sequence
-
-from ctxhub.core.models import Category, Scope, Tag
-from ctxhub.core.models.base import NamedRow
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.words_shown import Fields, ids_showing
-from memory.models import Constraint, ConstraintStatus
-from memory.sql.constraint_rows import ConstraintRow, read_constraints
-
-SHOWN: Fields = {Category: "category", Tag: "tags", Scope: "scopes"}
+from memory.models import ConstraintStatus
+from memory.sql.constraints import ConstraintRow
 
 
 def constraint_document(row: ConstraintRow) -> Document:
@@ -25,11 +18,3 @@ def constraint_document(row: ConstraintRow) -> Document:
         mark="" if row.status == ConstraintStatus.ACTIVE else row.spoken_status,
         unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(row.paths)),
     )
-
-
-def read_constraint_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    return [constraint_document(row) for row in read_constraints(project_id, ids).values()]
-
-
-def constraints_showing(word: NamedRow) -> list[int]:
-    return ids_showing(Constraint, word, SHOWN)

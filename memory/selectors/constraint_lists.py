@@ -1,25 +1,19 @@
 """Lists of constraints, with every filter and cursor."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
 from django.db import connection
 
-from ctxhub.core import sql
 from ctxhub.core.clock import spoken
 from ctxhub.core.errors import InvalidInput, unknown_word
-from ctxhub.core.inputs import WORD_LENGTH, clean_choice, clean_limit, clean_match, clean_name, clean_words
-from ctxhub.core.listing import COUNTED_TO, Listing, make_cursor, preview, read_cursor, total_of
+from ctxhub.core.inputs import WORD_LENGTH, clean_choice, clean_match, clean_name, clean_words
+from ctxhub.core.listing import Listing, preview
 from ctxhub.core.models.priority import Priority
-from ctxhub.core.selectors.words import Words, find_words
+from ctxhub.core.pages import Condition, ListPlan, Page, link_filters
+from ctxhub.core.selectors.words import Words, find_words, scope_ids_of
 from memory.models import ConstraintStatus
-from memory.selectors.decision_lists import ARMS, demands_of, scope_ids_of
-from memory.sql.constraint_lists import SCOPE_LINKS, TAG_LINKS, Place, Ranks, Walk, count_constraints
-from memory.sql.constraint_lists import list_constraints as read_page
-from memory.sql.constraint_rows import ConstraintRow
-from memory.sql.decision_lists import Condition, Links
+from memory.sql.constraints import CONSTRAINTS, ORDER, ConstraintRow, ranks_of
 
 COLUMNS = (
     *("id", "category", "text", "priority", "layer", "tags", "scopes", "reason", "status", "agent", "at"),
@@ -39,35 +33,11 @@ class ConstraintFilters(TypedDict, total=False):
     status: str | int
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintPage:
-    rows: Sequence[ConstraintRow]
-    has_more: bool
-    total: Mapping[str, Any]
-
-    def cursor_after(self, count: int) -> str:
-        last = self.rows[count - 1]
-        return make_cursor(last.rank, last.created_at.isoformat(), last.id)
-
-    @property
-    def next(self) -> str | None:
-        return self.cursor_after(len(self.rows)) if self.has_more else None
-
-
 def find_constraints(
     project_id: int, *, limit: int = 20, cursor: str | None = None, **filters: Unpack[ConstraintFilters]
-) -> ConstraintPage:
+) -> Page[ConstraintRow]:
     """One page of the constraints that pass every filter, and how many there are."""
-    limit = clean_limit(limit)
-    after = _place(cursor) if cursor else None
-    walk = _walk(project_id, filters)
-    if walk is None:
-        return ConstraintPage([], has_more=False, total={"total": 0})
-    rows = read_page(walk, limit + 1, after)
-    more = len(rows) > limit
-    # A first page that holds everything has counted it.
-    counted = len(rows) if after is None and not more else count_constraints(walk, COUNTED_TO + 1)
-    return ConstraintPage(rows[:limit], has_more=more, total=total_of(counted))
+    return CONSTRAINTS.page(project_id, _plan(project_id, filters), limit=limit, cursor=cursor)
 
 
 def list_constraints(project_id: int, *, full: bool = False, **query: Any) -> Listing:
@@ -84,13 +54,7 @@ def list_constraints(project_id: int, *, full: bool = False, **query: Any) -> Li
     return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
 
 
-def _place(cursor: str) -> Place:
-    rank, created_at, row_id = read_cursor(cursor, str, datetime, int)
-    return rank, created_at, row_id
-
-
-def _walk(project_id: int, filters: ConstraintFilters) -> Walk | None:
-    """The filters as conditions; None where they name what does not exist, so that nothing can match."""
+def _plan(project_id: int, filters: ConstraintFilters) -> ListPlan:
     tags = clean_words(filters.get("tags"), "tags")
     match_all = clean_match(filters.get("match", "any"))
     scope, layer = filters.get("scope"), filters.get("layer")
@@ -100,8 +64,8 @@ def _walk(project_id: int, filters: ConstraintFilters) -> Walk | None:
     words = find_words(project_id, agent=by, tags=tags, categories=categories, layers=bool(layer))
     tag_ids = [words.tags[tag.casefold()] for tag in tags if tag.casefold() in words.tags]
     scope_ids = scope_ids_of(project_id, scope) if scope else []
-    conditions: list[Condition] = [("d.project_id = %s", [project_id]), *_plain(words, filters)]
-    ranks = Ranks(_priority(filters), category.casefold() if category else None)
+    conditions = _plain(words, filters)
+    ranks = ranks_of(_priority(filters), category.casefold() if category else None)
     if (
         (tags and not tag_ids)
         or (match_all and len(tag_ids) < len(tags))
@@ -109,11 +73,10 @@ def _walk(project_id: int, filters: ConstraintFilters) -> Walk | None:
         or (by and words.agent_id is None)
         or (category and not words.categories)
     ):
-        return None
-    demands = demands_of(tag_ids, match_all, scope_ids, TAG_LINKS, SCOPE_LINKS)
-    driver = demands.pop(0) if demands and len(demands[0][1]) <= ARMS else (None, ())
-    conditions += [_linked(links, ids) for links, ids in demands]
-    return Walk(conditions, ranks, *driver)
+        return ListPlan(order=ORDER, is_empty=True)
+    links = CONSTRAINTS.links
+    linked = link_filters(links["tags"], tag_ids, links["scopes"], scope_ids, match_all=match_all)
+    return ListPlan.along(linked, conditions, order=ORDER, ranges=ranks)
 
 
 def _plain(words: Words, filters: ConstraintFilters) -> list[Condition]:
@@ -142,8 +105,3 @@ def _status(said: str | int) -> ConstraintStatus | None:
 def _priority(filters: ConstraintFilters) -> Priority | None:
     said = filters.get("priority")
     return None if said in (None, "") else clean_choice(said, Priority, "priority")
-
-
-def _linked(links: Links, ids: Sequence[int]) -> Condition:
-    among, values = sql.among(f"y.{links.column}", ids)
-    return f"EXISTS (SELECT 1 FROM {links.table} y WHERE y.constraint_id = d.id AND {among})", values  # noqa: S608

@@ -8,12 +8,12 @@ from ctxhub.core.errors import NotFound, shown
 from ctxhub.core.inputs import read_id
 from ctxhub.core.listing import preview
 from ctxhub.core.tool_names import operation
-from memory.sql.constraint_rows import ConstraintRow, read_constraints
+from memory.sql.constraints import CONSTRAINTS, ConstraintRow
 
 
 def get_constraint(project_id: int, constraint_id: int) -> ConstraintRow:
     """The constraint of this id, or NotFound: no number that a database cannot hold has one."""
-    found = read_constraints(project_id, [constraint_id]) if 0 < constraint_id < 2**63 else {}
+    found = CONSTRAINTS.read(project_id, [constraint_id]) if 0 < constraint_id < 2**63 else {}
     if constraint_id not in found:
         raise NotFound(
             f"There is no constraint {shown(constraint_id)}.",
@@ -45,7 +45,7 @@ def open_constraints(project_id: int, names: Sequence[str], full: bool) -> dict[
     ids = {row_id: name for name in names if (row_id := read_id(name))}
     return {
         ids[row_id]: constraint_item(row) if full else _digest(row)
-        for row_id, row in read_constraints(project_id, list(ids)).items()
+        for row_id, row in CONSTRAINTS.read(project_id, list(ids)).items()
     }
 
 

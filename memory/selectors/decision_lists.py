@@ -25,7 +25,7 @@ from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope, read_object_ids
 from ctxhub.core.selectors.events import moment_of
-from ctxhub.core.selectors.words import Words, find_words
+from ctxhub.core.selectors.words import Words, find_words, scope_ids_of
 from memory.models import DecisionStatus
 from memory.models.decision import version_order
 from memory.sql.decision_lists import (
@@ -235,19 +235,3 @@ def _linked(links: Links, ids: Sequence[int], *, negated: bool = False) -> Condi
     statement = f"SELECT 1 FROM {links.table} y WHERE y.decision_id = d.id AND "  # noqa: S608
     among, values = sql.among(f"y.{links.column}", ids)
     return f"{exists} ({statement}{among})", values
-
-
-def scope_ids_of(project_id: int, scope: str) -> list[int]:
-    """The scopes of this name, or of this glob (`api/*`)."""
-    folded = clean_name(scope, "scope").casefold()
-    if "*" not in folded:
-        return list(find_words(project_id, scopes=[folded]).scopes.values())
-    found = sql.rows(
-        "SELECT id FROM core_scope WHERE project_id = %s AND folded LIKE %s ESCAPE '\\'",
-        [project_id, _like(folded)],
-    )
-    return [row_id for (row_id,) in found]
-
-
-def _like(glob: str) -> str:
-    return glob.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_").replace("*", "%")

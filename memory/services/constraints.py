@@ -18,10 +18,8 @@ from ctxhub.core.writing import writing
 from memory.models import Constraint, ConstraintStatus
 from memory.selectors.constraints import get_constraint
 from memory.services.constraint_fields import ConstraintArguments, ConstraintFields, clean_constraint
-from memory.services.constraint_log import ConstraintChange, record_constraints
-from memory.sql.constraint_lists import SCOPE_LINKS, TAG_LINKS
-from memory.sql.constraint_rows import ConstraintRow, find_same
-from memory.sql.constraint_writes import insert_constraint, insert_links, write_status
+from memory.services.constraint_history import HISTORY
+from memory.sql.constraints import CONSTRAINTS, ConstraintRow, find_same
 
 
 class AddAnswer(TypedDict):
@@ -143,29 +141,25 @@ def _create(caller: Caller, wanted: ConstraintRow, words: Words, at: datetime) -
         tags=[words.spelled("tag", tag) for tag in wanted.tags],
         scopes=[words.spelled("scope", scope) for scope in wanted.scopes],
     )
-    new = replace(new, id=insert_constraint(caller.project_id, new))
-    for links, names, known in (
-        (TAG_LINKS, new.tags, words.tags),
-        (SCOPE_LINKS, new.scopes, words.scopes),
-    ):
-        insert_links(links, caller.project_id, new, [known[name.casefold()] for name in names])
-    record_constraints(
+    [stored] = CONSTRAINTS.insert(caller.project_id, [new], words)
+    HISTORY.record(
         project_id=caller.project_id,
         agent_id=words.agent_id,
-        changes=[ConstraintChange(None, new)],
+        changes=[HISTORY.change(None, stored)],
         at=at,
     )
-    return new.id
+    return stored.id
 
 
 def _write_status(
     caller: Caller, row: ConstraintRow, status: ConstraintStatus, reason: str, at: datetime
 ) -> None:
-    write_status(row.id, status, at)
-    record_constraints(
+    new = replace(row, status=status, updated_at=at)
+    CONSTRAINTS.update(caller.project_id, row, new)
+    HISTORY.record(
         project_id=caller.project_id,
         agent_id=register_agent(caller, at),
-        changes=[ConstraintChange(row, replace(row, status=status, updated_at=at), reason)],
+        changes=[HISTORY.change(row, new, reason)],
         at=at,
     )
 
@@ -173,7 +167,7 @@ def _write_status(
 def _differing(fields: ConstraintFields, stored: ConstraintRow, wanted: ConstraintRow) -> list[str]:
     """What the caller said that is stored otherwise."""
     sayable = ConstraintArguments.__annotations__
-    changed = ConstraintChange(stored, wanted).changed
+    changed = HISTORY.change(stored, wanted).changed
     return [name for name in changed if name in sayable and getattr(fields, name) is not UNSET]
 
 

@@ -51,4 +51,3 @@ class ContextHistory(History[ContextRow]):
 
 
 HISTORY = ContextHistory()
-HISTORY.watch()

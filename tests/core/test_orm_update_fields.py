@@ -133,8 +133,8 @@ UNNAMED = [
         Dirty(decision, {"version": "9.0.0"}, {"rationale": "So."}, ("version", "version_order")),
         "A version that is not named is stored.",
     ),
-    fails(Dirty(constraint, {"text": "B"}, {"reason": "So."}, ("digest",)), STORED),
-    fails(Dirty(constraint, {"priority": 4}, {"reason": "So."}, ("rank",)), STORED),
+    holds(Dirty(constraint, {"text": "B"}, {"reason": "So."}, ("digest",))),
+    holds(Dirty(constraint, {"priority": 4}, {"reason": "So."}, ("rank",))),
     holds(Dirty(context, {"name": "Store"}, {"description": "So."}, ("folded",))),
     fails(Dirty(memory, {"content": "Two."}, {"title": "B"}, ("tokens",)), "Tokens are those of both."),
     fails(Dirty(memory, {"content": "Two."}, {"type": 2}, ("digest", "tokens")), STORED),
@@ -244,13 +244,16 @@ class Nothing:
 
 NOTHING = [
     Nothing(decision, {"rationale": "So."}, "key"),
-    Nothing(constraint, {"reason": "So."}, "text"),
     Nothing(memory, {"title": "B"}, "content"),
     Nothing(workflow, {"name": "B"}, "metadata"),
     Nothing(template, {"require": ["layer"]}, "name"),
     Nothing(relationship, {"strength": 80}, "relation"),
 ]
-HONEST = [Nothing(context, {"description": "So."}, "name"), Nothing(scratchpad, {"content": "two"}, "name")]
+HONEST = [
+    Nothing(constraint, {"reason": "So."}, "text"),
+    Nothing(context, {"description": "So."}, "name"),
+    Nothing(scratchpad, {"content": "two"}, "name"),
+]
 TIME = pytest.mark.xfail(strict=True, reason="A value that is not stored moves the time of the row.")
 EVENT = pytest.mark.xfail(strict=True, reason="A value that is not stored is told in the log.")
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from ctxhub.core import sql
 from ctxhub.core.errors import unknown_word
+from ctxhub.core.inputs import clean_name
 
 
 @dataclass(slots=True)
@@ -74,3 +75,19 @@ def find_words(
             case "layer":
                 words.layers[folded] = (row_id, name)
     return words
+
+
+def scope_ids_of(project_id: int, scope: str) -> list[int]:
+    """The scopes of this name, or of this glob (`api/*`)."""
+    folded = clean_name(scope, "scope").casefold()
+    if "*" not in folded:
+        return list(find_words(project_id, scopes=[folded]).scopes.values())
+    found = sql.rows(
+        "SELECT id FROM core_scope WHERE project_id = %s AND folded LIKE %s ESCAPE '\\'",
+        [project_id, _like(folded)],
+    )
+    return [row_id for (row_id,) in found]
+
+
+def _like(glob: str) -> str:
+    return glob.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_").replace("*", "%")

@@ -8,15 +8,15 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.models.priority import Priority
 from ctxhub.core.unset import given
-from ctxhub.management.importing.at_once import AT_ONCE, batches
+from ctxhub.management.importing.at_once import batches
 from ctxhub.management.importing.fitting import Fitting
 from ctxhub.management.importing.report import Report
 from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
 from ctxhub.management.sqlew.rows import OldConstraint
-from memory.models import Constraint, ConstraintStatus, ConstraintTag
+from memory.models import Constraint, ConstraintStatus
 from memory.services.constraint_fields import clean_constraint
-from memory.services.constraint_log import ConstraintChange, record_constraints
-from memory.sql.constraint_rows import ConstraintRow
+from memory.services.constraint_history import HISTORY
+from memory.sql.constraints import CONSTRAINTS, ConstraintRow
 
 Wording = tuple[str, str]
 """A category, case-folded, and the digest of a text: what makes two constraints the same."""
@@ -49,12 +49,10 @@ def _cleaned(caller: Caller, old: OldConstraint, fit: Fitting, at: datetime) -> 
     )
     return ConstraintRow(
         category=fields.category,
-        category_id=0,
         text=fields.text,
         priority=given(fields.priority, Priority.MEDIUM),
         status=ConstraintStatus.ACTIVE if old.is_active else ConstraintStatus.INACTIVE,
         agent=fit.agent(old.agent) or "",
-        agent_id=None,
         created_at=old.at or at,
         updated_at=old.at or at,
         layer=fit.word("layers", old.layer) if old.layer else None,
@@ -100,22 +98,9 @@ def write_constraints(
 ) -> None:
     for batch in batches(chosen):
         rows = [_placed(row, vocabulary) for row in batch]
-        stored = Constraint.unscoped.bulk_create(_as_model(project_id, row) for row in rows)
-        rows = [replace(row, id=model.pk) for row, model in zip(rows, stored, strict=True)]
-        links = [
-            ConstraintTag(
-                project_id=project_id,
-                constraint_id=row.id,
-                tag_id=vocabulary.word_id("tags", tag),
-                rank=row.rank,
-                created_at=row.created_at,
-            )
-            for row in rows
-            for tag in row.tags
-        ]
-        ConstraintTag.unscoped.bulk_create(links, batch_size=AT_ONCE)
-        changes = [ConstraintChange(None, row) for row in rows]
-        record_constraints(project_id=project_id, agent_id=None, changes=changes, at=at)
+        stored = CONSTRAINTS.insert(project_id, rows, vocabulary)
+        changes = [HISTORY.change(None, row) for row in stored]
+        HISTORY.record(project_id=project_id, agent_id=None, changes=changes, at=at)
 
 
 def _placed(row: ConstraintRow, vocabulary: Vocabulary) -> ConstraintRow:
@@ -126,21 +111,4 @@ def _placed(row: ConstraintRow, vocabulary: Vocabulary) -> ConstraintRow:
         agent_id=vocabulary.agent_id(row.agent),
         layer_id=vocabulary.layer_id(row.layer),
         tags=[vocabulary.spelled("tags", tag) for tag in row.tags],
-    )
-
-
-def _as_model(project_id: int, row: ConstraintRow) -> Constraint:
-    return Constraint(
-        project_id=project_id,
-        category_id=row.category_id,
-        text=row.text,
-        digest=row.digest,
-        rank=row.rank,
-        priority=row.priority,
-        layer_id=row.layer_id,
-        agent_id=row.agent_id,
-        reason=row.reason,
-        status=row.status,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
     )
