@@ -25,7 +25,6 @@ from memory.search.decisions import (
 )
 from memory.search.memories import memories_showing, read_memory_documents
 from memory.search.scratchpads import read_earlier_scratchpad_documents, read_scratchpad_documents
-from memory.search.workflows import read_workflow_documents
 from memory.selectors.constraints import open_constraints
 from memory.selectors.contexts import ids_of_contexts, open_contexts
 from memory.selectors.decisions import ids_of_keys, open_decisions
@@ -36,6 +35,7 @@ from memory.selectors.templates import open_templates
 from memory.selectors.workflows import open_workflows
 from memory.services.constraint_history import HISTORY as CONSTRAINT_HISTORY
 from memory.services.context_history import HISTORY as CONTEXT_HISTORY
+from memory.services.workflow_history import HISTORY as WORKFLOW_HISTORY
 from memory.sql.decision_revisions import revision_ids
 from memory.sql.memory_turns import read_turns
 from memory.sql.scratchpad_states import replaced_ids
@@ -122,7 +122,7 @@ register(
         Workflow,
         count=count_workflows,
         open=open_workflows,
-        documents=read_workflow_documents,
+        history=WORKFLOW_HISTORY,
         prior=0.7,
         is_kept=True,
     )

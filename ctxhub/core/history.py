@@ -306,7 +306,7 @@ def _comparer(name: str, table: Table[Any]) -> Callable[[Any], Any]:
     """What is compared of a row under the contract's name of a field."""
     if name in table.links:
         return lambda row: sorted(word.casefold() for word in getattr(row, name))
-    read = attrgetter(f"{name}_id" if f"{name}_id" in table.fields else name)
+    read = attrgetter(next(field for field in (f"{name}_id", f"is_{name}", name) if field in table.fields))
     return lambda row: list(value) if isinstance(value := read(row), tuple) else value
 
 

@@ -140,8 +140,13 @@ class Table(Generic[RowT]):
 
     # -- Writing -----------------------------------------------------------------------------------
 
-    def insert(self, project_id: int, rows: Sequence[RowT], vocabulary: Vocabulary) -> list[RowT]:
-        """Store new rows with their links; the rows with their ids, in the same order."""
+    def insert(
+        self, project_id: int, rows: Sequence[RowT], vocabulary: Vocabulary | None = None
+    ) -> list[RowT]:
+        """Store new rows with their links; the rows with their ids, in the same order.
+
+        `vocabulary` knows the words of their links.
+        """
         stored: list[RowT] = []
         for some in sql.chunks(rows, VALUES_AT_ONCE // len(self.columns)):
             found = sql.insert(self.name, self.columns, self.records(project_id, some), "RETURNING id")
@@ -149,6 +154,7 @@ class Table(Generic[RowT]):
             ids = sorted(row_id for (row_id,) in found)
             stored += [replace(row, id=row_id) for row, row_id in zip(some, ids, strict=True)]
         for field in self.links:
+            assert vocabulary is not None
             self._insert_links(project_id, field, stored, vocabulary)
         return stored
 

@@ -1,10 +1,8 @@
 """What workflows are found by."""
 
-from collections.abc import Sequence
-
 from ctxhub.core.search.documents import Document
 from ctxhub.core.search.readable import as_lines
-from memory.sql.workflow_rows import WorkflowRow, read_workflows
+from memory.sql.workflows import WorkflowRow
 
 
 def workflow_document(row: WorkflowRow) -> Document:
@@ -18,7 +16,3 @@ def workflow_document(row: WorkflowRow) -> Document:
         agent_id=row.agent_id,
         mark="" if row.is_active else "closed",
     )
-
-
-def read_workflow_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    return [workflow_document(row) for row in read_workflows(project_id, ids).values()]

@@ -37,7 +37,7 @@ from memory.sql.scratchpad_writes import (
     insert_scratchpad,
     write_content,
 )
-from memory.sql.workflow_writes import touch_workflow
+from memory.sql.workflows import touch_workflow
 
 PADS_IN_WORKFLOW = 50
 # What is longer than a pad is cut; what is longer than this was not meant for one.

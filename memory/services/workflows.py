@@ -1,5 +1,6 @@
 """Workflows are begun, changed, closed and deleted here, and nowhere else."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -11,24 +12,25 @@ from typing_extensions import TypedDict
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.clock import spoken
+from ctxhub.core.history import Change as HistoryChange
 from ctxhub.core.inputs import clean_name, clean_object, merge_object, refuse_secret
 from ctxhub.core.selectors.config import config_of
 from ctxhub.core.services.events import Change, record
 from ctxhub.core.services.retention import in_words
 from ctxhub.core.services.search_index import forget
+from ctxhub.core.services.tallies import place, tally
 from ctxhub.core.services.words import register_agent
 from ctxhub.core.unset import UNSET, Unset, given
 from ctxhub.core.writing import writing
 from memory.selectors.workflows import get_workflow
 from memory.services.scratchpad_log import count_scratchpads
-from memory.services.workflow_log import WorkflowChange, count_workflows, record_workflows
-from memory.sql.workflow_rows import WorkflowRow
-from memory.sql.workflow_writes import (
+from memory.services.workflow_history import HISTORY
+from memory.sql.workflows import (
+    WORKFLOWS,
+    WorkflowRow,
     delete_workflows,
     idle_workflows,
-    insert_workflow,
     pads_of_workflows,
-    write_workflow,
 )
 
 # What one cleaning takes at most, so that no write waits long for it.
@@ -72,9 +74,9 @@ def create_workflow(
             created_at=at,
             updated_at=at,
         )
-        row = replace(row, id=insert_workflow(caller.project_id, row))
-        _record(caller, agent_id, WorkflowChange(None, row), at)
-    return CreateWorkflowAnswer(workflow_id=row.id, created_at=spoken(at))
+        [stored] = WORKFLOWS.insert(caller.project_id, [row])
+        _record(caller, agent_id, HISTORY.change(None, stored), at)
+    return CreateWorkflowAnswer(workflow_id=stored.id, created_at=spoken(at))
 
 
 def update_workflow(
@@ -117,7 +119,7 @@ def delete_workflow(*, caller: Caller, workflow_id: int) -> DeletedWorkflow:
         row = get_workflow(caller.project_id, workflow_id)
         at = clock.now()
         _remove(caller.project_id, [row.id])
-        change = WorkflowChange(row, None)
+        change = HISTORY.change(row, None)
         _record(caller, register_agent(caller, at), change, at)
     return DeletedWorkflow(deleted=f"workflow:{row.id}", scratchpads=row.pads)
 
@@ -135,7 +137,7 @@ def clean_workflows(project_id: int, now: datetime) -> dict[str, int]:
     if not going:
         return {}
     pads = _remove(project_id, going)
-    count_workflows(project_id, -len(going))
+    tally(project_id, Counter({place("workflow"): -len(going)}))
     gone = {name: n for name, n in (("workflows", len(going)), ("scratchpads", pads)) if n}
     change = Change("hub", "cleaned", "hub:cleanup", {**gone, "note": in_words(gone)})
     record(project_id=project_id, agent_id=None, changes=[change], at=now)
@@ -163,19 +165,19 @@ def _merged(
 
 
 def _change(caller: Caller, old: WorkflowRow, new: WorkflowRow) -> WorkflowAnswer:
-    change = WorkflowChange(old, new)
+    change = HISTORY.change(old, new)
     if change.changed:
         at = clock.now()
         new = replace(new, updated_at=at)
-        write_workflow(new)
-        _record(caller, register_agent(caller, at), WorkflowChange(old, new), at)
+        WORKFLOWS.update(caller.project_id, old, new)
+        _record(caller, register_agent(caller, at), HISTORY.change(old, new), at)
     return WorkflowAnswer(
         workflow_id=new.id, active=new.is_active, result="updated" if change.changed else "unchanged"
     )
 
 
-def _record(caller: Caller, agent_id: int, change: WorkflowChange, at: datetime) -> None:
-    record_workflows(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)
+def _record(caller: Caller, agent_id: int, change: HistoryChange[WorkflowRow], at: datetime) -> None:
+    HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)
 
 
 def _few(idle: list[tuple[int, int]]) -> list[int]:

@@ -5,7 +5,6 @@ from memory.signals import (
     relationships,
     scratchpads,
     templates,
-    workflows,
 )
 
 __all__ = [
@@ -15,5 +14,4 @@ __all__ = [
     "relationships",
     "scratchpads",
     "templates",
-    "workflows",
 ]

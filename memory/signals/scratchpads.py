@@ -22,7 +22,7 @@ from memory.services.scratchpad_log import (
 )
 from memory.sql.scratchpad_rows import PadRow, read_scratchpads
 from memory.sql.scratchpad_states import insert_state, keep_content
-from memory.sql.workflow_writes import touch_workflow
+from memory.sql.workflows import touch_workflow
 
 # What a save may change.
 SAVED = ("name", "workflow_id", "content")

@@ -13,7 +13,7 @@ from ctxhub.core import clock
 from memory.models import Context, Scratchpad, Workflow
 from memory.sql.contexts import delete_context
 from memory.sql.scratchpad_writes import delete_scratchpads
-from memory.sql.workflow_writes import delete_workflows
+from memory.sql.workflows import delete_workflows
 from messaging.models import Message
 from messaging.sql.message_writes import delete_messages
 from tracking.models import FileChange

@@ -139,7 +139,7 @@ UNNAMED = [
     fails(Dirty(memory, {"content": "Two."}, {"title": "B"}, ("tokens",)), "Tokens are those of both."),
     fails(Dirty(memory, {"content": "Two."}, {"type": 2}, ("digest", "tokens")), STORED),
     fails(Dirty(memory, {"stack": "React"}, {"type": 2}, ("folded_stack",)), STORED),
-    fails(Dirty(workflow, {"metadata": {"keep": "never"}}, {"name": "B"}, ("is_kept",)), STORED),
+    holds(Dirty(workflow, {"metadata": {"keep": "never"}}, {"name": "B"}, ("is_kept",))),
     fails(Dirty(template, {"name": "Outage"}, {"require": ["layer"]}, ("folded",)), STORED),
     holds(Dirty(scratchpad, {"content": "two three"}, {"name": "B"}, ("length", "size", "revision"))),
 ]
@@ -245,13 +245,13 @@ class Nothing:
 NOTHING = [
     Nothing(decision, {"rationale": "So."}, "key"),
     Nothing(memory, {"title": "B"}, "content"),
-    Nothing(workflow, {"name": "B"}, "metadata"),
     Nothing(template, {"require": ["layer"]}, "name"),
     Nothing(relationship, {"strength": 80}, "relation"),
 ]
 HONEST = [
     Nothing(constraint, {"reason": "So."}, "text"),
     Nothing(context, {"description": "So."}, "name"),
+    Nothing(workflow, {"name": "B"}, "metadata"),
     Nothing(scratchpad, {"content": "two"}, "name"),
 ]
 TIME = pytest.mark.xfail(strict=True, reason="A value that is not stored moves the time of the row.")

@@ -14,8 +14,8 @@ from ctxhub.management.importing.imported import IMPORTED_ID, Imported, add_new,
 from ctxhub.management.importing.report import Report
 from ctxhub.management.scratchpads.reader import OldPad, OldWorkflow
 from memory.models import Workflow
-from memory.services.workflow_log import WorkflowChange, record_workflows
-from memory.sql.workflow_rows import WorkflowRow, is_kept
+from memory.services.workflow_history import HISTORY
+from memory.sql.workflows import WORKFLOWS, WorkflowRow, is_kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,6 @@ def _cleaned(
     said = [moment for moment in (old.updated_at, old.created_at, last) if moment]
     row = WorkflowRow(
         name=cleaned_name(caller, old.name, notes) if (old.name or "").strip() else "",
-        agent="system",
-        agent_id=None,
         created_at=old.created_at or min(said, default=at),
         updated_at=max(said, default=at),
         metadata=fit_object({**as_object(old.metadata), **old.beside}, {IMPORTED_ID: old_id}, caller, notes),
@@ -106,21 +104,8 @@ def write_workflows(project_id: int, chosen: Sequence[NewWorkflow], at: datetime
     """Their ids by the old ones."""
     ids: dict[str, int] = {}
     for batch in batches(chosen):
-        stored = Workflow.unscoped.bulk_create(_as_model(project_id, new.row) for new in batch)
-        rows = [replace(new.row, id=model.pk) for new, model in zip(batch, stored, strict=True)]
+        rows = WORKFLOWS.insert(project_id, [new.row for new in batch])
         ids |= {new.old_id: row.id for new, row in zip(batch, rows, strict=True)}
-        changes = [WorkflowChange(None, row) for row in rows]
-        record_workflows(project_id=project_id, agent_id=None, changes=changes, at=at)
+        changes = [HISTORY.change(None, row) for row in rows]
+        HISTORY.record(project_id=project_id, agent_id=None, changes=changes, at=at)
     return ids
-
-
-def _as_model(project_id: int, row: WorkflowRow) -> Workflow:
-    return Workflow(
-        project_id=project_id,
-        name=row.name,
-        metadata=dict(row.metadata),
-        is_active=row.is_active,
-        is_kept=row.is_kept,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-    )

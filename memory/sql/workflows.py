@@ -1,36 +1,45 @@
-"""Workflows written, and removed with all that is in them."""
+"""The rows of workflows with how many pads each has, and how they are removed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from ctxhub.core import sql
+from ctxhub.core.rows import Derived, Row, Table
+from memory.models import Workflow
 from memory.sql.scratchpad_writes import delete_scratchpads
-from memory.sql.workflow_rows import WorkflowRow
 
 
-def insert_workflow(project_id: int, row: WorkflowRow) -> int:
-    """Write the row; its id."""
-    columns = (
-        *("project_id", "name", "metadata", "is_active", "is_kept", "agent_id", "created_at", "updated_at"),
-    )
-    record = [
-        *(project_id, row.name, sql.stored_json(row.metadata), row.is_active, row.is_kept, row.agent_id),
-        *(sql.stored_time(row.created_at), sql.stored_time(row.updated_at)),
-    ]
-    [(row_id,)] = sql.insert("memory_workflow", columns, [record], "RETURNING id")
-    return int(row_id)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowRow(Row):
+    name: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    is_active: bool = True
+    pads: int = 0
 
 
-def write_workflow(row: WorkflowRow) -> None:
-    sql.execute(
-        """
-        UPDATE memory_workflow SET name = %s, metadata = %s, is_active = %s, is_kept = %s, updated_at = %s
-        WHERE id = %s""",
-        [
-            *(row.name, sql.stored_json(row.metadata), row.is_active, row.is_kept),
-            *(sql.stored_time(row.updated_at), row.id),
-        ],
-    )
+def is_kept(metadata: Mapping[str, Any]) -> bool:
+    """Whether it says `keep: never`, or true: it is not cleaned however long nobody writes to it."""
+    keep = metadata.get("keep")
+    return keep is True or (isinstance(keep, str) and keep.strip().lower() == "never")
+
+
+WORKFLOWS = Table(
+    Workflow,
+    WorkflowRow,
+    derived={"is_kept": Derived(of=["metadata"], value=lambda row: is_kept(row.metadata))},
+    computed={"pads": "(SELECT count(*) FROM memory_scratchpad p WHERE p.workflow_id = d.id)"},
+)
+
+
+def workflows_of(pad_ids: Sequence[int]) -> list[int]:
+    """The ids of the workflows that these pads are in."""
+    if not pad_ids:
+        return []
+    among, values = sql.among("id", pad_ids)
+    found = sql.rows(f"SELECT DISTINCT workflow_id FROM memory_scratchpad WHERE {among}", values)  # noqa: S608
+    return [row_id for (row_id,) in found]
 
 
 def touch_workflow(row_id: int, at: datetime) -> None:

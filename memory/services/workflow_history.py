@@ -1,0 +1,37 @@
+"""What every change of a workflow leaves behind, whoever writes it."""
+
+from typing import Any
+
+from ctxhub.core.history import Change, History
+from ctxhub.core.search.documents import Document
+from memory.search.workflows import workflow_document
+from memory.sql.workflows import WORKFLOWS, WorkflowRow
+
+
+class WorkflowHistory(History[WorkflowRow]):
+    """The pads that a deleted workflow takes with it leave no events."""
+
+    kind = "workflow"
+    table = WORKFLOWS
+    compared = ("name", "metadata", "active")
+
+    def document(self, row: WorkflowRow) -> Document:
+        return workflow_document(row)
+
+    def note(self, row: WorkflowRow) -> str:
+        return row.name
+
+    def verb(self, change: Change[WorkflowRow]) -> str:
+        if change.changed != ["active"]:
+            return "updated"
+        return "reopened" if change.row.is_active else "closed"
+
+    def data(self, change: Change[WorkflowRow]) -> dict[str, Any]:
+        note = {"note": change.row.name} if change.row.name else {}
+        if change.verb == "updated":
+            return {**note, "changed": change.changed}
+        pads = change.row.pads if change.new is None else 0
+        return {**note, "scratchpads": pads} if pads else note
+
+
+HISTORY = WorkflowHistory()
