@@ -15,7 +15,7 @@ from benchmarks.prose import Prose
 
 if TYPE_CHECKING:
     from ctxhub.core.caller import Caller
-    from memory.sql.memory_rows import MemoryRow
+    from memory.sql.memories import MemoryRow
 
 BATCH = 250
 CONTEXTS = 20
@@ -62,13 +62,11 @@ def _fill(prose: Prose, size: int, projects: int) -> dict["Caller", list[int]]:
 
 
 def _write(caller: "Caller", prose: Prose, count: int) -> list[int]:
-    from dataclasses import replace
-
     from ctxhub.core import clock
     from ctxhub.core.writing import writing
     from memory.services.contexts import create_context
-    from memory.services.memory_log import MemoryChange, record_memories
-    from memory.sql.memory_writes import insert_memories
+    from memory.services.memory_history import HISTORY
+    from memory.sql.memories import MEMORIES
 
     contexts = [create_context(caller=caller, name=f"{prose.word()} {n}") for n in range(CONTEXTS)]
     ids: list[int] = []
@@ -77,17 +75,15 @@ def _write(caller: "Caller", prose: Prose, count: int) -> list[int]:
             _memory(prose, contexts[n % CONTEXTS], clock.now()) for n in range(at, min(at + BATCH, count))
         ]
         with writing(caller.project_id):
-            stored = insert_memories(caller.project_id, rows)
-            changes = [
-                MemoryChange(None, replace(row, id=row_id)) for row, row_id in zip(rows, stored, strict=True)
-            ]
-            record_memories(project_id=caller.project_id, agent_id=None, changes=changes, at=clock.now())
-        ids += stored
+            stored = MEMORIES.insert(caller.project_id, rows)
+            changes = [HISTORY.change(None, row) for row in stored]
+            HISTORY.record(project_id=caller.project_id, agent_id=None, changes=changes, at=clock.now())
+        ids += [row.id for row in stored]
     return ids
 
 
 def _memory(prose: Prose, context: Any, at: Any) -> "MemoryRow":
-    from memory.sql.memory_rows import MemoryRow
+    from memory.sql.memories import MemoryRow
 
     return MemoryRow(
         title=" ".join(prose.word() for _ in range(5)),

@@ -23,7 +23,6 @@ from memory.search.decisions import (
     read_decision_documents,
     read_earlier_decision_documents,
 )
-from memory.search.memories import memories_showing, read_memory_documents
 from memory.search.scratchpads import read_earlier_scratchpad_documents, read_scratchpad_documents
 from memory.selectors.constraints import open_constraints
 from memory.selectors.contexts import ids_of_contexts, open_contexts
@@ -35,6 +34,7 @@ from memory.selectors.templates import open_templates
 from memory.selectors.workflows import open_workflows
 from memory.services.constraint_history import HISTORY as CONSTRAINT_HISTORY
 from memory.services.context_history import HISTORY as CONTEXT_HISTORY
+from memory.services.memory_history import HISTORY as MEMORY_HISTORY
 from memory.services.workflow_history import HISTORY as WORKFLOW_HISTORY
 from memory.sql.decision_revisions import revision_ids
 from memory.sql.memory_turns import read_turns
@@ -171,8 +171,7 @@ register(
         count=count_memories,
         open=open_memories,
         text="content",
-        documents=read_memory_documents,
-        showing=memories_showing,
+        history=MEMORY_HISTORY,
         turns=read_turns,
     )
 )

@@ -109,6 +109,10 @@ class History(Generic[RowT]):
     def before_record(self, project_id: int, changes: Sequence[Change[RowT]], at: datetime) -> None:
         """What else is written: revisions, the times of what it belongs to."""
 
+    def recompute(self, row: RowT) -> RowT:
+        """Fields that follow from others, where the writer is the ORM: services compute them themselves."""
+        return row
+
     def complete(self, old: RowT, new: RowT, at: datetime) -> RowT:
         """What follows from a change through the ORM: its time, unless the writer names another."""
         return replace(new, updated_at=at) if new.updated_at == old.updated_at else new
@@ -184,9 +188,9 @@ class History(Generic[RowT]):
             return
         old = self._stored(instance)
         given = self.table.row_of(instance, old, update_fields)
-        row = given
-        if old and self.change(old, given).changed:
-            row = self.complete(old, given, clock.now())
+        row = self.recompute(given)
+        if old and self.change(old, row).changed:
+            row = self.complete(old, row, clock.now())
         row = self._signed(old, row)
         follows = {**_differences(given, row), **self.table.derive(row)}
         _assign(instance, follows)

@@ -98,7 +98,8 @@ class ListPlan:
 
     With `links` the rows are found through each word of `link_ids`: a link table repeats the order's columns.
     `ranges` narrow the first column of an ascending order. `total`: how many rows there are, where that is
-    known. `is_empty`: a filter names what does not exist, so there are none.
+    known. `is_empty`: a filter names what does not exist, so there are none. `leads`: an index that begins
+    with the project is read; else SQLite, which has no statistics, is kept off it.
     """
 
     conditions: Sequence[Condition] = ()
@@ -108,6 +109,7 @@ class ListPlan:
     ranges: Sequence[Range] = (ALL,)
     total: int | None = None
     is_empty: bool = False
+    leads: bool = True
 
     @classmethod
     def along(cls, filters: Sequence[Filter], conditions: Sequence[Condition], **how: Any) -> "ListPlan":

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeVar
 
-from django.db import models
+from django.db import connection, models
 
 from ctxhub.core import sql
 from ctxhub.core.inputs import clean_limit
@@ -154,8 +154,9 @@ class Table(Generic[RowT]):
             ids = sorted(row_id for (row_id,) in found)
             stored += [replace(row, id=row_id) for row, row_id in zip(some, ids, strict=True)]
         for field in self.links:
-            assert vocabulary is not None
-            self._insert_links(project_id, field, stored, vocabulary)
+            if any(getattr(row, field) for row in stored):
+                assert vocabulary is not None
+                self._insert_links(project_id, field, stored, vocabulary)
         return stored
 
     def update(self, project_id: int, old: RowT, new: RowT, vocabulary: Vocabulary | None = None) -> None:
@@ -406,7 +407,8 @@ class Table(Generic[RowT]):
             source = f"{plan.links.table} x CROSS JOIN {self.name} d"
             is_word = f"x.{plan.links.column} = %s AND d.id = x.{plan.links.owner}"
             words = [(is_word, [word]) for word in plan.link_ids]
-        own: Condition = ("d.project_id = %s", [project_id])
+        plus = "+" if connection.vendor == "sqlite" and not plan.leads else ""
+        own: Condition = (f"{plus}d.project_id = %s", [project_id])
         order = f" ORDER BY {plan.order_by(name)}" if ordered else ""
         branches: list[Condition] = []
         for word in words:

@@ -1,15 +1,7 @@
 """What memories are found by."""
 
-from collections.abc import Sequence
-
-from ctxhub.core.models import Tag
-from ctxhub.core.models.base import NamedRow
 from ctxhub.core.search.documents import Document, named_word
-from ctxhub.core.search.words_shown import Fields, ids_showing
-from memory.models import Memory
-from memory.sql.memory_rows import MemoryRow, read_memories
-
-SHOWN: Fields = {Tag: "tags"}
+from memory.sql.memories import MemoryRow
 
 
 def memory_document(row: MemoryRow) -> Document:
@@ -25,14 +17,6 @@ def memory_document(row: MemoryRow) -> Document:
         also=[type_word(row.type), *([stack_word(row.stack)] if row.stack else [])],
         unshown=(row.stack, ", ".join(row.paths)),
     )
-
-
-def read_memory_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    return [memory_document(row) for row in read_memories(project_id, ids).values()]
-
-
-def memories_showing(word: NamedRow) -> list[int]:
-    return ids_showing(Memory, word, SHOWN)
 
 
 def type_word(memory_type: int) -> str:

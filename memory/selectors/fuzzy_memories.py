@@ -17,7 +17,7 @@ from ctxhub.core.selectors.search_questions import count_things
 from memory.search.memories import memory_document
 from memory.search.near_words import asked_words, nearest, own_words
 from memory.selectors.memory_search import scope_of
-from memory.sql.memory_rows import MemoryRow, read_memories
+from memory.sql.memories import MEMORIES, MemoryRow
 
 COLUMNS = ("id", "title", "excerpt", "distance", "score")
 MOST_TOLERANCE = 10
@@ -86,7 +86,7 @@ def _measured(project_id: int, asked: Mapping[str, int], candidates: Sequence[Ca
     starts: dict[int, list[int]] = {}
     for candidate in candidates:
         starts.setdefault(candidate.object_id, []).append(candidate.start)
-    rows = read_memories(project_id, list(starts))
+    rows = MEMORIES.read(project_id, list(starts))
     near = (_near(asked, row, sorted(starts[row.id])) for row in rows.values())
     return [one for one in near if one]
 

@@ -7,12 +7,12 @@ from ctxhub.core.clock import spoken
 from ctxhub.core.errors import NotFound, shown
 from ctxhub.core.inputs import read_id
 from ctxhub.core.tool_names import operation
-from memory.sql.memory_rows import LISTED, MemoryRow, read_memories
+from memory.sql.memories import LISTED, MEMORIES, MemoryRow
 
 
 def get_memory(project_id: int, memory_id: int) -> MemoryRow:
     """The memory of this id, or NotFound: no number that a database cannot hold has one."""
-    found = read_memories(project_id, [memory_id]) if 0 < memory_id < 2**63 else {}
+    found = MEMORIES.read(project_id, [memory_id]) if 0 < memory_id < 2**63 else {}
     if memory_id not in found:
         raise NotFound(
             f"There is no memory {shown(memory_id)}.",
@@ -46,8 +46,8 @@ def open_memories(project_id: int, names: Sequence[str], full: bool) -> dict[str
     """The items behind refs; `full` whole, else a digest."""
     ids = {row_id: name for name in names if (row_id := read_id(name))}
     if full:
-        return {ids[n]: memory_item(row) for n, row in read_memories(project_id, list(ids)).items()}
-    return {ids[n]: _digest(row) for n, row in read_memories(project_id, list(ids), LISTED).items()}
+        return {ids[n]: memory_item(row) for n, row in MEMORIES.read(project_id, list(ids)).items()}
+    return {ids[n]: _digest(row) for n, row in MEMORIES.read(project_id, list(ids), LISTED).items()}
 
 
 def _digest(row: MemoryRow) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from memory.models import MemoryType
 from memory.models.context import STACK_LENGTH
 from memory.search.memories import stack_word, type_word
 from memory.selectors.contexts import get_context
-from memory.sql.memory_rows import LISTED, read_memories
+from memory.sql.memories import LISTED, MEMORIES
 
 DETAILS = ("compact", "standard", "detailed")
 COLUMNS = ("id", "title", "excerpt", "type", "context", "stack", "score", "tokens")
@@ -64,7 +64,7 @@ def scope_of(
 
 def _rows(project_id: int, found: Found) -> list[list[Any]]:
     ids = [hit.ranked.candidate.object_id for hit in found.hits]
-    stored = read_memories(project_id, ids, LISTED)
+    stored = MEMORIES.read(project_id, ids, LISTED)
     return [
         [
             *(row.id, hit.title, hit.excerpt, row.spoken_type, row.context, row.stack),

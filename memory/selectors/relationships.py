@@ -11,7 +11,7 @@ from memory.models.relationship import Relation
 from memory.search.likeness import COMPARED_CHARACTERS
 from memory.search.relations import Said, likeness, relation_of, strength_of
 from memory.selectors.similar_memories import CANDIDATES, find_likely
-from memory.sql.memory_rows import LISTED, read_memories
+from memory.sql.memories import LISTED, MEMORIES
 from memory.sql.memory_texts import KIND, read_texts
 from memory.sql.relationship_rows import Edge, read_edges, read_edges_of, read_related
 
@@ -111,7 +111,7 @@ def read_nodes(project_id: int, places: Iterable[Place]) -> dict[Place, Node]:
     """In the order of their places; of memories without their content."""
     places = list(places)
     ids = [row_id for kind, row_id in places if kind == KIND]
-    memories = read_memories(project_id, ids, LISTED)
+    memories = MEMORIES.read(project_id, ids, LISTED)
     nodes = {(KIND, row.id): Node(row.id, row.title, row.spoken_type) for row in memories.values()}
     for place, thing in find_things(project_id, (p for p in places if p[0] != KIND)).items():
         nodes[place] = Node(thing.ref, thing.title, thing.kind)

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core import clock
 from ctxhub.core.caller import READ, Caller, acting
+from ctxhub.core.history import Change, record_changes
 from ctxhub.core.selectors.words import Words, find_words
 from ctxhub.core.services.words import register_words
 from ctxhub.core.token_count import count_tokens
@@ -24,11 +25,10 @@ from memory.services.context_history import HISTORY as CONTEXT_HISTORY
 from memory.services.contexts import insert_context
 from memory.services.memory_digest import digest_of
 from memory.services.memory_fields import MemoryArguments, MemoryFields, clean_memory
-from memory.services.memory_log import MemoryChange, record_memories
+from memory.services.memory_history import HISTORY
 from memory.services.metadata import changed_metadata
-from memory.sql import memory_writes
 from memory.sql.contexts import ContextRow
-from memory.sql.memory_rows import MemoryRow
+from memory.sql.memories import MEMORIES, MemoryRow
 
 # What is so like a new memory is named to whoever adds it.
 SIMILAR_FROM = 0.5
@@ -113,13 +113,14 @@ def store_memory(
         found = _find_context(caller, fields)
         register_words(words, caller=caller, tags=given(fields.tags, ()), at=at)
         new_context = None if found else insert_context(caller, ContextFields(name=fields.context), words, at)
-        new = _insert(caller, _new_row(caller, fields, found or new_context, words, at), words)
-        record_memories(
+        row = _new_row(caller, fields, found or new_context, words, at)
+        [new] = MEMORIES.insert(caller.project_id, [row], words)
+        made = [CONTEXT_HISTORY.change(None, new_context)] if new_context else []
+        record_changes(
             project_id=caller.project_id,
             agent_id=words.agent_id,
-            changes=[MemoryChange(None, new)],
+            changes=[*made, HISTORY.change(None, new)],
             at=at,
-            contexts=[CONTEXT_HISTORY.change(None, new_context)] if new_context else (),
         )
     answer = AddAnswer(id=new.id, digest=new.digest, tokens=new.tokens)
     if new_context:
@@ -146,9 +147,9 @@ def update_memory(
         at = clock.now()
         old = get_memory(caller.project_id, memory_id)
         words = find_words(caller.project_id, agent=caller.agent, tags=given(fields.tags, ()))
-        change = MemoryChange(old, _changed(caller, old, fields, words, at))
+        change = HISTORY.change(old, _changed(caller, old, fields, words, at))
         if change.changed:
-            _write(caller, change, words, at)
+            _write(caller, old, change, words, at)
     row = change.row
     return UpdateAnswer(
         id=row.id,
@@ -210,13 +211,6 @@ def _new_row(
     )
 
 
-def _insert(caller: Caller, row: MemoryRow, words: Words) -> MemoryRow:
-    [row_id] = memory_writes.insert_memories(caller.project_id, [row])
-    row = replace(row, id=row_id)
-    memory_writes.write_tags(caller.project_id, [row], words.tags, are_new=True)
-    return row
-
-
 def _changed(caller: Caller, old: MemoryRow, fields: MemoryFields, words: Words, at: datetime) -> MemoryRow:
     title, content = given(fields.title, old.title), given(fields.content, old.content)
     is_reworded = (title, content) != (old.title, old.content)
@@ -247,13 +241,8 @@ def _content_tokens(old: MemoryRow, fields: MemoryFields) -> int:
     return fields.content_tokens
 
 
-def _write(caller: Caller, change: MemoryChange, words: Words, at: datetime) -> None:
-    row = change.row
-    says_tags = "tags" in change.changed
-    register_words(words, caller=caller, tags=row.tags if says_tags else (), at=at)
-    memory_writes.write_memory(row)
-    if says_tags:
-        memory_writes.write_tags(caller.project_id, [row], words.tags, are_new=False)
-    else:
-        memory_writes.touch_tags(row.id)
-    record_memories(project_id=caller.project_id, agent_id=words.agent_id, changes=[change], at=at)
+def _write(caller: Caller, old: MemoryRow, change: Change[MemoryRow], words: Words, at: datetime) -> None:
+    tags = change.row.tags if "tags" in change.changed else ()
+    register_words(words, caller=caller, tags=tags, at=at)
+    MEMORIES.update(caller.project_id, old, change.row, words)
+    HISTORY.record(project_id=caller.project_id, agent_id=words.agent_id, changes=[change], at=at)

@@ -26,7 +26,7 @@ from memory.selectors.relationships import (
 )
 from memory.selectors.similar_memories import clean_threshold
 from memory.services.relationship_log import change_of, record_relationships
-from memory.sql.memory_rows import LISTED, read_memories
+from memory.sql.memories import LISTED, MEMORIES
 from memory.sql.memory_texts import KIND
 from memory.sql.relationship_rows import (
     Edge,
@@ -163,7 +163,7 @@ def _store(caller: Caller, thing: Thing, found: Sequence[Suggestion]) -> int:
     with writing(caller.project_id):
         get_ends(caller.project_id, thing.ref)
         ids = [one.target for one in found]
-        there = read_memories(caller.project_id, ids, LISTED)
+        there = MEMORIES.read(caller.project_id, ids, LISTED)
         related = read_related(caller.project_id, thing.place, KIND, ids)
         edges = [
             Edge(thing.place, (KIND, one.target), one.relation, one.strength, is_found=True)

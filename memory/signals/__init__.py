@@ -1,7 +1,6 @@
 from memory.signals import (
     constraints,
     decisions,
-    memories,
     relationships,
     scratchpads,
     templates,
@@ -10,7 +9,6 @@ from memory.signals import (
 __all__ = [
     "constraints",
     "decisions",
-    "memories",
     "relationships",
     "scratchpads",
     "templates",

@@ -136,9 +136,9 @@ UNNAMED = [
     holds(Dirty(constraint, {"text": "B"}, {"reason": "So."}, ("digest",))),
     holds(Dirty(constraint, {"priority": 4}, {"reason": "So."}, ("rank",))),
     holds(Dirty(context, {"name": "Store"}, {"description": "So."}, ("folded",))),
-    fails(Dirty(memory, {"content": "Two."}, {"title": "B"}, ("tokens",)), "Tokens are those of both."),
-    fails(Dirty(memory, {"content": "Two."}, {"type": 2}, ("digest", "tokens")), STORED),
-    fails(Dirty(memory, {"stack": "React"}, {"type": 2}, ("folded_stack",)), STORED),
+    holds(Dirty(memory, {"content": "Two."}, {"title": "B"}, ("tokens",))),
+    holds(Dirty(memory, {"content": "Two."}, {"type": 2}, ("digest", "tokens"))),
+    holds(Dirty(memory, {"stack": "React"}, {"type": 2}, ("folded_stack",))),
     holds(Dirty(workflow, {"metadata": {"keep": "never"}}, {"name": "B"}, ("is_kept",))),
     fails(Dirty(template, {"name": "Outage"}, {"require": ["layer"]}, ("folded",)), STORED),
     holds(Dirty(scratchpad, {"content": "two three"}, {"name": "B"}, ("length", "size", "revision"))),
@@ -244,13 +244,13 @@ class Nothing:
 
 NOTHING = [
     Nothing(decision, {"rationale": "So."}, "key"),
-    Nothing(memory, {"title": "B"}, "content"),
     Nothing(template, {"require": ["layer"]}, "name"),
     Nothing(relationship, {"strength": 80}, "relation"),
 ]
 HONEST = [
     Nothing(constraint, {"reason": "So."}, "text"),
     Nothing(context, {"description": "So."}, "name"),
+    Nothing(memory, {"title": "B"}, "content"),
     Nothing(workflow, {"name": "B"}, "metadata"),
     Nothing(scratchpad, {"content": "two"}, "name"),
 ]

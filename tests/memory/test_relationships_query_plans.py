@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.caller import Caller
 from memory.models import Context, Memory, Relationship
-from memory.sql.memory_rows import read_memories
+from memory.sql.memories import MEMORIES
 from memory.sql.memory_texts import read_texts
 from memory.sql.relationship_rows import delete_edges_of, read_edges_from, read_edges_of, read_related
 from tests.core.test_query_plans import explained
@@ -22,7 +22,7 @@ RELATED = r"(source|target)_kind\b.*(source|target)_id\b"
 # What is asked, and the indexes that are walked for it.
 LOOKED_UP: list[tuple[Callable[[int], object], str]] = [
     (lambda p: read_texts(p, FEW, 100), "PRIMARY KEY|memory_memory_pkey"),
-    (lambda p: read_memories(p, FEW), "PRIMARY KEY|memory_memory_pkey"),
+    (lambda p: MEMORIES.read(p, FEW), "PRIMARY KEY|memory_memory_pkey"),
     (lambda p: read_edges_from(p, ONE, ("memory", 5)), RELATED),
     (lambda p: read_edges_of(p, [("memory", n) for n in FEW], 10), RELATED),
     (lambda p: read_related(p, ONE, "memory", FEW), RELATED),

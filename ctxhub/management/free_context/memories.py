@@ -21,9 +21,8 @@ from memory.models import Difficulty, Memory, MemoryType
 from memory.models.memory import TITLE_LENGTH
 from memory.services.memory_digest import digest_of
 from memory.services.memory_fields import clean_memory
-from memory.services.memory_log import MemoryChange, record_memories
-from memory.sql.memory_rows import MemoryRow
-from memory.sql.memory_writes import insert_memories, write_tags
+from memory.services.memory_history import HISTORY
+from memory.sql.memories import MEMORIES, MemoryRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +122,10 @@ def write_memories(
     ids: dict[str, int] = {}
     for batch in light_batches(chosen, lambda new: len(new.row.content.encode())):
         rows = [_placed(new.row, contexts[new.context], names, vocabulary) for new in batch]
-        stored = insert_memories(project_id, rows)
-        rows = [replace(row, id=row_id) for row, row_id in zip(rows, stored, strict=True)]
-        tags = {tag.casefold(): vocabulary.word_id("tags", tag) for row in rows for tag in row.tags}
-        write_tags(project_id, rows, tags, are_new=True)
+        rows = MEMORIES.insert(project_id, rows, vocabulary)
         ids |= {new.old_id: row.id for new, row in zip(batch, rows, strict=True)}
-        changes = [MemoryChange(None, row) for row in rows]
-        record_memories(project_id=project_id, agent_id=None, changes=changes, at=at)
+        changes = [HISTORY.change(None, row) for row in rows]
+        HISTORY.record(project_id=project_id, agent_id=None, changes=changes, at=at)
     return ids
 
 
