@@ -18,11 +18,7 @@ from memory.models import (
     ScratchpadRevision,
     Workflow,
 )
-from memory.search.decisions import (
-    decisions_showing,
-    read_decision_documents,
-    read_earlier_decision_documents,
-)
+from memory.search.decisions import read_earlier_decision_documents
 from memory.search.scratchpads import read_earlier_scratchpad_documents, read_scratchpad_documents
 from memory.selectors.constraints import open_constraints
 from memory.selectors.contexts import ids_of_contexts, open_contexts
@@ -34,6 +30,7 @@ from memory.selectors.templates import open_templates
 from memory.selectors.workflows import open_workflows
 from memory.services.constraint_history import HISTORY as CONSTRAINT_HISTORY
 from memory.services.context_history import HISTORY as CONTEXT_HISTORY
+from memory.services.decision_history import HISTORY as DECISION_HISTORY
 from memory.services.memory_history import HISTORY as MEMORY_HISTORY
 from memory.services.workflow_history import HISTORY as WORKFLOW_HISTORY
 from memory.sql.decision_revisions import revision_ids
@@ -82,11 +79,10 @@ register(
         open=open_decisions,
         text="value",
         by_layer=active_by_layer,
-        documents=read_decision_documents,
+        history=DECISION_HISTORY,
         prior=1.05,
         has_reasons=True,
         is_kept=True,
-        showing=decisions_showing,
         ids_of=ids_of_keys,
     )
 )

@@ -26,6 +26,8 @@ from ctxhub.core.services.tallies import Place, place, tally
 from ctxhub.core.services.words import register_agent
 from ctxhub.core.writing import join_queue, writing
 
+NONE: Mapping[int, int] = {}
+
 
 @dataclass(frozen=True)
 class Change(Generic[RowT]):
@@ -106,8 +108,18 @@ class History(Generic[RowT]):
         values = {column: getattr(row, column) for column in self.counted_by}
         return place(self.kind, values.get("layer_id"), values.get("status", 0))
 
-    def before_record(self, project_id: int, changes: Sequence[Change[RowT]], at: datetime) -> None:
-        """What else is written: revisions, the times of what it belongs to."""
+    def before_record(
+        self, project_id: int, changes: Sequence[Change[RowT]], at: datetime
+    ) -> Mapping[int, int]:
+        """Write what comes before: revisions, the times of what it belongs to.
+
+        The ids of the earlier states that are written, by those of their rows.
+        """
+        return {}
+
+    def earlier_document(self, state_id: int, old: RowT, new: RowT) -> Document | None:
+        """What an earlier state is found by; None where it said nothing that the row no longer says."""
+        return None
 
     def recompute(self, row: RowT) -> RowT:
         """Fields that follow from others, where the writer is the ORM: services compute them themselves."""
@@ -116,6 +128,14 @@ class History(Generic[RowT]):
     def complete(self, old: RowT, new: RowT, at: datetime) -> RowT:
         """What follows from a change through the ORM: its time, unless the writer names another."""
         return replace(new, updated_at=at) if new.updated_at == old.updated_at else new
+
+    def before_delete(self, project_id: int, old: RowT) -> Sequence[RowT]:
+        """The rows that the database changes with a delete through the ORM, as they are before it."""
+        return ()
+
+    def also_changed(self, project_id: int, kept: Sequence[RowT]) -> Sequence[Change[RowT]]:
+        """How the rows of `before_delete` have changed by the delete."""
+        return ()
 
     def after_save(self, row_id: int) -> None:
         """What is put right that a stale model instance may have overwritten."""
@@ -134,11 +154,22 @@ class History(Generic[RowT]):
         """
         record_changes(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
 
-    def index(self, project_id: int, changes: Sequence[Change[RowT]]) -> None:
-        """Deleted rows leave the index through the post_delete receiver of core/signals.py."""
+    def index(
+        self, project_id: int, changes: Sequence[Change[RowT]], states: Mapping[int, int] = NONE
+    ) -> None:
+        """Index rows as they are, and as they were where earlier `states` are kept: ids by those of the rows.
+
+        Deleted rows leave the index through the post_delete receiver of core/signals.py.
+        """
         documents = [document for change in changes if change.new and (document := self.document(change.new))]
+        earlier = [
+            document
+            for change in changes
+            if change.old and change.new and change.old.id in states
+            if (document := self.earlier_document(states[change.old.id], change.old, change.new))
+        ]
         are_new = all(change.old is None for change in changes)
-        index_documents(project_id, self.kind, documents, are_new=are_new)
+        index_documents(project_id, self.kind, documents, are_new=are_new, earlier=earlier)
 
     def event(self, change: Change[RowT], at: datetime) -> events.Change:
         reason = {"reason": change.reason} if change.reason else {}
@@ -189,9 +220,10 @@ class History(Generic[RowT]):
         old = self._stored(instance)
         given = self.table.row_of(instance, old, update_fields)
         row = self.recompute(given)
-        if old and self.change(old, row).changed:
-            row = self.complete(old, row, clock.now())
-        row = self._signed(old, row)
+        if old is None:
+            row = self._signed(None, row)
+        elif self.change(old, row).changed:
+            row = self._signed(old, self.complete(old, row, clock.now()))
         follows = {**_differences(given, row), **self.table.derive(row)}
         _assign(instance, follows)
         instance._history = _Pending(old, follows)
@@ -238,12 +270,14 @@ class History(Generic[RowT]):
         self._record(instance.project_id, changes)
 
     def _before_delete(self, instance: Any, origin: Any = None, **_: Any) -> None:
-        if self._is_explicit_delete(origin):
-            instance._history = self._stored(instance)
+        if self._is_explicit_delete(origin) and (old := self._stored(instance)):
+            instance._history = _Going(old, self.before_delete(instance.project_id, old))
 
     def _after_delete(self, instance: Any, origin: Any = None, **_: Any) -> None:
-        if self._is_explicit_delete(origin) and (old := instance.__dict__.pop("_history")):
-            self._record(instance.project_id, [self.change(old, None)])
+        going: _Going[RowT] | None = instance.__dict__.pop("_history", None)
+        if going and self._is_explicit_delete(origin):
+            also = self.also_changed(instance.project_id, going.kept)
+            self._record(instance.project_id, [self.change(going.old, None), *also])
 
     def _is_explicit_delete(self, origin: Any) -> bool:
         """What goes with what it belongs to leaves no event of its own."""
@@ -256,7 +290,7 @@ class History(Generic[RowT]):
 
     def _signed(self, old: RowT | None, row: RowT) -> RowT:
         """Who acts is the author, unless the writer names another."""
-        is_due = old is None or (self.signs_changes and row is not old)
+        is_due = old is None or self.signs_changes
         if is_due and row.agent_id == (old.agent_id if old else None) and (caller := current()):
             return replace(row, agent_id=register_agent(caller, clock.now()), agent=caller.agent)
         return row
@@ -285,6 +319,14 @@ class _Pending(Generic[RowT]):
     follows: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class _Going(Generic[RowT]):
+    """Kept between the two signals of a delete: the row, and those that change with it."""
+
+    old: RowT
+    kept: Sequence[RowT]
+
+
 def record_changes(
     *, project_id: int, agent_id: int | None, changes: Sequence[Change[Any]], at: datetime
 ) -> None:
@@ -296,12 +338,13 @@ def record_changes(
     for change in changes:
         by_history.setdefault(change.history, []).append(change)
     counts: Counter[Place] = Counter()
+    states: dict[History[Any], Mapping[int, int]] = {}
     for history, own in by_history.items():
-        history.before_record(project_id, own, at)
+        states[history] = history.before_record(project_id, own, at)
         counts.update(history.count(own))
     tally(project_id, counts)
     for history, own in by_history.items():
-        history.index(project_id, own)
+        history.index(project_id, own, states[history])
     written = [change.history.event(change, at) for change in changes]
     events.record(project_id=project_id, agent_id=agent_id, changes=written, at=at)
 

@@ -97,6 +97,7 @@ class ListPlan:
     """How a list is read: the `conditions` of its rows, and its `order`, which an index has to have.
 
     With `links` the rows are found through each word of `link_ids`: a link table repeats the order's columns.
+    `ids`: only these are looked at. `sort`: the name of the order, where a caller can choose it.
     `ranges` narrow the first column of an ascending order. `total`: how many rows there are, where that is
     known. `is_empty`: a filter names what does not exist, so there are none. `leads`: an index that begins
     with the project is read; else SQLite, which has no statistics, is kept off it.
@@ -106,7 +107,9 @@ class ListPlan:
     order: Sequence[str] = ("-updated_at", "-id")
     links: Links | None = None
     link_ids: Sequence[int] = ()
+    ids: Sequence[int] | None = None
     ranges: Sequence[Range] = (ALL,)
+    sort: str = ""
     total: int | None = None
     is_empty: bool = False
     leads: bool = True

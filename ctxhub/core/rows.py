@@ -5,6 +5,7 @@ statement, and so are the rows of an insert. What it does not know, a noun write
 `selected()`, `as_rows()`, `columns` and `records()`.
 """
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
@@ -15,6 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from django.db import connection, models
 
 from ctxhub.core import sql
+from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import clean_limit
 from ctxhub.core.listing import COUNTED_TO, read_cursor, total_of
 from ctxhub.core.models import Agent
@@ -59,7 +61,8 @@ class Table(Generic[RowT]):
 
     Each field of a row is a column of the model (`text`, `layer_id`), the name of what a foreign key points
     to (`layer`), the names of a many-to-many field (`tags`), or an SQL expression from `computed`. `derived`
-    are columns that follow from a row. A column of neither gets its default.
+    are columns that follow from a row; a column of neither gets its default. `shown`: foreign keys that a row
+    has by another column than `name`.
 
     A link table may repeat columns of the model under their names, to have the order of a list: these copies
     are kept in step.
@@ -72,9 +75,10 @@ class Table(Generic[RowT]):
         *,
         derived: Mapping[str, Derived[RowT]] | None = None,
         computed: Mapping[str, str] | None = None,
+        shown: Mapping[str, str] | None = None,
     ) -> None:
         self.model, self.row = model, row
-        self.derived, self.computed = derived or {}, computed or {}
+        self.derived, self.computed, self.shown = derived or {}, computed or {}, shown or {}
 
     # -- Reading -----------------------------------------------------------------------------------
 
@@ -99,7 +103,7 @@ class Table(Generic[RowT]):
     ) -> Page[RowT]:
         """One page of a list, and how many rows it has in all. Raises InvalidInput for a bad cursor."""
         limit = clean_limit(limit)
-        position = _PositionOf(self, plan.columns)
+        position = _PositionOf(self, plan)
         after = position.read(cursor) if cursor else None
         if plan.is_empty:
             return Page([], has_more=False, total={"total": 0}, position=position)
@@ -328,8 +332,8 @@ class Table(Generic[RowT]):
                 f" ON w.id = x.{links.column} WHERE x.{links.owner} = d.id)"
             )
         if field := self._named.get(name):
-            is_agent = field.related_model is Agent
-            return f"coalesce({name}.name, '{NOBODY}')" if is_agent else f"{name}.name"
+            column = f"{name}.{self.shown.get(name, 'name')}"
+            return f"coalesce({column}, '{NOBODY}')" if field.related_model is Agent else column
         return f"d.{name}"
 
     @cache  # noqa: B019
@@ -343,7 +347,7 @@ class Table(Generic[RowT]):
 
     def _name_of(self, name: str, pointed_to: Any) -> str | None:
         if pointed_to:
-            return str(pointed_to.name)
+            return str(getattr(pointed_to, self.shown.get(name, "name")))
         return NOBODY if self._named[name].related_model is Agent else None
 
     # -- Statements --------------------------------------------------------------------------------
@@ -397,11 +401,16 @@ class Table(Generic[RowT]):
         self, project_id: int, plan: ListPlan, limit: int, after: Position | None, *, ordered: bool = True
     ) -> list[Condition]:
         """The ids of a page: a query for each range of the order and, with links, for each word."""
-        if plan.links is None:
-            row_id, name = "d.id", _of_row
-            source = f"{self.name} d"
-            words: list[Condition] = [("", [])]
-        else:
+        row_id, name = "d.id", _of_row
+        source = f"{self.name} d"
+        words: list[Condition] = [("", [])]
+        if plan.ids is not None and connection.vendor == "sqlite":
+            # One by one: left to itself SQLite walks another index and looks for each row among the ids.
+            source = f"json_each(%s) i CROSS JOIN {source}"
+            words = [("d.id = i.value", [json.dumps(list(plan.ids))])]
+        elif plan.ids is not None:
+            words = [sql.among("d.id", plan.ids)]
+        elif plan.links:
             row_id, name = f"x.{plan.links.owner}", plan.links.of_link
             # CROSS JOIN keeps SQLite walking the link's index; left to itself it reads every row.
             source = f"{plan.links.table} x CROSS JOIN {self.name} d"
@@ -422,18 +431,26 @@ class Table(Generic[RowT]):
 class _PositionOf(Generic[RowT]):
     """Where a page of a table ends: read from a cursor, and from a row."""
 
-    def __init__(self, table: Table[RowT], columns: Sequence[str]) -> None:
-        self._table, self._columns = table, columns
+    def __init__(self, table: Table[RowT], plan: ListPlan) -> None:
+        self._table, self._columns = table, plan.columns
+        self._sort = [plan.sort] if plan.sort else []
 
     def __call__(self, row: RowT) -> Position:
-        return tuple(self._table.value(row, column) for column in self._columns)
+        return (*self._sort, *(self._table.value(row, column) for column in self._columns))
 
     def read(self, cursor: str) -> Position:
         kinds = [_KINDS.get(type(self._table._by_column[column]), str) for column in self._columns]
-        values = read_cursor(cursor, *kinds)
+        sort, values = self._parts(read_cursor(cursor, *(str for _ in self._sort), *kinds))
+        if sort != self._sort:
+            raise InvalidInput(
+                "cursor belongs to a list with another sort.", hint="Repeat the call that gave it."
+            )
         return tuple(
             self._table._stored(column, value) for column, value in zip(self._columns, values, strict=True)
         )
+
+    def _parts(self, values: list[Any]) -> tuple[list[Any], list[Any]]:
+        return values[: len(self._sort)], values[len(self._sort) :]
 
 
 def _is_saved(field: Any, saved: Collection[str]) -> bool:

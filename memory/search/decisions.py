@@ -3,17 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ctxhub.core.models import Scope, Tag
-from ctxhub.core.models.base import NamedRow
 from ctxhub.core.search.documents import EARLIER, Document, earlier_text, layer_word
 from ctxhub.core.search.readable import as_lines
-from ctxhub.core.search.words_shown import Fields, ids_showing
-from memory.models import Decision, DecisionStatus
+from memory.models import DecisionStatus
 from memory.search.keys import signs
 from memory.sql.decision_revisions import read_revisions
-from memory.sql.decision_rows import DecisionRow, read_decisions_by_id
-
-SHOWN: Fields = {Tag: "tags", Scope: "scopes"}
+from memory.sql.decision_rows import DecisionRow
 
 
 def decision_document(row: DecisionRow) -> Document:
@@ -30,10 +25,6 @@ def decision_document(row: DecisionRow) -> Document:
         also=signs(row.key),
         unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(row.paths)),
     )
-
-
-def read_decision_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    return [decision_document(row) for row in read_decisions_by_id(project_id, ids)]
 
 
 def earlier_decision_document(revision_id: int, was: DecisionRow, now: DecisionRow) -> Document | None:
@@ -59,10 +50,6 @@ def read_earlier_decision_documents(project_id: int, ids: Sequence[int]) -> list
     states = read_revisions(project_id, ids)
     documents = (earlier_decision_document(each, was, now) for each, (was, now) in states.items())
     return [document for document in documents if document]
-
-
-def decisions_showing(word: NamedRow) -> list[int]:
-    return ids_showing(Decision, word, SHOWN)
 
 
 def _text(row: DecisionRow) -> str:

@@ -14,9 +14,9 @@ from typing_extensions import TypedDict
 from ctxhub.core import sql
 from ctxhub.core.clock import spoken
 from ctxhub.core.inputs import clean_moment, clean_name, clean_one_of
+from ctxhub.core.pages import Condition
 from ctxhub.core.selectors.events import moment_of
 from ctxhub.core.selectors.words import find_words
-from memory.sql.decision_lists import Condition
 from memory.sql.decision_numbers import Measurement, has_decisions, key_like, read_measurements
 
 BUCKETS = ("hour", "day", "week", "month")

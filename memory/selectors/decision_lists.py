@@ -1,8 +1,6 @@
 """Lists of decisions, with every filter, sort and cursor."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
 from django.db import connection
@@ -12,7 +10,6 @@ from ctxhub.core.clock import spoken
 from ctxhub.core.errors import InvalidInput, unknown_word
 from ctxhub.core.inputs import (
     clean_choice,
-    clean_limit,
     clean_match,
     clean_moment,
     clean_name,
@@ -20,29 +17,18 @@ from ctxhub.core.inputs import (
     clean_query,
     clean_words,
 )
-from ctxhub.core.listing import COUNTED_TO, Listing, make_cursor, preview, read_cursor, total_of
+from ctxhub.core.listing import Listing, preview
+from ctxhub.core.pages import Condition, ListPlan, Page, link_filters
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope, read_object_ids
 from ctxhub.core.selectors.events import moment_of
 from ctxhub.core.selectors.words import Words, find_words, scope_ids_of
 from memory.models import DecisionStatus
-from memory.models.decision import version_order
-from memory.sql.decision_lists import (
-    SCOPE_LINKS,
-    TAG_LINKS,
-    Condition,
-    Links,
-    Walk,
-    count_decisions,
-    rarest_first,
-)
-from memory.sql.decision_lists import list_decisions as read_page
-from memory.sql.decision_rows import LISTED, WHOLE, DecisionRow
+from memory.sql.decision_rows import DECISIONS, LISTED, DecisionRow
 
 SORTS = {"updated": "updated_at", "key": "key", "version": "version_order"}
 COLUMNS = ("key", "value", "version", "status", "layer", "tags", "scopes", "agent", "updated")
-ARMS = 10  # More scopes than this are not walked one by one.
 FEW = 2_000  # More answers to a text than this are met soon enough on any walk.
 
 
@@ -62,27 +48,6 @@ class DecisionFilters(TypedDict, total=False):
     until: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionPage:
-    rows: Sequence[DecisionRow]
-    sort: str
-    has_more: bool
-    total: Mapping[str, Any]
-
-    def cursor_after(self, count: int) -> str:
-        last = self.rows[count - 1]
-        place = {
-            "updated": last.updated_at.isoformat(),
-            "key": last.key,
-            "version": version_order(last.version),
-        }
-        return make_cursor(self.sort, place[self.sort], last.id)
-
-    @property
-    def next(self) -> str | None:
-        return self.cursor_after(len(self.rows)) if self.has_more else None
-
-
 def find_decisions(
     project_id: int,
     *,
@@ -90,22 +55,14 @@ def find_decisions(
     order: str = "desc",
     limit: int = 20,
     cursor: str | None = None,
-    fields: Sequence[str] = WHOLE,
+    fields: Sequence[str] = (),
     **filters: Unpack[DecisionFilters],
-) -> DecisionPage:
+) -> Page[DecisionRow]:
     """One page of the decisions that pass every filter, and how many there are; of each row these fields."""
     sort = clean_one_of(sort, list(SORTS), "sort")
-    descending = clean_one_of(order, ["desc", "asc"], "order") == "desc"
-    limit = clean_limit(limit)
-    after = _place(cursor, sort) if cursor else None
-    walk = _walk(project_id, SORTS[sort], descending, filters)
-    if walk is None:
-        return DecisionPage([], sort, has_more=False, total={"total": 0})
-    rows = read_page(walk, fields, limit + 1, after)
-    more = len(rows) > limit
-    # A first page that holds everything has counted it.
-    counted = len(rows) if after is None and not more else count_decisions(walk, COUNTED_TO + 1)
-    return DecisionPage(rows[:limit], sort, has_more=more, total=total_of(counted))
+    sign = "-" if clean_one_of(order, ["desc", "asc"], "order") == "desc" else ""
+    plan = _plan(project_id, sort, [f"{sign}{SORTS[sort]}", f"{sign}id"], filters)
+    return DECISIONS.page(project_id, plan, limit=limit, cursor=cursor, names=fields)
 
 
 def list_decisions(project_id: int, *, full: bool = False, **query: Any) -> Listing:
@@ -121,17 +78,7 @@ def list_decisions(project_id: int, *, full: bool = False, **query: Any) -> List
     return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
 
 
-def _place(cursor: str, sort: str) -> tuple[Any, int]:
-    told, place, row_id = read_cursor(cursor, str, datetime if sort == "updated" else str, int)
-    if told != sort:
-        raise InvalidInput(
-            "cursor belongs to a list with another sort.", hint="Repeat the call that gave it."
-        )
-    return sql.stored_time(place) if sort == "updated" else place, row_id
-
-
-def _walk(project_id: int, sort: str, descending: bool, filters: DecisionFilters) -> Walk | None:
-    """The filters as conditions; None where they name what does not exist, so that nothing can match."""
+def _plan(project_id: int, sort: str, order: Sequence[str], filters: DecisionFilters) -> ListPlan:
     tags = clean_words(filters.get("tags"), "tags")
     excluded = clean_words(filters.get("exclude_tags"), "exclude_tags")
     match_all = clean_match(filters.get("match", "any"))
@@ -141,28 +88,30 @@ def _walk(project_id: int, sort: str, descending: bool, filters: DecisionFilters
     words = find_words(project_id, agent=by, tags=[*tags, *excluded], layers=bool(layer))
     tag_ids = [words.tags[tag.casefold()] for tag in tags if tag.casefold() in words.tags]
     scope_ids = scope_ids_of(project_id, scope) if scope else []
-    conditions: list[Condition] = [("d.project_id = %s", [project_id]), *_plain(project_id, words, filters)]
+    conditions = _plain(project_id, words, filters)
+    empty = ListPlan(order=order, sort=sort, is_empty=True)
     if (
         (tags and not tag_ids)
         or (match_all and len(tag_ids) < len(tags))
         or (scope and not scope_ids)
         or (by and words.agent_id is None)
     ):
-        return None
+        return empty
     answering = answering_ids(project_id, text, _scope(words, tags, match_all, filters)) if text else None
     if answering == []:
-        return None
+        return empty
+    links = DECISIONS.links
     if excluded_ids := [words.tags[tag.casefold()] for tag in excluded if tag.casefold() in words.tags]:
-        conditions.append(_linked(TAG_LINKS, excluded_ids, negated=True))
-    demands = demands_of(tag_ids, match_all, scope_ids)
-    if answering and len(answering) <= FEW:
-        conditions += [_linked(links, ids) for links, ids in demands]
-        return Walk(conditions, sort, descending, ids=answering)
-    if answering:
+        conditions.append(links["tags"].to_any(excluded_ids, negated=True))
+    linked = link_filters(links["tags"], tag_ids, links["scopes"], scope_ids, match_all=match_all)
+    # Few answers to a text are looked at one by one; links repeat the time of a decision alone.
+    few = answering if answering and len(answering) <= FEW else None
+    if answering and few is None:
         conditions.append(sql.among("d.id", answering))
-    driver = demands.pop(0) if demands and sort == "updated_at" and len(demands[0][1]) <= ARMS else (None, ())
-    conditions += [_linked(links, ids) for links, ids in demands]
-    return Walk(conditions, sort, descending, *driver)
+    if few is None and sort == "updated":
+        return ListPlan.along(linked, conditions, order=order, sort=sort)
+    conditions += [of.to_any(ids) for of, ids in linked]
+    return ListPlan(conditions, order, ids=few, sort=sort)
 
 
 def answering_ids(project_id: int, text: str, scope: Scope) -> list[int]:
@@ -180,23 +129,6 @@ def _scope(words: Words, tags: Sequence[str], match_all: bool, filters: Decision
     if filters.get("by"):
         scope.append([f"A{words.agent_id}"])
     return scope
-
-
-def demands_of(
-    tag_ids: Sequence[int],
-    match_all: bool,
-    scope_ids: Sequence[int],
-    tag_links: Links = TAG_LINKS,
-    scope_links: Links = SCOPE_LINKS,
-) -> list[tuple[Links, Sequence[int]]]:
-    """What each row must be linked to, one of the words in every demand; best first to walk along."""
-    if match_all and len(tag_ids) > 1:
-        demands: list[tuple[Links, Sequence[int]]] = [
-            (tag_links, [tag]) for tag in rarest_first(tag_links, tag_ids)
-        ]
-    else:
-        demands = [(tag_links, tag_ids)] if tag_ids else []
-    return [*demands, (scope_links, scope_ids)] if scope_ids else demands
 
 
 def clean_status(filters: DecisionFilters) -> DecisionStatus | None:
@@ -228,10 +160,3 @@ def _plain(project_id: int, words: Words, filters: DecisionFilters) -> list[Cond
         if (moment := moment_of(project_id, said)) is not None:
             conditions.append((f"d.updated_at {comparison} %s", [sql.stored_time(moment)]))
     return conditions
-
-
-def _linked(links: Links, ids: Sequence[int], *, negated: bool = False) -> Condition:
-    exists = "NOT EXISTS" if negated else "EXISTS"
-    statement = f"SELECT 1 FROM {links.table} y WHERE y.decision_id = d.id AND "  # noqa: S608
-    among, values = sql.among(f"y.{links.column}", ids)
-    return f"{exists} ({statement}{among})", values

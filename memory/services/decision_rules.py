@@ -1,6 +1,5 @@
 """What a decision becomes when it is set: pure rules, no database."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -12,14 +11,11 @@ from ctxhub.core.listing import preview
 from ctxhub.core.selectors.words import Words
 from ctxhub.core.unset import Unset, given
 from memory.models import DecisionStatus, ValueType
-from memory.services.decision_fields import VERSION_LENGTH, DecisionFields
-from memory.services.decision_log import DecisionChange
+from memory.services.decision_fields import DecisionFields
+from memory.services.decision_history import HISTORY, DecisionChange
+from memory.services.decision_versions import FIRST_VERSION, bump
 from memory.services.metadata import changed_metadata
 from memory.sql.decision_rows import DecisionRow
-
-FIRST_VERSION = "1.0.0"
-
-_LAST_NUMBER = re.compile(r"(\d+)(\D*)$", re.ASCII)
 
 
 def decide(
@@ -53,19 +49,10 @@ def decide(
     )
     if base.status == DecisionStatus.DEPRECATED != new.status:
         new = replace(new, reason="", superseded_by=None, superseded_by_id=None)
-    change = DecisionChange(old, new)
+    change = HISTORY.change(old, new)
     if old is not None and change.changed:
-        return DecisionChange(old, replace(new, agent=agent, updated_at=at))
+        return HISTORY.change(old, replace(new, agent=agent, updated_at=at))
     return change
-
-
-def bump(version: str) -> str:
-    """The version after this one: its last number plus one; one without a number gets `.1`."""
-    number = _LAST_NUMBER.search(version)
-    head = version[: number.start()] if number else version
-    tail = f"{int(number[1]) + 1}{number[2]}" if number else ".1"
-    # Where the length is used up the head gives way: a cut number would come again.
-    return f"{head[: max(VERSION_LENGTH - len(tail), 0)]}{tail}"[:VERSION_LENGTH]
 
 
 def _changed_tradeoffs(stored: Mapping[str, Any], said: Mapping[str, Any] | Unset) -> Mapping[str, Any]:

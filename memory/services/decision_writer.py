@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import CtxhubError
+from ctxhub.core.history import Change
 from ctxhub.core.selectors.words import Words, find_words
 from ctxhub.core.services.words import register_words
 from ctxhub.core.unset import UNSET, given
 from memory.services.decision_fields import DecisionFields
-from memory.services.decision_log import DecisionChange, record_decisions
+from memory.services.decision_history import HISTORY, DecisionChange
 from memory.services.decision_rules import decide
-from memory.sql.decision_lists import SCOPE_LINKS, TAG_LINKS
-from memory.sql.decision_rows import DecisionRow, read_decisions, used_versions
+from memory.sql.decision_rows import DECISIONS, DecisionRow, read_decisions, used_versions
 from memory.sql.decision_writes import touch_links, upsert_decisions, write_links
 
 
@@ -51,9 +51,9 @@ def _write_round(
             outcomes.append(decide(fields, stored.get(fields.key), words, caller.agent, _later(at, index)))
         except CtxhubError as error:
             outcomes.append(error)
-    changes = [o for o in outcomes if isinstance(o, DecisionChange) and (o.old is None or o.changed)]
+    changes = [o for o in outcomes if isinstance(o, Change) and (o.old is None or o.changed)]
     ids = store_changes(caller, changes, words, at) if changes else {}
-    return [_with_id(o, ids) if isinstance(o, DecisionChange) else o for o in outcomes]
+    return [_with_id(o, ids) if isinstance(o, Change) else o for o in outcomes]
 
 
 def _later(at: datetime, places: int) -> datetime:
@@ -85,27 +85,29 @@ def store_changes(
     register_words(
         words,
         caller=caller,
-        tags=[tag for change in changes if change.touches("tags") for tag in change.row.tags],
-        scopes=[scope for change in changes if change.touches("scopes") for scope in change.row.scopes],
+        tags=[tag for change in changes if _touches(change, "tags") for tag in change.row.tags],
+        scopes=[scope for change in changes if _touches(change, "scopes") for scope in change.row.scopes],
         at=at,
     )
     ids = upsert_decisions(caller.project_id, [replace(c.row, agent_id=words.agent_id) for c in changes])
     moments = {ids[change.row.key]: change.row.updated_at for change in changes}
-    for links, name, known in (
-        (TAG_LINKS, "tags", words.tags),
-        (SCOPE_LINKS, "scopes", words.scopes),
-    ):
+    for name, links in DECISIONS.links.items():
         wanted = {
-            ids[change.row.key]: [known[word.casefold()] for word in getattr(change.row, name)]
+            ids[change.row.key]: [words.word_id(name, word) for word in getattr(change.row, name)]
             for change in changes
-            if change.touches(name)
+            if _touches(change, name)
         }
-        kept = [c.row.id for c in changes if not c.touches(name) and getattr(c.row, name)]
+        kept = [c.row.id for c in changes if not _touches(c, name) and getattr(c.row, name)]
         write_links(links, caller.project_id, wanted, {c.old.id for c in changes if c.old}, moments)
         touch_links(links, kept)
-    stored = [DecisionChange(change.old, _as_stored(change.row, ids, words)) for change in changes]
-    record_decisions(project_id=caller.project_id, agent_id=words.agent_id, changes=stored, at=at)
+    stored = [HISTORY.change(change.old, _as_stored(change.row, ids, words)) for change in changes]
+    HISTORY.record(project_id=caller.project_id, agent_id=words.agent_id, changes=stored, at=at)
     return ids
+
+
+def _touches(change: DecisionChange, name: str) -> bool:
+    """Whether the field has to be written: it differs, or everything is new."""
+    return change.old is None or name in change.changed
 
 
 def _as_stored(row: DecisionRow, ids: Mapping[str, int], words: Words) -> DecisionRow:
@@ -119,4 +121,4 @@ def _as_stored(row: DecisionRow, ids: Mapping[str, int], words: Words) -> Decisi
 
 
 def _with_id(change: DecisionChange, ids: Mapping[str, int]) -> DecisionChange:
-    return DecisionChange(change.old, replace(change.row, id=ids.get(change.row.key, change.row.id)))
+    return HISTORY.change(change.old, replace(change.row, id=ids.get(change.row.key, change.row.id)))

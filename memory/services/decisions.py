@@ -25,7 +25,7 @@ from memory.services.decision_fields import (
     clean_fields,
     clean_key,
 )
-from memory.services.decision_log import DecisionChange
+from memory.services.decision_history import HISTORY, DecisionChange
 from memory.services.decision_rules import check_expected
 from memory.services.decision_writer import store_changes, write_decisions
 from memory.services.inference import Inferred, infer
@@ -161,9 +161,9 @@ def deprecate_decision(
         new = replace(old, status=DecisionStatus.DEPRECATED, reason=given(reason, old.reason))
         if superseded_by is not UNSET:
             new = replace(new, superseded_by=heir_key, superseded_by_id=heir.pk if heir else None)
-        change = DecisionChange(old, new)
+        change = HISTORY.change(old, new)
         if change.changed:
-            change = DecisionChange(old, replace(new, agent=caller.agent, updated_at=at))
+            change = HISTORY.change(old, replace(new, agent=caller.agent, updated_at=at))
             store_changes(caller, [change], find_words(caller.project_id, agent=caller.agent), at)
     result: Result = "updated" if change.changed else "unchanged"
     return DeprecateAnswer(

@@ -1,6 +1,6 @@
 """What every change of a memory leaves behind, whoever writes it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -30,7 +30,9 @@ class MemoryHistory(History[MemoryRow]):
             row, digest=digest_of(row.title, row.content), tokens=tokens_of(row.title, row.content)
         )
 
-    def before_record(self, project_id: int, changes: Sequence[Change[MemoryRow]], at: datetime) -> None:
+    def before_record(
+        self, project_id: int, changes: Sequence[Change[MemoryRow]], at: datetime
+    ) -> Mapping[int, int]:
         """How many memories each context has more, also those of which one only changed."""
         more: dict[int, int] = {}
         for change in changes:
@@ -38,6 +40,7 @@ class MemoryHistory(History[MemoryRow]):
                 if row:
                     more[row.context_id] = more.get(row.context_id, 0) + by
         touch_contexts(more, at)
+        return {}
 
 
 HISTORY = MemoryHistory()

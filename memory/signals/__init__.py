@@ -1,6 +1,5 @@
 from memory.signals import (
     constraints,
-    decisions,
     relationships,
     scratchpads,
     templates,
@@ -8,7 +7,6 @@ from memory.signals import (
 
 __all__ = [
     "constraints",
-    "decisions",
     "relationships",
     "scratchpads",
     "templates",

@@ -7,7 +7,7 @@ from typing import Any
 
 from ctxhub.core import sql
 from memory.models.decision import DecisionStatus
-from memory.sql.decision_lists import TAG_LINKS
+from memory.sql.decision_rows import DECISIONS
 
 Arm = tuple[str, Sequence[Any]]
 """A statement that gives the `id`s of some decisions, with its values."""
@@ -32,7 +32,7 @@ def neighbours(project_id: int, key: str, limit: int) -> list[Arm]:
 
 def newest_with_tag(tag_id: int, limit: int) -> Arm:
     return (
-        f"SELECT decision_id AS id FROM {TAG_LINKS.table} WHERE tag_id = %s"  # noqa: S608
+        f"SELECT decision_id AS id FROM {DECISIONS.links['tags'].table} WHERE tag_id = %s"  # noqa: S608
         " ORDER BY updated_at DESC, decision_id DESC LIMIT %s",
         [tag_id, limit],
     )

@@ -8,8 +8,8 @@ from django.db import connection
 
 from ctxhub.core import sql
 from ctxhub.core.inputs import NAME_LENGTH
+from ctxhub.core.pages import Condition
 from memory.models.decision import typed_value
-from memory.sql.decision_lists import Condition
 
 # What stands now comes after all that it was.
 _LAST_PLACE = 2**63 - 1

@@ -1,29 +1,21 @@
-"""The row of a decision with the names of what it points to, and how it is read."""
+"""The rows of decisions, and what is asked of them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from functools import cache
 from typing import Any
 
 from ctxhub.core import sql
-from memory.models.decision import DecisionStatus, ValueType, typed_value
+from ctxhub.core.rows import Derived, Row, Table
+from memory.models.decision import Decision, DecisionStatus, ValueType, typed_value, version_order
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionRow:
-    """A decision with the names of what it points to. `id` is 0 before it is stored."""
-
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRow(Row):
     key: str
     value: str
     value_type: int
     version: str
     status: int
-    agent: str
-    agent_id: int | None
-    created_at: datetime
-    updated_at: datetime
-    id: int = 0
     layer: str | None = None
     layer_id: int | None = None
     tags: Sequence[str] = ()
@@ -50,32 +42,25 @@ class DecisionRow:
         return None if self.value_type == ValueType.TEXT else float(self.value)
 
 
-# -- Reading ---------------------------------------------------------------------------------------
+DECISIONS = Table(
+    Decision,
+    DecisionRow,
+    derived={
+        "number": Derived(of=["value", "value_type"], value=lambda row: row.number),
+        "version_order": Derived(of=["version"], value=lambda row: version_order(row.version)),
+    },
+    shown={"superseded_by": "key"},
+)
 
 LISTED = (
     *("key", "value", "value_type", "version", "status", "agent", "agent_id", "created_at", "updated_at"),
     *("id", "layer", "tags", "scopes"),
 )
-WHOLE = (
-    *LISTED,
-    *("layer_id", "paths", "rationale", "alternatives", "tradeoffs", "metadata", "reason"),
-    *("superseded_by", "superseded_by_id"),
-)
 
 
 def read_decisions(project_id: int, keys: Sequence[str]) -> dict[str, DecisionRow]:
-    among, values = sql.among("d.key", keys)
-    return {row.key: row for row in _read(f"d.project_id = %s AND {among}", [project_id, *values])}
-
-
-def read_decisions_by_id(project_id: int, ids: Sequence[int]) -> list[DecisionRow]:
-    return _read(*sql.by_ids("d", project_id, ids))
-
-
-def _read(where: str, values: Sequence[Any]) -> list[DecisionRow]:
-    select, joined = selected(WHOLE)
-    statement = f"SELECT {select} FROM memory_decision d {joined} WHERE {where}"  # noqa: S608
-    return as_rows(WHOLE, sql.rows(statement, values))
+    """By their keys."""
+    return {row.key: row for row in DECISIONS.find(project_id, sql.among("d.key", keys))}
 
 
 def used_versions(project_id: int, asked: Iterable[tuple[int, Any]]) -> set[tuple[int, Any]]:
@@ -87,52 +72,6 @@ def used_versions(project_id: int, asked: Iterable[tuple[int, Any]]) -> set[tupl
         SELECT DISTINCT decision_id, version FROM memory_decisionrevision
         WHERE project_id = %s AND {of} AND {called}"""  # noqa: S608
     return set(sql.rows(statement, [project_id, *among_ids, *among_versions]))
-
-
-@cache
-def selected(fields: Sequence[str]) -> tuple[str, str]:
-    """The SQL that reads these fields of a DecisionRow from `memory_decision d`: columns and joins."""
-    columns = [_EXPRESSIONS[name]() if name in _EXPRESSIONS else f"d.{name}" for name in fields]
-    return ", ".join(columns), " ".join(join for name, join in _JOINS.items() if name in fields)
-
-
-def as_rows(fields: Sequence[str], found: Iterable[Sequence[Any]]) -> list[DecisionRow]:
-    converted = [(name, _CONVERTED[name]) for name in fields if name in _CONVERTED]
-    rows = []
-    for values in found:
-        named = dict(zip(fields, values, strict=True))
-        for name, read in converted:
-            named[name] = read(named[name])
-        rows.append(DecisionRow(**named))
-    return rows
-
-
-def _names_of(links: str, words: str, column: str) -> str:
-    names = sql.json_list("w.name")
-    return f"(SELECT {names} FROM {links} x JOIN {words} w ON w.id = x.{column} WHERE x.decision_id = d.id)"  # noqa: S608
-
-
-def _words(value: Any) -> list[str]:
-    return sorted(sql.read_json(value) or (), key=str.casefold)
-
-
-_EXPRESSIONS: dict[str, Callable[[], str]] = {
-    "agent": lambda: "coalesce(a.name, 'system')",
-    "layer": lambda: "l.name",
-    "superseded_by": lambda: "n.key",
-    "tags": lambda: _names_of("memory_decisiontag", "core_tag", "tag_id"),
-    "scopes": lambda: _names_of("memory_decisionscope", "core_scope", "scope_id"),
-}
-_JOINS = {
-    "agent": "LEFT JOIN core_agent a ON a.id = d.agent_id",
-    "layer": "LEFT JOIN core_layer l ON l.id = d.layer_id",
-    "superseded_by": "LEFT JOIN memory_decision n ON n.id = d.superseded_by_id",
-}
-_CONVERTED: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("created_at", "updated_at"), sql.read_time),
-    **dict.fromkeys(("tags", "scopes"), _words),
-    **dict.fromkeys(("paths", "alternatives", "tradeoffs", "metadata"), sql.read_json),
-}
 
 
 def superseding_keys(decision_id: int) -> set[str]:

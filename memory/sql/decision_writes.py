@@ -2,50 +2,26 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from ctxhub.core import sql
-from memory.models.decision import version_order
-from memory.sql.decision_lists import Links
-from memory.sql.decision_rows import DecisionRow, rest_of
+from ctxhub.core.pages import Links
+from memory.sql.decision_rows import DECISIONS, DecisionRow, rest_of
 
-_WRITTEN = (
-    *("project_id", "key", "value", "value_type", "number", "version", "version_order", "status", "layer_id"),
-    *(
-        "agent_id",
-        "paths",
-        "rationale",
-        "alternatives",
-        "tradeoffs",
-        "metadata",
-        "reason",
-        "superseded_by_id",
-    ),
-    *("created_at", "updated_at"),
-)
 _KEPT = ("project_id", "key", "created_at")
 
 
 def upsert_decisions(project_id: int, decisions: Sequence[DecisionRow]) -> dict[str, int]:
     """Write all rows at once; the ids by key. Tags and scopes are written by `write_links`."""
-    changes = ", ".join(f"{column} = excluded.{column}" for column in _WRITTEN if column not in _KEPT)
+    changes = ", ".join(
+        f"{column} = excluded.{column}" for column in DECISIONS.columns if column not in _KEPT
+    )
     written = sql.insert(
         "memory_decision",
-        _WRITTEN,
-        [_values(project_id, row) for row in decisions],
+        DECISIONS.columns,
+        DECISIONS.records(project_id, decisions),
         f"ON CONFLICT (project_id, key) DO UPDATE SET {changes} RETURNING key, id",
     )
     return dict(written)
-
-
-def _values(project_id: int, row: DecisionRow) -> list[Any]:
-    return [
-        *(project_id, row.key, row.value, row.value_type, row.number),
-        *(row.version, version_order(row.version), row.status, row.layer_id, row.agent_id),
-        *(sql.stored_json(row.paths), row.rationale, sql.stored_json(row.alternatives)),
-        *(sql.stored_json(row.tradeoffs), sql.stored_json(row.metadata), row.reason, row.superseded_by_id),
-        *(sql.stored_time(row.created_at), sql.stored_time(row.updated_at)),
-    ]
 
 
 def write_links(

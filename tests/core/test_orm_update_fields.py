@@ -124,15 +124,9 @@ def holds(case: Dirty) -> Any:
 
 STORED = "What follows from a value is stored without the value."
 UNNAMED = [
-    fails(Dirty(decision, {"value": "2"}, {"rationale": "So."}, ("number",)), STORED),
-    fails(
-        Dirty(decision, {"value": "2"}, {"rationale": "So."}, ("version", "version_order")),
-        "A value that is not stored raises the version.",
-    ),
-    fails(
-        Dirty(decision, {"version": "9.0.0"}, {"rationale": "So."}, ("version", "version_order")),
-        "A version that is not named is stored.",
-    ),
+    holds(Dirty(decision, {"value": "2"}, {"rationale": "So."}, ("number",))),
+    holds(Dirty(decision, {"value": "2"}, {"rationale": "So."}, ("version", "version_order"))),
+    holds(Dirty(decision, {"version": "9.0.0"}, {"rationale": "So."}, ("version", "version_order"))),
     holds(Dirty(constraint, {"text": "B"}, {"reason": "So."}, ("digest",))),
     holds(Dirty(constraint, {"priority": 4}, {"reason": "So."}, ("rank",))),
     holds(Dirty(context, {"name": "Store"}, {"description": "So."}, ("folded",))),
@@ -243,11 +237,11 @@ class Nothing:
 
 
 NOTHING = [
-    Nothing(decision, {"rationale": "So."}, "key"),
     Nothing(template, {"require": ["layer"]}, "name"),
     Nothing(relationship, {"strength": 80}, "relation"),
 ]
 HONEST = [
+    Nothing(decision, {"rationale": "So."}, "key"),
     Nothing(constraint, {"reason": "So."}, "text"),
     Nothing(context, {"description": "So."}, "name"),
     Nothing(memory, {"title": "B"}, "content"),

@@ -13,7 +13,7 @@ from ctxhub.core.models import Tag
 from ctxhub.core.toolbox.dispatch import call
 from memory.models import Decision, DecisionScope, DecisionTag
 from memory.services.decisions import set_decision_batch
-from memory.sql.decision_lists import TAG_LINKS, rarest_first
+from memory.sql.decision_rows import DECISIONS
 from tests.databases import every_statement_within, take_statistics
 
 WALKS: list[tuple[dict[str, Any], str]] = [
@@ -115,8 +115,8 @@ def test_a_sort_would_be_noticed(many: Caller) -> None:
 
 def test_the_rarest_tag_leads_whatever_order_they_are_said_in(many: Caller) -> None:
     ids = dict(Tag.objects.in_project(many.project_id).values_list("name", "pk"))
-    assert rarest_first(TAG_LINKS, [ids["all"], ids["t1"]]) == [ids["t1"], ids["all"]]
-    assert rarest_first(TAG_LINKS, [ids["t1"], ids["all"]]) == [ids["t1"], ids["all"]]
+    assert DECISIONS.links["tags"].rarest_first([ids["all"], ids["t1"]]) == [ids["t1"], ids["all"]]
+    assert DECISIONS.links["tags"].rarest_first([ids["t1"], ids["all"]]) == [ids["t1"], ids["all"]]
 
 
 def test_a_list_is_quick_with_statistics_of_empty_tables(ada: Caller) -> None:

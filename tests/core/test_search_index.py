@@ -381,18 +381,18 @@ def test_many_recipients_are_words_of_the_text_and_do_not_fill_the_title(ada: Ca
     ("status", "mark"), [("active", ""), ("draft", "draft"), ("deprecated", "deprecated")]
 )
 def test_a_decision_that_does_not_hold_is_marked(ada: Caller, status: str, mark: str) -> None:
-    from memory.search.decisions import read_decision_documents
+    from memory.services.decision_history import HISTORY
 
     made = set_decision(caller=ada, key="a", value="x", status=status)
-    [document] = read_decision_documents(ada.project_id, [made["id"]])
+    [document] = HISTORY.documents(ada.project_id, [made["id"]])
     assert document.mark == mark
 
 
 def test_a_decision_reads_as_lines(ada: Caller) -> None:
-    from memory.search.decisions import read_decision_documents
+    from memory.services.decision_history import HISTORY
 
     made = set_decision(caller=ada, key="a", value="JWT", **WHOLE)
-    [document] = read_decision_documents(ada.project_id, [made["id"]])
+    [document] = HISTORY.documents(ada.project_id, [made["id"]])
     assert document.body.split("\n\n") == [
         "JWT",
         "Because of the audit.",

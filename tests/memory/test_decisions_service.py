@@ -23,7 +23,7 @@ from memory.selectors.decisions import (
     open_decisions,
 )
 from memory.selectors.similar_keys import near_keys
-from memory.services.decision_rules import bump
+from memory.services.decision_versions import bump
 from memory.services.decisions import (
     delete_decision,
     deprecate_decision,

@@ -18,12 +18,11 @@ from ctxhub.management.sqlew.reasons import clean_reasons
 from ctxhub.management.sqlew.rows import OldDecision, OldVersion
 from memory.models import Decision, DecisionStatus, ValueType
 from memory.services.decision_fields import DecisionFields, clean_fields
-from memory.services.decision_log import DecisionChange, record_decisions
-from memory.services.decision_rules import FIRST_VERSION
-from memory.sql.decision_lists import SCOPE_LINKS, TAG_LINKS
+from memory.services.decision_history import HISTORY
+from memory.services.decision_versions import FIRST_VERSION
 from memory.sql.decision_revisions import revision_ids
-from memory.sql.decision_rows import DecisionRow
-from memory.sql.decision_writes import insert_revisions, upsert_decisions, write_links
+from memory.sql.decision_rows import DECISIONS, DecisionRow
+from memory.sql.decision_writes import insert_revisions
 
 EXACT_INTEGERS = 2**53  # sqlew knows floats alone; up to here one without a fraction was a whole number.
 ALWAYS = datetime.min.replace(tzinfo=UTC)
@@ -185,20 +184,15 @@ def write_decisions(
     """Write rows, words, revisions, figures and events, so many at a time."""
     for batch in batches(chosen):
         rows = [_placed(new.row, vocabulary) for new in batch]
-        ids = upsert_decisions(project_id, rows)
-        moments = {ids[row.key]: row.updated_at for row in rows}
-        for links, kind in ((TAG_LINKS, "tags"), (SCOPE_LINKS, "scopes")):
-            words = {
-                ids[row.key]: [vocabulary.word_id(kind, word) for word in getattr(row, kind)] for row in rows
-            }
-            write_links(links, project_id, words, (), moments)
+        rows = DECISIONS.insert(project_id, rows, vocabulary)
+        ids = {row.key: row.id for row in rows}
         revisions = [
             replace(_placed(old, vocabulary), id=ids[old.key]) for new in batch for old in new.revisions
         ]
         for some in batches(revisions):
             insert_revisions(project_id, some)
-        changes = [DecisionChange(None, replace(row, id=ids[row.key])) for row in rows]
-        record_decisions(project_id=project_id, agent_id=None, changes=changes, at=at)
+        changes = [HISTORY.change(None, row) for row in rows]
+        HISTORY.record(project_id=project_id, agent_id=None, changes=changes, at=at)
         if revisions:
             index_again(project_id, "decision_revision", revision_ids(project_id, [*ids.values()]))
 
