@@ -1,1 +1,1 @@
-"""What the team knows: decisions and, later, constraints, memories, snapshots, scratchpads."""
+"""What the team knows: decisions, constraints, memories and their contexts, scratchpads and workflows."""
