@@ -1,11 +1,9 @@
 """Constraints written through the ORM leave what the services leave: figures, one event, links in step."""
 
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-import time_machine
 from django.db import IntegrityError, transaction
 
 from ctxhub.core.caller import Caller, acting
@@ -16,10 +14,7 @@ from memory.models import Constraint, ConstraintScope, ConstraintStatus, Constra
 from memory.models.constraint import digest_of
 from memory.selectors.constraint_lists import list_constraints
 from memory.services.constraints import (
-    activate_constraint,
     add_constraint,
-    deactivate_constraint,
-    delete_constraint,
 )
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
@@ -178,133 +173,3 @@ def test_the_same_words_are_never_stored_twice(constraint: Constraint) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         create(constraint.project)
     assert figures(constraint.project) == (1, 1)
-
-
-# -- Every writer leaves exactly one event ---------------------------------------------------------
-
-Writer = Callable[[Caller], object]
-
-
-def stored(caller: Caller) -> Constraint:
-    return Constraint.objects.in_project(caller.project).get(text=TEXT)
-
-
-def state(caller: Caller, text: str, **rest: Any) -> int:
-    return add_constraint(caller=caller, **{"category": "security", "text": text, **rest})["id"]
-
-
-def save(**changes: Any) -> Writer:
-    def run(caller: Caller) -> None:
-        constraint = stored(caller)
-        for name, value in changes.items():
-            setattr(constraint, name, value)
-        constraint.save()
-
-    return run
-
-
-def add_tags(caller: Caller) -> None:
-    tags = [word(Tag, caller.project, name) for name in ("api", "sso")]
-    stored(caller).tags.add(*tags, through_defaults={"project": caller.project})
-
-
-WRITERS: dict[str, Writer] = {
-    "add": lambda caller: state(caller, "new", tags=["a", "b"], scopes=["s"]),
-    "add, new category": lambda caller: state(caller, "new", category="new"),
-    "add, revived": lambda caller: state(caller, "old"),
-    "deactivate": lambda caller: deactivate_constraint(caller=caller, constraint_id=stored(caller).pk),
-    "activate": lambda caller: activate_constraint(
-        caller=caller, constraint_id=Constraint.objects.in_project(caller.project).get(text="old").pk
-    ),
-    "delete": lambda caller: delete_constraint(caller=caller, constraint_id=stored(caller).pk),
-    "objects.create": lambda caller: create(caller.project, "new"),
-    "model.save": save(reason="Why."),
-    "model.delete": lambda caller: stored(caller).delete(),
-    "tags.add": add_tags,
-    "tags.clear": lambda caller: stored(caller).tags.clear(),
-    "tag.constraints.remove": lambda caller: word(Tag, caller.project, "kept").constraints.remove(
-        stored(caller)
-    ),
-    "QuerySet.delete": lambda caller: (
-        Constraint.objects.in_project(caller.project).filter(text=TEXT).delete()
-    ),
-}
-
-
-@pytest.mark.parametrize("writer", WRITERS)
-def test_every_writer_leaves_one_event(ada: Caller, writer: str) -> None:
-    state(ada, TEXT, tags=["kept"])
-    deactivate_constraint(caller=ada, constraint_id=state(ada, "old"))
-    before = count_events(ada.project)
-    with acting(ada):
-        WRITERS[writer](ada)
-    assert count_events(ada.project) == before + 1
-    assert last_event(ada.project)[2] == "ada"
-
-
-# -- The same constraint written both ways leaves the same rows ------------------------------------
-
-
-def orm_create(caller: Caller) -> None:
-    create(
-        caller.project,
-        priority=Priority.HIGH,
-        layer=Layer.objects.in_project(caller.project).get(name="data"),
-        paths=["src/**"],
-        reason="Why.",
-    )
-
-
-def sql_create(caller: Caller) -> None:
-    state(caller, TEXT, priority="high", layer="data", paths=["src/**"], reason="Why.")
-
-
-PAIRS: list[tuple[str, Writer, Writer]] = [
-    ("create", sql_create, orm_create),
-    (
-        "deactivate",
-        lambda caller: deactivate_constraint(caller=caller, constraint_id=stored(caller).pk),
-        save(status=ConstraintStatus.INACTIVE),
-    ),
-    ("add again", lambda caller: state(caller, TEXT), save(status=ConstraintStatus.ACTIVE)),
-    ("nothing", lambda caller: state(caller, TEXT), save()),
-    (
-        "delete",
-        lambda caller: delete_constraint(caller=caller, constraint_id=stored(caller).pk),
-        lambda caller: stored(caller).delete(),
-    ),
-]
-
-
-def test_both_ways_of_writing_leave_the_same_rows(apollo: Project, hermes: Project) -> None:
-    by_sql, by_orm = (Caller(project=project, agent="ada") for project in (apollo, hermes))
-    for hours, (name, sql_writer, orm_writer) in enumerate(PAIRS):
-        with time_machine.travel(NOON + timedelta(hours=hours), tick=False):
-            with acting(by_sql):
-                sql_writer(by_sql)
-            with acting(by_orm):
-                orm_writer(by_orm)
-        assert rows_of(apollo) == rows_of(hermes), name
-
-
-def rows_of(project: Project) -> dict[str, list[dict[str, Any]]]:
-    """All rows of a project, with names in place of ids."""
-    models: list[Any] = [Agent, Category, Tag, Scope, Constraint, ConstraintTag, ConstraintScope]
-    rows = {
-        model.__name__: sorted((named(row) for row in model.objects.in_project(project)), key=repr)
-        for model in models
-    }
-    rows["Event"] = [
-        {"verb": event.verb, "at": event.at, "agent": str(event.agent), "data": event.data}
-        for event in Event.objects.in_project(project).order_by("pk")
-    ]
-    rows["Tally"] = [
-        {"noun": tally.noun, "status": tally.status, "count": tally.count}
-        for tally in Tally.objects.in_project(project).order_by("noun", "status", "layer")
-    ]
-    return rows
-
-
-def named(row: Any) -> dict[str, Any]:
-    fields = {field.name for field in row._meta.fields} - {"id", "project", "last_seen_at"}
-    return {name: None if (value := getattr(row, name)) is None else str(value) for name in sorted(fields)}

@@ -1,6 +1,5 @@
 """Decisions written through the ORM leave what the services leave: history, one event, fresh links."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,9 +14,7 @@ from memory.models import Decision, DecisionRevision, DecisionScope, DecisionTag
 from memory.services.decisions import (
     delete_decision,
     deprecate_decision,
-    quick_set_decision,
     set_decision,
-    set_decision_batch,
 )
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
@@ -197,177 +194,6 @@ def test_a_write_that_is_undone_leaves_no_event(decision: Decision) -> None:
         decision.save()
         transaction.set_rollback(True)
     assert count_events(decision.project) == 1
-
-
-# -- Every writer leaves exactly one event ---------------------------------------------------------
-
-Writer = Callable[[Caller], object]
-
-
-def stored(caller: Caller) -> Decision:
-    return Decision.objects.in_project(caller.project).get(key=KEY)
-
-
-def save(caller: Caller) -> None:
-    decision = stored(caller)
-    decision.rationale = "Stateless."
-    decision.save()
-
-
-WRITERS: dict[str, Writer] = {
-    "set, new": lambda caller: set_decision(caller=caller, key="new", value="x", tags=["a", "b"]),
-    "set, again": lambda caller: set_decision(caller=caller, key=KEY, value="x", tags=["a"], scopes=["s"]),
-    "set, words": lambda caller: set_decision(caller=caller, key=KEY, value="JWT", tags=["a", "b"]),
-    "set, revived": lambda caller: set_decision(caller=caller, key="old", value="x", status="active"),
-    "batch": lambda caller: set_decision_batch(caller=caller, items=[{"key": "new", "value": "x"}]),
-    "quick_set": lambda caller: quick_set_decision(caller=caller, key="api/new", value=1),
-    "deprecate": lambda caller: deprecate_decision(caller=caller, key=KEY, reason="Old."),
-    "delete": lambda caller: delete_decision(caller=caller, key=KEY),
-    "model.save, new": lambda caller: Decision(project=caller.project, key="new", value="x").save(),
-    "model.save": save,
-    "model.delete": lambda caller: stored(caller).delete(),
-    "tags.add": lambda caller: stored(caller).tags.add(
-        word(Tag, caller.project, "api"),
-        word(Tag, caller.project, "sso"),
-        through_defaults=linked(caller.project),
-    ),
-    "scopes.set": lambda caller: stored(caller).scopes.set(
-        [word(Scope, caller.project, "src")], through_defaults=linked(caller.project)
-    ),
-    "tags.clear": lambda caller: stored(caller).tags.clear(),
-    "tag.decisions.remove": lambda caller: word(Tag, caller.project, "kept").decisions.remove(stored(caller)),
-    "QuerySet.delete": lambda caller: Decision.objects.in_project(caller.project).filter(key=KEY).delete(),
-}
-
-
-@pytest.mark.parametrize("writer", WRITERS)
-def test_every_writer_leaves_one_event(ada: Caller, writer: str) -> None:
-    set_decision(caller=ada, key=KEY, value="JWT", tags=["kept"])
-    set_decision(caller=ada, key="old", value="x", status="deprecated")
-    before = count_events(ada.project)
-    with acting(ada):
-        WRITERS[writer](ada)
-    assert count_events(ada.project) == before + 1
-    assert last_event(ada.project)[2] == "ada"
-
-
-# -- The same decision written both ways leaves the same rows --------------------------------------
-
-
-def orm_create(caller: Caller) -> None:
-    layer = Layer.objects.in_project(caller.project).get(name="data")
-    Decision.objects.create(
-        project=caller.project,
-        key=KEY,
-        value="5",
-        value_type=ValueType.INTEGER,
-        layer=layer,
-        paths=["src/**"],
-        rationale="Why.",
-        alternatives=["6"],
-        tradeoffs={"pros": ["small"]},
-        metadata={"ticket": 1},
-    )
-
-
-def orm_save(**changes: Any) -> Writer:
-    def run(caller: Caller) -> None:
-        decision = stored(caller)
-        for name, value in changes.items():
-            setattr(decision, name, value)
-        decision.save()
-
-    return run
-
-
-def orm_deprecate(caller: Caller) -> None:
-    heir = Decision.objects.create(project=caller.project, key="heir", value="x")
-    orm_save(status=Decision.Status.DEPRECATED, reason="Old.", superseded_by=heir)(caller)
-
-
-def sql_deprecate(caller: Caller) -> None:
-    set_decision(caller=caller, key="heir", value="x")
-    deprecate_decision(caller=caller, key=KEY, reason="Old.", superseded_by="heir")
-
-
-def again(**changes: Any) -> Writer:
-    return lambda caller: set_decision(caller=caller, **{"key": KEY, "value": 5, **changes})
-
-
-def orm_tags(*names: str) -> Writer:
-    def run(caller: Caller) -> None:
-        tags = [word(Tag, caller.project, name) for name in names]
-        stored(caller).tags.add(*tags, through_defaults=linked(caller.project))
-
-    return run
-
-
-PAIRS: list[tuple[str, Writer, Writer]] = [
-    (
-        "create",
-        lambda caller: set_decision(
-            caller=caller,
-            key=KEY,
-            value=5,
-            layer="data",
-            paths=["src/**"],
-            rationale="Why.",
-            alternatives=["6"],
-            tradeoffs={"pros": ["small"]},
-            metadata={"ticket": 1},
-        ),
-        orm_create,
-    ),
-    ("words", again(tags=["api", "sso"]), orm_tags("api", "sso")),
-    ("value", again(value=5.5), orm_save(value="5.5", value_type=ValueType.FLOAT)),
-    ("text", again(value="five"), orm_save(value="five", value_type=ValueType.TEXT)),
-    ("rationale", again(value="five", rationale="Because."), orm_save(rationale="Because.")),
-    ("version", again(value="six", version="v7"), orm_save(value="six", version="v7")),
-    ("layer", again(value="six", layer=""), orm_save(layer=None)),
-    ("status", again(value="six", status="draft"), orm_save(status=Decision.Status.DRAFT)),
-    ("nothing", again(value="six"), orm_save()),
-    ("deprecate", sql_deprecate, orm_deprecate),
-    (
-        "delete",
-        lambda caller: delete_decision(caller=caller, key=KEY),
-        lambda caller: stored(caller).delete(),
-    ),
-]
-
-
-def test_both_ways_of_writing_leave_the_same_rows(apollo: Project, hermes: Project) -> None:
-    by_sql, by_orm = (Caller(project=project, agent="ada") for project in (apollo, hermes))
-    for hours, (name, sql_writer, orm_writer) in enumerate(PAIRS):
-        with time_machine.travel(NOON + timedelta(hours=hours), tick=False):
-            with acting(by_sql):
-                sql_writer(by_sql)
-            with acting(by_orm):
-                orm_writer(by_orm)
-        assert rows_of(apollo) == rows_of(hermes), name
-
-
-def rows_of(project: Project) -> dict[str, list[dict[str, Any]]]:
-    """All rows of a project, with names in place of ids."""
-    models: list[Any] = [
-        Agent,
-        Tag,
-        Scope,
-        Layer,
-        Event,
-        Decision,
-        DecisionRevision,
-        DecisionTag,
-        DecisionScope,
-    ]
-    return {
-        model.__name__: sorted((named(row) for row in model.objects.in_project(project)), key=repr)
-        for model in models
-    }
-
-
-def named(row: Any) -> dict[str, str | None]:
-    fields = {field.name for field in row._meta.fields} - {"id", "project", "last_seen_at"}
-    return {name: None if (value := getattr(row, name)) is None else str(value) for name in sorted(fields)}
 
 
 # -- What the deleted one stood in the place of ----------------------------------------------------

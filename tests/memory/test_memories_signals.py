@@ -1,20 +1,18 @@
 """Memories and contexts written through the ORM leave what the services leave."""
 
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-import time_machine
 from django.db import IntegrityError, transaction
 
 from ctxhub.core.caller import Caller, acting
 from ctxhub.core.models import Agent, Event, Project, SearchEntry, Tag, Tally
 from ctxhub.core.selectors.figures import Figures
-from memory.models import Context, ContextTag, Difficulty, Memory, MemoryTag, MemoryType
+from memory.models import Context, ContextTag, Memory, MemoryTag
 from memory.selectors.memory_lists import list_memories
-from memory.services.contexts import create_context, delete_context, update_context
-from memory.services.memories import add_memory, delete_memory, update_memory
+from memory.services.contexts import update_context
+from memory.services.memories import add_memory
 from memory.services.memory_digest import tokens_of
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
@@ -223,140 +221,3 @@ def test_a_name_is_never_stored_twice(memory: Memory) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         make_context(memory.project, "SHOP")
     assert figures(memory.project) == (1, 1)
-
-
-# -- Every writer leaves exactly one event ---------------------------------------------------------
-
-Writer = Callable[[Caller], object]
-
-
-def stored(caller: Caller) -> Memory:
-    return Memory.objects.in_project(caller.project).get(title=TITLE)
-
-
-def save(**changes: Any) -> Writer:
-    def run(caller: Caller) -> None:
-        memory = stored(caller)
-        for name, value in changes.items():
-            setattr(memory, name, value)
-        memory.save()
-
-    return run
-
-
-def save_context(**changes: Any) -> Writer:
-    def run(caller: Caller) -> None:
-        context = stored(caller).context
-        for name, value in changes.items():
-            setattr(context, name, value)
-        context.save()
-
-    return run
-
-
-def update(**said: Any) -> Writer:
-    return lambda caller: update_memory(caller=caller, memory_id=stored(caller).pk, **said)
-
-
-WRITERS: dict[str, Writer] = {
-    "add": lambda caller: add_memory(caller=caller, title="x", content="x", context="shop", tags=["a", "b"]),
-    "update": update(content="x", tags=["new"], metadata={"a": 1}),
-    "move": update(context="zoo"),
-    "delete": lambda caller: delete_memory(caller=caller, memory_id=stored(caller).pk),
-    "context_create": lambda caller: create_context(caller=caller, name="new", tags=["a"]),
-    "context_update": lambda caller: update_context(caller=caller, context="shop", name="x", tags=["a", "b"]),
-    "context_delete": lambda caller: delete_context(caller=caller, context="shop"),
-    "objects.create": lambda caller: create(caller.project, "new"),
-    "model.save": save(content="x", difficulty=Difficulty.HARD),
-    "model.delete": lambda caller: stored(caller).delete(),
-    "context.save": save_context(description="x"),
-    "context.delete": lambda caller: stored(caller).context.delete(),
-    "tags.clear": lambda caller: stored(caller).tags.clear(),
-    "QuerySet.delete": lambda caller: Memory.objects.in_project(caller.project).filter(title=TITLE).delete(),
-}
-
-
-@pytest.mark.parametrize("writer", WRITERS)
-def test_every_writer_leaves_one_event(ada: Caller, writer: str) -> None:
-    create_context(caller=ada, name="zoo")
-    add_memory(caller=ada, title=TITLE, content=CONTENT, context="shop", tags=["kept"])
-    before = count_events(ada.project)
-    with acting(ada):
-        WRITERS[writer](ada)
-    assert count_events(ada.project) == before + 1
-    assert last_event(ada.project)[2] == "ada"
-
-
-# -- The same written both ways leaves the same rows -----------------------------------------------
-
-
-def orm_create(caller: Caller) -> None:
-    create(
-        caller.project,
-        type=MemoryType.IDEA,
-        difficulty=Difficulty.HARD,
-        stack="Django",
-        paths=["src/**"],
-        metadata={"a": 1},
-    )
-
-
-def sql_create(caller: Caller) -> None:
-    said: dict[str, Any] = {"type": "idea", "difficulty": "hard", "paths": ["src/**"], "metadata": {"a": 1}}
-    add_memory(caller=caller, title=TITLE, content=CONTENT, context="shop", stack="Django", **said)
-
-
-PAIRS: list[tuple[str, Writer, Writer]] = [
-    ("create", sql_create, orm_create),
-    ("update", update(content="Other. Words.", stack="rust"), save(content="Other. Words.", stack="rust")),
-    ("nothing", update(stack="rust"), save()),
-    (
-        "context",
-        lambda caller: update_context(caller=caller, context="shop", name="Store", description="x"),
-        save_context(name="Store", description="x"),
-    ),
-    (
-        "delete",
-        lambda caller: delete_memory(caller=caller, memory_id=stored(caller).pk),
-        lambda caller: stored(caller).delete(),
-    ),
-    (
-        "delete context",
-        lambda caller: delete_context(caller=caller, context="Store"),
-        lambda caller: Context.objects.in_project(caller.project).get().delete(),
-    ),
-]
-
-
-def test_both_ways_of_writing_leave_the_same_rows(apollo: Project, hermes: Project) -> None:
-    by_sql, by_orm = (Caller(project=project, agent="ada") for project in (apollo, hermes))
-    for hours, (name, sql_writer, orm_writer) in enumerate(PAIRS):
-        with time_machine.travel(NOON + timedelta(hours=hours), tick=False):
-            with acting(by_sql):
-                sql_writer(by_sql)
-            with acting(by_orm):
-                orm_writer(by_orm)
-        assert rows_of(apollo) == rows_of(hermes), name
-
-
-def rows_of(project: Project) -> dict[str, list[dict[str, Any]]]:
-    """All rows of a project, with names in place of ids."""
-    models: list[Any] = [Agent, Tag, Context, ContextTag, Memory, MemoryTag]
-    rows = {
-        model.__name__: sorted((named(row) for row in model.objects.in_project(project)), key=repr)
-        for model in models
-    }
-    rows["Event"] = [
-        {"noun": event.noun, "verb": event.verb, "agent": str(event.agent), "data": event.data}
-        for event in Event.objects.in_project(project).order_by("pk")
-    ]
-    rows["Tally"] = [
-        {"noun": tally.noun, "count": tally.count}
-        for tally in Tally.objects.in_project(project).order_by("noun")
-    ]
-    return rows
-
-
-def named(row: Any) -> dict[str, Any]:
-    fields = {field.name for field in row._meta.fields} - {"id", "project", "last_seen_at"}
-    return {name: None if (value := getattr(row, name)) is None else str(value) for name in sorted(fields)}
