@@ -16,12 +16,13 @@ from django.db.models.signals import m2m_changed, post_delete, post_save, pre_de
 
 from ctxhub.core import clock
 from ctxhub.core.caller import current
+from ctxhub.core.deletes import delete_rows
 from ctxhub.core.models.base import NamedRow
 from ctxhub.core.rows import RowT, Table
 from ctxhub.core.search.documents import Document
 from ctxhub.core.search.words_shown import Fields, ids_showing
 from ctxhub.core.services import events
-from ctxhub.core.services.search_index import index_documents
+from ctxhub.core.services.search_index import forget, index_documents
 from ctxhub.core.services.tallies import Place, place, tally
 from ctxhub.core.services.words import register_agent
 from ctxhub.core.writing import join_queue, writing
@@ -130,7 +131,7 @@ class History(Generic[RowT]):
         return replace(new, updated_at=at) if new.updated_at == old.updated_at else new
 
     def before_delete(self, project_id: int, old: RowT) -> Sequence[RowT]:
-        """The rows that the database changes with a delete through the ORM, as they are before it."""
+        """The rows that the database changes with a delete, as they are before it."""
         return ()
 
     def also_changed(self, project_id: int, kept: Sequence[RowT]) -> Sequence[Change[RowT]]:
@@ -153,6 +154,21 @@ class History(Generic[RowT]):
         All rows carry the ids that they are stored under, and their words as the project writes them.
         """
         record_changes(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
+
+    def delete(self, *, project_id: int, agent_id: int | None, rows: Sequence[RowT], at: datetime) -> None:
+        """Delete rows with all that belongs to them, and record it, as the last of the transaction."""
+        ids = [row.id for row in rows]
+        kept = [also for row in rows for also in self.before_delete(project_id, row)]
+        for kind, others in self.taken_along(project_id, ids).items():
+            forget(project_id, kind, others)
+        forget(project_id, self.kind, ids)
+        delete_rows(self.table.model, ids)
+        changes = [*(self.change(row, None) for row in rows), *self.also_changed(project_id, kept)]
+        self.record(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
+
+    def taken_along(self, project_id: int, ids: Sequence[int]) -> Mapping[str, Sequence[int]]:
+        """What else leaves the index with these rows: ids by kinds."""
+        return {}
 
     def index(
         self, project_id: int, changes: Sequence[Change[RowT]], states: Mapping[int, int] = NONE

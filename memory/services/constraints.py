@@ -8,14 +8,14 @@ from typing import Literal, NotRequired, Unpack
 from typing_extensions import TypedDict
 
 from ctxhub.core import clock
-from ctxhub.core.caller import Caller, acting
+from ctxhub.core.caller import Caller
 from ctxhub.core.inputs import clean_text
 from ctxhub.core.models.priority import Priority
 from ctxhub.core.selectors.words import Words, find_words
 from ctxhub.core.services.words import register_agent, register_words
 from ctxhub.core.unset import UNSET, Unset, given
 from ctxhub.core.writing import writing
-from memory.models import Constraint, ConstraintStatus
+from memory.models import ConstraintStatus
 from memory.selectors.constraints import get_constraint
 from memory.services.constraint_fields import ConstraintArguments, ConstraintFields, clean_constraint
 from memory.services.constraint_history import HISTORY
@@ -94,8 +94,9 @@ def delete_constraint(*, caller: Caller, constraint_id: int) -> None:
     """Remove what should never have been written; that there was one stays in the log."""
     with writing(caller.project_id):
         row = get_constraint(caller.project_id, constraint_id)
-        with acting(caller):
-            Constraint.objects.in_project(caller.project).get(pk=row.id).delete()
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
 
 
 # -- Pieces ----------------------------------------------------------------------------------------

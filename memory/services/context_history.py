@@ -1,7 +1,7 @@
 """What every change of a context leaves behind, whoever writes it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from ctxhub.core.models import Tag
 from ctxhub.core.search.documents import Document
 from ctxhub.core.services.tallies import Place, place
 from memory.search.contexts import context_document
-from memory.sql.contexts import CONTEXTS, ContextRow, count_again
+from memory.sql.contexts import CONTEXTS, ContextRow, count_again, ids_in
 
 
 class ContextHistory(History[ContextRow]):
@@ -38,6 +38,9 @@ class ContextHistory(History[ContextRow]):
         counts = super().count(changes)
         counts[place("memory")] -= sum(change.row.memory_count for change in changes if change.new is None)
         return counts
+
+    def taken_along(self, project_id: int, ids: Sequence[int]) -> Mapping[str, Sequence[int]]:
+        return {"memory": ids_in(ids)}
 
     def complete(self, old: ContextRow, new: ContextRow, at: datetime) -> ContextRow:
         """The writing of its memories moves `updated_at`, too: never back."""

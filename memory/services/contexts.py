@@ -13,7 +13,6 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import Conflict
 from ctxhub.core.history import Change
 from ctxhub.core.selectors.words import Words, find_words
-from ctxhub.core.services.search_index import forget
 from ctxhub.core.services.words import register_agent, register_words
 from ctxhub.core.tool_names import operation
 from ctxhub.core.unset import UNSET, Unset, given
@@ -22,7 +21,6 @@ from memory.selectors.contexts import find_context, get_context
 from memory.services.context_fields import ContextArguments, ContextFields, clean_context
 from memory.services.context_history import HISTORY
 from memory.services.metadata import changed_metadata
-from memory.sql import contexts as context_sql
 from memory.sql.contexts import CONTEXTS, ContextRow
 
 
@@ -97,17 +95,9 @@ def delete_context(*, caller: Caller, context: str | int) -> ContextDeleted:
     with writing(caller.project_id):
         at = clock.now()
         row = get_context(caller.project_id, context)
-        ids = context_sql.ids_in(row.id)
-        forget(caller.project_id, "memory", ids)
-        forget(caller.project_id, "context", [row.id])
-        context_sql.delete_context(row.id)
-        HISTORY.record(
-            project_id=caller.project_id,
-            agent_id=register_agent(caller, at),
-            changes=[HISTORY.change(replace(row, memory_count=len(ids)), None)],
-            at=at,
-        )
-    return ContextDeleted(id=row.id, name=row.name, memories=len(ids), result="deleted")
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
+    return ContextDeleted(id=row.id, name=row.name, memories=row.memory_count, result="deleted")
 
 
 # -- Pieces ----------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from ctxhub.core.errors import Conflict, CtxhubError, NotFound
 from ctxhub.core.inputs import clean_text, merge_object
 from ctxhub.core.selectors.words import find_words
 from ctxhub.core.services.batches import BatchAnswer, Items, write_batch
+from ctxhub.core.services.words import register_agent
 from ctxhub.core.tool_names import operation
 from ctxhub.core.unset import UNSET, Unset, given
 from ctxhub.core.writing import writing
@@ -187,8 +188,10 @@ def delete_decision(*, caller: Caller, key: str, expected_version: str | Unset =
         if old is None:
             raise unknown_key(key)
         check_expected(key, expected_version, old)
+        at = clock.now()
+        agent_id = register_agent(caller, at)
         with acting(caller):
-            Decision.objects.in_project(caller.project).get(pk=old.id).delete()
+            HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[old], at=at)
     return {"key": key, "result": "deleted"}
 
 

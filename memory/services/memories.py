@@ -9,14 +9,14 @@ from typing import Any, Literal, NotRequired, Unpack
 from typing_extensions import TypedDict
 
 from ctxhub.core import clock
-from ctxhub.core.caller import READ, Caller, acting
+from ctxhub.core.caller import READ, Caller
 from ctxhub.core.history import Change, record_changes
 from ctxhub.core.selectors.words import Words, find_words
-from ctxhub.core.services.words import register_words
+from ctxhub.core.services.words import register_agent, register_words
 from ctxhub.core.token_count import count_tokens
 from ctxhub.core.unset import UNSET, Unset, given
 from ctxhub.core.writing import writing
-from memory.models import Memory, MemoryType
+from memory.models import MemoryType
 from memory.selectors.contexts import find_context, get_context, is_number
 from memory.selectors.memories import get_memory
 from memory.selectors.similar_memories import find_similar
@@ -163,8 +163,9 @@ def delete_memory(*, caller: Caller, memory_id: int) -> DeleteAnswer:
     """Remove a memory, and what relates it to others; that there was one stays in the log."""
     with writing(caller.project_id):
         row = get_memory(caller.project_id, memory_id)
-        with acting(caller):
-            Memory.objects.in_project(caller.project).get(pk=row.id).delete()
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
     return DeleteAnswer(id=row.id, result="deleted")
 
 

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.clock import spoken
+from ctxhub.core.deletes import delete_rows
 from ctxhub.core.errors import Conflict, InvalidInput, LimitReached
 from ctxhub.core.inputs import (
     CONTENT_BYTES,
@@ -24,7 +25,7 @@ from ctxhub.core.services.search_index import forget
 from ctxhub.core.services.words import register_agent
 from ctxhub.core.tool_names import operation
 from ctxhub.core.writing import writing
-from memory.models import PadChange
+from memory.models import PadChange, Scratchpad
 from memory.selectors.scratchpads import content_at, get_scratchpad
 from memory.selectors.workflows import get_workflow
 from memory.services.pad_edits import edited, mode_of, pieces_of_change
@@ -33,7 +34,6 @@ from memory.sql.scratchpad_rows import GROWING, LISTED, WHOLE, PadRow
 from memory.sql.scratchpad_states import insert_state, keep_content
 from memory.sql.scratchpad_writes import (
     append_content,
-    delete_scratchpads,
     insert_scratchpad,
     write_content,
 )
@@ -194,7 +194,7 @@ def delete_scratchpad(
         _refuse_stale(old, None, expected_revision)
         at = clock.now()
         forget(caller.project_id, "scratchpad", [old.id])
-        delete_scratchpads([old.id])
+        delete_rows(Scratchpad, [old.id])
         _record(caller, register_agent(caller, at), ScratchpadChange(old, None), at)
     return DeletedPad(deleted=f"scratchpad:{old.id}")
 

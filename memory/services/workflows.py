@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.clock import spoken
+from ctxhub.core.deletes import delete_rows
 from ctxhub.core.history import Change as HistoryChange
 from ctxhub.core.inputs import clean_name, clean_object, merge_object, refuse_secret
 from ctxhub.core.selectors.config import config_of
@@ -22,13 +23,13 @@ from ctxhub.core.services.tallies import place, tally
 from ctxhub.core.services.words import register_agent
 from ctxhub.core.unset import UNSET, Unset, given
 from ctxhub.core.writing import writing
+from memory.models import Workflow
 from memory.selectors.workflows import get_workflow
 from memory.services.scratchpad_log import count_scratchpads
 from memory.services.workflow_history import HISTORY
 from memory.sql.workflows import (
     WORKFLOWS,
     WorkflowRow,
-    delete_workflows,
     idle_workflows,
     pads_of_workflows,
 )
@@ -197,6 +198,6 @@ def _remove(project_id: int, ids: list[int]) -> int:
     pads = pads_of_workflows(ids)
     forget(project_id, "scratchpad", pads)
     forget(project_id, "workflow", ids)
-    delete_workflows(ids, pads)
+    delete_rows(Workflow, ids)
     count_scratchpads(project_id, -len(pads))
     return len(pads)

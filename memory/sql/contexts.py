@@ -64,18 +64,7 @@ def count_again(context_id: int) -> None:
     )
 
 
-def ids_in(context_id: int) -> list[int]:
-    """Its memories."""
-    return [row for (row,) in sql.rows("SELECT id FROM memory_memory WHERE context_id = %s", [context_id])]
-
-
-def delete_context(context_id: int) -> None:
-    """Remove it with its memories, and the tags of them all."""
-    own = "SELECT id FROM memory_memory WHERE context_id = %s"
-    for statement in (
-        f"DELETE FROM memory_memorytag WHERE memory_id IN ({own})",  # noqa: S608
-        "DELETE FROM memory_memory WHERE context_id = %s",
-        "DELETE FROM memory_contexttag WHERE context_id = %s",
-        "DELETE FROM memory_context WHERE id = %s",
-    ):
-        sql.execute(statement, [context_id])
+def ids_in(context_ids: Sequence[int]) -> list[int]:
+    """The memories of these contexts."""
+    among, values = sql.among("context_id", context_ids)
+    return [row_id for (row_id,) in sql.rows(f"SELECT id FROM memory_memory WHERE {among}", values)]  # noqa: S608

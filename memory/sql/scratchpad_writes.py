@@ -1,6 +1,4 @@
-"""Scratchpads written, and removed with their states."""
-
-from collections.abc import Sequence
+"""Scratchpads written."""
 
 from ctxhub.core import sql
 from memory.sql.scratchpad_rows import PadRow
@@ -39,11 +37,3 @@ def append_content(row: PadRow, added: str) -> None:
         WHERE id = %s""",
         [added, row.length, row.size, row.revision, sql.stored_time(row.updated_at), row.id],
     )
-
-
-def delete_scratchpads(ids: Sequence[int]) -> None:
-    if ids:
-        among, values = sql.among("scratchpad_id", ids)
-        sql.execute(f"DELETE FROM memory_scratchpadrevision WHERE {among}", values)  # noqa: S608
-        among, values = sql.among("id", ids)
-        sql.execute(f"DELETE FROM memory_scratchpad WHERE {among}", values)  # noqa: S608

@@ -1,4 +1,4 @@
-"""The rows of workflows with how many pads each has, and how they are removed."""
+"""The rows of workflows with how many pads each has."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,6 @@ from typing import Any
 from ctxhub.core import sql
 from ctxhub.core.rows import Derived, Row, Table
 from memory.models import Workflow
-from memory.sql.scratchpad_writes import delete_scratchpads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +49,6 @@ def pads_of_workflows(ids: Sequence[int]) -> list[int]:
     among, values = sql.among("workflow_id", ids)
     found = sql.rows(f"SELECT id FROM memory_scratchpad WHERE {among} ORDER BY id", values)  # noqa: S608
     return [pad for (pad,) in found]
-
-
-def delete_workflows(ids: Sequence[int], pads: Sequence[int]) -> None:
-    """Remove them with all their pads."""
-    delete_scratchpads(pads)
-    among, values = sql.among("id", ids)
-    sql.execute(f"DELETE FROM memory_workflow WHERE {among}", values)  # noqa: S608
 
 
 def idle_workflows(project_id: int, before: datetime, at_most: int) -> list[tuple[int, int]]:

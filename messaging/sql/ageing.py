@@ -4,7 +4,8 @@ from datetime import datetime
 from typing import Any
 
 from ctxhub.core import sql
-from messaging.sql.message_writes import delete_messages
+from ctxhub.core.deletes import delete_rows
+from messaging.models import Message
 
 _UNREAD = "EXISTS (SELECT 1 FROM messaging_delivery d WHERE d.message_id = m.id AND d.read_at IS NULL)"
 _UNACKED = "EXISTS (SELECT 1 FROM messaging_delivery d WHERE d.message_id = m.id AND d.acked_at IS NULL)"
@@ -22,7 +23,7 @@ def remove_old(project_id: int, before: datetime, unread_until: datetime | None,
     statement = f"SELECT m.id FROM messaging_message m WHERE {condition} ORDER BY m.created_at, m.id LIMIT %s"  # noqa: S608
     ids = [row_id for (row_id,) in sql.rows(statement, [*values, at_most])]
     if ids:
-        delete_messages(ids)
+        delete_rows(Message, ids)
     return ids
 
 

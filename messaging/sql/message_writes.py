@@ -59,13 +59,3 @@ def copy_to_deliveries(message_id: int) -> None:
         WHERE message_id = %s""",
         [message_id, message_id],
     )
-
-
-def delete_messages(message_ids: Sequence[int]) -> None:
-    """Answers to them stay, and their threads; what they answered is forgotten."""
-    deliveries, values = sql.among("message_id", message_ids)
-    sql.execute(f"DELETE FROM messaging_delivery WHERE {deliveries}", values)  # noqa: S608
-    answers, values = sql.among("reply_to_id", message_ids)
-    sql.execute(f"UPDATE messaging_message SET reply_to_id = NULL WHERE {answers}", values)  # noqa: S608
-    messages, values = sql.among("id", message_ids)
-    sql.execute(f"DELETE FROM messaging_message WHERE {messages}", values)  # noqa: S608

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,22 +11,17 @@ from django.db.models import ForeignKey, Model
 from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core import clock
-from memory.models import Context, Scratchpad, Workflow
-from memory.sql.contexts import delete_context
-from memory.sql.scratchpad_writes import delete_scratchpads
-from memory.sql.workflows import delete_workflows
+from ctxhub.core.deletes import delete_rows
+from memory.models import Constraint, Context, Decision, Memory, Scratchpad, Workflow
 from messaging.models import Message
-from messaging.sql.message_writes import delete_messages
 from tracking.models import FileChange
 from tracking.sql.changes import delete_changes
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_engine]
 
+MODELS: list[type[Model]] = [Constraint, Context, Decision, Memory, Scratchpad, Workflow, Message]
 CASCADES: list[tuple[type[Model], Callable[[], object]]] = [
-    (Context, lambda: delete_context(1)),
-    (Workflow, lambda: delete_workflows([1], [1])),
-    (Scratchpad, lambda: delete_scratchpads([1])),
-    (Message, lambda: delete_messages([1])),
+    *((model, partial(delete_rows, model, [1])) for model in MODELS),
     (FileChange, lambda: delete_changes(1, clock.now(), 1)),
 ]
 
