@@ -11,13 +11,14 @@ from ctxhub.core.globs import is_glob
 from ctxhub.core.inputs import clean_choice, clean_limit, clean_moment, clean_name
 from ctxhub.core.listing import PREVIEW_CHARACTERS, Listing, make_cursor, preview, read_cursor
 from ctxhub.core.named_views import register_view
+from ctxhub.core.pages import Condition
 from ctxhub.core.selectors.events import moment_of
 from ctxhub.core.selectors.words import find_words
 from tracking.models import ChangeKind
 from tracking.selectors.paths import clean_file, clean_pattern
 from tracking.sql import changes as rows
 from tracking.sql.changes import ChangeRow, Walk
-from tracking.sql.resources import Condition, find_resources, matching, resources_within
+from tracking.sql.resources import find_resources, matching, resources_within
 
 COLUMNS = ("id", "path", "change", "by", "layer", "description", "at")
 RECENT = timedelta(hours=1)

@@ -10,13 +10,13 @@ from ctxhub.core.errors import NotFound, shown
 from ctxhub.core.globs import overlap
 from ctxhub.core.inputs import clean_limit, clean_name
 from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.pages import Condition
 from ctxhub.core.selectors import hub
 from ctxhub.core.tool_names import operation
 from tracking.selectors.changes import whole_numbers
 from tracking.selectors.paths import clean_pattern
 from tracking.sql import leases as rows
 from tracking.sql.leases import Held, LeaseRow
-from tracking.sql.resources import Condition
 
 COLUMNS = ("lease_id", "paths", "by", "exclusive", "reason", "expires", "fence")
 

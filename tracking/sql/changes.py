@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from ctxhub.core import sql
+from ctxhub.core.pages import Condition
 from tracking.models import ChangeKind
-from tracking.sql.resources import Condition
 
 WHOLE = 2**20
 COLUMNS = ("project_id", "resource_id", "agent_id", "change", "layer_id", "description", "at")

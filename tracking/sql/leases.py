@@ -7,7 +7,7 @@ from typing import Any
 
 from ctxhub.core import sql
 from ctxhub.core.globs import head
-from tracking.sql.resources import Condition
+from ctxhub.core.pages import Condition, all_of
 
 LIVE = "l.project_id = %s AND l.released_at IS NULL AND l.expires_at > %s"
 MOST_COUNTED = 10_000
@@ -54,10 +54,11 @@ def held_paths(project_id: int, patterns: Collection[str], now: datetime, but: s
     conditions: list[Condition] = [("p.lease_id = l.id AND a.id = l.agent_id", [])]
     heads = {head(pattern) for pattern in patterns}
     if "" not in heads:
-        among, values = sql.among("p.head", sorted(heads))
-        conditions.append((f"(p.head = '' OR {among})", values))
+        among, some = sql.among("p.head", sorted(heads))
+        conditions.append((f"(p.head = '' OR {among})", some))
     if but:
         conditions.append(("a.folded <> %s", [but]))
+    where, values = all_of(conditions)
     # The live ones first, and CROSS JOIN: there are few of them, however many have ended.
     statement = f"""
         WITH live AS MATERIALIZED (
@@ -65,8 +66,8 @@ def held_paths(project_id: int, patterns: Collection[str], now: datetime, but: s
             ORDER BY l.expires_at, l.id)
         SELECT l.id, p.pattern, a.folded, l.exclusive
         FROM live l CROSS JOIN tracking_leasepath p CROSS JOIN core_agent a
-        WHERE {_where(conditions)} ORDER BY l.expires_at, l.id, p.id"""  # noqa: S608
-    found = sql.rows(statement, [project_id, sql.stored_time(now), *_values(conditions)])
+        WHERE {where} ORDER BY l.expires_at, l.id, p.id"""  # noqa: S608
+    found = sql.rows(statement, [project_id, sql.stored_time(now), *values])
     return [
         Held(lease_id, pattern, folded, bool(exclusive)) for lease_id, pattern, folded, exclusive in found
     ]
@@ -83,10 +84,11 @@ def list_leases(
     asked: list[Condition] = [(LIVE, [project_id, sql.stored_time(now)]), *conditions]
     if after:
         asked.append(("(l.expires_at, l.id) > (%s, %s)", [sql.stored_time(after[0]), after[1]]))
+    where, values = all_of(asked)
     page = f"""
         WITH page AS MATERIALIZED (
-            SELECT l.id FROM tracking_lease l WHERE {_where(asked)} ORDER BY l.expires_at, l.id LIMIT %s)"""  # noqa: S608
-    return _read(page, "page CROSS JOIN", "l.id = page.id", [*_values(asked), limit])
+            SELECT l.id FROM tracking_lease l WHERE {where} ORDER BY l.expires_at, l.id LIMIT %s)"""  # noqa: S608
+    return _read(page, "page CROSS JOIN", "l.id = page.id", [*values, limit])
 
 
 def read_leases(project_id: int, ids: Sequence[int]) -> list[LeaseRow]:
@@ -175,14 +177,6 @@ def delete_leases(project_id: int, before: datetime, at_most: int) -> int:
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
-
-
-def _where(conditions: Sequence[Condition]) -> str:
-    return " AND ".join(text for text, _ in conditions)
-
-
-def _values(conditions: Sequence[Condition]) -> list[Any]:
-    return [value for _, values in conditions for value in values]
 
 
 def _read(before: str, source: str, where: str, values: Sequence[Any]) -> list[LeaseRow]:

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from django.db import connection
 
 from ctxhub.core import sql
 from ctxhub.core.globs import LAST_CHARACTER, as_regex, literal_start
-
-Condition = tuple[str, list[Any]]
+from ctxhub.core.pages import Condition
 
 
 def find_resources(project_id: int, paths: Sequence[str]) -> dict[str, int]:

@@ -4,20 +4,14 @@ SQLite finds passages by their ids without another index, too.
 """
 
 from importlib import import_module
-from typing import Any
 
 from django.db import migrations
 
 from ctxhub.core.models.search_index import RowIdField
 
 search = import_module("ctxhub.core.migrations.0004_search")
-
-
-def empty_index(apps: Any, schema_editor: Any) -> None:
-    """`core_searchtext` has triggers, so the rows go before they do."""
-    with schema_editor.connection.cursor() as cursor:
-        for table in ("core_searchtext", "core_searchword", "core_searchentry"):
-            cursor.execute(f"DELETE FROM {table}")  # noqa: S608
+# The rows go before the triggers do.
+empty_index = import_module("ctxhub.core.migrations.0006_index_again").empty_index
 
 
 class Migration(migrations.Migration):
