@@ -16,6 +16,17 @@ from typing import Any, Generic, Protocol, TypeVar
 from django.db import connection, models
 
 from ctxhub.core import sql
+from ctxhub.core.columns import (
+    adapter_of,
+    by_column,
+    casefolded,
+    copies_of,
+    default_of,
+    kind_of,
+    links_of,
+    read_words,
+    reader_of,
+)
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import clean_limit
 from ctxhub.core.listing import COUNTED_TO, read_cursor, total_of
@@ -174,7 +185,7 @@ class Table(Generic[RowT]):
             values = [self._stored(column, value) for column, value in changes.items()]
             sql.execute(f"UPDATE {self.name} SET {columns} WHERE id = %s", [*values, new.id])  # noqa: S608
         for field, links in self.links.items():
-            if _casefolded(getattr(old, field)) != _casefolded(getattr(new, field)):
+            if casefolded(getattr(old, field)) != casefolded(getattr(new, field)):
                 assert vocabulary is not None
                 sql.execute(f"DELETE FROM {links.table} WHERE {links.owner} = %s", [new.id])  # noqa: S608
                 self._insert_links(project_id, field, [new], vocabulary)
@@ -242,12 +253,7 @@ class Table(Generic[RowT]):
     @cached_property
     def links(self) -> dict[str, Links]:
         """The link tables by the row's fields."""
-        return {
-            name: Links(
-                field.remote_field.through._meta.db_table, field.m2m_reverse_name(), field.m2m_column_name()
-            )
-            for name, field in self.many.items()
-        }
+        return {name: links_of(field) for name, field in self.many.items()}
 
     @cached_property
     def many(self) -> dict[str, Any]:
@@ -257,19 +263,11 @@ class Table(Generic[RowT]):
     @cached_property
     def copies(self) -> dict[str, list[str]]:
         """The columns of the model that link tables repeat, by the row's fields."""
-        own = self._by_column.keys() - {"id", "project_id"}
-        return {
-            name: [
-                link.attname
-                for link in field.remote_field.through._meta.concrete_fields
-                if link.attname in own and not link.is_relation
-            ]
-            for name, field in self.many.items()
-        }
+        return {name: copies_of(field) for name, field in self.many.items()}
 
     @cached_property
     def _by_column(self) -> dict[str, Any]:
-        return {field.attname: field for field in self.model._meta.concrete_fields}
+        return by_column(self.model)
 
     @cached_property
     def _named(self) -> dict[str, Any]:
@@ -288,7 +286,7 @@ class Table(Generic[RowT]):
             if column in self.derived:
                 found[column] = self.derived[column].value
             else:
-                found[column] = attrgetter(column) if column in self.fields else _default(field)
+                found[column] = attrgetter(column) if column in self.fields else default_of(field)
         return {column: read for column, read in found.items() if column not in ("id", "project_id")}
 
     @cached_property
@@ -302,21 +300,21 @@ class Table(Generic[RowT]):
         return [self._writer(column, read) for column, read in self._written.items()]
 
     def _writer(self, column: str, read: Callable[[RowT], Any]) -> Callable[[RowT], Any]:
-        if type(self._by_column[column]) not in _ADAPTERS:
-            return read
-        return lambda row: self._stored(column, read(row))
+        return (lambda row: self._stored(column, read(row))) if self._adapters[column] else read
+
+    @cached_property
+    def _adapters(self) -> dict[str, Callable[[Any], Any] | None]:
+        return {column: adapter_of(field) for column, field in self._by_column.items()}
 
     def _stored(self, column: str, value: Any) -> Any:
-        adapt = _ADAPTERS.get(type(self._by_column[column]))
+        adapt = self._adapters[column]
         return adapt(value) if adapt and value is not None else value
 
     @cached_property
     def _readers(self) -> dict[str, Callable[[Any], Any]]:
-        found = {name: _READERS.get(type(field)) for name, field in self._by_column.items()}
-        return {
-            **{name: read for name, read in found.items() if read and name in self.fields},
-            **dict.fromkeys(self.links, _read_words),
-        }
+        found = {name: reader_of(field) for name, field in self._by_column.items() if name in self.fields}
+        readers = {name: read for name, read in found.items() if read}
+        return {**readers, **dict.fromkeys(self.links, read_words)}
 
     @cache  # noqa: B019  # A table lives as long as the process.
     def _columns(self, names: tuple[str, ...]) -> str:
@@ -439,7 +437,7 @@ class _PositionOf(Generic[RowT]):
         return (*self._sort, *(self._table.value(row, column) for column in self._columns))
 
     def read(self, cursor: str) -> Position:
-        kinds = [_KINDS.get(type(self._table._by_column[column]), str) for column in self._columns]
+        kinds = [kind_of(self._table._by_column[column]) for column in self._columns]
         sort, values = self._parts(read_cursor(cursor, *(str for _ in self._sort), *kinds))
         if sort != self._sort:
             raise InvalidInput(
@@ -466,27 +464,3 @@ def _union(branches: Sequence[Condition]) -> Condition:
 
 def _of_row(column: str) -> str:
     return f"d.{column}"
-
-
-def _default(field: Any) -> Callable[[Any], Any]:
-    return lambda _: field.get_default()
-
-
-def _read_words(value: Any) -> list[str]:
-    return sorted(sql.read_json(value) or (), key=str.casefold)
-
-
-def _casefolded(names: Iterable[str]) -> set[str]:
-    return {name.casefold() for name in names}
-
-
-_KINDS: dict[type, type] = {models.DateTimeField: datetime, models.BigAutoField: int}
-_ADAPTERS: dict[type, Callable[[Any], Any]] = {
-    models.DateTimeField: sql.stored_time,
-    models.JSONField: sql.stored_json,
-}
-_READERS: dict[type, Callable[[Any], Any]] = {
-    models.DateTimeField: sql.read_time,
-    models.JSONField: sql.read_json,
-    models.BooleanField: bool,
-}

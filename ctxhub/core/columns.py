@@ -1,0 +1,76 @@
+"""Columns of models: how SQL reads and writes them, and which of them link tables repeat."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any, TypeVar
+
+from django.db import models
+
+from ctxhub.core import sql
+from ctxhub.core.pages import Links
+
+T = TypeVar("T")
+
+# These columns are no copies: every table has its own.
+OWN = ("id", "project_id")
+
+
+def by_column(model: type[models.Model]) -> dict[str, Any]:
+    """The fields of a model by their columns: a foreign key is `layer_id`."""
+    return {field.attname: field for field in model._meta.concrete_fields}
+
+
+def links_of(many: Any) -> Links:
+    """The link table of a many-to-many field."""
+    return Links(many.remote_field.through._meta.db_table, many.m2m_reverse_name(), many.m2m_column_name())
+
+
+def copies_of(many: Any) -> list[str]:
+    """The columns of the model that the link table of a many-to-many field repeats under their names."""
+    own = by_column(many.model).keys() - {*OWN}
+    columns = by_column(many.remote_field.through).items()
+    return [column for column, field in columns if column in own and not field.is_relation]
+
+
+def adapter_of(field: Any) -> Callable[[Any], Any] | None:
+    """How a value is stored that is no null; None: as it is."""
+    return _of_type(_ADAPTERS, field)
+
+
+def reader_of(field: Any) -> Callable[[Any], Any] | None:
+    """How a stored value is read; None: as it is."""
+    return _of_type(_READERS, field)
+
+
+def kind_of(field: Any) -> type:
+    """The type of the column's values in a cursor."""
+    return _of_type(_KINDS, field) or str
+
+
+def default_of(field: Any) -> Callable[[Any], Any]:
+    return lambda _: field.get_default()
+
+
+def read_words(value: Any) -> list[str]:
+    """The names of a JSON list, in alphabetical order."""
+    return sorted(sql.read_json(value) or (), key=str.casefold)
+
+
+def casefolded(names: Iterable[str]) -> set[str]:
+    return {name.casefold() for name in names}
+
+
+def _of_type(found: dict[type, T], field: Any) -> T | None:
+    return found.get(type(field))
+
+
+_KINDS: dict[type, type] = {models.DateTimeField: datetime, models.BigAutoField: int}
+_ADAPTERS: dict[type, Callable[[Any], Any]] = {
+    models.DateTimeField: sql.stored_time,
+    models.JSONField: sql.stored_json,
+}
+_READERS: dict[type, Callable[[Any], Any]] = {
+    models.DateTimeField: sql.read_time,
+    models.JSONField: sql.read_json,
+    models.BooleanField: bool,
+}
