@@ -1,6 +1,6 @@
 """Keyset pages: which rows a list has, in which order, and where the next page begins."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Generic, TypeVar
@@ -44,6 +44,11 @@ class Links:
         return [word for word, _ in sorted(found, key=lambda row: int(row[1]))]
 
 
+def of_row(column: str) -> str:
+    """A column of the order as the table itself has it."""
+    return f"d.{column}"
+
+
 Filter = tuple[Links, Sequence[int]]
 """The row is linked to one of these words."""
 
@@ -61,7 +66,10 @@ def link_filters(
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Values of the order's first column: from `start` up to, not including, `end`; or `start` alone."""
+    """Values of the order's first column: from `start` up to, not including, `end`; or `start` alone.
+
+    Both are as the database stores them.
+    """
 
     start: Any = None
     end: Any = None
@@ -114,6 +122,10 @@ class ListPlan:
     is_empty: bool = False
     leads: bool = True
 
+    def __post_init__(self) -> None:
+        if self.order[0].startswith("-") and tuple(self.ranges) != (ALL,):
+            raise ValueError(f"Ranges narrow an ascending order, not {self.order[0]!r}.")
+
     @classmethod
     def along(cls, filters: Sequence[Filter], conditions: Sequence[Condition], **how: Any) -> "ListPlan":
         """A list of rows with certain words, read along the first filter where that names few words."""
@@ -142,18 +154,26 @@ class ListPlan:
             if after is None or values.is_after(after[0]):
                 found.append(values.on(first))
             elif values == ALL:
-                found += self._rest(name, after)
+                found += self._rest(name, after, self._parts(self.order))
             elif values.holds(after[0]):
-                rest, *_ = self._rest(name, after)
-                found += [rest] if values.is_one else [rest, values.on(first, above=after[0])]
+                *rest, _ = self._rest(name, after, [self.order[:1], *self._parts(self.order[1:])])
+                found += rest if values.is_one else [*rest, values.on(first, above=after[0])]
         return found
 
-    def _rest(self, name: Callable[[str], str], after: Position) -> list[Condition]:
-        """One condition for each part of the order that runs in one direction, the last part first."""
+    @staticmethod
+    def _parts(order: Sequence[str]) -> list[Sequence[str]]:
+        """The parts of an order that run in one direction: each is one comparison."""
+        return [list(part) for _, part in groupby(order, key=lambda column: column.startswith("-"))]
+
+    def _rest(
+        self, name: Callable[[str], str], after: Position, parts: Iterable[Sequence[str]]
+    ) -> list[Condition]:
+        """The rows behind a position, as one condition for each part of the order, the last part first."""
         found: list[Condition] = []
         equal: list[Condition] = []
         rest = list(after)
-        for is_down, part in groupby(self.order, key=lambda column: column.startswith("-")):
+        for part in parts:
+            is_down = part[0].startswith("-")
             names = [name(column.removeprefix("-")) for column in part]
             values, rest = rest[: len(names)], rest[len(names) :]
             comparison = f"{_tuple(names)} {'<' if is_down else '>'} {_tuple(['%s'] * len(names))}"
@@ -166,6 +186,14 @@ def all_of(conditions: Sequence[Condition]) -> Condition:
     """Every condition holds; those without text say nothing."""
     values = [value for _, some in conditions for value in some]
     return " AND ".join(text for text, _ in conditions if text), values
+
+
+def union_of(branches: Sequence[Condition]) -> Condition:
+    """The ids that any of these queries finds."""
+    if len(branches) == 1:
+        return branches[0]
+    text = " UNION ".join(f"SELECT id FROM ({text}) branch" for text, _ in branches)  # noqa: S608
+    return text, [value for _, values in branches for value in values]
 
 
 def _tuple(parts: Sequence[str]) -> str:
