@@ -1,7 +1,9 @@
-"""Columns of models: how SQL reads and writes them, and which of them link tables repeat."""
+"""Columns of models: how SQL reads, writes and compares them, and which of them link tables repeat."""
 
+import json
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from operator import ne
 from typing import Any, TypeVar
 
 from django.db import models
@@ -39,7 +41,13 @@ def adapter_of(field: Any) -> Callable[[Any], Any] | None:
 
 def reader_of(field: Any) -> Callable[[Any], Any] | None:
     """How a stored value is read; None: as it is."""
-    return _of_type(_READERS, field)
+    read = _of_type(_READERS, field)
+    return _or_none(read) if read and field.null else read
+
+
+def difference_of(field: Any) -> Callable[[Any, Any], bool]:
+    """Whether two values are stored differently."""
+    return _of_type(_DIFFERENCES, field) or ne
 
 
 def kind_of(field: Any) -> type:
@@ -61,10 +69,19 @@ def casefolded(names: Iterable[str]) -> set[str]:
 
 
 def _of_type(found: dict[type, T], field: Any) -> T | None:
-    return found.get(type(field))
+    return next((value for kind, value in found.items() if isinstance(field, kind)), None)
 
 
-_KINDS: dict[type, type] = {models.DateTimeField: datetime, models.BigAutoField: int}
+def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else read(value)
+
+
+def _json_differs(one: Any, other: Any) -> bool:
+    """Python takes True for 1, and a list for another value than a tuple; JSON does not."""
+    return one is not other and json.dumps(one, sort_keys=True) != json.dumps(other, sort_keys=True)
+
+
+_KINDS: dict[type, type] = {models.DateTimeField: datetime, models.IntegerField: int}
 _ADAPTERS: dict[type, Callable[[Any], Any]] = {
     models.DateTimeField: sql.stored_time,
     models.JSONField: sql.stored_json,
@@ -74,3 +91,4 @@ _READERS: dict[type, Callable[[Any], Any]] = {
     models.JSONField: sql.read_json,
     models.BooleanField: bool,
 }
+_DIFFERENCES: dict[type, Callable[[Any, Any], bool]] = {models.JSONField: _json_differs}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import cache, cached_property
+from itertools import chain
 from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -22,6 +23,7 @@ from ctxhub.core.columns import (
     casefolded,
     copies_of,
     default_of,
+    difference_of,
     kind_of,
     links_of,
     read_words,
@@ -32,11 +34,11 @@ from ctxhub.core.inputs import clean_limit
 from ctxhub.core.listing import COUNTED_TO, read_cursor, total_of
 from ctxhub.core.models import Agent
 from ctxhub.core.models.base import ProjectRow
-from ctxhub.core.pages import Condition, Links, ListPlan, Page, Position, all_of
+from ctxhub.core.pages import Condition, Links, ListPlan, Page, Position, all_of, of_row, union_of
 
 NOBODY = "system"
-# A statement takes 65,535 values on PostgreSQL at most.
-VALUES_AT_ONCE = 60_000
+# A statement takes 32,766 values at most on SQLite as it is built by default, and 65,535 on PostgreSQL.
+VALUES_AT_ONCE = 30_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +99,9 @@ class Table(Generic[RowT]):
         """Rows by their ids. `names`: the fields that are read, the others have their defaults; (): all."""
         if not ids:
             return {}
-        return {row.id: row for row in self._find(sql.by_ids("d", project_id, ids), names)}
+        return {
+            row.id: row for row in self._find(sql.by_ids("d", project_id, ids), self._with(names, ["id"]))
+        }
 
     def find(self, project_id: int, where: Condition, names: Sequence[str] = ()) -> list[RowT]:
         """The project's rows that fulfil a condition on the alias `d`."""
@@ -118,7 +122,7 @@ class Table(Generic[RowT]):
         after = position.read(cursor) if cursor else None
         if plan.is_empty:
             return Page([], has_more=False, total={"total": 0}, position=position)
-        rows = self._list(project_id, plan, limit + 1, after, tuple(names))
+        rows = self._list(project_id, plan, limit + 1, after, self._with(names, plan.columns))
         more = len(rows) > limit
         # A first page that holds everything has counted it.
         is_whole = after is None and not more
@@ -132,7 +136,7 @@ class Table(Generic[RowT]):
         branches = self._branches(project_id, plan, at_most, None, ordered=False)
         if not branches:
             return 0
-        found, values = _union(branches)
+        found, values = union_of(branches)
         if len(branches) > 1:
             found, values = f"SELECT id FROM ({found}) u LIMIT %s", [*values, at_most]  # noqa: S608
         [(count,)] = sql.rows(f"SELECT count(*) FROM ({found}) c", values)  # noqa: S608
@@ -200,7 +204,9 @@ class Table(Generic[RowT]):
 
     def differences(self, old: RowT, new: RowT) -> dict[str, Any]:
         """The columns in which two rows differ, with the values of the new one."""
-        changes = {column: value for column, read in self._plain if (value := read(new)) != read(old)}
+        changes = {
+            column: value for column, read, differ in self._plain if differ(value := read(new), read(old))
+        }
         for column, derived in self.derived.items():
             if any(getattr(old, name) != getattr(new, name) for name in derived.of):
                 changes[column] = derived.value(new)
@@ -233,7 +239,7 @@ class Table(Generic[RowT]):
                 values[name] = getattr(instance, name)
             elif old is None or getattr(old, field.attname) != getattr(instance, field.attname):
                 values[name] = self._name_of(name, getattr(instance, field.name))
-        return replace(old, **values) if old else self.row(**values)
+        return replace(old, **values) if old else self.row(**{**values, "id": instance.pk or 0})
 
     # -- What the model says -----------------------------------------------------------------------
 
@@ -281,19 +287,24 @@ class Table(Generic[RowT]):
     @cached_property
     def _written(self) -> dict[str, Callable[[RowT], Any]]:
         """What a row has in each column but `id` and `project_id`."""
+        own = {*self.fields} - {*self.computed}
         found: dict[str, Callable[[RowT], Any]] = {}
         for column, field in self._by_column.items():
             if column in self.derived:
                 found[column] = self.derived[column].value
             else:
-                found[column] = attrgetter(column) if column in self.fields else default_of(field)
+                found[column] = attrgetter(column) if column in own else default_of(field)
         return {column: read for column, read in found.items() if column not in ("id", "project_id")}
 
     @cached_property
-    def _plain(self) -> list[tuple[str, Callable[[RowT], Any]]]:
-        """The columns that are fields of the row."""
-        own = {*self.fields} - {*self.derived}
-        return [(column, read) for column, read in self._written.items() if column in own]
+    def _plain(self) -> list[tuple[str, Callable[[RowT], Any], Callable[[Any, Any], bool]]]:
+        """The columns that are fields of the row, how they are read, and how compared."""
+        own = {*self.fields} - {*self.derived} - {*self.computed}
+        return [
+            (column, read, difference_of(self._by_column[column]))
+            for column, read in self._written.items()
+            if column in own
+        ]
 
     @cached_property
     def _writers(self) -> list[Callable[[RowT], Any]]:
@@ -348,6 +359,11 @@ class Table(Generic[RowT]):
             return str(getattr(pointed_to, self.shown.get(name, "name")))
         return NOBODY if self._named[name].related_model is Agent else None
 
+    def _with(self, names: Sequence[str], columns: Iterable[str]) -> tuple[str, ...]:
+        """The fields to read for `names`, and for what `columns` hold. (): all."""
+        needed = (self.derived[column].of if column in self.derived else [column] for column in columns)
+        return tuple(dict.fromkeys([*names, *chain(*needed)])) if names else ()
+
     # -- Statements --------------------------------------------------------------------------------
 
     def _find(self, where: Condition, names: Sequence[str]) -> list[RowT]:
@@ -384,13 +400,13 @@ class Table(Generic[RowT]):
         branches = self._branches(project_id, plan, limit, after)
         if not branches:
             return []
-        found, values = _union(branches)
+        found, values = union_of(branches)
         # MATERIALIZED: with statistics taken while a table was empty, PostgreSQL looked for the page again at
         # every row there is.
         statement = f"""
             WITH page AS MATERIALIZED ({found})
             SELECT {self._columns(names)} FROM page CROSS JOIN {self.name} d {self._joins(names)}
-            WHERE d.id = page.id ORDER BY {plan.order_by(_of_row)}"""  # noqa: S608
+            WHERE d.id = page.id ORDER BY {plan.order_by(of_row)}"""  # noqa: S608
         if len(branches) > 1:
             statement, values = f"{statement} LIMIT %s", [*values, limit]
         return self.as_rows(sql.rows(statement, values), names)
@@ -399,7 +415,7 @@ class Table(Generic[RowT]):
         self, project_id: int, plan: ListPlan, limit: int, after: Position | None, *, ordered: bool = True
     ) -> list[Condition]:
         """The ids of a page: a query for each range of the order and, with links, for each word."""
-        row_id, name = "d.id", _of_row
+        row_id, name = "d.id", of_row
         source = f"{self.name} d"
         words: list[Condition] = [("", [])]
         if plan.ids is not None and connection.vendor == "sqlite":
@@ -453,14 +469,3 @@ class _PositionOf(Generic[RowT]):
 
 def _is_saved(field: Any, saved: Collection[str]) -> bool:
     return field.name in saved or field.attname in saved
-
-
-def _union(branches: Sequence[Condition]) -> Condition:
-    if len(branches) == 1:
-        return branches[0]
-    text = " UNION ".join(f"SELECT id FROM ({text}) branch" for text, _ in branches)  # noqa: S608
-    return text, [value for _, values in branches for value in values]
-
-
-def _of_row(column: str) -> str:
-    return f"d.{column}"

@@ -1,0 +1,336 @@
+"""The pages of a table: walked to the end they are the list, whatever its order, ranges and words."""
+
+import json
+from base64 import urlsafe_b64encode
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pytest_django import DjangoAssertNumQueries
+
+from ctxhub.core import listing, rows, sql
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.inputs import MAX_LIMIT
+from ctxhub.core.listing import make_cursor
+from ctxhub.core.models import Project
+from ctxhub.core.pages import ALL, MOST_BRANCHES, ListPlan, Page, Range, link_filters
+from memory.models import Constraint
+from tests.rows import NOON, RULES, Known, Rule, new_rule, store, stored_rule
+
+TAGS, SCOPES = RULES.links["tags"], RULES.links["scopes"]
+BY_RANK = ("rank", "-created_at", "-id")
+
+
+def texts(page: Page[Rule]) -> str:
+    return "".join(row.text for row in page.rows)
+
+
+def walk(project: Project, plan: ListPlan, step: int) -> list[int]:
+    """The ids of a list that is read page by page."""
+    found: list[int] = []
+    cursor = None
+    while True:
+        page = RULES.page(project.pk, plan, limit=step, cursor=cursor)
+        found += [row.id for row in page.rows]
+        assert page.has_more == (page.next is not None)
+        assert len(page.rows) == step or not page.has_more
+        if page.next is None:
+            return found
+        cursor = page.next
+
+
+# -- Any list --------------------------------------------------------------------------------------
+
+WORDS = ("api", "db", "ui", "unused")
+
+
+@pytest.fixture
+def rules(apollo: Project, hermes: Project) -> list[Constraint]:
+    """Rules with equal ranks, times and words, and one of another project."""
+    stored_rule(hermes, "elsewhere", tags=["api"], scopes=["db"])
+    made = [
+        new_rule(
+            apollo,
+            f"{number:02}",
+            category=("security", "architecture")[number % 2],
+            priority=1 + number % 3,
+            minutes=number % 4,
+            tags=[word for place, word in enumerate(WORDS[:3]) if number >> place & 1],
+            scopes=[word for place, word in enumerate(WORDS[:3]) if number % (place + 2) == 0],
+        )
+        for number in range(14)
+    ]
+    store(apollo, *made[::-1])
+    known = Known(apollo)
+    for word in WORDS:
+        known.word_id("tags", word), known.word_id("scopes", word)
+    return list(Constraint.objects.in_project(apollo))
+
+
+COPIED = ("rank", "created_at")
+OTHERS = ("priority", "text", "updated_at")
+
+
+@st.composite
+def orders(draw: st.DrawFn) -> list[str]:
+    """Columns in any order and direction; the id, that makes it definite, last."""
+    columns = draw(st.lists(st.sampled_from([*COPIED, *OTHERS]), unique=True, max_size=3))
+    return [draw(st.sampled_from(["", "-"])) + column for column in [*columns, "id"]]
+
+
+@st.composite
+def ranges_of(draw: st.DrawFn, values: Sequence[Any]) -> Range:
+    some = st.sampled_from(values)
+    start, end = sorted([draw(some), draw(some)])
+    return draw(st.sampled_from([Range(start, is_one=True), Range(start), Range(end=end), Range(start, end)]))
+
+
+words = st.lists(st.sampled_from(WORDS), unique=True, max_size=3)
+
+
+@settings(
+    max_examples=100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    database=None,
+)
+@given(data=st.data(), order=orders(), tags=words, scopes=words, match_all=st.booleans())
+def test_a_list_read_page_by_page_is_the_list(
+    data: st.DataObject,
+    order: list[str],
+    tags: list[str],
+    scopes: list[str],
+    match_all: bool,
+    apollo: Project,
+    rules: list[Constraint],
+) -> None:
+    first = order[0]
+    values = sorted({_stored(row, first) for row in rules}) if not first.startswith("-") else []
+    ranges = data.draw(st.lists(ranges_of(values), min_size=1, max_size=3)) if values else [ALL]
+    plan = _plan(apollo, order, ranges, tags, scopes, match_all)
+    found = _linked(apollo, tags, scopes, match_all).order_by(*order)
+    expected = [
+        row.pk for row in found if not values or any(some.holds(_stored(row, first)) for some in ranges)
+    ]
+    assert RULES.page(apollo.pk, plan, limit=1).total == {"total": len(expected)}
+    for step in {1, 2, data.draw(st.integers(1, 14)), 100}:
+        assert walk(apollo, plan, step) == expected
+
+
+def _plan(
+    project: Project,
+    order: Sequence[str],
+    ranges: Sequence[Range],
+    tags: Sequence[str],
+    scopes: Sequence[str],
+    match_all: bool,
+) -> ListPlan:
+    known = Known(project)
+    filters = link_filters(
+        *(TAGS, [known.word_id("tags", tag) for tag in tags]),
+        *(SCOPES, [known.word_id("scopes", scope) for scope in scopes]),
+        match_all=match_all,
+    )
+    if {column.removeprefix("-") for column in order} <= {*COPIED, "id"}:
+        return ListPlan.along(filters, [], order=order, ranges=ranges)
+    conditions = [links.to_any(ids) for links, ids in filters]
+    return ListPlan(conditions, order=order, ranges=ranges)
+
+
+def _linked(project: Project, tags: Sequence[str], scopes: Sequence[str], match_all: bool) -> Any:
+    found = Constraint.objects.in_project(project)
+    for names in [[tag] for tag in tags] if match_all else [tags] if tags else []:
+        found = found.filter(pk__in=Constraint.unscoped.filter(tags__folded__in=names))
+    if scopes:
+        found = found.filter(pk__in=Constraint.unscoped.filter(scopes__folded__in=scopes))
+    return found
+
+
+def _stored(row: Constraint, column: str) -> Any:
+    """As the database compares it."""
+    value = getattr(row, column)
+    return sql.stored_time(value) if column.endswith("_at") else value
+
+
+# -- Statements ------------------------------------------------------------------------------------
+
+
+def statements(project: Project, plan: ListPlan, **query: Any) -> list[str]:
+    with CaptureQueriesContext(connection) as found:
+        RULES.page(project.pk, plan, **query)
+    return [" ".join(statement["sql"].split()) for statement in found.captured_queries]
+
+
+def test_a_page_that_holds_all_rows_is_one_statement(apollo: Project) -> None:
+    stored_rule(apollo)
+    [statement] = statements(apollo, ListPlan(order=BY_RANK))
+    assert statement.startswith(
+        "WITH page AS MATERIALIZED (SELECT d.id AS id FROM memory_constraint d WHERE d.project_id ="
+    )
+    assert "UNION" not in statement
+    assert statement.endswith("WHERE d.id = page.id ORDER BY d.rank, d.created_at DESC, d.id DESC")
+
+
+def test_the_ids_of_a_page_are_found_through_each_word(apollo: Project) -> None:
+    known = Known(apollo)
+    ids = [known.word_id("tags", name) for name in ("api", "db")]
+    stored_rule(apollo, tags=["api"])
+    [statement] = statements(apollo, ListPlan(order=BY_RANK, links=TAGS, link_ids=ids))
+    assert statement.count("FROM memory_constrainttag x CROSS JOIN memory_constraint d WHERE") == 2
+    assert statement.count("ORDER BY x.rank, x.created_at DESC, x.constraint_id DESC LIMIT") == 2
+    assert statement.count(" UNION ") == 1
+    assert statement.endswith("ORDER BY d.rank, d.created_at DESC, d.id DESC LIMIT 21")
+
+
+def test_each_range_is_a_branch(apollo: Project) -> None:
+    stored_rule(apollo)
+    ranges = [Range(rank, is_one=True) for rank in ("1security", "2security", "3security")]
+    [statement] = statements(apollo, ListPlan(order=BY_RANK, ranges=ranges))
+    assert statement.count(" UNION ") == 2
+
+
+def test_a_page_joins_what_its_fields_need_alone(apollo: Project) -> None:
+    stored_rule(apollo)
+    names = ("id", "category", "category_id", "created_at", "updated_at")
+    [statement] = statements(apollo, ListPlan(), names=names)
+    assert "JOIN core_category category" in statement
+    assert "core_agent" not in statement
+    assert "core_tag" not in statement
+
+
+def test_many_words_are_one_branch(apollo: Project) -> None:
+    known = Known(apollo)
+    ids = [known.word_id("tags", f"t{number}") for number in range(MOST_BRANCHES + 1)]
+    for text, tags in {"A": ["t0", "t1"], "B": ["t10"], "C": []}.items():
+        stored_rule(apollo, text, tags=tags)
+    plan = ListPlan.along([(TAGS, ids)], [], order=("id",))
+    assert texts(RULES.page(apollo.pk, plan)) == "AB"
+    [statement] = statements(apollo, plan)
+    assert "UNION" not in statement
+
+
+def test_a_filter_of_no_words_finds_nothing(apollo: Project) -> None:
+    stored_rule(apollo)
+    page = RULES.page(apollo.pk, ListPlan(links=TAGS, link_ids=[]))
+    assert (page.rows, page.has_more, page.total) == ([], False, {"total": 0})
+
+
+# -- How many there are ----------------------------------------------------------------------------
+
+
+def test_a_list_of_several_pages_is_counted(
+    apollo: Project, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    store(apollo, *(new_rule(apollo, text) for text in "ABC"))
+    with django_assert_num_queries(2):
+        page = RULES.page(apollo.pk, ListPlan(order=("id",)), limit=2)
+    assert (texts(page), page.total) == ("AB", {"total": 3})
+    assert RULES.page(apollo.pk, ListPlan(order=("id",)), limit=2, cursor=page.next).total == {"total": 3}
+
+
+def test_a_known_total_is_not_counted(
+    apollo: Project, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    store(apollo, *(new_rule(apollo, text) for text in "ABC"))
+    with django_assert_num_queries(1):
+        page = RULES.page(apollo.pk, ListPlan(total=3), limit=2)
+    assert page.total == {"total": 3}
+
+
+@pytest.mark.parametrize(("counted_to", "total"), [(2, {"total": 2, "more": True}), (3, {"total": 3})])
+def test_counting_stops(
+    counted_to: int, total: dict[str, Any], apollo: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "COUNTED_TO", counted_to)
+    monkeypatch.setattr(listing, "COUNTED_TO", counted_to)
+    store(apollo, *(new_rule(apollo, text, tags=["api", "db"]) for text in "ABC"))
+    known = Known(apollo)
+    ids = [known.word_id("tags", name) for name in ("api", "db")]
+    for plan in (ListPlan(), ListPlan(order=BY_RANK, links=TAGS, link_ids=ids)):
+        assert RULES.page(apollo.pk, plan, limit=1).total == total
+
+
+def test_rows_with_two_of_the_words_are_counted_once(apollo: Project) -> None:
+    stored_rule(apollo, tags=["api", "db"])
+    known = Known(apollo)
+    ids = [known.word_id("tags", name) for name in ("api", "db")]
+    assert RULES.count(apollo.pk, ListPlan(order=BY_RANK, links=TAGS, link_ids=ids), 10) == 1
+
+
+# -- Cursors ---------------------------------------------------------------------------------------
+
+BAD = [
+    "nonsense",
+    "%%%",
+    make_cursor(),
+    make_cursor("0security"),
+    make_cursor("0security", NOON.isoformat(), 1, 2),
+    make_cursor(1, NOON.isoformat(), 1),
+    make_cursor("0security", "yesterday", 1),
+    make_cursor("0security", NOON.isoformat(), "1"),
+    make_cursor("0security", NOON.isoformat(), -1),
+    make_cursor("0security", NOON.isoformat(), 2**63),
+    make_cursor("0\x00", NOON.isoformat(), 1),
+    urlsafe_b64encode(json.dumps({"rank": "0"}).encode()).decode(),
+    urlsafe_b64encode(json.dumps(["0security", None, 1]).encode()).decode(),
+    urlsafe_b64encode(json.dumps(["\ud800", NOON.isoformat(), 1]).encode()).decode(),
+]
+
+
+@pytest.mark.parametrize("is_empty", [False, True])
+@pytest.mark.parametrize("cursor", BAD)
+def test_a_cursor_of_another_kind_is_refused(cursor: str, is_empty: bool, apollo: Project) -> None:
+    with pytest.raises(InvalidInput, match="cursor"):
+        RULES.page(apollo.pk, ListPlan(order=BY_RANK, is_empty=is_empty), cursor=cursor)
+
+
+@pytest.mark.parametrize("limit", [0, -1, MAX_LIMIT + 1])
+def test_a_limit_out_of_bounds_is_refused(limit: int, apollo: Project) -> None:
+    with pytest.raises(InvalidInput, match="limit"):
+        RULES.page(apollo.pk, ListPlan(is_empty=True), limit=limit)
+
+
+def test_an_empty_list_asks_no_database(
+    apollo: Project, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(0):
+        page = RULES.page(apollo.pk, ListPlan(is_empty=True))
+    assert (page.rows, page.total, page.next) == ([], {"total": 0}, None)
+
+
+def test_a_cursor_of_numbers_continues(apollo: Project) -> None:
+    for text, priority in {"A": 1, "B": 2, "C": 1}.items():
+        stored_rule(apollo, text, priority=priority)
+    plan = ListPlan(order=("priority", "-id"))
+    page = RULES.page(apollo.pk, plan, limit=2)
+    assert texts(page) == "CA"
+    assert texts(RULES.page(apollo.pk, plan, limit=2, cursor=page.next)) == "B"
+
+
+def test_a_cursor_is_made_of_the_order_whatever_fields_are_read(apollo: Project) -> None:
+    for text, priority in {"A": 1, "B": 4, "C": 3}.items():
+        stored_rule(apollo, text, priority=priority)
+    names = ("category", "category_id", "text", "created_at", "updated_at")
+    plan = ListPlan(order=BY_RANK)
+    page = RULES.page(apollo.pk, plan, limit=1, names=names)
+    found = RULES.page(apollo.pk, plan, limit=2, cursor=page.next, names=names)
+    assert texts(page) + texts(found) == "BCA"
+
+
+def test_a_page_cut_short_is_continued_behind_its_last_row(apollo: Project) -> None:
+    store(apollo, *(new_rule(apollo, text) for text in "ABCD"))
+    page = RULES.page(apollo.pk, ListPlan(order=("id",)), limit=3)
+    assert texts(RULES.page(apollo.pk, ListPlan(order=("id",)), cursor=page.cursor_after(1))) == "BCD"
+
+
+def test_rows_that_come_and_go_between_pages_leave_the_rest_in_order(apollo: Project) -> None:
+    first, second, third = store(apollo, *(new_rule(apollo, text) for text in "ABC"))
+    page = RULES.page(apollo.pk, ListPlan(order=("id",)), limit=2)
+    Constraint.unscoped.filter(pk__in=[first.id, second.id]).delete()
+    stored_rule(apollo, "D", created_at=NOON + timedelta(days=1))
+    assert texts(RULES.page(apollo.pk, ListPlan(order=("id",)), cursor=page.next)) == f"{third.text}D"
