@@ -1,0 +1,380 @@
+"""What a change of a row leaves behind: counters, events, and what is compared to tell that it is one."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.serializers import serialize
+from django.db import connection
+from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
+from django.test.utils import CaptureQueriesContext
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller, acting
+from ctxhub.core.history import Change, History, record_changes
+from ctxhub.core.models import Agent, Event, Project, Scope, Tag
+from ctxhub.core.services.words import register_agent
+from memory.models import Context, ContextTag
+from memory.services.context_history import HISTORY, ContextHistory
+from tests.rows import NOON, RULES, Rule, new_rule, stored_rule
+from tests.tallies import counted, tallied
+
+SIGNALS = (pre_save, post_save, pre_delete, post_delete, m2m_changed)
+LATER = NOON + timedelta(minutes=5)
+
+
+class RuleHistory(History[Rule]):
+    kind = "rule"
+    table = RULES
+    compared = ("category", "text", "layer", "tags", "scopes", "paths", "status")
+    counted_by = ("layer_id", "status")
+    shown = {Tag: "tags"}
+
+    def note(self, row: Rule) -> str:
+        return row.category
+
+    def verb(self, change: Change[Rule]) -> str:
+        return "retired" if "status" in change.changed else "updated"
+
+    def before_record(
+        self, project_id: int, changes: Sequence[Change[Rule]], at: datetime
+    ) -> Mapping[int, int]:
+        Scope.objects.create(project_id=project_id, name=f"before {len(changes)}")
+        return {}
+
+
+RULE_HISTORY = RuleHistory()
+
+
+def events(project: Project) -> list[tuple[str, str, str]]:
+    found = Event.objects.in_project(project).order_by("pk")
+    return list(found.values_list("noun", "verb", "ref"))
+
+
+def last_event(project: Project) -> Event:
+    return Event.objects.in_project(project).latest("pk")
+
+
+# -- What differs ----------------------------------------------------------------------------------
+
+
+def changed(project: Project, **values: Any) -> list[str]:
+    old = replace(new_rule(project, tags=["api", "Db"], paths=["a"]), id=1)
+    return RULE_HISTORY.change(old, replace(old, **values)).changed
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, []),
+        ({"text": "B"}, ["text"]),
+        ({"text": "B", "status": 2}, ["text", "status"]),
+        ({"category": "Renamed"}, []),
+        ({"category_id": 0}, ["category"]),
+        ({"layer_id": 7}, ["layer"]),
+        ({"paths": ("a",)}, []),
+        ({"paths": ["a", "b"]}, ["paths"]),
+        ({"tags": ("DB", "API")}, []),
+        ({"tags": ["api"]}, ["tags"]),
+        ({"scopes": ["web"]}, ["scopes"]),
+        ({"priority": 4, "updated_at": LATER}, []),
+    ],
+)
+def test_what_differs_has_the_names_of_the_contract(
+    values: dict[str, Any], expected: list[str], apollo: Project
+) -> None:
+    assert changed(apollo, **values) == expected
+
+
+def test_a_new_and_a_deleted_row_differ_in_nothing(apollo: Project) -> None:
+    row = new_rule(apollo)
+    assert RULE_HISTORY.change(None, row).changed == RULE_HISTORY.change(row, None).changed == []
+
+
+def test_a_change_has_its_verb(apollo: Project) -> None:
+    old = new_rule(apollo)
+    of = RULE_HISTORY.change
+    assert [of(None, old).verb, of(old, None).verb] == ["created", "deleted"]
+    assert [of(old, replace(old, text="B")).verb, of(old, replace(old, status=2)).verb] == [
+        "updated",
+        "retired",
+    ]
+
+
+def test_a_change_has_the_row_as_it_is_or_last_was(apollo: Project) -> None:
+    old, new = new_rule(apollo), new_rule(apollo, "B")
+    of = RULE_HISTORY.change
+    assert (of(old, new).row, of(None, new).row, of(old, None).row) == (new, new, old)
+
+
+# -- Recording -------------------------------------------------------------------------------------
+
+
+def test_an_event_says_what_and_why(apollo: Project) -> None:
+    row = replace(new_rule(apollo), id=7)
+    of = RULE_HISTORY.change
+    told = [
+        RULE_HISTORY.event(change, NOON)
+        for change in (of(None, row), of(row, replace(row, text="B"), "Typo."), of(row, None, "Old."))
+    ]
+    assert {event.ref for event in told} == {"rule:7"}
+    assert [event.data for event in told] == [
+        {"note": "security"},
+        {"changed": ["text"], "reason": "Typo."},
+        {"note": "security", "reason": "Old."},
+    ]
+
+
+def test_rows_are_counted_where_they_are(apollo: Project) -> None:
+    row = new_rule(apollo)
+    of = RULE_HISTORY.change
+    counts = RULE_HISTORY.count(
+        [of(None, row), of(row, replace(row, status=2, layer_id=7)), of(replace(row, layer_id=8), None)]
+    )
+    assert counts == {("rule", 0, 1): 0, ("rule", 7, 2): 1, ("rule", 8, 1): -1}
+
+
+def test_changes_of_several_nouns_are_recorded_together(apollo: Project, ada: Caller) -> None:
+    at = clock.now()
+    agent_id = register_agent(ada, at)
+    rules = [stored_rule(apollo, text) for text in "AB"]
+    shop = HISTORY.table.row(id=9, name="Shop", created_at=at, updated_at=at, changed_at=at)
+    changes: list[Change[Any]] = [
+        RULE_HISTORY.change(None, rules[0]),
+        HISTORY.change(None, shop),
+        RULE_HISTORY.change(None, rules[1]),
+    ]
+    with CaptureQueriesContext(connection) as found:
+        record_changes(project_id=apollo.pk, agent_id=agent_id, changes=changes, at=at)
+    assert _written(found) == ["core_scope", "core_tally", "core_searchentry", "core_event"]
+    refs = [f"rule:{rules[0].id}", "context:9", f"rule:{rules[1].id}"]
+    assert [ref for _, _, ref in events(apollo)] == refs
+    assert last_event(apollo).agent_id == agent_id
+    assert Scope.objects.in_project(apollo).filter(name="before 2").exists()
+
+
+def _written(found: CaptureQueriesContext) -> list[str]:
+    """The tables that are written to, in this order; of the index, the entries alone."""
+    sqls = [statement["sql"].split() for statement in found.captured_queries]
+    tables = [words[2].strip('"') for words in sqls if words[:2] == ["INSERT", "INTO"]]
+    return [table for table in tables if table == "core_searchentry" or "search" not in table]
+
+
+def test_no_changes_leave_nothing(apollo: Project) -> None:
+    with CaptureQueriesContext(connection) as found:
+        record_changes(project_id=apollo.pk, agent_id=None, changes=[], at=clock.now())
+    assert len(found) == 0
+
+
+def test_the_rows_that_show_a_word_are_found(apollo: Project) -> None:
+    tagged, _ = stored_rule(apollo, tags=["api"]), stored_rule(apollo, "B")
+    tag = Tag.objects.in_project(apollo).get(name="api")
+    assert RULE_HISTORY.showing(tag) == [tagged.id]
+    assert RULE_HISTORY.showing(Scope(project=apollo, name="api", pk=tag.pk)) == []
+
+
+# -- Saves through the ORM -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shop(apollo: Project) -> Iterator[Context]:
+    """A context of last year, without an author."""
+    yield Context.objects.create(
+        project=apollo, name="Shop", created_at=NOON, updated_at=NOON, changed_at=NOON
+    )
+    assert tallied(apollo) == counted(apollo)
+
+
+def test_a_save_is_signed_by_who_acts(ada: Caller) -> None:
+    with acting(ada):
+        row = Context.objects.create(project=ada.project, name="Shop")
+    assert str(row.agent) == "ada"
+    assert str(last_event(ada.project).agent) == "ada"
+
+
+def test_a_save_by_nobody_is_not_signed(shop: Context, apollo: Project) -> None:
+    assert shop.agent is None
+    assert last_event(apollo).agent is None
+
+
+def test_a_named_author_stays(ada: Caller) -> None:
+    ben = Agent.objects.create(project=ada.project, name="ben")
+    with acting(ada):
+        row = Context.objects.create(project=ada.project, name="Shop", agent=ben)
+    assert str(row.agent) == "ben"
+    assert str(last_event(ada.project).agent) == "ada"
+
+
+@pytest.mark.parametrize(("signs", "author"), [(False, "None"), (True, "ada")])
+def test_who_changes_a_row_is_its_author_where_the_noun_says_so(
+    signs: bool, author: str, shop: Context, ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ContextHistory, "signs_changes", signs)
+    shop.description = "New."
+    with acting(ada):
+        shop.save(update_fields=["description"])
+    assert str(shop.agent) == str(Context.unscoped.get().agent) == author
+
+
+def test_a_save_of_the_same_leaves_the_author(
+    shop: Context, ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ContextHistory, "signs_changes", True)
+    with acting(ada):
+        shop.save()
+    assert Context.unscoped.get().agent is None
+    assert len(events(ada.project)) == 1
+
+
+def test_a_save_completes_the_instance(shop: Context) -> None:
+    shop.name = "Store"
+    shop.save()
+    stored = Context.unscoped.get()
+    assert (shop.folded, shop.updated_at) == (stored.folded, stored.updated_at)
+    assert stored.updated_at > NOON
+
+
+def test_a_time_that_the_writer_names_stays(shop: Context) -> None:
+    shop.name, shop.updated_at = "Store", LATER
+    shop.save()
+    assert Context.unscoped.get().updated_at == LATER
+
+
+def test_a_save_leaves_nothing_on_the_instance(shop: Context, apollo: Project) -> None:
+    shop.tags.add(Tag.objects.create(project=apollo, name="first"), through_defaults={"project": apollo})
+    assert not [name for name in vars(shop) if name.startswith("_history")]
+
+
+def test_what_a_fixture_loads_is_no_change(shop: Context, apollo: Project, tmp_path: Any) -> None:
+    fixture = tmp_path / "shop.json"
+    shop.description = "Loaded."
+    fixture.write_text(serialize("json", [shop]))
+    before = events(apollo)
+    call_command("loaddata", fixture, verbosity=0)
+    stored = Context.unscoped.get()
+    assert (stored.description, stored.updated_at) == ("Loaded.", NOON)
+    assert events(apollo) == before
+
+
+def test_a_model_is_watched_once(shop: Context, apollo: Project) -> None:
+    before = [len(signal.receivers) for signal in SIGNALS]
+    HISTORY.watch()
+    ContextHistory().watch()
+    assert [len(signal.receivers) for signal in SIGNALS] == before
+    shop.name = "Store"
+    shop.save()
+    assert [verb for _, verb, _ in events(apollo)] == ["created", "updated"]
+
+
+# -- Deletes through the ORM -----------------------------------------------------------------------
+
+
+def test_a_deleted_row_leaves_one_event(shop: Context, apollo: Project) -> None:
+    ref = shop.ref
+    shop.delete()
+    assert events(apollo)[-1] == ("context", "deleted", ref)
+
+
+def test_rows_deleted_at_once_leave_an_event_each(shop: Context, apollo: Project) -> None:
+    Context.objects.create(project=apollo, name="Store")
+    Context.objects.in_project(apollo).delete()
+    assert [verb for _, verb, _ in events(apollo)] == ["created"] * 2 + ["deleted"] * 2
+
+
+def test_what_goes_with_its_project_leaves_no_event(apollo: Project) -> None:
+    shop: Any = Context.objects.create(project=apollo, name="Shop")
+    shop.tags.add(Tag.objects.create(project=apollo, name="first"), through_defaults={"project": apollo})
+    apollo.delete()
+    assert not Context.unscoped.exists()
+    assert not Event.unscoped.exists()
+
+
+def test_a_row_that_is_gone_already_leaves_no_event(shop: Context, apollo: Project) -> None:
+    again = Context.unscoped.get()
+    shop.delete()
+    before = events(apollo)
+    again.delete()
+    assert events(apollo) == before
+
+
+# -- Words through the ORM -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tags(apollo: Project) -> list[Tag]:
+    return [Tag.objects.create(project=apollo, name=name) for name in ("first", "second", "third")]
+
+
+def told(project: Project) -> list[str]:
+    """The rows whose words have changed, by the log."""
+    found = Event.objects.in_project(project).filter(verb="updated").order_by("pk")
+    assert all(event.data == {"changed": ["tags"]} for event in found)
+    return [event.ref for event in found]
+
+
+def test_words_added_at_once_are_one_change(shop: Context, tags: list[Tag], apollo: Project) -> None:
+    shop.tags.add(*tags, through_defaults={"project": apollo})
+    assert told(apollo) == [shop.ref]
+    assert shop.updated_at == Context.unscoped.get().updated_at > NOON
+
+
+def test_words_that_are_there_already_are_no_change(shop: Context, tags: list[Tag], apollo: Project) -> None:
+    shop.tags.add(tags[0], through_defaults={"project": apollo})
+    shop.tags.add(tags[0], through_defaults={"project": apollo})
+    shop.tags.remove(tags[1])
+    shop.tags.set([tags[0]], through_defaults={"project": apollo})
+    assert told(apollo) == [shop.ref]
+
+
+def test_words_set_anew_tell_of_those_that_go_and_those_that_come(
+    shop: Context, tags: list[Tag], apollo: Project
+) -> None:
+    shop.tags.set(tags[:2], through_defaults={"project": apollo})
+    shop.tags.set(tags[1:], through_defaults={"project": apollo})
+    assert told(apollo) == [shop.ref] * 3
+    assert set(shop.tags.all()) == set(tags[1:])
+
+
+def test_words_taken_away_are_one_change(shop: Context, tags: list[Tag], apollo: Project) -> None:
+    shop.tags.add(*tags, through_defaults={"project": apollo})
+    shop.tags.clear()
+    shop.tags.clear()
+    assert told(apollo) == [shop.ref] * 2
+    assert not ContextTag.unscoped.exists()
+
+
+@pytest.fixture
+def both(shop: Context, apollo: Project) -> list[Any]:
+    return [shop, Context.objects.create(project=apollo, name="Store", updated_at=NOON)]
+
+
+def test_a_word_may_be_given_to_rows(both: list[Any], tags: list[Any], apollo: Project) -> None:
+    tags[0].contexts.add(*both, through_defaults={"project": apollo})
+    assert sorted(told(apollo)) == [row.ref for row in both]
+    assert all(row.updated_at > NOON for row in Context.unscoped.all())
+
+
+def test_a_word_may_be_taken_from_some_rows(both: list[Any], tags: list[Any], apollo: Project) -> None:
+    tags[0].contexts.add(*both, through_defaults={"project": apollo})
+    Event.unscoped.all().delete()
+    tags[0].contexts.remove(both[0])
+    assert told(apollo) == [both[0].ref]
+
+
+@pytest.mark.parametrize("take", [lambda tag: tag.contexts.clear(), lambda tag: tag.contexts.set([])])
+def test_a_word_may_be_taken_from_all_its_rows(
+    take: Any, both: list[Any], tags: list[Any], apollo: Project
+) -> None:
+    tags[0].contexts.add(*both, through_defaults={"project": apollo})
+    Event.unscoped.all().delete()
+    take(tags[0])
+    assert sorted(told(apollo)) == [row.ref for row in both]
+
+
+def test_words_are_signed_by_who_acts(shop: Context, tags: list[Tag], ada: Caller, apollo: Project) -> None:
+    with acting(ada):
+        shop.tags.add(tags[0], through_defaults={"project": apollo})
+    assert str(last_event(ada.project).agent) == "ada"
