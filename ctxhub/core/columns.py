@@ -1,7 +1,7 @@
 """Columns of models: how SQL reads, writes and compares them, and which of them link tables repeat."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from operator import ne
 from typing import Any, TypeVar
@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 from django.db import models
 
 from ctxhub.core import sql
-from ctxhub.core.pages import Links
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.listing import read_cursor
+from ctxhub.core.pages import Links, Position
 
 T = TypeVar("T")
 
@@ -50,9 +52,16 @@ def difference_of(field: Any) -> Callable[[Any, Any], bool]:
     return _of_type(_DIFFERENCES, field) or ne
 
 
-def kind_of(field: Any) -> type:
-    """The type of the column's values in a cursor."""
-    return _of_type(_KINDS, field) or str
+def read_position(fields: Sequence[Any], cursor: str, sort: str = "") -> Position:
+    """The values of these columns that a cursor of a sort holds, as they are stored. "": it has no name."""
+    kinds = [_of_type(_KINDS, field) or str for field in fields]
+    values = read_cursor(cursor, *([str, *kinds] if sort else kinds))
+    if sort and values.pop(0) != sort:
+        raise InvalidInput(
+            "cursor belongs to a list with another sort.", hint="Repeat the call that gave it."
+        )
+    adapters = [adapter_of(field) for field in fields]
+    return tuple(adapt(value) if adapt else value for adapt, value in zip(adapters, values, strict=True))
 
 
 def default_of(field: Any) -> Callable[[Any], Any]:

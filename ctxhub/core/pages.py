@@ -1,9 +1,12 @@
 """Keyset pages: which rows a list has, in which order, and where the next page begins."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Generic, TypeVar
+
+from django.db import connection
 
 from ctxhub.core import sql
 from ctxhub.core.listing import COUNTED_TO, make_cursor
@@ -135,6 +138,25 @@ class ListPlan:
             links, link_ids = rest.pop(0)  # type: ignore[assignment]
         linked = [of.to_any(ids) for of, ids in rest]
         return cls([*conditions, *linked], links=links, link_ids=link_ids, **how)
+
+    def source(self, table: str) -> tuple[str, Callable[[str], str], list[Condition]]:
+        """What rows are found in, how it names the order's columns, and a condition for each branch."""
+        if self.ids is not None and connection.vendor == "sqlite":
+            # One by one: left to itself SQLite walks another index and looks for each row among the ids.
+            ids = json.dumps(list(self.ids))
+            return f"json_each(%s) i CROSS JOIN {table} d", of_row, [("d.id = i.value", [ids])]
+        if self.ids is not None:
+            return f"{table} d", of_row, [sql.among("d.id", self.ids)] if self.ids else []
+        if self.links is None:
+            return f"{table} d", of_row, [("", [])]
+        is_word = f"x.{self.links.column} = %s AND d.id = x.{self.links.owner}"
+        # CROSS JOIN keeps SQLite walking the link's index; left to itself it reads every row.
+        source = f"{self.links.table} x CROSS JOIN {table} d"
+        return source, self.links.of_link, [(is_word, [word]) for word in self.link_ids]
+
+    def of_project(self, project_id: int) -> Condition:
+        plus = "" if self.leads or connection.vendor == "postgresql" else "+"
+        return f"{plus}d.project_id = %s", [project_id]
 
     @property
     def columns(self) -> list[str]:

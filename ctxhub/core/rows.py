@@ -5,16 +5,15 @@ statement, and so are the rows of an insert. What it does not know, a noun write
 `selected()`, `as_rows()`, `columns` and `records()`.
 """
 
-import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeVar
 
-from django.db import connection, models
+from django.db import models
 
 from ctxhub.core import sql
 from ctxhub.core.columns import (
@@ -24,14 +23,13 @@ from ctxhub.core.columns import (
     copies_of,
     default_of,
     difference_of,
-    kind_of,
     links_of,
+    read_position,
     read_words,
     reader_of,
 )
-from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import clean_limit
-from ctxhub.core.listing import COUNTED_TO, read_cursor, total_of
+from ctxhub.core.listing import COUNTED_TO, total_of
 from ctxhub.core.models import Agent
 from ctxhub.core.models.base import ProjectRow
 from ctxhub.core.pages import Condition, Links, ListPlan, Page, Position, all_of, of_row, union_of
@@ -118,8 +116,9 @@ class Table(Generic[RowT]):
     ) -> Page[RowT]:
         """One page of a list, and how many rows it has in all. Raises InvalidInput for a bad cursor."""
         limit = clean_limit(limit)
-        position = _PositionOf(self, plan)
-        after = position.read(cursor) if cursor else None
+        position = partial(self._position, plan)
+        order = [self._by_column[column] for column in plan.columns]
+        after = read_position(order, cursor, plan.sort) if cursor else None
         if plan.is_empty:
             return Page([], has_more=False, total={"total": 0}, position=position)
         rows = self._list(project_id, plan, limit + 1, after, self._with(names, plan.columns))
@@ -359,6 +358,11 @@ class Table(Generic[RowT]):
             return str(getattr(pointed_to, self.shown.get(name, "name")))
         return NOBODY if self._named[name].related_model is Agent else None
 
+    def _position(self, plan: ListPlan, row: RowT) -> Position:
+        """What a cursor holds of a row."""
+        values = [self.value(row, column) for column in plan.columns]
+        return (plan.sort, *values) if plan.sort else tuple(values)
+
     def _with(self, names: Sequence[str], columns: Iterable[str]) -> tuple[str, ...]:
         """The fields to read for `names`, and for what `columns` hold. (): all."""
         needed = (self.derived[column].of if column in self.derived else [column] for column in columns)
@@ -415,56 +419,16 @@ class Table(Generic[RowT]):
         self, project_id: int, plan: ListPlan, limit: int, after: Position | None, *, ordered: bool = True
     ) -> list[Condition]:
         """The ids of a page: a query for each range of the order and, with links, for each word."""
-        row_id, name = "d.id", of_row
-        source = f"{self.name} d"
-        words: list[Condition] = [("", [])]
-        if plan.ids is not None and connection.vendor == "sqlite":
-            # One by one: left to itself SQLite walks another index and looks for each row among the ids.
-            source = f"json_each(%s) i CROSS JOIN {source}"
-            words = [("d.id = i.value", [json.dumps(list(plan.ids))])]
-        elif plan.ids is not None:
-            words = [sql.among("d.id", plan.ids)]
-        elif plan.links:
-            row_id, name = f"x.{plan.links.owner}", plan.links.of_link
-            # CROSS JOIN keeps SQLite walking the link's index; left to itself it reads every row.
-            source = f"{plan.links.table} x CROSS JOIN {self.name} d"
-            is_word = f"x.{plan.links.column} = %s AND d.id = x.{plan.links.owner}"
-            words = [(is_word, [word]) for word in plan.link_ids]
-        plus = "+" if connection.vendor == "sqlite" and not plan.leads else ""
-        own: Condition = (f"{plus}d.project_id = %s", [project_id])
+        source, name, words = plan.source(self.name)
+        own = plan.of_project(project_id)
         order = f" ORDER BY {plan.order_by(name)}" if ordered else ""
         branches: list[Condition] = []
         for word in words:
             for behind in plan.behind(name, after):
                 where, values = all_of([word, own, *plan.conditions, behind])
-                text = f"SELECT {row_id} AS id FROM {source} WHERE {where}{order} LIMIT %s"  # noqa: S608
+                text = f"SELECT {name('id')} AS id FROM {source} WHERE {where}{order} LIMIT %s"  # noqa: S608
                 branches.append((text, [*values, limit]))
         return branches
-
-
-class _PositionOf(Generic[RowT]):
-    """Where a page of a table ends: read from a cursor, and from a row."""
-
-    def __init__(self, table: Table[RowT], plan: ListPlan) -> None:
-        self._table, self._columns = table, plan.columns
-        self._sort = [plan.sort] if plan.sort else []
-
-    def __call__(self, row: RowT) -> Position:
-        return (*self._sort, *(self._table.value(row, column) for column in self._columns))
-
-    def read(self, cursor: str) -> Position:
-        kinds = [kind_of(self._table._by_column[column]) for column in self._columns]
-        sort, values = self._parts(read_cursor(cursor, *(str for _ in self._sort), *kinds))
-        if sort != self._sort:
-            raise InvalidInput(
-                "cursor belongs to a list with another sort.", hint="Repeat the call that gave it."
-            )
-        return tuple(
-            self._table._stored(column, value) for column, value in zip(self._columns, values, strict=True)
-        )
-
-    def _parts(self, values: list[Any]) -> tuple[list[Any], list[Any]]:
-        return values[: len(self._sort)], values[len(self._sort) :]
 
 
 def _is_saved(field: Any, saved: Collection[str]) -> bool:

@@ -3,6 +3,7 @@
 import json
 from base64 import urlsafe_b64encode
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -310,6 +311,28 @@ def test_a_cursor_of_numbers_continues(apollo: Project) -> None:
     page = RULES.page(apollo.pk, plan, limit=2)
     assert texts(page) == "CA"
     assert texts(RULES.page(apollo.pk, plan, limit=2, cursor=page.next)) == "B"
+
+
+def test_a_cursor_of_another_sort_is_refused(apollo: Project) -> None:
+    for text in "ABC":
+        stored_rule(apollo, text)
+    by_rank, by_reason = (ListPlan(order=("rank", "-id"), sort=sort) for sort in ("urgency", "reason"))
+    page = RULES.page(apollo.pk, by_rank, limit=1)
+    assert texts(page) + texts(RULES.page(apollo.pk, by_rank, cursor=page.next)) == "CBA"
+    for plan in (by_reason, replace(by_reason, is_empty=True)):
+        with pytest.raises(InvalidInput, match="another sort"):
+            RULES.page(apollo.pk, plan, cursor=page.next)
+
+
+def test_certain_rows_are_listed_in_the_order(apollo: Project, hermes: Project) -> None:
+    elsewhere = stored_rule(hermes)
+    made = [stored_rule(apollo, text) for text in "ABC"]
+    ids = [elsewhere.id, made[0].id, made[2].id]
+    plan = ListPlan([("d.text <> %s", ["B"])], order=("-id",), ids=ids)
+    page = RULES.page(apollo.pk, plan, limit=1)
+    assert (texts(page), page.total) == ("C", {"total": 2})
+    assert texts(RULES.page(apollo.pk, plan, cursor=page.next)) == "A"
+    assert RULES.page(apollo.pk, ListPlan(ids=[])).rows == []
 
 
 def test_a_cursor_is_made_of_the_order_whatever_fields_are_read(apollo: Project) -> None:
