@@ -7,7 +7,7 @@ class CoreConfig(AppConfig):
     label = "core"
 
     def ready(self) -> None:
-        from ctxhub.core import own_nouns, signals, token_count, tools  # noqa: F401
+        from ctxhub.core import checks, own_nouns, signals, token_count, tools  # noqa: F401
         from ctxhub.core.services import visitors  # noqa: F401
 
         if settings.EXACT_TOKENS:

@@ -365,11 +365,16 @@ def record_changes(
     events.record(project_id=project_id, agent_id=agent_id, changes=written, at=at)
 
 
+def compared_field(name: str, table: Table[Any]) -> str | None:
+    """The field of a row that has the contract's name `layer`, `active`; None: there is none."""
+    return next((field for field in (f"{name}_id", f"is_{name}", name) if field in table.fields), None)
+
+
 def _comparer(name: str, table: Table[Any]) -> Callable[[Any], Any]:
     """What is compared of a row under the contract's name of a field."""
     if name in table.links:
         return lambda row: sorted(word.casefold() for word in getattr(row, name))
-    read = attrgetter(next(field for field in (f"{name}_id", f"is_{name}", name) if field in table.fields))
+    read = attrgetter(compared_field(name, table) or name)
     return lambda row: list(value) if isinstance(value := read(row), tuple) else value
 
 
