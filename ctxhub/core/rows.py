@@ -67,6 +67,17 @@ class Derived(Generic[RowT]):
     value: Callable[[RowT], Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A field that is an SQL expression on the alias `d`, and how its value is read; None: as it is.
+
+    `text` may be a function, where the expression depends on the engine.
+    """
+
+    text: str | Callable[[], str]
+    read: Callable[[Any], Any] | None = None
+
+
 class Table(Generic[RowT]):
     """The rows of `model` as `row`s.
 
@@ -85,7 +96,7 @@ class Table(Generic[RowT]):
         row: type[RowT],
         *,
         derived: Mapping[str, Derived[RowT]] | None = None,
-        computed: Mapping[str, str] | None = None,
+        computed: Mapping[str, Computed] | None = None,
         shown: Mapping[str, str] | None = None,
     ) -> None:
         self.model, self.row = model, row
@@ -323,6 +334,7 @@ class Table(Generic[RowT]):
     @cached_property
     def _readers(self) -> dict[str, Callable[[Any], Any]]:
         found = {name: reader_of(field) for name, field in self._by_column.items() if name in self.fields}
+        found |= {name: computed.read for name, computed in self.computed.items()}
         readers = {name: read for name, read in found.items() if read}
         return {**readers, **dict.fromkeys(self.links, read_words)}
 
@@ -332,7 +344,8 @@ class Table(Generic[RowT]):
 
     def _expression(self, name: str) -> str:
         if name in self.computed:
-            return self.computed[name]
+            text = self.computed[name].text
+            return text if isinstance(text, str) else text()
         if links := self.links.get(name):
             words = self.many[name].related_model._meta.db_table
             return (

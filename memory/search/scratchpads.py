@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ctxhub.core.search.documents import EARLIER, Document, earlier_text
-from memory.sql.scratchpad_rows import PadRow, read_scratchpads
+from memory.sql.scratchpad_rows import PADS, WHOLE, PadRow
 from memory.sql.scratchpad_states import KeptText, read_replaced
 
 
@@ -20,7 +20,7 @@ def scratchpad_document(row: PadRow) -> Document:
 
 
 def read_scratchpad_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    return [scratchpad_document(row) for row in read_scratchpads(project_id, ids).values()]
+    return [scratchpad_document(row) for row in PADS.read(project_id, ids, WHOLE).values()]
 
 
 def earlier_scratchpad_document(

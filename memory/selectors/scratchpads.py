@@ -6,12 +6,12 @@ from typing import Any, TypedDict, Unpack
 from ctxhub.core.clock import spoken
 from ctxhub.core.errors import InvalidInput, NotFound, shown
 from ctxhub.core.inputs import clean_limit, read_id
-from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor, total_of
+from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.pages import Condition, ListPlan
 from ctxhub.core.readings import Asked, Excerpt, Opened, clean_asked
 from ctxhub.core.tool_names import operation
 from memory.selectors.pad_lines import headings, split_lines
-from memory.sql.scratchpad_rows import WHOLE, PadRow, count_scratchpads, read_scratchpads
-from memory.sql.scratchpad_rows import list_scratchpads as read_page
+from memory.sql.scratchpad_rows import LISTED, PADS, WHOLE, PadRow
 from memory.sql.scratchpad_states import State, list_states, read_state
 
 COLUMNS = ("id", "name", "length", "created_at", "updated_at", "content")
@@ -31,7 +31,7 @@ class Part(TypedDict, total=False):
 def find_scratchpads(project_id: int, ids: Sequence[int], fields: Sequence[str] = WHOLE) -> dict[int, PadRow]:
     """Those that are there, by their ids, in the order asked for."""
     possible = [row_id for row_id in dict.fromkeys(ids) if 0 < row_id < 2**63]
-    found = read_scratchpads(project_id, possible, fields)
+    found = PADS.read(project_id, possible, fields)
     return {row_id: found[row_id] for row_id in possible if row_id in found}
 
 
@@ -57,12 +57,11 @@ def list_scratchpads(
 
     With contents a page ends where they would be more than an answer holds.
     """
-    limit = clean_limit(limit)
-    after = read_cursor(cursor, int)[0] if cursor else 0
-    is_possible = 0 < workflow_id < 2**63
-    found = read_page(project_id, workflow_id, limit + 1, after) if is_possible else []
-    rows: Sequence[PadRow] = _with_contents(project_id, found[:limit]) if include_content else found[:limit]
-    counted = count_scratchpads(project_id, workflow_id) if is_possible else 0
+    of_workflow: Condition = ("d.workflow_id = %s", [workflow_id])
+    plan = ListPlan([of_workflow], order=["id"], is_empty=not 0 < workflow_id < 2**63)
+    page = PADS.page(project_id, plan, limit=limit, cursor=cursor, names=LISTED)
+    rows = _with_contents(project_id, page.rows) if include_content else page.rows
+    has_more = page.has_more or len(rows) < len(page.rows)
     return Listing(
         COLUMNS,
         [
@@ -72,9 +71,9 @@ def list_scratchpads(
             ]
             for row in rows
         ],
-        next=make_cursor(rows[-1].id) if len(rows) < len(found) else None,
-        extra=total_of(counted),
-        cursor_after=lambda count: make_cursor(rows[count - 1].id),
+        next=page.cursor_after(len(rows)) if has_more else None,
+        extra=page.total,
+        cursor_after=page.cursor_after,
     )
 
 
@@ -162,7 +161,7 @@ def revision_item(row: PadRow, state: State) -> dict[str, Any]:
 def open_scratchpads(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
     """The items behind refs; `full` whole, else a digest: the text cut short."""
     ids = {row_id: name for name in names if (row_id := read_id(name))}
-    found: Mapping[int, PadRow] = read_scratchpads(project_id, list(ids))
+    found: Mapping[int, PadRow] = PADS.read(project_id, list(ids), WHOLE)
     return {ids[row_id]: scratchpad_item(row) if full else _digest(row) for row_id, row in found.items()}
 
 
@@ -185,5 +184,5 @@ def _with_contents(project_id: int, rows: Sequence[PadRow]) -> list[PadRow]:
         if kept and total > PAGE_BYTES:
             break
         kept.append(row.id)
-    found = read_scratchpads(project_id, kept)
+    found = PADS.read(project_id, kept, WHOLE)
     return [found[row_id] for row_id in kept if row_id in found]

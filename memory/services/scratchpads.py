@@ -30,13 +30,9 @@ from memory.selectors.scratchpads import content_at, get_scratchpad
 from memory.selectors.workflows import get_workflow
 from memory.services.pad_edits import edited, mode_of, pieces_of_change
 from memory.services.scratchpad_log import ScratchpadChange, forget_texts, record_append, record_scratchpads
-from memory.sql.scratchpad_rows import GROWING, LISTED, WHOLE, PadRow
+from memory.sql.scratchpad_rows import GROWING, LISTED, PADS, WHOLE, PadRow
 from memory.sql.scratchpad_states import insert_state, keep_content
-from memory.sql.scratchpad_writes import (
-    append_content,
-    insert_scratchpad,
-    write_content,
-)
+from memory.sql.scratchpad_writes import append_content
 from memory.sql.workflows import touch_workflow
 
 PADS_IN_WORKFLOW = 50
@@ -82,19 +78,18 @@ def create_scratchpad(
         _refuse_full_or_closed(caller, workflow_id)
         at = clock.now()
         agent_id = register_agent(caller, at)
-        row = PadRow(
+        new = PadRow(
             name=name,
             workflow_id=workflow_id,
             length=len(text),
             size=size,
-            revision=1,
             agent=caller.agent,
             agent_id=agent_id,
             created_at=at,
             updated_at=at,
             content=text,
         )
-        row = replace(row, id=insert_scratchpad(caller.project_id, row))
+        [row] = PADS.insert(caller.project_id, [new])
         insert_state(caller.project_id, row, PadChange.CREATED, agent_id)
         _record(caller, agent_id, ScratchpadChange(None, row), at)
     answer = CreatePadAnswer(scratchpad_id=row.id, created_at=spoken(at))
@@ -303,7 +298,7 @@ def _edited(caller: Caller, old: PadRow, text: str, change: PadChange) -> PadRow
     )
     agent_id = register_agent(caller, at)
     kept, dropped = keep_content(old.id)
-    write_content(new)
+    PADS.update(caller.project_id, old, new)
     dropped += insert_state(caller.project_id, new, change, agent_id)
     forget_texts(caller.project_id, dropped)
     _record(caller, agent_id, ScratchpadChange(old, new, change, kept), at)

@@ -20,7 +20,7 @@ from memory.services.scratchpad_log import (
     index_scratchpads,
     record_scratchpads,
 )
-from memory.sql.scratchpad_rows import PadRow, read_scratchpads
+from memory.sql.scratchpad_rows import PADS, WHOLE, PadRow
 from memory.sql.scratchpad_states import insert_state, keep_content
 from memory.sql.workflows import touch_workflow
 
@@ -103,7 +103,7 @@ def _remembered(pad: Scratchpad) -> PadRow | None:
 
 
 def _stored(pad: Scratchpad) -> PadRow | None:
-    return read_scratchpads(pad.project_id, [pad.pk]).get(pad.pk)
+    return PADS.read(pad.project_id, [pad.pk], WHOLE).get(pad.pk)
 
 
 def _record(pad: Scratchpad) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from ctxhub.core import sql
-from ctxhub.core.rows import Derived, Row, Table
+from ctxhub.core.rows import Computed, Derived, Row, Table
 from memory.models import Workflow
 
 
@@ -28,7 +28,7 @@ WORKFLOWS = Table(
     Workflow,
     WorkflowRow,
     derived={"is_kept": Derived(of=["metadata"], value=lambda row: is_kept(row.metadata))},
-    computed={"pads": "(SELECT count(*) FROM memory_scratchpad p WHERE p.workflow_id = d.id)"},
+    computed={"pads": Computed("(SELECT count(*) FROM memory_scratchpad p WHERE p.workflow_id = d.id)")},
 )
 
 

@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from ctxhub.core import rows, sql
 from ctxhub.core.models import Agent, Layer, Project
-from ctxhub.core.rows import Derived, Row, Table
+from ctxhub.core.rows import Computed, Derived, Row, Table
 from memory.models import Constraint, ConstraintTag
 from memory.sql.contexts import CONTEXTS
 from tests.rows import NOON, RULES, Known, Rule, links_of, new_rule, read_rule, store, stored_rule
@@ -77,7 +77,7 @@ COMPUTED = Table(
     Constraint,
     Rule,
     derived=RULES.derived,
-    computed={"reason": "upper(d.text)", "priority": "length(d.text)"},
+    computed={"reason": Computed("upper(d.text)"), "priority": Computed("length(d.text)")},
 )
 
 

@@ -18,7 +18,7 @@ from ctxhub.management.scratchpads.workflows import NewWorkflow
 from memory.models import PadChange, Scratchpad, ScratchpadRevision, Workflow
 from memory.services.scratchpad_log import ScratchpadChange, record_scratchpads
 from memory.services.scratchpads import PADS_IN_WORKFLOW
-from memory.sql.scratchpad_rows import PadRow
+from memory.sql.scratchpad_rows import PADS, PadRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,8 @@ def _cleaned(caller: Caller, old: OldPad, workflows: Mapping[str, NewWorkflow]) 
     created_at = old.created_at or old.updated_at or workflow.row.created_at
     row = PadRow(
         name=cleaned_name(caller, old.name, notes),
-        workflow_id=0,
         length=len(content),
         size=len(content.encode()),
-        revision=1,
-        agent="system",
-        agent_id=None,
         created_at=created_at,
         updated_at=old.updated_at or created_at,
         is_active=workflow.row.is_active,
@@ -128,8 +124,7 @@ def _taken_out(pads: list[Here], new: NewPad) -> Here | None:
 def write_pads(project_id: int, chosen: Sequence[NewPad], ids: Mapping[str, int], at: datetime) -> None:
     for batch in light_batches(chosen, lambda new: new.row.size):
         rows = [replace(new.row, workflow_id=ids[new.workflow]) for new in batch]
-        stored = Scratchpad.unscoped.bulk_create(_as_model(project_id, row) for row in rows)
-        rows = [replace(row, id=model.pk) for row, model in zip(rows, stored, strict=True)]
+        rows = PADS.insert(project_id, rows)
         ScratchpadRevision.unscoped.bulk_create(_as_state(project_id, row) for row in rows)
         changes = [ScratchpadChange(None, row) for row in rows]
         record_scratchpads(project_id=project_id, agent_id=None, changes=changes, at=at)
@@ -139,20 +134,6 @@ def touch_workflows(ids: Iterable[int], at: datetime) -> None:
     """Workflows that were here are written to now."""
     for some in batches(sorted(set(ids))):
         Workflow.unscoped.filter(pk__in=some).update(updated_at=at)
-
-
-def _as_model(project_id: int, row: PadRow) -> Scratchpad:
-    return Scratchpad(
-        project_id=project_id,
-        workflow_id=row.workflow_id,
-        name=row.name,
-        content=row.content,
-        length=row.length,
-        size=row.size,
-        revision=row.revision,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-    )
 
 
 def _as_state(project_id: int, row: PadRow) -> ScratchpadRevision:
