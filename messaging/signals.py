@@ -96,7 +96,6 @@ def repeat_the_message(instance: Delivery, raw: bool = False, **_: Any) -> None:
     if raw:
         return
     message = instance.message
-    instance.folded = instance.name.casefold()
     instance.type, instance.state = message.type, message.state
     instance.priority, instance.at = message.priority, message.created_at
     stored = Delivery.unscoped.filter(pk=instance.pk).values_list("name", "acked_at")

@@ -1,5 +1,6 @@
 """Figures and events of files and leases, for whoever writes through the ORM: an admin page, a shell."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db.models import Model, QuerySet
@@ -8,11 +9,10 @@ from django.dispatch import receiver
 
 from ctxhub.core import clock
 from ctxhub.core.caller import current
-from ctxhub.core.globs import head
 from ctxhub.core.services.search_index import index_again
 from ctxhub.core.services.words import register_agent
 from ctxhub.core.writing import join_queue, writing
-from tracking.models import FileChange, Lease, LeasePath, Resource
+from tracking.models import FileChange, Lease, Resource
 from tracking.services.change_log import count_files, record_changes, record_correction
 from tracking.services.lease_log import Verb, record_leases
 from tracking.sql.changes import Recorded
@@ -46,17 +46,22 @@ def keep_what_was(instance: FileChange, raw: bool = False, **_: Any) -> None:
     if raw:
         return
     join_queue(instance.project_id)
-    stored = FileChange.unscoped.filter(pk=instance.pk).select_related("resource").first()
+    stored = _stored_change(instance)
     instance._ctxhub_was = _recorded(stored) if stored else None  # type: ignore[attr-defined]
     if stored is None and instance.agent_id is None and (caller := current()):
         instance.agent_id = register_agent(caller, clock.now())
 
 
 @receiver(post_save, sender=FileChange)
-def record_save(instance: FileChange, raw: bool = False, **_: Any) -> None:
+def record_save(
+    instance: FileChange, raw: bool = False, update_fields: Iterable[str] | None = None, **_: Any
+) -> None:
     if raw:
         return
-    was, now, at = getattr(instance, "_ctxhub_was", None), _recorded(instance), clock.now()
+    # A save of some fields leaves the others as they were, whatever the instance holds.
+    stored = instance if update_fields is None else _stored_change(instance)
+    assert stored is not None
+    was, now, at = getattr(instance, "_ctxhub_was", None), _recorded(stored), clock.now()
     with writing(instance.project_id):
         if was is None:
             record_changes(project_id=instance.project_id, agent_id=instance.agent_id, changes=[now], at=at)
@@ -86,6 +91,10 @@ def record_delete(instance: FileChange, origin: Any = None, **_: Any) -> None:
         )
 
 
+def _stored_change(instance: FileChange) -> FileChange | None:
+    return FileChange.unscoped.filter(pk=instance.pk).select_related("resource").first()
+
+
 def _recorded(change: FileChange) -> Recorded:
     word = change.get_change_display()
     return Recorded(
@@ -100,11 +109,6 @@ def _recorded(change: FileChange) -> Recorded:
 
 
 # -- Leases ----------------------------------------------------------------------------------------
-
-
-@receiver(pre_save, sender=LeasePath)
-def note_head(instance: LeasePath, **_: Any) -> None:
-    instance.head = head(instance.pattern)
 
 
 @receiver([pre_save, pre_delete], sender=Lease)

@@ -1,8 +1,11 @@
 """A delivery: one message to one recipient, who may have read and acknowledged it."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from django.db import models
 
-from ctxhub.core.models.base import ProjectRow
+from ctxhub.core.models.base import ProjectRow, saved_with
 from ctxhub.core.models.priority import Priority
 from messaging.models.message import Message, MessageType, RequestState
 
@@ -53,3 +56,7 @@ class Delivery(ProjectRow):
 
     def __str__(self) -> str:
         return f"message:{self.message_id} to {self.name}"
+
+    def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
+        self.folded = self.name.casefold()
+        super().save(*args, update_fields=saved_with(update_fields, "name", "folded"), **kwargs)

@@ -1,14 +1,17 @@
 """A lease: paths that an agent has reserved for a while."""
 
+from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from ctxhub.core.globs import head
 from ctxhub.core.inputs import PATH_LENGTH
 from ctxhub.core.models import Agent
-from ctxhub.core.models.base import ProjectRow
+from ctxhub.core.models.base import ProjectRow, saved_with
 from tracking.models.resource import PathField
 
 
@@ -67,3 +70,7 @@ class LeasePath(ProjectRow):
 
     def __str__(self) -> str:
         return self.pattern
+
+    def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
+        self.head = head(self.pattern)
+        super().save(*args, update_fields=saved_with(update_fields, "pattern", "head"), **kwargs)

@@ -1,10 +1,19 @@
 """What every row of a project shares: the project itself, and a manager that does not let one forget it."""
 
+from collections.abc import Iterable
 from typing import Any, Self, TypeVar
 
 from django.db import models
 
 RowT = TypeVar("RowT", bound=models.Model)
+
+
+def saved_with(update_fields: Iterable[str] | None, field: str, follows: str) -> Iterable[str] | None:
+    """What a save stores: where it names a field, also the one that follows from it."""
+    if update_fields is None:
+        return None
+    names = {*update_fields}
+    return names | {follows} if field in names else names
 
 
 class UnscopedQuery(RuntimeError):
@@ -64,6 +73,6 @@ class NamedRow(ProjectRow):
     def __str__(self) -> str:
         return self.name
 
-    def save(self, *args: Any, **kwargs: Any) -> None:
+    def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
         self.folded = self.name.casefold()
-        super().save(*args, **kwargs)
+        super().save(*args, update_fields=saved_with(update_fields, "name", "folded"), **kwargs)
