@@ -8,6 +8,7 @@ from typing import Any
 
 from ctxhub.core.history import Change, History
 from ctxhub.core.models import Tag
+from ctxhub.core.plurals import counted
 from ctxhub.core.search.documents import Document
 from ctxhub.core.services.tallies import Place, place
 from memory.search.contexts import context_document
@@ -31,7 +32,7 @@ class ContextHistory(History[ContextRow]):
     def data(self, change: Change[ContextRow]) -> dict[str, Any]:
         if change.new is None:
             count = change.row.memory_count
-            return {"note": f"{change.row.name}, with {count} memories", "memories": count}
+            return {"note": f"{change.row.name}, with {counted(count, 'memories')}", "memories": count}
         return super().data(change)
 
     def count(self, changes: Sequence[Change[ContextRow]]) -> Counter[Place]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from ctxhub.core.errors import InvalidInput, shown
 from ctxhub.core.inputs import clean_one_of
+from ctxhub.core.plurals import counted
 from ctxhub.core.tool_names import operation
 from memory.models import PadChange
 from memory.selectors.pad_lines import headings, split_lines
@@ -105,9 +106,9 @@ def _stretch(total: int, change: PadChange, line: int, end: int | None) -> tuple
 
 def _refuse_beyond(line: int, name: str, last: int, besides: str) -> None:
     if not 1 <= line <= last:
-        lines = last - 1 if besides else last
+        lines = counted(last - 1 if besides else last, "lines")
         more = f", and {besides}" if besides else ""
-        raise InvalidInput(f"{name} is {shown(line)}; the pad has {lines:,} lines{more}.")
+        raise InvalidInput(f"{name} is {shown(line)}; the pad has {lines}{more}.")
 
 
 def _end_of_section(lines: Sequence[str], section: str) -> int:

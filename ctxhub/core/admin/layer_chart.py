@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from ctxhub.core.admin import refs
 from ctxhub.core.models import Project
+from ctxhub.core.plurals import singular
 from ctxhub.core.selectors.hub import summarise_layers
 
 
@@ -21,7 +22,7 @@ class Bar:
 
     @property
     def label(self) -> str:
-        return self.noun.removesuffix("s") if self.count == 1 else self.noun
+        return singular(self.noun) if self.count == 1 else self.noun
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from ctxhub.core import clock
 from ctxhub.core.caller import ADMIN, Caller
 from ctxhub.core.inputs import clean_moment
 from ctxhub.core.models.config import Config
+from ctxhub.core.plurals import counted
 from ctxhub.core.selectors.config import config_of
 from ctxhub.core.selectors.events import moment_of
 from ctxhub.core.services.events import Change, record
@@ -141,11 +142,7 @@ def _remove(
 
 def in_words(gone: Mapping[str, int]) -> str:
     """`3 messages, 1 change`."""
-    return ", ".join(
-        f"{count:,} {plural.removesuffix('s') if count == 1 else plural}"
-        for plural, count in gone.items()
-        if count
-    )
+    return ", ".join(counted(count, plural) for plural, count in gone.items() if count)
 
 
 def _moment(caller: Caller, plural: str, said: str) -> datetime:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ctxhub.core.errors import LONGEST_WORD, nearest
+from ctxhub.core.plurals import singular
 from ctxhub.core.toolbox.other_names import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS, OTHER_NOUNS
 
 if TYPE_CHECKING:
@@ -176,6 +177,4 @@ def _noun(word: str) -> str:
 
 
 def _singular(word: str) -> str:
-    if word.endswith("ies"):
-        return f"{word[:-3]}y"
-    return word.removesuffix("s") if len(word) > 2 else word
+    return singular(word) if len(word) > 2 else word

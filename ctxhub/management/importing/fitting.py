@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import LIST_LENGTH, WORD_LENGTH, clean_agent, clean_name, refuse_secret, separated
+from ctxhub.core.plurals import singular
 from ctxhub.management.importing.report import Report
 
 _PARTICULARS = re.compile(r"'[^']*'|\"[^\"]*\"|\d[\d,]*")
@@ -54,6 +55,6 @@ class Fitting:
     def _cleaned(self, kind: str, name: str) -> str:
         if kind == "agents":
             return clean_agent(name)
-        word = clean_name(name, kind.removesuffix("s"), at_most=WORD_LENGTH)
-        refuse_secret(word, kind.removesuffix("s"), self._caller)
+        word = clean_name(name, singular(kind), at_most=WORD_LENGTH)
+        refuse_secret(word, singular(kind), self._caller)
         return word

@@ -1,0 +1,15 @@
+"""Singulars and plurals: one memory, two memories."""
+
+
+def singular(plural: str) -> str:
+    """The singular of a regular English plural."""
+    if plural.endswith("ies"):
+        return f"{plural[:-3]}y"
+    if plural.endswith("sses"):
+        return plural.removesuffix("es")
+    return plural if plural.endswith("ss") else plural.removesuffix("s")
+
+
+def counted(count: int, plural: str) -> str:
+    """`1 memory`, `2,000 memories`."""
+    return f"{count:,} {singular(plural) if count == 1 else plural}"
