@@ -269,7 +269,7 @@ class History(Generic[RowT]):
             if reverse:
                 rows = getattr(instance, many.remote_field.get_accessor_name())
                 ids = rows.values_list("pk", flat=True) if pk_set is None else pk_set
-            instance._history_of_words = self.table.read(instance.project_id, list(ids))
+            instance._history_of_words = self.table.read(instance.project_id, sorted(ids))
             return
         olds: Mapping[int, RowT] = instance.__dict__.pop("_history_of_words")
         at = clock.now()

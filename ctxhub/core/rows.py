@@ -105,12 +105,15 @@ class Table(Generic[RowT]):
     # -- Reading -----------------------------------------------------------------------------------
 
     def read(self, project_id: int, ids: Sequence[int], names: Sequence[str] = ()) -> dict[int, RowT]:
-        """Rows by their ids. `names`: the fields that are read, the others have their defaults; (): all."""
+        """Rows by their ids, in the order asked for.
+
+        `names`: the fields that are read, the others have their defaults; (): all.
+        """
         if not ids:
             return {}
-        return {
-            row.id: row for row in self._find(sql.by_ids("d", project_id, ids), self._with(names, ["id"]))
-        }
+        rows = self._find(sql.by_ids("d", project_id, ids), self._with(names, ["id"]))
+        found = {row.id: row for row in rows}
+        return {row_id: found[row_id] for row_id in ids if row_id in found}
 
     def find(self, project_id: int, where: Condition, names: Sequence[str] = ()) -> list[RowT]:
         """The project's rows that fulfil a condition on the alias `d`."""

@@ -31,8 +31,7 @@ class Part(TypedDict, total=False):
 def find_scratchpads(project_id: int, ids: Sequence[int], fields: Sequence[str] = WHOLE) -> dict[int, PadRow]:
     """Those that are there, by their ids, in the order asked for."""
     possible = [row_id for row_id in dict.fromkeys(ids) if 0 < row_id < 2**63]
-    found = PADS.read(project_id, possible, fields)
-    return {row_id: found[row_id] for row_id in possible if row_id in found}
+    return PADS.read(project_id, possible, fields)
 
 
 def get_scratchpad(project_id: int, scratchpad_id: int, fields: Sequence[str] = WHOLE) -> PadRow:
@@ -184,5 +183,4 @@ def _with_contents(project_id: int, rows: Sequence[PadRow]) -> list[PadRow]:
         if kept and total > PAGE_BYTES:
             break
         kept.append(row.id)
-    found = PADS.read(project_id, kept, WHOLE)
-    return [found[row_id] for row_id in kept if row_id in found]
+    return [*PADS.read(project_id, kept, WHOLE).values()]
