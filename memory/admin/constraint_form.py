@@ -45,5 +45,5 @@ class ConstraintForm(ServiceForm):
         return list(known.values_list("name", flat=True)[:CATEGORIES_OFFERED])
 
     def arguments(self) -> dict[str, Any]:
-        """What `add_constraint` is to be told: nothing of what was left empty."""
-        return {name: said for name, said in self.cleaned_data.items() if said}
+        """The arguments of `add_constraint`: the service asks for the text, where it is empty."""
+        return self.filled_in("text")

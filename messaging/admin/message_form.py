@@ -48,8 +48,8 @@ class MessageForm(ServiceForm):
         return known_agents(self.project) if self.project else []
 
     def arguments(self) -> dict[str, Any]:
-        """What `send_message` is to be told: nothing of what was left empty."""
-        return {name: said for name, said in self.cleaned_data.items() if said}
+        """The arguments of `send_message`: the service asks for the text, where it is empty."""
+        return self.filled_in("text")
 
 
 class ReplyForm(forms.Form):

@@ -19,14 +19,7 @@ FORMS: dict[str, dict[str, Any]] = {
 }
 
 
-# What is empty is left out of the service's arguments, and it has to be among them.
-BREAKS = pytest.mark.xfail(strict=True, raises=TypeError, reason="The page breaks where the text is empty.")
-BROKEN = ("memory/constraint", "messaging/message")
-
-
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=[BREAKS] if page in BROKEN else []) for page in FORMS]
-)
+@pytest.mark.parametrize("page", FORMS)
 def test_what_has_to_be_said_is_asked_for(page: str, apollo: Project) -> None:
     response = member(apollo).post(f"/admin/{page}/add/", FORMS[page])
     assert response.status_code == 200

@@ -20,6 +20,10 @@ class ServiceForm(ModelForm):
             self.add_error(self._field_of(self.refusal), sentence(self.refusal))
         return cleaned
 
+    def filled_in(self, *always: str) -> dict[str, Any]:
+        """What the person filled in, and the fields of these names even where they are empty."""
+        return {name: value for name, value in self.cleaned_data.items() if value or name in always}
+
     def _field_of(self, refusal: CtxhubError) -> str | None:
         """Refusals begin with the argument they are about: `key must not be blank.`, `tags[3] has ...`."""
         word = re.match(r"\w+", refusal.message)
