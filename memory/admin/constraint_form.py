@@ -1,4 +1,4 @@
-"""The form of a new constraint: what a person typed, as arguments of `add_constraint`."""
+"""The forms of a constraint: stated, and deactivated."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from ctxhub.core.admin.fields import LinesField, ProseField, WordsField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.inputs import WORD_LENGTH
-from ctxhub.core.models import Category, Layer
+from ctxhub.core.models import Category
 from ctxhub.core.models.priority import Priority
 
 CATEGORIES_OFFERED = 200
@@ -34,16 +34,18 @@ class ConstraintForm(ServiceForm):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        layers = Layer.objects.in_project(self.project).values_list("name", flat=True) if self.project else ()
-        self.fields["layer"].choices = [("", "none"), *((name, name) for name in layers)]  # type: ignore[attr-defined]
+        self.offer_layers()
 
-    def categories(self) -> list[str]:
-        """The names that are offered."""
+    def suggestions(self) -> dict[str, list[str]]:
         if self.project is None:
-            return []
-        known = Category.objects.in_project(self.project).order_by("folded")
-        return list(known.values_list("name", flat=True)[:CATEGORIES_OFFERED])
+            return {}
+        categories = Category.objects.in_project(self.project).order_by("folded")
+        return {"categories": list(categories.values_list("name", flat=True)[:CATEGORIES_OFFERED])}
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of `add_constraint`: the service asks for the text, where it is empty."""
         return self.filled_in("text")
+
+
+class DeactivateForm(forms.Form):
+    reason = ProseField(rows=3, help_text="What has changed since it was stated. It stands in the log.")

@@ -1,11 +1,11 @@
-"""The form of a context: what a person typed, as arguments of its services, save what they left alone."""
+"""The form of a context."""
 
 from typing import Any
 
 from django import forms
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.fields import ObjectField, ProseField, WordsField, object_change
+from ctxhub.core.admin.fields import ObjectField, ProseField, WordsField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.inputs import NAME_LENGTH
 from memory.models.context import STACK_LENGTH
@@ -37,10 +37,3 @@ class ContextForm(ServiceForm):
                     "tags": sorted((tag.name for tag in row.tags.all()), key=str.casefold),
                 }
             )
-
-    def arguments(self) -> dict[str, Any]:
-        """Only what the person changed."""
-        told = {name: self.cleaned_data[name] for name in self.changed_data}
-        if "metadata" in told:
-            told["metadata"] = object_change(self.initial.get("metadata", {}), told["metadata"])
-        return told

@@ -3,23 +3,20 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib import admin, messages
-from django.contrib.admin.utils import unquote
+from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import URLPattern, path, reverse
+from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.cells import chips, name, preview, written
+from ctxhub.core.admin.cells import preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
-from ctxhub.core.admin.indexed import IndexedAdmin
-from ctxhub.core.admin.lists import FilteredList, ReadableRows
+from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.caller import WRITE
-from ctxhub.core.templatetags.moments import moment
 from memory.admin.context_form import ContextForm
 from memory.models import Context, Memory
 from memory.selectors.contexts import find_context
@@ -28,14 +25,12 @@ from memory.services.contexts import create_context, delete_context, update_cont
 NEWEST_SHOWN = 12
 
 
-class ReadableList(ReadableRows, FilteredList): ...
-
-
 @admin.register(Context)
-class ContextAdmin(IndexedAdmin):
+class ContextAdmin(NounAdmin):
     menu = Menu("Knowledge", "folder_open")
     ref_kind = "context"
     form = ContextForm
+    read_template = "ctxhub/context.html"
     delete_scope = WRITE
 
     list_display = ("named", "memories", "about", "stack", "tagged", "by", "updated")
@@ -44,15 +39,13 @@ class ContextAdmin(IndexedAdmin):
     list_select_related = ("project", "agent")
     search_help_text = "Words of name, description, stack or tags"
     ordering = ("-updated_at", "-pk")
+    fieldsets = ((None, {"fields": ["name", "description", ("stack", "tags"), "metadata"]}),)
 
     # -- Finding -----------------------------------------------------------------------------------
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Context]:
         rows: QuerySet[Context] = super().get_queryset(request)
         return rows.prefetch_related("tags")
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ReadableList]:
-        return ReadableList
 
     @display(description="Context", ordering="folded")
     def named(self, context: Context) -> str:
@@ -70,90 +63,28 @@ class ContextAdmin(IndexedAdmin):
     def about(self, context: Context) -> SafeString | str:
         return preview(context.description)
 
-    @display(description="Tags")
-    def tagged(self, context: Any) -> SafeString | str:
-        names = sorted(tag.name for tag in context.tags.all())
-        return chips(names, lambda name: context.shown_in.narrowed_to(tag=name))
-
-    @display(description="Agent", ordering="agent__name")
-    def by(self, context: Context) -> SafeString:
-        return name(context.agent.name if context.agent else "system")
-
-    @display(description="Updated", ordering="updated_at")
-    def updated(self, context: Context) -> SafeString | str:
-        return moment(context.updated_at)
-
     # -- Reading -----------------------------------------------------------------------------------
 
-    def get_urls(self) -> list[URLPattern]:
-        read = self.admin_site.admin_view(self.read_view)
-        return [path("<int:context_id>/", read, name="memory_context_read"), *super().get_urls()]
+    def find_id(self, project_id: int, name: str) -> int | None:
+        found = find_context(project_id, name) if name.strip() else None
+        return found.id if found else None
 
-    def read_view(self, request: HttpRequest, context_id: int) -> HttpResponse:
-        context = self.get_object(request, str(context_id))
-        if context is None:
-            return self._missing(request, context_id)
-        newest = Memory.objects.in_project(context.project_id).filter(context=context)
-        return self.page(
-            request,
-            "ctxhub/context.html",
-            "Context",
-            row=context,
-            project=context.project,
-            tags=sorted(tag.name for tag in context.tags.all()),
-            metadata=[(name, written(entry)) for name, entry in context.metadata.items()],
-            newest=newest.defer("content", "metadata", "paths").select_related("agent")[:NEWEST_SHOWN],
-            list_of_memories=list_of_memories(context),
-            add_memory=f"{reverse('admin:memory_memory_add')}?{_query(context)}",
-            may_change=self.has_change_permission(request, context),
-            may_delete=self.has_delete_permission(request, context),
-        )
-
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        """The form; whoever may only read is shown the page for reading."""
-        context = self.get_object(request, unquote(object_id))
-        if context and request.method == "GET" and not self.has_change_permission(request, context):
-            return HttpResponseRedirect(self.url("read", context.pk))
-        response: HttpResponse = super().change_view(request, object_id, form_url, extra_context)
-        return response
-
-    def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """The log tells all that happened to it, whoever did it."""
-        context = self.get_object(request, unquote(object_id))
-        if context is None:
-            return self._missing(request, object_id)
-        query = urlencode({"project": context.project.slug, "ref": context.ref})
-        return HttpResponseRedirect(f"{reverse('admin:core_event_changelist')}?{query}")
-
-    def _missing(self, request: HttpRequest, object_id: object) -> HttpResponse:
-        messages.warning(request, f"There is no context {object_id} here. Perhaps it was deleted?")
-        return HttpResponseRedirect(self.url("changelist"))
+    def get_read_context(self, request: HttpRequest, row: Context) -> dict[str, Any]:
+        newest = Memory.objects.in_project(row.project_id).filter(context=row)
+        return {
+            "tags": sorted(tag.name for tag in row.tags.all()),
+            "newest": newest.defer("content", "metadata", "paths").select_related("agent")[:NEWEST_SHOWN],
+            "list_of_memories": list_of_memories(row),
+            "add_memory": f"{reverse('admin:memory_memory_add')}?{_query(row)}",
+        }
 
     # -- Writing -----------------------------------------------------------------------------------
 
-    def get_fieldsets(self, request: HttpRequest, obj: Context | None = None) -> list[Any]:
-        return [(None, {"fields": ["name", "description", ("stack", "tags"), "metadata"]})]
+    def add_row(self, request: HttpRequest, row: Context, form: Any) -> int:
+        return create_context(caller=person(), **form.changed())["id"]
 
-    def save_model(self, request: HttpRequest, obj: Context, form: Any, change: bool) -> None:
-        caller, told = person(), form.arguments()
-        if change:
-            update_context(caller=caller, context=obj.pk, **told)
-        else:
-            made = create_context(caller=caller, **told)
-            obj.__dict__ |= Context.objects.in_project(caller.project).get(pk=made["id"]).__dict__
-
-    def response_post_save_add(self, request: HttpRequest, obj: Context) -> HttpResponseRedirect:
-        return HttpResponseRedirect(self.url("read", obj.pk))
-
-    response_post_save_change = response_post_save_add
+    def change_row(self, request: HttpRequest, row: Context, form: Any) -> None:
+        update_context(caller=person(), context=row.pk, **form.changed())
 
     def delete_model(self, request: HttpRequest, obj: Context) -> None:
         delete_context(caller=person(), context=obj.pk)
@@ -172,10 +103,4 @@ def _query(context: Context) -> str:
     return urlencode({"project": context.project.slug, "context": context.name})
 
 
-def page_of_context(project_id: int, name: str) -> str | None:
-    found = find_context(project_id, name) if name.strip() else None
-    return reverse("admin:memory_context_read", args=[found.id]) if found else None
-
-
-refs.pages["context"] = page_of_context
 refs.carriers.append("admin:memory_context_changelist")

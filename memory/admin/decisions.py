@@ -15,12 +15,13 @@ from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, chips, mono, name, preview, written
+from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, chips, mono, name, preview
 from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter, ScopeFilter, TagFilter
 from ctxhub.core.admin.indexed import IndexedAdmin
 from ctxhub.core.admin.lists import ReadableRows
 from ctxhub.core.errors import Conflict
+from ctxhub.core.templatetags.entries import written
 from ctxhub.core.templatetags.moments import moment
 from memory.admin.decision_form import DecisionForm
 from memory.admin.decision_history import (

@@ -15,7 +15,7 @@ from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.cells import chips, name, preview, written
+from ctxhub.core.admin.cells import chips, name, preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
 from ctxhub.core.admin.indexed import IndexedAdmin
 from ctxhub.core.admin.lists import FilteredList, ReadableRows
@@ -130,7 +130,7 @@ class MemoryAdmin(IndexedAdmin):
             is_raw=is_raw,
             shown="" if is_raw else render_markdown(memory.content, raw_url=f"?text={RAW}"),
             tags=sorted(tag.name for tag in memory.tags.all()),
-            metadata=[(name, written(entry)) for name, entry in memory.metadata.items()],
+            metadata=memory.metadata,
             relationships=relationships_of(memory),
             add_relationship=_to_relate(memory),
             list_of_relationships=_list_of_relationships(memory),

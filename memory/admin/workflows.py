@@ -16,7 +16,7 @@ from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.cells import name, preview, written
+from ctxhub.core.admin.cells import name, preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.indexed import IndexedAdmin, found_ids
 from ctxhub.core.admin.lists import FilteredList, ReadableRows
@@ -131,7 +131,7 @@ class WorkflowAdmin(IndexedAdmin):
             pads=_pads(workflow),
             newest=_newest_states(workflow),
             spoken=SPOKEN,
-            metadata=[(name, written(entry)) for name, entry in workflow.metadata.items()],
+            metadata=workflow.metadata,
             add_pad=f"{reverse('admin:memory_scratchpad_add')}?{_query(workflow)}",
             may_change=self.has_change_permission(request, workflow),
             may_delete=self.has_delete_permission(request, workflow),

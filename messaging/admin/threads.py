@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import Count, QuerySet
 
 from ctxhub.core import clock
-from ctxhub.core.admin.cells import written
+from ctxhub.core.templatetags.entries import written
 from messaging.models import Delivery
 from messaging.selectors.messages import get_message
 from messaging.sql.message_rows import MessageRow, read_thread

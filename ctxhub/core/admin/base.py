@@ -1,10 +1,10 @@
 """The admin of a project's rows: who sees what, who may do what, and how services speak to the person."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from django.contrib import messages
 from django.contrib.admin import ShowFacets
@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.utils.safestring import mark_safe
 
 from ctxhub.core.admin.access import access_of, chosen_project, named_slug
+from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.lists import FilteredList
 from ctxhub.core.admin.looks import ChangeList, ModelAdmin
 from ctxhub.core.admin.service_form import ServiceForm, sentence
@@ -26,6 +27,8 @@ from ctxhub.core.models import Project
 from ctxhub.core.models.base import ProjectRow
 from ctxhub.core.selectors.people import find_person
 from ctxhub.core.writing import writing
+
+T = TypeVar("T")
 
 # Small screens leave it out: see admin.css.
 NOTHING = mark_safe('<span class="ctx-none">-</span>')
@@ -86,7 +89,7 @@ class ProjectAdmin(ModelAdmin):
         return [*columns, "project"] if has_choice else columns
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return FilteredList
+        return DatedList if self.date_hierarchy else FilteredList
 
     def project_of(self, row: Any) -> Project:
         project: Project = row.project
@@ -187,6 +190,25 @@ class ProjectAdmin(ModelAdmin):
         with acting(caller), writing(project.pk):
             yield
 
+    def write_each(self, request: HttpRequest, rows: Iterable[Any], write: Callable[[Any], T]) -> list[T]:
+        """What `write` answers for each row. Of each project all rows are written, or none."""
+        answers: list[T] = []
+        for project, own in self.by_project(rows):
+            with self.acting_in(request, project):
+                answers.extend(write(row) for row in own)
+        return answers
+
+    def try_to_write(
+        self, request: HttpRequest, row: Any, write: Callable[[], T], refuse: Callable[[str], object]
+    ) -> T | None:
+        """What `write` answers in the row's project; None where a service refuses: `refuse` tells why."""
+        try:
+            with self.acting_in(request, self.project_of(row)):
+                return write()
+        except CtxhubError as refusal:
+            refuse(sentence(refusal))
+            return None
+
     def changeform_view(
         self,
         request: HttpRequest,
@@ -240,10 +262,7 @@ class ProjectAdmin(ModelAdmin):
         return response
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        for project, rows in self.by_project(queryset):
-            with self.acting_in(request, project):
-                for row in rows:
-                    self.delete_model(request, row)
+        self.write_each(request, queryset, lambda row: self.delete_model(request, row))
 
     def get_deleted_objects(
         self, objs: Iterable[Model], request: HttpRequest

@@ -1,6 +1,5 @@
 """What stands in a cell of a list: chips, keys, texts cut short."""
 
-import json
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
@@ -12,7 +11,6 @@ from ctxhub.core.templatetags.moments import in_full
 
 PREVIEW_CHARACTERS = 120
 PRIORITY_COLOURS = {"critical": "danger", "high": "warning"}
-LINE_CHARACTERS = 72
 
 
 def chips(names: Iterable[str], url_of: Callable[[str], str] | None = None) -> SafeString:
@@ -28,14 +26,6 @@ def preview(text: str) -> SafeString | str:
     line = " ".join(text.split())
     short = line if len(line) <= PREVIEW_CHARACTERS else line[:PREVIEW_CHARACTERS].rstrip() + "…"
     return format_html('<span class="ctx-preview">{}</span>', short) if short else ""
-
-
-def written(value: Any) -> str:
-    """A text as it stands, anything else as JSON; on one line where it fits."""
-    if isinstance(value, str):
-        return value
-    line = json.dumps(value, ensure_ascii=False)
-    return line if len(line) <= LINE_CHARACTERS else json.dumps(value, ensure_ascii=False, indent=1)
 
 
 def mono(text: str) -> SafeString:

@@ -14,12 +14,12 @@ from unfold.decorators import display
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.access import shown_project_ids
 from ctxhub.core.admin.base import Menu, ProjectAdmin
-from ctxhub.core.admin.cells import mono, name, preview, time_in_full, written
-from ctxhub.core.admin.dates import DatedList
+from ctxhub.core.admin.cells import mono, name, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.looks import DropdownFilter
 from ctxhub.core.models import Event
 from ctxhub.core.selectors.events import note_of
+from ctxhub.core.templatetags.entries import written
 from ctxhub.core.templatetags.moments import moment
 
 EVENTS_LOOKED_AT = 2_000
@@ -72,9 +72,6 @@ class EventAdmin(ProjectAdmin):
     date_hierarchy = "at"
     ordering = ("-pk",)
     fields = ("project", "happened", "who", "verb", "about", "note", "told")
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[DatedList]:
-        return DatedList
 
     def get_urls(self) -> list[URLPattern]:
         opening = path(

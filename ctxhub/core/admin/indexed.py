@@ -7,20 +7,16 @@ from django.db.models.expressions import RawSQL
 from django.http import HttpRequest
 
 from ctxhub.core.admin.access import access_of, chosen_project, shown_project_ids
-from ctxhub.core.admin.base import ProjectAdmin
+from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.search.documents import kind_word
 from ctxhub.core.search.engines import Narrowing, found_object_ids
 from ctxhub.core.search.queries import parse_typed
 
 
-class IndexedAdmin(ProjectAdmin):
-    """Rows in which all that is typed stands, the last word perhaps unfinished; or the one that a ref names.
-
-    `ref_field` holds the name in a ref, where that is no number.
-    """
+class IndexedAdmin(LoggedAdmin):
+    """Finds rows that have all the words typed, the last perhaps unfinished; or the one that a ref names."""
 
     search_fields = ("pk",)  # Django shows a box where there are any.
-    ref_field = "pk"
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -35,7 +31,7 @@ class IndexedAdmin(ProjectAdmin):
         return self._found(request, queryset, search_term), False
 
     def _found(self, request: HttpRequest, rows: QuerySet[Any], typed: str) -> QuerySet[Any]:
-        found = found_ids(request, str(self.ref_kind), typed)
+        found = found_ids(request, self.ref_kind, typed)
         return rows.filter(pk__in=found) if found else rows.none()
 
 

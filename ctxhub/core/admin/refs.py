@@ -1,4 +1,4 @@
-"""From a ref (`decision:api/auth`) to the page of what it names. Each app registers its kinds."""
+"""From a ref (`decision:api/auth`) to the page of what it names. Each LoggedAdmin registers its kind."""
 
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,11 +1,13 @@
 """Forms whose answers a service writes: they read what a person typed, and show what the service refuses."""
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from ctxhub.core.admin.fields import object_change
 from ctxhub.core.admin.looks import ModelForm
 from ctxhub.core.errors import CtxhubError
-from ctxhub.core.models import Project
+from ctxhub.core.models import Layer, Project
 
 
 class ServiceForm(ModelForm):
@@ -23,6 +25,22 @@ class ServiceForm(ModelForm):
     def filled_in(self, *always: str) -> dict[str, Any]:
         """What the person filled in, and the fields of these names even where they are empty."""
         return {name: value for name, value in self.cleaned_data.items() if value or name in always}
+
+    def changed(self) -> dict[str, Any]:
+        """What the person changed. Metadata merges by key: a key that is to go is said to be None."""
+        values = {name: self.cleaned_data[name] for name in self.changed_data}
+        if "metadata" in values:
+            values["metadata"] = object_change(self.initial.get("metadata", {}), values["metadata"])
+        return values
+
+    def offer_layers(self) -> None:
+        """Fills the choices of the field `layer` with the layers of the project."""
+        layers = Layer.objects.in_project(self.project).values_list("name", flat=True) if self.project else ()
+        self.fields["layer"].choices = [("", "none"), *((name, name) for name in layers)]  # type: ignore[attr-defined]
+
+    def suggestions(self) -> Mapping[str, Sequence[str]]:
+        """What text fields suggest, by the id of the list that their widget names."""
+        return {}
 
     def _field_of(self, refusal: CtxhubError) -> str | None:
         """Refusals begin with the argument they are about: `key must not be blank.`, `tags[3] has ...`."""

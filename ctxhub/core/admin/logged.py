@@ -1,0 +1,100 @@
+"""The admin of rows that services write and the log names: refs lead to their pages, pages to their log."""
+
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.admin import AdminSite
+from django.contrib.admin.utils import unquote
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from ctxhub.core.admin import refs
+from ctxhub.core.admin.base import ProjectAdmin
+from ctxhub.core.admin.cells import name
+from ctxhub.core.inputs import read_id
+from ctxhub.core.templatetags.moments import moment
+
+
+class LoggedAdmin(ProjectAdmin):
+    """A ref (`decision:api/auth`) has `ref_kind` before its colon, and behind it what `ref_field` holds."""
+
+    ref_kind: ClassVar[str]
+    ref_field: ClassVar[str] = "pk"
+    page_name: ClassVar[str] = "change"
+    why_missing: ClassVar[str] = "Perhaps it was deleted?"
+
+    def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
+        super().__init__(model, admin_site)
+        refs.pages[self.ref_kind] = self.page_of_ref
+
+    # -- Refs --------------------------------------------------------------------------------------
+
+    def page_of_ref(self, project_id: int, name: str) -> str | None:
+        row_id = self.find_id(project_id, name)
+        return self.page_of_id(row_id) if row_id else None
+
+    def page_of_id(self, row_id: int) -> str:
+        return self.url(self.page_name, row_id)
+
+    def find_id(self, project_id: int, name: str) -> int | None:
+        """The id of the row that a ref names; None where there is none."""
+        value = read_id(name) if self.refs_are_numbers else name
+        if value is None:
+            return None
+        rows = self.model.objects.in_project(project_id).filter(**{self.ref_field: value})
+        row_id: int | None = rows.values_list("pk", flat=True).first()
+        return row_id
+
+    def ref_of(self, row: Any) -> str:
+        ref: str = row.ref
+        return ref
+
+    # -- The log -----------------------------------------------------------------------------------
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The log, narrowed to this row: it has every change, Django's own history those of the admin."""
+        row = self.get_object(request, unquote(object_id))
+        return self.missing(request, object_id) if row is None else HttpResponseRedirect(self.log_url(row))
+
+    def log_url(self, row: Any) -> str:
+        query = urlencode({"project": self.project_of(row).slug, "ref": self.ref_of(row)})
+        return f"{reverse('admin:core_event_changelist')}?{query}"
+
+    def missing(self, request: HttpRequest, object_id: object) -> HttpResponse:
+        """Back to the list, which says that the row is not there."""
+        noun = self.opts.verbose_name
+        messages.warning(request, f"There is no {noun} {object_id} here. {self.why_missing}")
+        return HttpResponseRedirect(self.url("changelist"))
+
+    # -- Columns that most lists have --------------------------------------------------------------
+
+    @display(description="Agent", ordering="agent__name")
+    def by(self, row: Any) -> SafeString:
+        return name(row.agent.name if row.agent else "system")
+
+    @display(description="Updated", ordering="updated_at")
+    def updated(self, row: Any) -> SafeString | str:
+        return moment(row.updated_at)
+
+    # -- Writing -----------------------------------------------------------------------------------
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """A new row is read again, as the service has stored it."""
+        if change:
+            self.change_row(request, obj, form)
+        else:
+            obj.pk = self.add_row(request, obj, form)
+            obj.refresh_from_db()
+
+    def add_row(self, request: HttpRequest, row: Any, form: Any) -> int:
+        """Calls the service with what the person typed; answers the id of the new row."""
+        raise NotImplementedError
+
+    def change_row(self, request: HttpRequest, row: Any, form: Any) -> None:
+        raise NotImplementedError

@@ -1,0 +1,147 @@
+"""The admin of a noun: its list, the page of a row that is for reading, its form, its row actions."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
+
+from django.contrib import messages
+from django.contrib.admin.utils import unquote
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.safestring import SafeString
+from django.utils.text import capfirst
+from unfold.decorators import display
+
+from ctxhub.core.admin.cells import chips
+from ctxhub.core.admin.dates import DatedList
+from ctxhub.core.admin.indexed import IndexedAdmin
+from ctxhub.core.admin.lists import FilteredList, ReadableRows
+from ctxhub.core.admin.looks import ChangeList
+from ctxhub.core.admin.row_actions import RowActionAdmin
+from ctxhub.core.inputs import read_id
+
+
+class ReadableList(ReadableRows, FilteredList): ...
+
+
+class ReadableDatedList(ReadableRows, DatedList): ...
+
+
+class NounAdmin(RowActionAdmin, IndexedAdmin):
+    """A noun adds its columns, its form, and what its page shows.
+
+    `read_template` extends ctxhub/detail.html. Where `has_change_form` is False, rows are not reworded:
+    the address of the form leads to the page.
+    """
+
+    page_name = "read"
+    read_template: ClassVar[str]
+    has_change_form: ClassVar[bool] = True
+
+    # -- The list ----------------------------------------------------------------------------------
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        """A list whose rows lead to the page that is for reading."""
+        return ReadableDatedList if self.date_hierarchy else ReadableList
+
+    @display(description="Tags")
+    def tagged(self, row: Any) -> SafeString | str:
+        names = sorted(tag.name for tag in row.tags.all())
+        return chips(names, lambda name: row.shown_in.narrowed_to(tag=name))
+
+    # -- The page ----------------------------------------------------------------------------------
+
+    def get_urls(self) -> list[URLPattern]:
+        actions = [
+            self.row_path(action.name, partial(self.row_action_view, action=action))
+            for action in self.row_actions
+        ]
+        return [
+            self.row_path("read", self.read_page, route=""),
+            *self.get_row_urls(),
+            *actions,
+            *super().get_urls(),
+        ]
+
+    def get_row_urls(self) -> list[URLPattern]:
+        """What a row has besides its page, as `row_path`s."""
+        return []
+
+    def row_path(
+        self, view_name: str, view: Callable[[HttpRequest, Any], HttpResponse], route: str | None = None
+    ) -> URLPattern:
+        """The address of a view of one row: `<id>/raw/` for "raw". The view is given the row."""
+
+        def view_of_id(request: HttpRequest, row_id: int) -> HttpResponse:
+            row = self.get_object(request, str(row_id))
+            return self.missing(request, row_id) if row is None else view(request, row)
+
+        return path(
+            f"<int:row_id>/{f'{view_name}/' if route is None else route}",
+            self.admin_site.admin_view(view_of_id),
+            name=f"{self.opts.app_label}_{self.opts.model_name}_{view_name}",
+        )
+
+    def read_page(self, request: HttpRequest, row: Any) -> HttpResponse:
+        return self.row_page(request, row, self.read_template, **self.get_read_context(request, row))
+
+    def get_read_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        """What the page shows besides the row itself."""
+        return {}
+
+    def row_page(
+        self, request: HttpRequest, row: Any, template: str, *, title: str = "", **context: Any
+    ) -> TemplateResponse:
+        """A page of one row, in a template that extends ctxhub/detail.html."""
+        standard = {
+            "row": row,
+            "project": self.project_of(row),
+            "list_url": self.url("changelist"),
+            "change_url": self.url("change", row.pk),
+            "delete_url": self.url("delete", row.pk),
+            "history_url": self.url("history", row.pk),
+            "may_change": self.has_change_permission(request, row),
+            "may_delete": self.has_delete_permission(request, row),
+        }
+        title = title or capfirst(str(self.opts.verbose_name))
+        return self.page(request, template, title, **{**standard, **context})
+
+    # -- The form ----------------------------------------------------------------------------------
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """The form; whoever may only read is shown the page for reading."""
+        if not self.has_change_form:
+            return self._to_page(request, unquote(object_id))
+        row = self.get_object(request, unquote(object_id))
+        if row is not None and request.method == "GET" and not self._is_editable(request, row):
+            return HttpResponseRedirect(self.page_of_id(row.pk))
+        response: HttpResponse = super().change_view(request, object_id, form_url, extra_context)
+        return response
+
+    def _to_page(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        row_id = read_id(object_id)
+        return HttpResponseRedirect(self.page_of_id(row_id)) if row_id else self.missing(request, object_id)
+
+    def why_not_edited(self, row: Any) -> str:
+        """Why nobody may change the row at present; "": it can be changed."""
+        return ""
+
+    def _is_editable(self, request: HttpRequest, row: Any) -> bool:
+        """Whether the person may change the row; whoever may, but not at present, is told why."""
+        may_change, reason = self.has_change_permission(request, row), self.why_not_edited(row)
+        if may_change and reason:
+            messages.warning(request, reason)
+        return may_change and not reason
+
+    def response_post_save_add(self, request: HttpRequest, obj: Any) -> HttpResponseRedirect:
+        return HttpResponseRedirect(self.page_of_id(obj.pk))
+
+    def response_post_save_change(self, request: HttpRequest, obj: Any) -> HttpResponseRedirect:
+        return HttpResponseRedirect(self.page_of_id(obj.pk))

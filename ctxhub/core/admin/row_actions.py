@@ -1,0 +1,132 @@
+"""Actions on rows: a button on the page of a row, and an entry in the list's menu for the selected rows."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin import AdminSite
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+from ctxhub.core.admin.logged import LoggedAdmin
+from ctxhub.core.admin.service_form import sentence
+from ctxhub.core.errors import CtxhubError
+
+Run = Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True)
+class RowAction:
+    """`run(model_admin, request, rows, **fields of the form)` acts on the rows and tells the person.
+
+    `template` is the page that asks first, with the fields of `form`; without one the action runs at once.
+    """
+
+    run: Run
+    description: str
+    template: str = ""
+    form: type[forms.Form] = forms.Form
+
+    @property
+    def name(self) -> str:
+        return self.run.__name__
+
+
+def row_action(
+    description: str, *, template: str = "", form: type[forms.Form] = forms.Form
+) -> Callable[[Run], RowAction]:
+    """Makes a method of a RowActionAdmin an action; `description` stands in the list's menu.
+
+    A method `close` becomes the action `close_selected` of the list, and the page `<id>/close/` of a row.
+    """
+
+    def declare(run: Run) -> RowAction:
+        return RowAction(run, description, template, form)
+
+    return declare
+
+
+class RowActionAdmin(LoggedAdmin):
+    """Runs the row actions that its class declares, for whoever may change every row."""
+
+    def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
+        super().__init__(model, admin_site)
+        self.row_actions = _declared(type(self))
+        self.actions = [*(self.actions or ()), *map(_on_selected_rows, self.row_actions)]
+
+    def row_action_view(self, request: HttpRequest, row: Any, action: RowAction) -> HttpResponse:
+        """The page that asks; where there is none, an address that is merely opened changes nothing."""
+        back = self.page_of_id(row.pk)
+        if not action.template and request.method != "POST":
+            return HttpResponseRedirect(back)
+        return self.run_row_action(request, action, [row], back)
+
+    def run_row_action(
+        self, request: HttpRequest, action: RowAction, rows: Sequence[Any], back: str
+    ) -> HttpResponse:
+        if problem := self.why_not(request, rows):
+            messages.error(request, problem)
+        elif action.template:
+            return self._ask_and_run(request, action, rows, back)
+        else:
+            self._run_at_once(request, action, rows)
+        return HttpResponseRedirect(back)
+
+    def why_not(self, request: HttpRequest, rows: Sequence[Any]) -> str:
+        """Why nothing can be done to these rows; "": it can."""
+        if all(self.has_change_permission(request, row) for row in rows):
+            return ""
+        return f"You may read these {self.opts.verbose_name_plural}, and not change them."
+
+    def get_row_action_context(self, request: HttpRequest, rows: Sequence[Any]) -> dict[str, Any]:
+        """What the page that asks shows besides the rows and the form."""
+        return {}
+
+    def _run_at_once(self, request: HttpRequest, action: RowAction, rows: Sequence[Any]) -> None:
+        try:
+            action.run(self, request, rows)
+        except CtxhubError as refusal:
+            messages.error(request, sentence(refusal))
+
+    def _ask_and_run(
+        self, request: HttpRequest, action: RowAction, rows: Sequence[Any], back: str
+    ) -> HttpResponse:
+        """What a service refuses stands on the page that asks."""
+        form = action.form(request.POST if "confirmed" in request.POST else None)
+        if form.is_valid():
+            try:
+                action.run(self, request, rows, **form.cleaned_data)
+            except CtxhubError as refusal:
+                form.add_error(None, sentence(refusal))
+            else:
+                return HttpResponseRedirect(back)
+        return self.page(
+            request,
+            action.template,
+            action.name.capitalize(),
+            form=form,
+            rows=rows,
+            back=back,
+            action_name=request.POST.get("action", ""),
+            **self.get_row_action_context(request, rows),
+        )
+
+
+def _declared(admin_class: type) -> list[RowAction]:
+    """In the order of the class's body."""
+    members = (member for each in reversed(admin_class.__mro__) for member in vars(each).values())
+    return [member for member in members if isinstance(member, RowAction)]
+
+
+def _on_selected_rows(action: RowAction) -> Callable[..., HttpResponse]:
+    """The entry in the list's menu."""
+
+    @admin.action(description=action.description, permissions=["change"])
+    def run(model_admin: RowActionAdmin, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
+        back = model_admin.url("changelist") if action.template else request.get_full_path()
+        return model_admin.run_row_action(request, action, list(queryset), back)
+
+    run.__name__ = f"{action.name}_selected"
+    return run

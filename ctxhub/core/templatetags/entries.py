@@ -1,0 +1,25 @@
+"""A JSON object as a page shows it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+
+register = template.Library()
+
+LINE_CHARACTERS = 72
+
+
+@register.filter
+def entries(value: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Each key with its value as text. (`value.items` in a template could be a value of the key "items".)"""
+    return [(name, written(entry)) for name, entry in value.items()]
+
+
+def written(value: Any) -> str:
+    """A text as it stands, anything else as JSON; on one line where it fits."""
+    if isinstance(value, str):
+        return value
+    line = json.dumps(value, ensure_ascii=False)
+    return line if len(line) <= LINE_CHARACTERS else json.dumps(value, ensure_ascii=False, indent=1)
