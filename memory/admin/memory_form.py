@@ -1,4 +1,4 @@
-"""The form of a memory: what a person typed, as arguments of its services, save what they left alone."""
+"""The form of a memory."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.fields import LinesField, ObjectField, ProseField, WordsField, object_change
+from ctxhub.core.admin.fields import LinesField, ObjectField, ProseField, WordsField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.inputs import NAME_LENGTH
 from memory.models import Context, Difficulty, Memory, MemoryType
@@ -73,12 +73,11 @@ class MemoryForm(ServiceForm):
             "seen": row.updated_at.isoformat(),
         }
 
-    def contexts(self) -> list[str]:
-        """The names that are offered."""
+    def suggestions(self) -> dict[str, list[str]]:
         if self.project is None:
-            return []
+            return {}
         known = Context.objects.in_project(self.project).order_by("-updated_at", "-pk")
-        return list(known.values_list("name", flat=True)[:CONTEXTS_OFFERED])
+        return {"contexts": list(known.values_list("name", flat=True)[:CONTEXTS_OFFERED])}
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
@@ -87,11 +86,7 @@ class MemoryForm(ServiceForm):
         return cleaned
 
     def arguments(self) -> dict[str, Any]:
-        """What the services are to be told: of a new memory what was filled in, else what was changed."""
-        said = {name: value for name, value in self.cleaned_data.items() if name != "seen"}
-        if not self.instance.pk:
-            return {name: value for name, value in said.items() if value or name == "content"}
-        told = {name: said[name] for name in self.changed_data if name in said}
-        if "metadata" in told:
-            told["metadata"] = object_change(self.initial["metadata"], told["metadata"])
-        return told
+        """The arguments of the services: of a new memory what was filled in, else what was changed."""
+        values = self.changed() if self.instance.pk else self.filled_in("content")
+        values.pop("seen", None)
+        return values
