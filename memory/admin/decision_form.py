@@ -8,10 +8,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.fields import LinesField, ObjectField, ProseField, WordsField
+from ctxhub.core.admin.fields import LinesField, ObjectField, ProseField, WordsField, object_change
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.inputs import NAME_LENGTH
-from ctxhub.core.models import Layer
 from memory.admin.alternatives import AlternativesField
 from memory.admin.decision_history import FieldChange, Version, changes_between
 from memory.models import DecisionStatus
@@ -68,8 +67,7 @@ class DecisionForm(ServiceForm):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        layers = Layer.objects.in_project(self.project).values_list("name", flat=True) if self.project else ()
-        self.fields["layer"].choices = [("", "none"), *((name, name) for name in layers)]  # type: ignore[attr-defined]
+        self.offer_layers()
         self.theirs: list[FieldChange] = []
         self.is_late = self.is_bound and self.seen is not self.standing
         if self.standing and self.seen:
@@ -145,8 +143,7 @@ class DecisionForm(ServiceForm):
         if changed & {"pros", "cons"}:
             told["tradeoffs"] = {side: self._entries(side) for side in ("pros", "cons") if said[side]}
         if "metadata" in changed:
-            # Metadata merges by key: what is to go has to be said.
-            told["metadata"] = {**dict.fromkeys(self.initial.get("metadata", {})), **said["metadata"]}
+            told["metadata"] = object_change(self.initial.get("metadata", {}), said["metadata"])
         return told
 
     def _value(self, changed: set[str]) -> str | int | float:
