@@ -1,14 +1,13 @@
 """What people do to a scratchpad beside rewriting it: add at its end, take it back to what it was."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest
 
 from ctxhub.core.admin.base import ProjectAdmin, person
-from ctxhub.core.admin.service_form import sentence
-from ctxhub.core.errors import CtxhubError
 from ctxhub.core.inputs import read_id
 from memory.admin.scratchpad_form import AppendForm
 from memory.models import Scratchpad
@@ -19,15 +18,16 @@ UNTOUCHED = "Nothing was written: look at what has changed."
 
 def append(model_admin: ProjectAdmin, request: HttpRequest, pad: Scratchpad, form: AppendForm) -> bool:
     """Others may append at the same time: none of it is lost, so nothing is expected of the pad."""
+    if not form.is_valid():
+        return False
+    content = form.cleaned_data["content"]
 
     def write() -> Mapping[str, Any]:
-        return append_to_scratchpad(
-            caller=person(), scratchpad_id=pad.pk, content=form.cleaned_data["content"]
-        )
+        return append_to_scratchpad(caller=person(), scratchpad_id=pad.pk, content=content)
 
-    return form.is_valid() and _is_written(
-        model_admin, request, pad, write, lambda said: form.add_error("content", said)
-    )
+    answer = model_admin.try_to_write(request, pad, write, partial(form.add_error, "content"))
+    tell_cut(request, answer)
+    return answer is not None
 
 
 def restore(model_admin: ProjectAdmin, request: HttpRequest, pad: Scratchpad) -> str:
@@ -41,32 +41,17 @@ def restore(model_admin: ProjectAdmin, request: HttpRequest, pad: Scratchpad) ->
             caller=person(), scratchpad_id=pad.pk, revision=revision, expected_revision=seen
         )
 
-    def refuse(said: str) -> None:
-        messages.error(request, f"{said} {UNTOUCHED}")
+    def refuse(reason: str) -> None:
+        messages.error(request, f"{reason} {UNTOUCHED}")
 
-    if not _is_written(model_admin, request, pad, write, refuse):
+    answer = model_admin.try_to_write(request, pad, write, refuse)
+    if answer is None:
         return f"?state={revision}&against=present"
+    tell_cut(request, answer)
     messages.success(request, f"It is again what it was at revision {revision}.")
     return ""
 
 
-def tell_cut(request: HttpRequest, answer: Mapping[str, Any]) -> None:
-    if warning := answer.get("warning"):
+def tell_cut(request: HttpRequest, answer: Mapping[str, Any] | None) -> None:
+    if answer and (warning := answer.get("warning")):
         messages.warning(request, warning)
-
-
-def _is_written(
-    model_admin: ProjectAdmin,
-    request: HttpRequest,
-    pad: Scratchpad,
-    write: Callable[[], Mapping[str, Any]],
-    refuse: Callable[[str], None],
-) -> bool:
-    """Whether it was written, by the person in the pad's project; what is refused is told."""
-    try:
-        with model_admin.acting_in(request, pad.project):
-            tell_cut(request, write())
-    except CtxhubError as refusal:
-        refuse(sentence(refusal))
-        return False
-    return True

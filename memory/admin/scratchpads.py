@@ -1,28 +1,23 @@
 """Scratchpads: to be found, read, written to, and taken back to what they were."""
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import admin, messages
-from django.contrib.admin.utils import unquote
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.cells import name, preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
-from ctxhub.core.admin.indexed import IndexedAdmin
-from ctxhub.core.admin.lists import FilteredList, ReadableRows
 from ctxhub.core.admin.looks import TextFilter
 from ctxhub.core.admin.markdown import read_markdown, the_rest
+from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.caller import WRITE
 from ctxhub.core.inputs import read_id
-from ctxhub.core.templatetags.moments import moment
 from memory.admin.numbered_lines import numbered_lines
 from memory.admin.scratchpad_form import AppendForm, NewPadForm, PadForm
 from memory.admin.scratchpad_states import states_page, with_writer
@@ -54,15 +49,13 @@ class BegunByFilter(AgentFilter):
     title = "begun by"
 
 
-class ReadableList(ReadableRows, FilteredList): ...
-
-
 @admin.register(Scratchpad)
-class ScratchpadAdmin(IndexedAdmin):
+class ScratchpadAdmin(NounAdmin):
     menu = Menu("Knowledge", "sticky_note_2")
     ref_kind = "scratchpad"
     form = PadForm
     change_form_template = "ctxhub/scratchpad_form.html"
+    why_missing = "Perhaps it was deleted or cleaned?"
     delete_scope = WRITE
 
     list_display = ("named", "within", "characters", "revision", "by", "updated")
@@ -78,9 +71,6 @@ class ScratchpadAdmin(IndexedAdmin):
         """Without the texts: a page reads its own by itself."""
         rows: QuerySet[Scratchpad] = super().get_queryset(request)
         return with_writer(rows).defer("content")
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ReadableList]:
-        return ReadableList
 
     @display(description="Scratchpad", ordering="name")
     def named(self, pad: Scratchpad) -> SafeString | str:
@@ -99,61 +89,45 @@ class ScratchpadAdmin(IndexedAdmin):
     def by(self, pad: Any) -> SafeString:
         return name(pad.writer)
 
-    @display(description="Updated", ordering="updated_at")
-    def updated(self, pad: Scratchpad) -> SafeString | str:
-        return moment(pad.updated_at)
-
     # -- Reading -----------------------------------------------------------------------------------
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        own = "<int:pad_id>/"
+    def get_row_urls(self) -> list[URLPattern]:
         return [
-            path(own, view(self.read_view), name="memory_scratchpad_read"),
-            path(f"{own}raw/", view(self.raw_view), name="memory_scratchpad_raw"),
-            path(f"{own}revisions/", view(self.revisions_view), name="memory_scratchpad_revisions"),
-            path(f"{own}append/", view(self.append_view), name="memory_scratchpad_append"),
-            path(f"{own}restore/", view(self.restore_view), name="memory_scratchpad_restore"),
-            *super().get_urls(),
+            self.row_path("raw", self.raw_view),
+            self.row_path("revisions", self.revisions_view),
+            self.row_path("append", self.append_view),
+            self.row_path("restore", self.restore_view),
         ]
 
-    def read_view(self, request: HttpRequest, pad_id: int) -> HttpResponse:
-        pad = self.get_object(request, str(pad_id))
-        return self._missing(request, pad_id) if pad is None else self._read(request, pad, AppendForm())
+    def read_page(self, request: HttpRequest, row: Scratchpad) -> HttpResponse:
+        return self._read(request, row, AppendForm())
 
     def _read(self, request: HttpRequest, pad: Scratchpad, form: AppendForm) -> HttpResponse:
         rendered = read_markdown(pad.content)
-        rest = the_rest(rendered, self.url("raw", pad.pk))
-        may_append = self._may_write(request, pad)
-        return self._page(
+        return self._pad_page(
             request,
             "ctxhub/scratchpad.html",
             pad,
+            tab="text",
             rendered=rendered,
-            rest=rest,
-            form=form if may_append else None,
+            rest=the_rest(rendered, self.url("raw", pad.pk)),
+            form=form if self._may_write(request, pad) else None,
         )
 
-    def raw_view(self, request: HttpRequest, pad_id: int) -> HttpResponse:
-        pad = self.get_object(request, str(pad_id))
-        if pad is None:
-            return self._missing(request, pad_id)
+    def raw_view(self, request: HttpRequest, pad: Scratchpad) -> HttpResponse:
         lines = numbered_lines(pad.content, request.GET.get("line", ""))
-        return self._page(request, "ctxhub/scratchpad_raw.html", pad, lines=lines)
+        return self._pad_page(request, "ctxhub/scratchpad_raw.html", pad, tab="raw", lines=lines)
 
-    def revisions_view(self, request: HttpRequest, pad_id: int) -> HttpResponse:
-        pad = self.get_object(request, str(pad_id))
-        if pad is None:
-            return self._missing(request, pad_id)
-        return self._page(request, "ctxhub/scratchpad_revisions.html", pad, **states_page(request, pad))
+    def revisions_view(self, request: HttpRequest, pad: Scratchpad) -> HttpResponse:
+        return self._pad_page(
+            request, "ctxhub/scratchpad_revisions.html", pad, tab="revisions", **states_page(request, pad)
+        )
 
-    def _page(self, request: HttpRequest, template: str, pad: Scratchpad, **context: Any) -> HttpResponse:
-        return self.page(
+    def _pad_page(self, request: HttpRequest, template: str, pad: Scratchpad, **context: Any) -> HttpResponse:
+        return self.row_page(
             request,
+            pad,
             template,
-            "Scratchpad",
-            row=pad,
-            project=pad.project,
             state=state_of(pad.workflow),
             state_colours=STATE_COLOURS,
             may_write=self._may_write(request, pad),
@@ -171,22 +145,6 @@ class ScratchpadAdmin(IndexedAdmin):
         elif not pad.workflow.is_active:
             messages.error(request, CLOSED)
         return self._may_write(request, pad)
-
-    def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """The log tells all that happened to it, whoever did it."""
-        pad = self.get_object(request, unquote(object_id))
-        if pad is None:
-            return self._missing(request, object_id)
-        query = urlencode({"project": pad.project.slug, "ref": pad.ref})
-        return HttpResponseRedirect(f"{reverse('admin:core_event_changelist')}?{query}")
-
-    def _missing(self, request: HttpRequest, object_id: object) -> HttpResponse:
-        messages.warning(
-            request, f"There is no scratchpad {object_id} here. Perhaps it was deleted or cleaned?"
-        )
-        return HttpResponseRedirect(self.url("changelist"))
 
     # -- Begun, rewritten --------------------------------------------------------------------------
 
@@ -208,44 +166,31 @@ class ScratchpadAdmin(IndexedAdmin):
             form.was = find_revision(obj.project_id, obj.pk, told)
         return form
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *arguments: Any, **options: Any
     ) -> HttpResponse:
-        """The form; what cannot be written to is shown as it is read."""
-        pad = self.get_object(request, unquote(object_id))
-        if pad and request.method == "GET" and not self._may_write(request, pad):
-            if self.has_change_permission(request, pad):
-                messages.warning(request, CLOSED)
-            return HttpResponseRedirect(self.url("read", pad.pk))
-        title = f"Edit {pad}" if pad else ""
-        response: HttpResponse = super().change_view(
-            request, object_id, form_url, {"title": title, **(extra_context or {})}
+        if context["original"]:
+            context["title"] = f"Edit {context['original']}"
+        return super().render_change_form(request, context, *arguments, **options)
+
+    def add_row(self, request: HttpRequest, row: Scratchpad, form: Any) -> int:
+        answer = create_scratchpad(caller=person(), **form.arguments())
+        tell_cut(request, answer)
+        return answer["scratchpad_id"]
+
+    def change_row(self, request: HttpRequest, row: Scratchpad, form: Any) -> None:
+        if "content" not in form.changed_data:
+            return
+        answer = update_scratchpad(
+            caller=person(),
+            scratchpad_id=row.pk,
+            content=form.cleaned_data["content"],
+            expected_revision=form.cleaned_data["seen"],
         )
-        return response
+        tell_cut(request, answer)
 
-    def save_model(self, request: HttpRequest, obj: Scratchpad, form: Any, change: bool) -> None:
-        caller = person()
-        if not change:
-            made = create_scratchpad(caller=caller, **form.arguments())
-            obj.__dict__ |= (
-                Scratchpad.objects.in_project(caller.project).get(pk=made["scratchpad_id"]).__dict__
-            )
-            tell_cut(request, made)
-        elif "content" in form.changed_data:
-            said, seen = form.cleaned_data["content"], form.cleaned_data["seen"]
-            answer = update_scratchpad(
-                caller=caller, scratchpad_id=obj.pk, content=said, expected_revision=seen
-            )
-            tell_cut(request, answer)
-
-    def response_post_save_add(self, request: HttpRequest, obj: Scratchpad) -> HttpResponseRedirect:
-        return HttpResponseRedirect(self.url("read", obj.pk))
-
-    response_post_save_change = response_post_save_add
+    def why_not_edited(self, row: Scratchpad) -> str:
+        return "" if row.workflow.is_active else CLOSED
 
     def delete_model(self, request: HttpRequest, obj: Scratchpad) -> None:
         delete_scratchpad(caller=person(), scratchpad_id=obj.pk)
@@ -254,36 +199,21 @@ class ScratchpadAdmin(IndexedAdmin):
         return f"{row}, with all that it was. That there was such a scratchpad stays in the log."
 
     def why_kept(self, row: Scratchpad) -> str:
-        return "" if row.workflow.is_active else CLOSED
+        return self.why_not_edited(row)
 
     # -- Added to, taken back ----------------------------------------------------------------------
 
-    def append_view(self, request: HttpRequest, pad_id: int) -> HttpResponse:
-        pad = self.get_object(request, str(pad_id))
-        if pad is None:
-            return self._missing(request, pad_id)
+    def append_view(self, request: HttpRequest, pad: Scratchpad) -> HttpResponse:
         if request.method != "POST" or not self._is_allowed(request, pad):
-            return HttpResponseRedirect(self.url("read", pad.pk))
+            return HttpResponseRedirect(self.page_of_id(pad.pk))
         form = AppendForm(request.POST)
         if append(self, request, pad, form):
-            return HttpResponseRedirect(f"{self.url('read', pad.pk)}#end")
+            return HttpResponseRedirect(f"{self.page_of_id(pad.pk)}#end")
         return self._read(request, pad, form)
 
-    def restore_view(self, request: HttpRequest, pad_id: int) -> HttpResponse:
+    def restore_view(self, request: HttpRequest, pad: Scratchpad) -> HttpResponse:
         """By a button beside a state: an address that is merely opened changes nothing."""
-        pad = self.get_object(request, str(pad_id))
-        if pad is None:
-            return self._missing(request, pad_id)
         page = self.url("revisions", pad.pk)
         if request.method != "POST" or not self._is_allowed(request, pad):
             return HttpResponseRedirect(page)
         return HttpResponseRedirect(page + restore(self, request, pad))
-
-
-def page_of_scratchpad(project_id: int, name: str) -> str | None:
-    row_id = read_id(name)
-    exists = row_id and Scratchpad.objects.in_project(project_id).filter(pk=row_id).exists()
-    return reverse("admin:memory_scratchpad_read", args=[row_id]) if exists else None
-
-
-refs.pages["scratchpad"] = page_of_scratchpad

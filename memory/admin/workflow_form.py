@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.fields import ObjectField, object_change
+from ctxhub.core.admin.fields import ObjectField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.inputs import NAME_LENGTH
 
@@ -25,10 +25,3 @@ class WorkflowForm(ServiceForm):
         super().__init__(*arguments, **options)
         if self.instance.pk:
             self.initial.update(name=self.instance.name, metadata=self.instance.metadata)
-
-    def arguments(self) -> dict[str, Any]:
-        """What the services are to be told: only what the person changed."""
-        told: dict[str, Any] = {name: self.cleaned_data[name] for name in self.changed_data}
-        if "metadata" in told:
-            told["metadata"] = object_change(self.initial.get("metadata", {}), told["metadata"])
-        return told
