@@ -14,14 +14,11 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from ctxhub.core import clock
-from ctxhub.core.admin import refs
 from ctxhub.core.admin.agents import links_of_agents
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, PRIORITY_COLOURS, chips, name, preview
-from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.filters import ProjectFilter
-from ctxhub.core.admin.indexed import IndexedAdmin
-from ctxhub.core.admin.lists import ReadableRows
+from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.models import Agent
 from ctxhub.core.templatetags.moments import moment
 from messaging.admin.colours import STATE_COLOURS, TYPE_COLOURS
@@ -36,16 +33,15 @@ ACK_COLOURS = {"late": "danger", "awaited": "warning", "given": "success"}
 NAMES_SHOWN = 4
 
 
-class ThreadList(ReadableRows, DatedList): ...
-
-
 @admin.register(Message)
-class MessageAdmin(IndexedAdmin):
+class MessageAdmin(NounAdmin):
     menu = Menu("Activity", "forum")
     ref_kind = "message"
     form = MessageForm
     change_form_template = "ctxhub/message_form.html"
     change_scope = None
+    has_change_form = False
+    why_missing = "It may have been cleaned up."
 
     list_display = ("said", "who", "to", "kind", "urgency", "progress", "acknowledged", "sent")
     list_display_links = ("said",)
@@ -83,9 +79,6 @@ class MessageAdmin(IndexedAdmin):
             )
             .prefetch_related(Prefetch("deliveries", queryset=named))
         )
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ThreadList]:
-        return ThreadList
 
     @display(description="Text")
     def said(self, message: Any) -> SafeString | str:
@@ -132,20 +125,12 @@ class MessageAdmin(IndexedAdmin):
     # -- Reading -----------------------------------------------------------------------------------
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        return [
-            path("<int:message_id>/", view(self.read_view), name="messaging_message_read"),
-            path("inbox/<int:agent_id>/", view(self.inbox_view), name="messaging_message_inbox"),
-            *super().get_urls(),
-        ]
+        inbox = self.admin_site.admin_view(self.inbox_view)
+        return [path("inbox/<int:agent_id>/", inbox, name="messaging_message_inbox"), *super().get_urls()]
 
-    def read_view(self, request: HttpRequest, message_id: int) -> HttpResponse:
+    def read_page(self, request: HttpRequest, row: Message) -> HttpResponse:
         """The conversation that a message belongs to."""
-        message = self.get_object(request, str(message_id))
-        if message is None:
-            notices.warning(request, f"There is no message {message_id} here. It may have been cleaned up.")
-            return HttpResponseRedirect(self.url("changelist"))
-        return thread_page(self, request, message)
+        return thread_page(self, request, row)
 
     def inbox_view(self, request: HttpRequest, agent_id: int) -> HttpResponse:
         """What an agent has to read."""
@@ -157,35 +142,13 @@ class MessageAdmin(IndexedAdmin):
 
     # -- Writing -----------------------------------------------------------------------------------
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        """What was said is not changed: its page is the conversation."""
-        place = "read" if object_id.isdecimal() else "changelist"
-        return HttpResponseRedirect(self.url(place, *([int(object_id)] if place == "read" else [])))
-
-    def save_model(self, request: HttpRequest, obj: Message, form: Any, change: bool) -> None:
-        caller = person()
-        answer = send_message(caller=caller, **form.arguments())
-        obj.pk, obj.project = answer["id"], caller.project
+    def add_row(self, request: HttpRequest, row: Message, form: Any) -> int:
+        answer = send_message(caller=person(), **form.arguments())
         tell_unknown(request, answer)
-
-    def response_post_save_add(self, request: HttpRequest, obj: Message) -> HttpResponseRedirect:
-        return HttpResponseRedirect(self.url("read", obj.pk))
+        return answer["id"]
 
     def named_with_all_it_takes(self, row: Message) -> str:
         return f"{row.ref}, for all its recipients. That there was such a message stays in the log."
-
-
-def page_of_message(project_id: int, row_id: str) -> str | None:
-    if not row_id.isdecimal() or len(row_id) > 18:
-        return None
-    is_there = Message.objects.in_project(project_id).filter(pk=int(row_id)).exists()
-    return reverse("admin:messaging_message_read", args=[int(row_id)]) if is_there else None
 
 
 def inbox_of(agent: Agent) -> SafeString:
@@ -193,5 +156,4 @@ def inbox_of(agent: Agent) -> SafeString:
     return format_html('<a class="ctx-link" href="{}">Its inbox</a>', url)
 
 
-refs.pages["message"] = page_of_message
 links_of_agents.append(inbox_of)

@@ -1,6 +1,7 @@
 """The page of a conversation: people read it, acknowledge what asks for it, and answer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from django.contrib import messages as notices
@@ -9,9 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import ProjectAdmin, person
-from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.caller import WRITE
-from ctxhub.core.errors import CtxhubError
 from ctxhub.core.selectors.people import find_person
 from messaging.admin.colours import COLOURS
 from messaging.admin.message_form import ReplyForm, known_agents
@@ -78,31 +77,14 @@ def _reply(model_admin: ProjectAdmin, request: HttpRequest, message: Message, fo
         tell_unknown(request, answer)
         return answer["id"]
 
-    sent: int | None = _written(model_admin, request, message, send, lambda said: form.add_error(None, said))
-    return sent
+    return model_admin.try_to_write(request, message, send, partial(form.add_error, None))
 
 
 def _acknowledge(model_admin: ProjectAdmin, request: HttpRequest, message: Message, acked: int) -> None:
     def acknowledge() -> Any:
         return acknowledge_messages(caller=person(), ids=[acked])
 
-    _written(model_admin, request, message, acknowledge, lambda said: notices.error(request, said))
-
-
-def _written(
-    model_admin: ProjectAdmin,
-    request: HttpRequest,
-    message: Message,
-    write: Callable[[], Any],
-    refuse: Callable[[str], None],
-) -> Any:
-    """What the write gives, as the person in the message's project; what is refused is told."""
-    try:
-        with model_admin.acting_in(request, message.project):
-            return write()
-    except CtxhubError as refusal:
-        refuse(sentence(refusal))
-        return None
+    model_admin.try_to_write(request, message, acknowledge, partial(notices.error, request))
 
 
 def _number(said: str) -> int:
