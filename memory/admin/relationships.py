@@ -3,29 +3,26 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from ctxhub.core.admin import refs
 from ctxhub.core.admin.access import chosen_project, shown_project_ids
-from ctxhub.core.admin.base import Menu, ProjectAdmin, person
-from ctxhub.core.admin.cells import mono, name, preview, time_in_full
+from ctxhub.core.admin.base import Menu, person
+from ctxhub.core.admin.cells import mono, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.lists import FilteredList
+from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.caller import WRITE
 from ctxhub.core.errors import CtxhubError
 from ctxhub.core.inputs import read_id
 from ctxhub.core.selectors.things import Place, find_things
-from ctxhub.core.templatetags.moments import moment
 from memory.admin.neighbours import SECTION, ends_of, nodes_of
 from memory.admin.relationship_form import RelationshipForm
 from memory.admin.relationship_graph import Node, worded
@@ -56,7 +53,7 @@ def name_ends(rows: list[Any]) -> None:
 
 
 @admin.register(Relationship)
-class RelationshipAdmin(ProjectAdmin):
+class RelationshipAdmin(LoggedAdmin):
     menu = Menu("Knowledge", "graph_2")
     form = RelationshipForm
     change_form_template = "ctxhub/relationship_form.html"
@@ -111,25 +108,10 @@ class RelationshipAdmin(ProjectAdmin):
     def origin(self, row: Relationship) -> str:
         return "found by likeness" if row.is_found else "said"
 
-    @display(description="Agent", ordering="agent__name")
-    def by(self, row: Relationship) -> SafeString:
-        return name(row.agent.name if row.agent else "system")
-
-    @display(description="Updated", ordering="updated_at")
-    def updated(self, row: Relationship) -> SafeString | str:
-        return moment(row.updated_at)
-
     last_changed = time_in_full("updated_at", "Updated")
 
-    def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """The log tells all that happened to it, whoever did it."""
-        row = self.get_object(request, unquote(object_id))
-        if row is None:
-            return HttpResponseRedirect(self.url("changelist"))
-        query = urlencode({"project": row.project.slug, "ref": f"{self.ref_kind}:{row.pk}"})
-        return HttpResponseRedirect(f"{reverse('admin:core_event_changelist')}?{query}")
+    def ref_of(self, row: Relationship) -> str:
+        return f"{self.ref_kind}:{row.pk}"
 
     # -- Writing -----------------------------------------------------------------------------------
 
@@ -143,14 +125,15 @@ class RelationshipAdmin(ProjectAdmin):
         told = ["source_end", "relates", "target_end", "strength", "origin", "by", "last_changed"]
         return [(None, {"fields": told})]
 
-    def save_model(self, request: HttpRequest, obj: Relationship, form: Any, change: bool) -> None:
-        caller, told = person(), form.arguments()
-        if change:
-            source, target = _refs_of_ends(obj)
-            told |= {"source": source, "target": target, "relation": obj.get_relation_display()}
-        relate(caller=caller, **told)
-        if not change:
-            obj.__dict__ |= _find_said(caller.project_id, told).__dict__
+    def add_row(self, request: HttpRequest, row: Relationship, form: Any) -> int:
+        values = form.arguments()
+        relate(caller=person(), **values)
+        return _find_stored(person().project_id, values).pk
+
+    def change_row(self, request: HttpRequest, row: Relationship, form: Any) -> None:
+        source, target = _refs_of_ends(row)
+        relation = row.get_relation_display()
+        relate(caller=person(), source=source, target=target, relation=relation, **form.arguments())
 
     def response_post_save_add(self, request: HttpRequest, obj: Relationship) -> HttpResponseRedirect:
         """Back to the memory that it is about, if it is about one."""
@@ -192,15 +175,15 @@ def _end(row: Any, place: Place) -> SafeString | str:
     return format_html('{}<span class="ctx-block ctx-quiet ctx-mono">{}</span>', shown, node.ref)
 
 
-def _find_said(project_id: int, told: Mapping[str, Any]) -> Relationship:
+def _find_stored(project_id: int, values: Mapping[str, Any]) -> Relationship:
     """The row that `relate` has just written."""
-    source, target = get_ends(project_id, told["source"], told["target"])
+    source, target = get_ends(project_id, values["source"], values["target"])
     return Relationship.objects.in_project(project_id).get(
         source_kind=source.kind,
         source_id=source.id,
         target_kind=target.kind,
         target_id=target.id,
-        relation=Relation[told["relation"].upper()],
+        relation=Relation[values["relation"].upper()],
     )
 
 
@@ -220,12 +203,3 @@ def _things_named(request: HttpRequest, ref: str) -> list[tuple[int, str, int]]:
             [thing] = get_ends(project_id, ref)
             found.append((project_id, *thing.place))
     return found
-
-
-def page_of_relationship(project_id: int, name: str) -> str | None:
-    row_id = read_id(name)
-    exists = row_id and Relationship.objects.in_project(project_id).filter(pk=row_id).exists()
-    return reverse("admin:memory_relationship_change", args=[row_id]) if exists else None
-
-
-refs.pages["relationship"] = page_of_relationship

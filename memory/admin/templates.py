@@ -1,23 +1,19 @@
 """Templates: what decisions of one kind begin with, and what each of them has to say."""
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from ctxhub.core.admin import refs
-from ctxhub.core.admin.base import Menu, ProjectAdmin, person
-from ctxhub.core.admin.cells import chips, mono, name, time_in_full
+from ctxhub.core.admin.base import Menu, person
+from ctxhub.core.admin.cells import chips, mono, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
+from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.errors import Conflict
 from ctxhub.core.inputs import clean_name
-from ctxhub.core.templatetags.moments import moment
 from memory.admin.template_form import TemplateForm
 from memory.models import DecisionTemplate
 from memory.selectors.builtin_templates import OWN, TEMPLATES
@@ -26,10 +22,13 @@ from memory.services.templates import delete_template, set_template
 
 
 @admin.register(DecisionTemplate)
-class TemplateAdmin(ProjectAdmin):
+class TemplateAdmin(LoggedAdmin):
     """A project's own templates; those built in are named on the form."""
 
     menu = Menu("Knowledge", "ballot")
+    ref_kind = "template"
+    refs_are_numbers = False
+    ref_field = "folded"
     form = TemplateForm
     list_display = ("name", "begins_with", "requires", "by", "updated")
     list_filter = (ProjectFilter, AgentFilter)
@@ -57,14 +56,6 @@ class TemplateAdmin(ProjectAdmin):
     def requires(self, template: DecisionTemplate) -> SafeString:
         return chips(template.require)
 
-    @display(description="Agent", ordering="agent__name")
-    def by(self, template: DecisionTemplate) -> SafeString:
-        return name(template.agent.name if template.agent else "system")
-
-    @display(description="Updated", ordering="updated_at")
-    def updated(self, template: DecisionTemplate) -> SafeString | str:
-        return moment(template.updated_at)
-
     last_changed = time_in_full("updated_at", "Updated")
 
     @display(description="Every project has these")
@@ -73,26 +64,20 @@ class TemplateAdmin(ProjectAdmin):
         told = format_html_join("", "<dt><code>{}</code></dt><dd>requires {}</dd>", rows)
         return format_html('<dl class="ctx-facts ctx-data">{}</dl>', told)
 
-    def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """The log tells all that happened to it, whoever did it; Django's own only what was done here."""
-        template = self.get_object(request, unquote(object_id))
-        if template is None:
-            return HttpResponseRedirect(self.url("changelist"))
-        query = urlencode({"project": template.project.slug, "ref": template.ref})
-        return HttpResponseRedirect(f"{reverse('admin:core_event_changelist')}?{query}")
+    def find_id(self, project_id: int, name: str) -> int | None:
+        """Of a project's own template: one that is built in has no page."""
+        return super().find_id(project_id, name.casefold())
 
     # -- Writing -----------------------------------------------------------------------------------
 
-    def save_model(self, request: HttpRequest, obj: DecisionTemplate, form: Any, change: bool) -> None:
-        caller, told = person(), form.arguments()
-        called = obj.name if change else told.pop("name", "")
-        if not change:
-            _refuse_own(caller.project_id, called)
-        answer = set_template(caller=caller, name=called, **told)
-        row = DecisionTemplate.objects.in_project(caller.project).get(folded=answer["name"].casefold())
-        obj.__dict__ |= row.__dict__
+    def add_row(self, request: HttpRequest, row: DecisionTemplate, form: Any) -> int:
+        project_id, values = person().project_id, form.arguments()
+        _refuse_own(project_id, values["name"])
+        answer = set_template(caller=person(), **values)
+        return DecisionTemplate.objects.in_project(project_id).get(folded=answer["name"].casefold()).pk
+
+    def change_row(self, request: HttpRequest, row: DecisionTemplate, form: Any) -> None:
+        set_template(caller=person(), name=row.name, **form.arguments())
 
     def delete_model(self, request: HttpRequest, obj: DecisionTemplate) -> None:
         delete_template(caller=person(), name=obj.name)
@@ -108,13 +93,3 @@ def _refuse_own(project_id: int, said: str) -> None:
     found = find_templates(project_id, [cleaned]).get(cleaned.casefold())
     if found and found.origin == OWN:
         raise Conflict(f"There is a template {found.name!r} already: open it, and change it there.")
-
-
-def page_of_template(project_id: int, said: str) -> str | None:
-    """One that is built in has no page."""
-    rows = DecisionTemplate.objects.in_project(project_id).filter(folded=said.casefold())
-    found = rows.values_list("pk", flat=True).first()
-    return reverse("admin:memory_decisiontemplate_change", args=[found]) if found else None
-
-
-refs.pages["template"] = page_of_template
