@@ -11,22 +11,20 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from ctxhub.core.admin import refs
-from ctxhub.core.admin.base import Menu, ProjectAdmin
+from ctxhub.core.admin.base import Menu
 from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, mono, name, preview, time_in_full
-from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter
+from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.templatetags.moments import moment
 from tracking.models import FileChange
-from tracking.selectors.changes import whole_numbers
 
 CHANGE_COLOURS = {"created": "success", "modified": "info", "deleted": "danger"}
 
 
 @admin.register(FileChange)
-class FileChangeAdmin(ProjectAdmin):
+class FileChangeAdmin(LoggedAdmin):
     menu = Menu("Activity", "edit_document")
-    ref_kind = "resource"
-    refs_are_numbers = False
+    ref_kind = "change"
     add_scope = change_scope = delete_scope = None
 
     list_display = ("when", "who", "what", "file", "layer", "begins")
@@ -45,8 +43,12 @@ class FileChangeAdmin(ProjectAdmin):
         begins = Left("description", 2 * PREVIEW_CHARACTERS)
         return rows.defer("description").annotate(beginning=begins)
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[DatedList]:
-        return DatedList
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """The ref of a file finds its changes."""
+        path = search_term.strip().removeprefix("resource:")
+        return super().get_search_results(request, queryset, path)
 
     @display(description="When", ordering="at")
     def when(self, change: FileChange) -> SafeString | str:
@@ -71,10 +73,4 @@ class FileChangeAdmin(ProjectAdmin):
     happened = time_in_full("at", "When")
 
 
-def page_of_change(project_id: int, name: str) -> str | None:
-    found = FileChange.objects.in_project(project_id).filter(pk__in=whole_numbers([name])).first()
-    return admin.site._registry[FileChange].url("change", found.pk) if found else None  # type: ignore[attr-defined]
-
-
-refs.pages["change"] = page_of_change
 refs.carriers.append("admin:tracking_filechange_changelist")

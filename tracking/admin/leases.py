@@ -13,15 +13,14 @@ from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from ctxhub.core import clock
-from ctxhub.core.admin import refs
-from ctxhub.core.admin.base import Menu, ProjectAdmin, person
+from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.cells import mono, name, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
+from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.admin.looks import DropdownFilter, action
 from ctxhub.core.caller import ADMIN
 from ctxhub.core.templatetags.moments import ago, moment
 from tracking.models import Lease
-from tracking.selectors.changes import whole_numbers
 from tracking.services.leases import release_leases
 
 STATE_COLOURS = {"live": "success", "expired": "warning", "released": "info"}
@@ -44,8 +43,9 @@ class StateFilter(DropdownFilter):
 
 
 @admin.register(Lease)
-class LeaseAdmin(ProjectAdmin):
+class LeaseAdmin(LoggedAdmin):
     menu = Menu("Activity", "lock_clock")
+    ref_kind = "lease"
     add_scope = change_scope = delete_scope = None
 
     list_display = ("reserves", "holder", "mode", "state", "left", "why", "taken")
@@ -154,18 +154,17 @@ class LeaseAdmin(ProjectAdmin):
                 request,
                 "ctxhub/release_leases.html",
                 "Release",
-                leases=chosen,
+                rows=chosen,
                 back=back,
                 action_name=request.POST.get("action", ""),
             )
-        released = 0
-        for project, rows in self.by_project(chosen):
-            with self.acting_in(request, project):
-                for lease in rows:
-                    answer = release_leases(caller=person(), lease_id=lease.pk, force=True)
-                    released += answer["released"]
+        released = sum(self.write_each(request, chosen, _release_by_force))
         messages.success(request, f"Released: {released}. The log tells that it was you.")
         return HttpResponseRedirect(back)
+
+
+def _release_by_force(lease: Lease) -> int:
+    return release_leases(caller=person(), lease_id=lease.pk, force=True)["released"]
 
 
 def _why_not(chosen: Sequence[Lease]) -> str:
@@ -176,11 +175,3 @@ def _why_not(chosen: Sequence[Lease]) -> str:
 
 def _ended(lease: Lease) -> Any:
     return lease.released_at or lease.expires_at
-
-
-def page_of_lease(project_id: int, name: str) -> str | None:
-    found = Lease.objects.in_project(project_id).filter(pk__in=whole_numbers([name])).first()
-    return admin.site._registry[Lease].url("change", found.pk) if found else None  # type: ignore[attr-defined]
-
-
-refs.pages["lease"] = page_of_lease

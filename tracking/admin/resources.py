@@ -11,18 +11,21 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from ctxhub.core.admin import refs
-from ctxhub.core.admin.base import Menu, ProjectAdmin
+from ctxhub.core.admin.base import Menu
 from ctxhub.core.admin.cells import chips, mono, name
 from ctxhub.core.admin.filters import ProjectFilter
+from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.templatetags.moments import moment
 from tracking.models import FileChange, Resource
 from tracking.selectors.resources import leases_on
 
 
 @admin.register(Resource)
-class ResourceAdmin(ProjectAdmin):
+class ResourceAdmin(LoggedAdmin):
     menu = Menu("Activity", "description")
+    ref_kind = "resource"
+    refs_are_numbers = False
+    ref_field = "path"
     add_scope = change_scope = delete_scope = None
 
     list_display = ("named", "last_change", "by", "log")
@@ -67,11 +70,3 @@ class ResourceAdmin(ProjectAdmin):
             reverse("admin:tracking_filechange_changelist"),
             query,
         )
-
-
-def page_of_file(project_id: int, path: str) -> str | None:
-    found = Resource.objects.in_project(project_id).filter(path=path).values_list("pk", flat=True).first()
-    return admin.site._registry[Resource].url("change", found) if found else None  # type: ignore[attr-defined]
-
-
-refs.pages["resource"] = page_of_file
