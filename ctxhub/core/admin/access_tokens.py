@@ -73,7 +73,8 @@ class AccessTokenAdmin(ProjectAdmin):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         user: Any = request.user
         made = create_token(project=person().project, created_by=user, **form.arguments())
-        obj.__dict__ |= made.row.__dict__
+        obj.pk = made.row.pk
+        obj.refresh_from_db()
         request.__dict__["ctxhub_new_token"] = made
         used = request.session.get("token_forms", [])
         request.session["token_forms"] = [*used, form.cleaned_data["once"]][-FORMS_REMEMBERED:]
@@ -121,15 +122,16 @@ class AccessTokenAdmin(ProjectAdmin):
                 request,
                 "ctxhub/revoke_tokens.html",
                 "Revoke",
-                tokens=chosen,
+                rows=chosen,
                 back=back,
                 action_name=request.POST.get("action", ""),
             )
-        for project, rows in self.by_project(chosen):
-            with self.acting_in(request, project):
-                for token in rows:
-                    revoke_token(token)
-                    self.log_change(request, token, "Revoked.")
+
+        def revoke(token: AccessToken) -> None:
+            revoke_token(token)
+            self.log_change(request, token, "Revoked.")
+
+        self.write_each(request, chosen, revoke)
         names = ", ".join(token.name for token in chosen)
         messages.success(request, f"Revoked: {names}. Whoever uses it is refused from now on.")
         return HttpResponseRedirect(self.url("changelist"))

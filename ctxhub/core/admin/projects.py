@@ -132,7 +132,8 @@ class ProjectsAdmin(ProjectAdmin):
             if values := form.config_values():
                 set_config(caller=person(), values=values)
         else:
-            obj.__dict__ |= create_project(slug=form.cleaned_data["slug"], name=name).__dict__
+            obj.pk = create_project(slug=form.cleaned_data["slug"], name=name).pk
+            obj.refresh_from_db()
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """With a project goes all it knows, so the question says how much that is."""

@@ -6,10 +6,9 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -18,8 +17,9 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.access import access_of, shown_project_ids
-from ctxhub.core.admin.base import Menu, ProjectAdmin, person
+from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.filters import ProjectFilter
+from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.caller import ADMIN
 from ctxhub.core.inputs import WORD_LENGTH
@@ -39,9 +39,11 @@ class WordForm(ServiceForm):
         self.initial.setdefault("name", self.instance.name)
 
 
-class WordAdmin(ProjectAdmin):
+class WordAdmin(LoggedAdmin):
     """A word can be renamed wherever it stands, and deleted where nothing carries it."""
 
+    refs_are_numbers = False
+    ref_field = "folded"
     form = WordForm
     list_display = ("name", "uses")
     readonly_fields = ("uses",)
@@ -70,22 +72,18 @@ class WordAdmin(ProjectAdmin):
         links = format_html_join(", ", link, ((url, query, title) for url, title in lists))
         return format_html("{} among {}", word.uses, links)
 
-    def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """The log tells all that happened to a word, whoever did it; Django's own only what was done here."""
-        word = self.get_object(request, unquote(object_id))
-        if word is None:
-            return HttpResponseRedirect(self.url("changelist"))
-        query = urlencode({"project": word.project.slug, "ref": f"{self.opts.model_name}:{word.name}"})
-        return HttpResponseRedirect(f"{reverse('admin:core_event_changelist')}?{query}")
+    def find_id(self, project_id: int, name: str) -> int | None:
+        return super().find_id(project_id, name.casefold())
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        name = form.cleaned_data["name"]
-        if change:
-            rename_word(caller=person(), word=obj, name=name)
-        else:
-            obj.__dict__ |= self.add_word(name).__dict__
+    def ref_of(self, row: NamedRow) -> str:
+        return f"{self.ref_kind}:{row.name}"
+
+    def add_row(self, request: HttpRequest, row: Any, form: Any) -> int:
+        row_id: int = self.add_word(form.cleaned_data["name"]).pk
+        return row_id
+
+    def change_row(self, request: HttpRequest, row: NamedRow, form: Any) -> None:
+        rename_word(caller=person(), word=row, name=form.cleaned_data["name"])
 
     def add_word(self, name: str) -> NamedRow:
         word: NamedRow = add_word(caller=person(), model=self.model, name=name)
@@ -117,16 +115,19 @@ def lists_of(kind: str) -> list[tuple[str, str]]:
 @admin.register(Tag)
 class TagAdmin(WordAdmin):
     menu = Menu("Vocabulary", "sell")
+    ref_kind = "tag"
 
 
 @admin.register(Scope)
 class ScopeAdmin(WordAdmin):
     menu = Menu("Vocabulary", "account_tree")
+    ref_kind = "scope"
 
 
 @admin.register(Category)
 class CategoryAdmin(WordAdmin):
     menu = Menu("Vocabulary", "category")
+    ref_kind = "category"
 
 
 @admin.register(Layer)
@@ -134,6 +135,7 @@ class LayerAdmin(WordAdmin):
     """Layers are few and kept by administrators; their order is the order of every list of layers."""
 
     menu = Menu("Vocabulary", "layers")
+    ref_kind = "layer"
     add_scope = change_scope = delete_scope = ADMIN
 
     ordering = ("project__slug", "position", "pk")
@@ -173,12 +175,3 @@ class LayerAdmin(WordAdmin):
         caller = find_person(request.user, layer.project.slug)  # type: ignore[arg-type]
         assert caller is not None
         move_layer(caller=caller, layer=layer, position=layer.position)
-
-
-for _kind, _model in (("tag", Tag), ("scope", Scope), ("category", Category), ("layer", Layer)):
-
-    def _page(project_id: int, name: str, kind: str = _kind, model: type[NamedRow] = _model) -> str | None:
-        word = model.objects.in_project(project_id).filter(folded=name.casefold()).first()
-        return admin.site._registry[model].url("change", word.pk) if word else None  # type: ignore[attr-defined]
-
-    refs.pages[_kind] = _page
