@@ -1,0 +1,78 @@
+"""Refs in the admin: each leads to the page of its row and finds it in its list."""
+
+import pytest
+from django.contrib import admin
+from django.test import Client
+
+from ctxhub.core.admin import refs
+from ctxhub.core.admin.logged import LoggedAdmin
+from ctxhub.core.caller import Caller
+from ctxhub.core.models import Project
+from memory.services.constraints import add_constraint
+from memory.services.contexts import create_context
+from memory.services.decisions import set_decision
+from memory.services.templates import set_template
+from tests.people import ADMIN, member
+from tracking.services.changes import record_change
+from tracking.services.leases import acquire_lease
+
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
+
+@pytest.fixture
+def client(apollo: Project) -> Client:
+    return member(apollo, ADMIN)
+
+
+@pytest.fixture
+def rows(ada: Caller) -> None:
+    set_decision(caller=ada, key="api/auth", value="JWT", tags=["API"])
+    add_constraint(caller=ada, category="security", text="x")
+    create_context(caller=ada, name="Ops")
+    set_template(caller=ada, name="Own", require=["rationale"])
+    record_change(caller=ada, path="src/a.py", change="created", description="x")
+    acquire_lease(caller=ada, paths=["src/**"])
+
+
+def admin_of(kind: str) -> LoggedAdmin:
+    admins = (each for each in admin.site._registry.values() if isinstance(each, LoggedAdmin))
+    return next(each for each in admins if each.ref_kind == kind)
+
+
+BY_NAME = ("decision:api/auth", "tag:api", "template:own", "resource:src/a.py", "context:ops")
+BY_NUMBER = ("constraint", "lease", "change")
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize("ref", BY_NAME)
+def test_a_ref_by_name_leads_to_a_page(ref: str, client: Client, ada: Caller) -> None:
+    page = refs.page_of(ada.project_id, ref)
+    assert page
+    assert client.get(page).status_code == 200
+    assert refs.page_of(ada.project_id, f"{ref}-not") is None
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize("kind", BY_NUMBER)
+def test_a_ref_by_number_leads_to_a_page(kind: str, client: Client, ada: Caller) -> None:
+    row = admin_of(kind).model.objects.in_project(ada.project).get()
+    page = refs.page_of(ada.project_id, f"{kind}:{row.pk}")
+    assert page == admin_of(kind).page_of_id(row.pk)
+    assert client.get(page).status_code == 200
+    assert refs.page_of(ada.project_id, f"{kind}:{row.pk + 1}") is None
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize("kind", ["tag", "template", "resource", *BY_NUMBER])
+def test_a_ref_that_is_pasted_finds_its_row(kind: str, client: Client, ada: Caller) -> None:
+    row = admin_of(kind).model.objects.in_project(ada.project).latest("pk")
+    listed = client.get(admin_of(kind).url("changelist"), {"q": admin_of(kind).ref_of(row)})
+    assert list(listed.context["cl"].result_list) == [row]
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize("kind", ["decision", "tag", "template", "resource", *BY_NUMBER])
+def test_the_history_of_a_row_that_is_not_there_leads_to_the_list(kind: str, client: Client) -> None:
+    page = client.get(admin_of(kind).url("history", 987654), follow=True)
+    assert page.redirect_chain[-1][0] == admin_of(kind).url("changelist")
+    assert "Perhaps it was deleted?" in page.content.decode()
