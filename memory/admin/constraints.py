@@ -55,10 +55,12 @@ class ConstraintAdmin(NounAdmin):
     list_select_related = ("project", "category", "layer", "agent")
     search_help_text = "Words of text, reason, category or tags"
     ordering = ("rank", "-created_at", "-pk")
-    fieldsets = (
-        (None, {"fields": ["category", "text", "priority", "reason"]}),
-        ("Where it belongs", {"fields": ["layer", ("tags", "scopes"), "paths"]}),
-    )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Constraint | None = None) -> list[Any]:
+        return [
+            (None, {"fields": ["category", "text", "priority", "reason"]}),
+            ("Where it belongs", {"fields": ["layer", ("tags", "scopes"), "paths"]}),
+        ]
 
     # -- Finding -----------------------------------------------------------------------------------
 

@@ -39,7 +39,9 @@ class ContextAdmin(NounAdmin):
     list_select_related = ("project", "agent")
     search_help_text = "Words of name, description, stack or tags"
     ordering = ("-updated_at", "-pk")
-    fieldsets = ((None, {"fields": ["name", "description", ("stack", "tags"), "metadata"]}),)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Context | None = None) -> list[Any]:
+        return [(None, {"fields": ["name", "description", ("stack", "tags"), "metadata"]})]
 
     # -- Finding -----------------------------------------------------------------------------------
 

@@ -55,11 +55,13 @@ class MemoryAdmin(NounAdmin):
     list_select_related = ("project", "context", "agent")
     search_help_text = "Words of title, content, stack or tags"
     ordering = ("-updated_at", "-pk")
-    fieldsets = (
-        (None, {"fields": ["title", "content", "seen"]}),
-        ("Where it belongs", {"fields": [("context", "stack"), ("type", "difficulty"), "tags", "paths"]}),
-        ("More", {"fields": ["metadata"]}),
-    )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Memory | None = None) -> list[Any]:
+        return [
+            (None, {"fields": ["title", "content", "seen"]}),
+            ("Where it belongs", {"fields": [("context", "stack"), ("type", "difficulty"), "tags", "paths"]}),
+            ("More", {"fields": ["metadata"]}),
+        ]
 
     # -- Finding -----------------------------------------------------------------------------------
 

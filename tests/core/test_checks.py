@@ -31,6 +31,11 @@ COPIES = {
 }
 
 
+def test_no_check_finds_anything() -> None:
+    """Also those of Django's admin, which tests do not run by themselves."""
+    assert checks.run_checks() == []
+
+
 def test_every_table_and_history_in_use_is_sound() -> None:
     assert [error for error in checks.run_checks() if (error.id or "").startswith("core.")] == []
     assert len(histories()) > 3
