@@ -132,11 +132,9 @@ class ListPlan:
     @classmethod
     def along(cls, filters: Sequence[Filter], conditions: Sequence[Condition], **how: Any) -> "ListPlan":
         """A list of rows with certain words, read along the first filter where that names few words."""
-        links, link_ids = None, ()
-        rest = list(filters)
-        if rest and len(rest[0][1]) <= MOST_BRANCHES:
-            links, link_ids = rest.pop(0)  # type: ignore[assignment]
-        linked = [of.to_any(ids) for of, ids in rest]
+        leads = bool(filters) and len(filters[0][1]) <= MOST_BRANCHES
+        links, link_ids = filters[0] if leads else (None, ())
+        linked = [of.to_any(ids) for of, ids in filters[leads:]]
         return cls([*conditions, *linked], links=links, link_ids=link_ids, **how)
 
     def source(self, table: str) -> tuple[str, Callable[[str], str], list[Condition]]:

@@ -21,6 +21,7 @@ from ctxhub.core.admin.looks import DropdownFilter
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.row_actions import row_action
 from ctxhub.core.caller import WRITE
+from ctxhub.core.plurals import counted
 from ctxhub.core.templatetags.moments import moment
 from memory.admin.scratchpad_states import SPOKEN, with_writer
 from memory.admin.workflow_form import WorkflowForm
@@ -117,7 +118,7 @@ class WorkflowAdmin(NounAdmin):
         delete_workflow(caller=person(), workflow_id=obj.pk)
 
     def named_with_all_it_takes(self, row: Any) -> str:
-        pads = "no scratchpads" if not row.pad_count else f"its {_counted(row.pad_count, 'scratchpad')}"
+        pads = "no scratchpads" if not row.pad_count else f"its {counted(row.pad_count, 'scratchpads')}"
         return f"{row}, with {pads} and all that they were. That there was such a workflow stays in the log."
 
     # -- Closed, and open again --------------------------------------------------------------------
@@ -140,7 +141,7 @@ class WorkflowAdmin(NounAdmin):
             return answer["result"] == "updated"
 
         changed = sum(self.write_each(request, workflows, write))
-        return f"{_counted(changed, 'workflow')} {'is' if changed == 1 else 'are'}"
+        return f"{counted(changed, 'workflows')} {'is' if changed == 1 else 'are'}"
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
@@ -161,8 +162,8 @@ def _query(workflow: Workflow) -> str:
 def _count_of_pads() -> Coalesce:
     """By itself for each row: a list of workflows that is counted does not count their pads."""
     pads = Scratchpad.unscoped.filter(workflow=OuterRef("pk")).order_by().values("workflow")
-    counted = pads.annotate(count=Count("pk")).values("count")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+    counts = pads.annotate(count=Count("pk")).values("count")
+    return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
 
 
 def _pads(workflow: Workflow) -> QuerySet[Scratchpad]:
@@ -178,7 +179,3 @@ def _newest_states(workflow: Workflow) -> Iterator[ScratchpadRevision]:
     fields = ("number", "change", "length", "at", "agent__name", "scratchpad__name")
     newest = states.select_related("scratchpad", "agent").only(*fields).order_by("-at", "-pk")
     return newest[:NEWEST_SHOWN].iterator()
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
