@@ -32,6 +32,7 @@ from memory.services.constraint_history import HISTORY as CONSTRAINT_HISTORY
 from memory.services.context_history import HISTORY as CONTEXT_HISTORY
 from memory.services.decision_history import HISTORY as DECISION_HISTORY
 from memory.services.memory_history import HISTORY as MEMORY_HISTORY
+from memory.services.template_history import HISTORY as TEMPLATE_HISTORY
 from memory.services.workflow_history import HISTORY as WORKFLOW_HISTORY
 from memory.sql.decision_revisions import revision_ids
 from memory.sql.memory_turns import read_turns
@@ -144,7 +145,7 @@ register(
         states_of=replaced_ids,
     )
 )
-register(Noun("template", "templates", DecisionTemplate, open=open_templates))
+register(Noun("template", "templates", DecisionTemplate, open=open_templates, history=TEMPLATE_HISTORY))
 register(
     Noun(
         "context",

@@ -70,6 +70,8 @@ class History(Generic[RowT]):
     compared: ClassVar[Sequence[str]]
     # The columns by which the counters are divided: layer_id, status.
     counted_by: ClassVar[Sequence[str]] = ()
+    is_counted: ClassVar[bool] = True
+    is_indexed: ClassVar[bool] = True
     # Whoever changes a row is its author from then on.
     signs_changes: ClassVar[bool] = False
     # The words that documents show by name, and the fields that hold them.
@@ -98,7 +100,7 @@ class History(Generic[RowT]):
     def count(self, changes: Sequence[Change[RowT]]) -> Counter[Place]:
         """By how much the counters change."""
         counts: Counter[Place] = Counter()
-        for change in changes:
+        for change in changes if self.is_counted else ():
             for row, by in ((change.old, -1), (change.new, 1)):
                 if row:
                     counts[self.place_of(row)] += by
@@ -134,7 +136,9 @@ class History(Generic[RowT]):
         """The rows that the database changes with a delete, as they are before it."""
         return ()
 
-    def also_changed(self, project_id: int, kept: Sequence[RowT]) -> Sequence[Change[RowT]]:
+    def also_changed(
+        self, project_id: int, agent_id: int | None, kept: Sequence[RowT], at: datetime
+    ) -> Sequence[Change[RowT]]:
         """How the rows of `before_delete` have changed by the delete."""
         return ()
 
@@ -161,9 +165,13 @@ class History(Generic[RowT]):
         kept = [also for row in rows for also in self.before_delete(project_id, row)]
         for kind, others in self.taken_along(project_id, ids).items():
             forget(project_id, kind, others)
-        forget(project_id, self.kind, ids)
+        if self.is_indexed:
+            forget(project_id, self.kind, ids)
         delete_rows(self.table.model, ids)
-        changes = [*(self.change(row, None) for row in rows), *self.also_changed(project_id, kept)]
+        changes = [
+            *(self.change(row, None) for row in rows),
+            *self.also_changed(project_id, agent_id, kept, at),
+        ]
         self.record(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
 
     def taken_along(self, project_id: int, ids: Sequence[int]) -> Mapping[str, Sequence[int]]:
@@ -292,8 +300,7 @@ class History(Generic[RowT]):
     def _after_delete(self, instance: Any, origin: Any = None, **_: Any) -> None:
         going: _Going[RowT] | None = instance.__dict__.pop("_history", None)
         if going and self._is_explicit_delete(origin):
-            also = self.also_changed(instance.project_id, going.kept)
-            self._record(instance.project_id, [self.change(going.old, None), *also])
+            self._record(instance.project_id, [self.change(going.old, None)], going.kept)
 
     def _is_explicit_delete(self, origin: Any) -> bool:
         """What goes with what it belongs to leaves no event of its own."""
@@ -319,12 +326,13 @@ class History(Generic[RowT]):
             with writing(project_id):
                 self.index(project_id, [change])
 
-    def _record(self, project_id: int, changes: Sequence[Change[RowT]]) -> None:
+    def _record(self, project_id: int, changes: Sequence[Change[RowT]], kept: Sequence[RowT] = ()) -> None:
         if changes:
             at, caller = clock.now(), current()
             with writing(project_id):
                 agent_id = register_agent(caller, at) if caller else None
-                self.record(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
+                also = self.also_changed(project_id, agent_id, kept, at)
+                self.record(project_id=project_id, agent_id=agent_id, changes=[*changes, *also], at=at)
 
 
 @dataclass(frozen=True, slots=True)

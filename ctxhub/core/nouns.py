@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from django.db import models
 from django.dispatch import Signal
@@ -19,6 +19,8 @@ Count = int | list[int]
 
 class Recorder(Protocol):
     """Records what is written of a noun, also by the ORM: see ctxhub.core.history."""
+
+    is_indexed: ClassVar[bool]
 
     def documents(self, project_id: int, ids: Sequence[int]) -> Sequence[Document]: ...
 
@@ -46,7 +48,7 @@ class Noun:
     `earlier_states_of`: the kind whose rows were once what these rows say. They are found as that kind is,
     below what stands, and have no refs of their own.
     `states_of(project_id, object_ids)`: the earlier states of some rows of that kind.
-    `history`: records its changes; it gives `documents` and `showing`, too, which are left out then.
+    `history`: records its changes; of an indexed noun it gives `documents` and `showing`, too.
     `unread(caller)`: what `updates` says of this noun, in place of how many things others changed.
     """
 
@@ -70,7 +72,7 @@ class Noun:
     history: Recorder | None = None
 
     def __post_init__(self) -> None:
-        if self.history:
+        if self.history and self.history.is_indexed:
             object.__setattr__(self, "documents", self.history.documents)
             object.__setattr__(self, "showing", self.history.showing)
 

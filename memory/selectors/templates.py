@@ -15,9 +15,9 @@ COLUMNS = ("name", "defaults", "require", "patterns", "origin")
 def find_templates(project_id: int, names: Iterable[str]) -> dict[str, Template]:
     """The templates of these names, by folded name."""
     wanted = {name.casefold() for name in names}
-    own = template_rows.find_templates(project_id, sorted(wanted)) if wanted else []
+    own = template_rows.find_own_templates(project_id, sorted(wanted)) if wanted else []
     built_in = {name: template for name, template in TEMPLATES.items() if name in wanted}
-    return {**built_in, **{row[0]: Template(*row[1:]) for row in own}}
+    return {**built_in, **{row.name.casefold(): _template(row) for row in own}}
 
 
 def get_template(project_id: int, name: str) -> Template:
@@ -63,6 +63,10 @@ def open_templates(project_id: int, names: Sequence[str], full: bool) -> dict[st
     found = find_templates(project_id, names)
     items = {name: template_item(found[name.casefold()]) for name in names if name.casefold() in found}
     return items if full else {name: {"require": item["require"]} for name, item in items.items()}
+
+
+def _template(row: template_rows.TemplateRow) -> Template:
+    return Template(row.name, row.defaults, row.require, row.patterns)
 
 
 def _page(project_id: int, limit: int, after: str | None) -> list[tuple[str, Template]]:

@@ -7,12 +7,14 @@ from typing import Any, Literal, Unpack
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.caller import Caller, acting
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
 from ctxhub.core.errors import NotAllowed
+from ctxhub.core.inputs import clean_name
 from ctxhub.core.selectors.words import Words, find_words
+from ctxhub.core.services.words import register_agent
 from ctxhub.core.unset import UNSET, Unset, given
 from ctxhub.core.writing import writing
-from memory.models import DecisionTemplate
 from memory.selectors.builtin_templates import BUILT_IN, TEMPLATES, Template
 from memory.selectors.templates import get_template
 from memory.services.decision_fields import DecisionArguments, clean_fields
@@ -23,7 +25,9 @@ from memory.services.template_fields import (
     clean_defaults,
     clean_template,
 )
+from memory.services.template_history import HISTORY
 from memory.services.template_rules import check_demands, with_defaults
+from memory.sql.template_rows import OWN_TEMPLATES, TemplateRow, find_own_template
 
 
 class TemplateAnswer(TypedDict):
@@ -62,12 +66,15 @@ def replace_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArgume
 
 def delete_template(*, caller: Caller, name: str) -> DeleteAnswer:
     """Remove a project's own template; one built in comes to light again. Decisions keep what they have."""
-    with writing(caller.project_id), acting(caller):
-        template = get_template(caller.project_id, name)
-        if template.origin == BUILT_IN:
+    with writing(caller.project_id):
+        own = find_own_template(caller.project_id, clean_name(name, "name"))
+        if own is None:
+            template = get_template(caller.project_id, name)
             raise NotAllowed(f"{template.name!r} is built in.", hint="Set one of its name to replace it.")
-        DecisionTemplate.objects.in_project(caller.project).get(folded=template.name.casefold()).delete()
-    return {"name": template.name, "result": "deleted"}
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[own], at=at)
+    return {"name": own.name, "result": "deleted"}
 
 
 def set_from_template(
@@ -94,24 +101,36 @@ def _usable(caller: Caller, template: Template, layer: str | None | Unset) -> Te
 
 
 def _store(caller: Caller, fields: TemplateFields) -> TemplateAnswer:
-    """Write a template; the signals of its row leave the event."""
-    row = DecisionTemplate.objects.in_project(caller.project).filter(folded=fields.name.casefold()).first()
-    base = row or TEMPLATES.get(fields.name.casefold()) or Template(fields.name)
-    layers = find_words(caller.project_id, layers=True)
+    project_id = caller.project_id
+    own = find_own_template(project_id, fields.name)
+    base = own or TEMPLATES.get(fields.name.casefold()) or Template(fields.name)
+    layers = find_words(project_id, layers=True)
     if isinstance(fields.defaults, Unset):
-        defaults = dict(base.defaults) if row else _without_unknown_layer(base.defaults, layers)
+        defaults = dict(base.defaults) if own else _without_unknown_layer(base.defaults, layers)
     else:
         defaults = dict(fields.defaults)
         if layer := defaults.get("layer"):
             defaults["layer"] = layers.layer(layer)[1]
-    require, patterns = list(given(fields.require, base.require)), dict(given(fields.patterns, base.patterns))
-    if row and (row.defaults, row.require, row.patterns) == (defaults, require, patterns):
-        return {"name": row.name, "result": "unchanged"}
-    made = row or DecisionTemplate(project=caller.project, name=fields.name)
-    made.defaults, made.require, made.patterns = defaults, require, patterns
-    with acting(caller):
-        made.save()
-    return {"name": made.name, "result": "updated" if row else "created"}
+    at = clock.now()
+    new = TemplateRow(
+        id=own.id if own else 0,
+        name=own.name if own else fields.name,
+        defaults=defaults,
+        require=given(fields.require, base.require),
+        patterns=given(fields.patterns, base.patterns),
+        created_at=own.created_at if own else at,
+        updated_at=at,
+    )
+    if own and not HISTORY.change(own, new).changed:
+        return {"name": own.name, "result": "unchanged"}
+    agent_id = register_agent(caller, at)
+    new = replace(new, agent=caller.agent, agent_id=agent_id)
+    if own:
+        OWN_TEMPLATES.update(project_id, own, new)
+    else:
+        [new] = OWN_TEMPLATES.insert(project_id, [new])
+    HISTORY.record(project_id=project_id, agent_id=agent_id, changes=[HISTORY.change(own, new)], at=at)
+    return {"name": new.name, "result": "updated" if own else "created"}
 
 
 def _without_unknown_layer(defaults: Mapping[str, Any], layers: Words) -> dict[str, Any]:

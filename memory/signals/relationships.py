@@ -1,6 +1,6 @@
 """The log of relationships, for whoever writes through the ORM; and they go with what they join."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -27,14 +27,17 @@ def go_with_an_end(project_id: int, kind: str, object_ids: Sequence[int], **_: A
 
 
 @receiver(pre_save, sender=Relationship)
-def keep_what_was(instance: Relationship, raw: bool = False, **_: Any) -> None:
+def keep_what_was(
+    instance: Relationship, raw: bool = False, update_fields: Collection[str] | None = None, **_: Any
+) -> None:
     """Remember the stored row. A change gets its time, a new one its author."""
     if raw:
         return
     join_queue(instance.project_id)
     old = Relationship.unscoped.filter(pk=instance.pk).first() if instance.pk else None
-    is_change = any(getattr(instance, name) != getattr(old, name, None) for name in SAVED)
-    instance._ctxhub_verb = ("updated" if old else "created") if is_change else ""  # type: ignore[attr-defined]
+    saved = [name for name in SAVED if update_fields is None or name in update_fields]
+    is_change = any(getattr(instance, name) != getattr(old, name, None) for name in saved)
+    instance._ctxhub_verb = ("updated" if old else "created") if is_change else None  # type: ignore[attr-defined]
     if old and is_change and instance.updated_at == old.updated_at:
         instance.updated_at = clock.now()
     if old is None and instance.agent_id is None and (caller := current()):
@@ -43,15 +46,17 @@ def keep_what_was(instance: Relationship, raw: bool = False, **_: Any) -> None:
 
 @receiver(post_save, sender=Relationship)
 def record_save(
-    instance: Relationship, raw: bool = False, update_fields: Iterable[str] | None = None, **_: Any
+    instance: Relationship, raw: bool = False, update_fields: Collection[str] | None = None, **_: Any
 ) -> None:
     if raw:
+        return
+    verb: Verb | None = instance._ctxhub_verb  # type: ignore[attr-defined]
+    if verb is None:
         return
     if update_fields is not None:
         stored = Relationship.objects.in_project(instance.project_id).filter(pk=instance.pk)
         stored.update(**{name: getattr(instance, name) for name in FOLLOWING})
-    if verb := instance._ctxhub_verb:  # type: ignore[attr-defined]
-        _record(instance, verb)
+    _record(instance, verb)
 
 
 @receiver(post_delete, sender=Relationship)

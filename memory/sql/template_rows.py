@@ -1,9 +1,40 @@
 """Templates read: a project's own, and the names of those built in where it has none of that name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ctxhub.core import sql
+from ctxhub.core.rows import Derived, Row, Table
+from memory.models import DecisionTemplate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateRow(Row):
+    name: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    require: Sequence[str] = ()
+    patterns: Mapping[str, str] = field(default_factory=dict)
+
+
+OWN_TEMPLATES = Table(
+    DecisionTemplate,
+    TemplateRow,
+    derived={"folded": Derived(of=["name"], value=lambda row: row.name.casefold())},
+)
+
+READ = ("name", "defaults", "require", "patterns", "created_at", "updated_at")
+
+
+def find_own_template(project_id: int, name: str) -> TemplateRow | None:
+    """The project's own template of this name."""
+    found = OWN_TEMPLATES.find(project_id, ("d.folded = %s", [name.casefold()]))
+    return found[0] if found else None
+
+
+def find_own_templates(project_id: int, folded: Sequence[str]) -> list[TemplateRow]:
+    """The project's own templates of these folded names, without their authors."""
+    return OWN_TEMPLATES.find(project_id, sql.among("d.folded", folded), READ)
 
 
 def list_templates(
@@ -25,17 +56,6 @@ def list_templates(
             {beyond}) page
         ORDER BY folded LIMIT %s""",  # noqa: S608
         [project_id, *place, limit, *built_in, project_id, *place, limit],
-    )
-    return [_read(row) for row in found]
-
-
-def find_templates(project_id: int, folded: Sequence[str]) -> list[tuple[Any, ...]]:
-    """The project's own templates of these folded names."""
-    among, values = sql.among("folded", folded)
-    found = sql.rows(
-        f"""SELECT folded, name, defaults, require, patterns FROM memory_decisiontemplate
-        WHERE project_id = %s AND {among}""",  # noqa: S608
-        [project_id, *values],
     )
     return [_read(row) for row in found]
 
