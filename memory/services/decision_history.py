@@ -5,13 +5,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from ctxhub.core import clock
-from ctxhub.core.caller import current
 from ctxhub.core.history import Change, History
 from ctxhub.core.models import Scope, Tag
 from ctxhub.core.search.documents import Document
 from ctxhub.core.services import events
-from ctxhub.core.services.words import register_agent
 from memory.models import Decision, DecisionStatus
 from memory.search.decisions import decision_document, earlier_decision_document
 from memory.services.decision_versions import bump
@@ -83,13 +80,13 @@ class DecisionHistory(History[DecisionRow]):
         ids = list(superseded.order_by("pk").values_list("pk", flat=True))
         return [*DECISIONS.read(project_id, ids).values()]
 
-    def also_changed(self, project_id: int, kept: Sequence[DecisionRow]) -> Sequence[DecisionChange]:
+    def also_changed(
+        self, project_id: int, agent_id: int | None, kept: Sequence[DecisionRow], at: datetime
+    ) -> Sequence[DecisionChange]:
         """The database has cleared what led to the deleted one; some may have gone with it."""
         rows = DECISIONS.read(project_id, [row.id for row in kept])
         if not rows:
             return []
-        at, caller = clock.now(), current()
-        agent_id = register_agent(caller, at) if caller else None
         changed = [
             replace(row, agent_id=agent_id or row.agent_id, updated_at=at + timedelta(microseconds=place))
             for place, (_, row) in enumerate(sorted(rows.items()), start=1)

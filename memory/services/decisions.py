@@ -8,7 +8,7 @@ from typing import Literal, NotRequired, Unpack
 from typing_extensions import TypedDict
 
 from ctxhub.core import clock
-from ctxhub.core.caller import READ, Caller, acting
+from ctxhub.core.caller import READ, Caller
 from ctxhub.core.errors import Conflict, CtxhubError, NotFound
 from ctxhub.core.inputs import clean_text, merge_object
 from ctxhub.core.selectors.words import find_words
@@ -190,8 +190,7 @@ def delete_decision(*, caller: Caller, key: str, expected_version: str | Unset =
         check_expected(key, expected_version, old)
         at = clock.now()
         agent_id = register_agent(caller, at)
-        with acting(caller):
-            HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[old], at=at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[old], at=at)
     return {"key": key, "result": "deleted"}
 
 
