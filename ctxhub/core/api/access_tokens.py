@@ -34,7 +34,10 @@ class CreateToken(Body):
         limits=OPTIONAL_WORD, required=False, help_text="Speaks for this agent only; left out: for any."
     )
     scopes = Texts(
-        limits=SCOPE, required=False, help_text="Any of read, write, admin; left out: read and write."
+        limits=SCOPE,
+        at_least=1,
+        required=False,
+        help_text="Any of read, write, admin; left out: read and write.",
     )
     expires_at = serializers.DateTimeField(required=False, allow_null=True)
 
