@@ -19,7 +19,7 @@ from memory.models import (
     Workflow,
 )
 from memory.search.decisions import read_earlier_decision_documents
-from memory.search.scratchpads import read_earlier_scratchpad_documents, read_scratchpad_documents
+from memory.search.scratchpads import read_earlier_scratchpad_documents
 from memory.selectors.constraints import open_constraints
 from memory.selectors.contexts import ids_of_contexts, open_contexts
 from memory.selectors.decisions import ids_of_keys, open_decisions
@@ -32,6 +32,7 @@ from memory.services.constraint_history import HISTORY as CONSTRAINT_HISTORY
 from memory.services.context_history import HISTORY as CONTEXT_HISTORY
 from memory.services.decision_history import HISTORY as DECISION_HISTORY
 from memory.services.memory_history import HISTORY as MEMORY_HISTORY
+from memory.services.scratchpad_history import HISTORY as SCRATCHPAD_HISTORY
 from memory.services.template_history import HISTORY as TEMPLATE_HISTORY
 from memory.services.workflow_history import HISTORY as WORKFLOW_HISTORY
 from memory.sql.decision_revisions import revision_ids
@@ -132,7 +133,7 @@ register(
         count=count_scratchpads,
         open=open_scratchpads,
         text="content",
-        documents=read_scratchpad_documents,
+        history=SCRATCHPAD_HISTORY,
     )
 )
 register(

@@ -32,12 +32,16 @@ NONE: Mapping[int, int] = {}
 
 @dataclass(frozen=True)
 class Change(Generic[RowT]):
-    """What a row was (None: new) and is (None: deleted), and why it was changed."""
+    """What a row was (None: new) and is (None: deleted), and why it was changed.
+
+    `detail`: what only the noun knows of it.
+    """
 
     history: "History[RowT]" = field(repr=False)
     old: RowT | None
     new: RowT | None
     reason: str = ""
+    detail: Any = None
 
     @property
     def row(self) -> RowT:
@@ -111,16 +115,20 @@ class History(Generic[RowT]):
         values = {column: getattr(row, column) for column in self.counted_by}
         return place(self.kind, values.get("layer_id"), values.get("status", 0))
 
+    def before_save(self, project_id: int, old: RowT, new: RowT) -> Any:
+        """Keep what a save through the ORM overwrites; the answer is the `detail` of the change."""
+        return None
+
     def before_record(
-        self, project_id: int, changes: Sequence[Change[RowT]], at: datetime
-    ) -> Mapping[int, int]:
+        self, project_id: int, agent_id: int | None, changes: Sequence[Change[RowT]], at: datetime
+    ) -> Mapping[int, Any]:
         """Write what comes before: revisions, the times of what it belongs to.
 
-        The ids of the earlier states that are written, by those of their rows.
+        The earlier states that are written, by the ids of their rows, as `earlier_document` takes them.
         """
         return {}
 
-    def earlier_document(self, state_id: int, old: RowT, new: RowT) -> Document | None:
+    def earlier_document(self, state: Any, old: RowT, new: RowT) -> Document | None:
         """What an earlier state is found by; None where it said nothing that the row no longer says."""
         return None
 
@@ -147,8 +155,10 @@ class History(Generic[RowT]):
 
     # -- Recording ---------------------------------------------------------------------------------
 
-    def change(self, old: RowT | None, new: RowT | None, reason: str = "") -> Change[RowT]:
-        return Change(self, old, new, reason)
+    def change(
+        self, old: RowT | None, new: RowT | None, reason: str = "", detail: Any = None
+    ) -> Change[RowT]:
+        return Change(self, old, new, reason, detail)
 
     def record(
         self, *, project_id: int, agent_id: int | None, changes: Sequence[Change[RowT]], at: datetime
@@ -179,9 +189,9 @@ class History(Generic[RowT]):
         return {}
 
     def index(
-        self, project_id: int, changes: Sequence[Change[RowT]], states: Mapping[int, int] = NONE
+        self, project_id: int, changes: Sequence[Change[RowT]], states: Mapping[int, Any] = NONE
     ) -> None:
-        """Index rows as they are, and as they were where earlier `states` are kept: ids by those of the rows.
+        """Index rows as they are, and as they were where earlier `states` are kept, by the ids of the rows.
 
         Deleted rows leave the index through the post_delete receiver of core/signals.py.
         """
@@ -243,14 +253,15 @@ class History(Generic[RowT]):
             return
         old = self._stored(instance)
         given = self.table.row_of(instance, old, update_fields)
-        row = self.recompute(given)
+        row, detail = self.recompute(given), None
         if old is None:
             row = self._signed(None, row)
         elif self.change(old, row).changed:
             row = self._signed(old, self.complete(old, row, clock.now()))
+            detail = self.before_save(instance.project_id, old, row)
         follows = {**_differences(given, row), **self.table.derive(row)}
         _assign(instance, follows)
-        instance._history = _Pending(old, follows)
+        instance._history = _Pending(old, follows, detail)
 
     def _after_save(
         self, instance: Any, raw: bool = False, update_fields: Collection[str] | None = None, **_: Any
@@ -265,7 +276,7 @@ class History(Generic[RowT]):
         if pending.old:
             self.table.keep_copies(("= %s", [instance.pk]))
         new = self.table.read(instance.project_id, [instance.pk])[instance.pk]
-        self._settle(instance.project_id, self.change(pending.old, new))
+        self._settle(instance.project_id, self.change(pending.old, new, detail=pending.detail))
 
     def _words_changed(
         self, many: Any, instance: Any, action: str, pk_set: set[int] | None, reverse: bool, **_: Any
@@ -341,6 +352,7 @@ class _Pending(Generic[RowT]):
 
     old: RowT | None
     follows: Mapping[str, Any]
+    detail: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,9 +374,9 @@ def record_changes(
     for change in changes:
         by_history.setdefault(change.history, []).append(change)
     counts: Counter[Place] = Counter()
-    states: dict[History[Any], Mapping[int, int]] = {}
+    states: dict[History[Any], Mapping[int, Any]] = {}
     for history, own in by_history.items():
-        states[history] = history.before_record(project_id, own, at)
+        states[history] = history.before_record(project_id, agent_id, own, at)
         counts.update(history.count(own))
     tally(project_id, counts)
     for history, own in by_history.items():

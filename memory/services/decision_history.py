@@ -35,8 +35,8 @@ class DecisionHistory(History[DecisionRow]):
     def document(self, row: DecisionRow) -> Document:
         return decision_document(row)
 
-    def earlier_document(self, state_id: int, old: DecisionRow, new: DecisionRow) -> Document | None:
-        return earlier_decision_document(state_id, old, new)
+    def earlier_document(self, state: int, old: DecisionRow, new: DecisionRow) -> Document | None:
+        return earlier_decision_document(state, old, new)
 
     def compare(self, row: DecisionRow) -> dict[str, Any]:
         """5 and "5" are two values."""
@@ -61,7 +61,7 @@ class DecisionHistory(History[DecisionRow]):
         return replace(super().event(change, at), at=moment)
 
     def before_record(
-        self, project_id: int, changes: Sequence[DecisionChange], at: datetime
+        self, project_id: int, agent_id: int | None, changes: Sequence[DecisionChange], at: datetime
     ) -> Mapping[int, int]:
         """Keep what the changed ones were."""
         revised = [change.old for change in changes if change.old and change.new]

@@ -31,7 +31,7 @@ class MemoryHistory(History[MemoryRow]):
         )
 
     def before_record(
-        self, project_id: int, changes: Sequence[Change[MemoryRow]], at: datetime
+        self, project_id: int, agent_id: int | None, changes: Sequence[Change[MemoryRow]], at: datetime
     ) -> Mapping[int, int]:
         """How many memories each context has more, also those of which one only changed."""
         more: dict[int, int] = {}

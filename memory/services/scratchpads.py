@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.clock import spoken
-from ctxhub.core.deletes import delete_rows
 from ctxhub.core.errors import Conflict, InvalidInput, LimitReached
+from ctxhub.core.history import Change
 from ctxhub.core.inputs import (
     CONTENT_BYTES,
     clean_name,
@@ -21,19 +21,16 @@ from ctxhub.core.inputs import (
     refuse_joined_secret,
     refuse_secret,
 )
-from ctxhub.core.services.search_index import forget
 from ctxhub.core.services.words import register_agent
 from ctxhub.core.tool_names import operation
 from ctxhub.core.writing import writing
-from memory.models import PadChange, Scratchpad
+from memory.models import PadChange
 from memory.selectors.scratchpads import content_at, get_scratchpad
 from memory.selectors.workflows import get_workflow
 from memory.services.pad_edits import edited, mode_of, pieces_of_change
-from memory.services.scratchpad_log import ScratchpadChange, forget_texts, record_append, record_scratchpads
+from memory.services.scratchpad_history import HISTORY, PadEdit
 from memory.sql.scratchpad_rows import GROWING, LISTED, PADS, WHOLE, PadRow
-from memory.sql.scratchpad_states import insert_state, keep_content
 from memory.sql.scratchpad_writes import append_content
-from memory.sql.workflows import touch_workflow
 
 PADS_IN_WORKFLOW = 50
 # What is longer than a pad is cut; what is longer than this was not meant for one.
@@ -90,8 +87,7 @@ def create_scratchpad(
             content=text,
         )
         [row] = PADS.insert(caller.project_id, [new])
-        insert_state(caller.project_id, row, PadChange.CREATED, agent_id)
-        _record(caller, agent_id, ScratchpadChange(None, row), at)
+        _record(caller, agent_id, HISTORY.change(None, row), at)
     answer = CreatePadAnswer(scratchpad_id=row.id, created_at=spoken(at))
     return {**answer, "warning": warning} if warning else answer
 
@@ -127,9 +123,8 @@ def append_to_scratchpad(
         )
         agent_id = register_agent(caller, at)
         append_content(new, added)
-        forget_texts(caller.project_id, insert_state(caller.project_id, new, PadChange.APPENDED, agent_id))
-        touch_workflow(new.workflow_id, at)
-        record_append(project_id=caller.project_id, agent_id=agent_id, new=new, added=len(added), at=at)
+        edit = PadEdit(PadChange.APPENDED, added=len(added))
+        _record(caller, agent_id, HISTORY.change(old, new, detail=edit), at)
     answer = AppendAnswer(updated_at=spoken(at), new_length=new.length)
     return {**answer, "warning": warning} if warning else answer
 
@@ -188,9 +183,8 @@ def delete_scratchpad(
         old = _open_pad(caller, scratchpad_id, LISTED)
         _refuse_stale(old, None, expected_revision)
         at = clock.now()
-        forget(caller.project_id, "scratchpad", [old.id])
-        delete_rows(Scratchpad, [old.id])
-        _record(caller, register_agent(caller, at), ScratchpadChange(old, None), at)
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[old], at=at)
     return DeletedPad(deleted=f"scratchpad:{old.id}")
 
 
@@ -297,14 +291,11 @@ def _edited(caller: Caller, old: PadRow, text: str, change: PadChange) -> PadRow
         updated_at=at,
     )
     agent_id = register_agent(caller, at)
-    kept, dropped = keep_content(old.id)
+    edit = HISTORY.overwrite(caller.project_id, old, change)
     PADS.update(caller.project_id, old, new)
-    dropped += insert_state(caller.project_id, new, change, agent_id)
-    forget_texts(caller.project_id, dropped)
-    _record(caller, agent_id, ScratchpadChange(old, new, change, kept), at)
+    _record(caller, agent_id, HISTORY.change(old, new, detail=edit), at)
     return new
 
 
-def _record(caller: Caller, agent_id: int, change: ScratchpadChange, at: datetime) -> None:
-    touch_workflow(change.row.workflow_id, at)
-    record_scratchpads(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)
+def _record(caller: Caller, agent_id: int, change: Change[PadRow], at: datetime) -> None:
+    HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)

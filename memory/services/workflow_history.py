@@ -1,15 +1,18 @@
 """What every change of a workflow leaves behind, whoever writes it."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ctxhub.core.history import Change, History
 from ctxhub.core.search.documents import Document
+from ctxhub.core.services.tallies import Place, place
 from memory.search.workflows import workflow_document
-from memory.sql.workflows import WORKFLOWS, WorkflowRow
+from memory.sql.workflows import WORKFLOWS, WorkflowRow, pads_of_workflows
 
 
 class WorkflowHistory(History[WorkflowRow]):
-    """The pads that a deleted workflow takes with it leave no events."""
+    """The pads that a deleted workflow takes with it leave the counters here, and no events."""
 
     kind = "workflow"
     table = WORKFLOWS
@@ -32,6 +35,14 @@ class WorkflowHistory(History[WorkflowRow]):
             return {**note, "changed": change.changed}
         pads = change.row.pads if change.new is None else 0
         return {**note, "scratchpads": pads} if pads else note
+
+    def count(self, changes: Sequence[Change[WorkflowRow]]) -> Counter[Place]:
+        counts = super().count(changes)
+        counts[place("scratchpad")] -= sum(change.row.pads for change in changes if change.new is None)
+        return counts
+
+    def taken_along(self, project_id: int, ids: Sequence[int]) -> Mapping[str, Sequence[int]]:
+        return {"scratchpad": pads_of_workflows(ids)}
 
 
 HISTORY = WorkflowHistory()

@@ -25,7 +25,6 @@ from ctxhub.core.unset import UNSET, Unset, given
 from ctxhub.core.writing import writing
 from memory.models import Workflow
 from memory.selectors.workflows import get_workflow
-from memory.services.scratchpad_log import count_scratchpads
 from memory.services.workflow_history import HISTORY
 from memory.sql.workflows import (
     WORKFLOWS,
@@ -117,11 +116,10 @@ def close_workflow(*, caller: Caller, workflow_id: int, reopen: bool = False) ->
 def delete_workflow(*, caller: Caller, workflow_id: int) -> DeletedWorkflow:
     """Remove it with all its pads and what they were; also one that is closed."""
     with writing(caller.project_id):
-        row = get_workflow(caller.project_id, workflow_id)
         at = clock.now()
-        _remove(caller.project_id, [row.id])
-        change = HISTORY.change(row, None)
-        _record(caller, register_agent(caller, at), change, at)
+        row = get_workflow(caller.project_id, workflow_id)
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
     return DeletedWorkflow(deleted=f"workflow:{row.id}", scratchpads=row.pads)
 
 
@@ -137,8 +135,8 @@ def clean_workflows(project_id: int, now: datetime) -> dict[str, int]:
     going = _few(idle_workflows(project_id, now - timedelta(days=days), CLEANED_AT_ONCE))
     if not going:
         return {}
-    pads = _remove(project_id, going)
-    tally(project_id, Counter({place("workflow"): -len(going)}))
+    pads = len(_remove(project_id, going))
+    tally(project_id, Counter({place("workflow"): -len(going), place("scratchpad"): -pads}))
     gone = {name: n for name, n in (("workflows", len(going)), ("scratchpads", pads)) if n}
     change = Change("hub", "cleaned", "hub:cleanup", {**gone, "note": in_words(gone)})
     record(project_id=project_id, agent_id=None, changes=[change], at=now)
@@ -193,11 +191,10 @@ def _few(idle: list[tuple[int, int]]) -> list[int]:
     return going
 
 
-def _remove(project_id: int, ids: list[int]) -> int:
-    """How many pads went with them."""
+def _remove(project_id: int, ids: list[int]) -> list[int]:
+    """The pads that went with them."""
     pads = pads_of_workflows(ids)
     forget(project_id, "scratchpad", pads)
     forget(project_id, "workflow", ids)
     delete_rows(Workflow, ids)
-    count_scratchpads(project_id, -len(pads))
-    return len(pads)
+    return pads

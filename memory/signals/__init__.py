@@ -1,11 +1,9 @@
 from memory.signals import (
     constraints,
     relationships,
-    scratchpads,
 )
 
 __all__ = [
     "constraints",
     "relationships",
-    "scratchpads",
 ]

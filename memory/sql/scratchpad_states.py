@@ -42,15 +42,26 @@ class State:
         return str(PadChange(self.change).label)
 
 
-def insert_state(project_id: int, row: PadRow, change: PadChange, agent_id: int | None) -> list[int]:
-    """Note what the pad is now; the ids of the rows that went to make room."""
+def insert_states(
+    project_id: int, agent_id: int | None, written: Sequence[tuple[PadRow, PadChange]]
+) -> list[int]:
+    """Note what pads are now, written by their own agents where there is none; the rows that made room.
+
+    The ids are those of rows that had a text.
+    """
+    if not written:
+        return []
     columns = ("project_id", "scratchpad_id", "number", "change", "length", "agent_id", "at")
-    moment = sql.stored_time(row.updated_at)
-    record = (project_id, row.id, row.revision, change.value, row.length, agent_id, moment)
-    sql.insert("memory_scratchpadrevision", columns, [record])
-    if row.revision % DROPPED_AT_ONCE == 0:
-        return _drop_until(row.id, row.revision - KEPT + DROPPED_AT_ONCE)
-    return []
+    records = [
+        (
+            *(project_id, row.id, row.revision, change.value, row.length, agent_id or row.agent_id),
+            sql.stored_time(row.updated_at),
+        )
+        for row, change in written
+    ]
+    sql.insert("memory_scratchpadrevision", columns, records)
+    full = [row for row, _ in written if row.revision % DROPPED_AT_ONCE == 0]
+    return [gone for row in full for gone in _drop_until(row.id, row.revision - KEPT + DROPPED_AT_ONCE)]
 
 
 def keep_content(row_id: int) -> tuple[KeptText, list[int]]:

@@ -1,6 +1,6 @@
 """The rows of workflows with how many pads each has."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -41,8 +41,13 @@ def workflows_of(pad_ids: Sequence[int]) -> list[int]:
     return [row_id for (row_id,) in found]
 
 
-def touch_workflow(row_id: int, at: datetime) -> None:
-    sql.execute("UPDATE memory_workflow SET updated_at = %s WHERE id = %s", [sql.stored_time(at), row_id])
+def touch_workflows(ids: Collection[int], at: datetime) -> None:
+    """Their pads were written to at `at`."""
+    among, values = sql.among("id", sorted(ids))
+    sql.execute(
+        f"UPDATE memory_workflow SET updated_at = %s WHERE {among}",  # noqa: S608
+        [sql.stored_time(at), *values],
+    )
 
 
 def pads_of_workflows(ids: Sequence[int]) -> list[int]:

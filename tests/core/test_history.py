@@ -40,7 +40,7 @@ class RuleHistory(History[Rule]):
         return "retired" if "status" in change.changed else "updated"
 
     def before_record(
-        self, project_id: int, changes: Sequence[Change[Rule]], at: datetime
+        self, project_id: int, agent_id: int | None, changes: Sequence[Change[Rule]], at: datetime
     ) -> Mapping[int, int]:
         Scope.objects.create(project_id=project_id, name=f"before {len(changes)}")
         return {}

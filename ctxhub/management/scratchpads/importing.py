@@ -7,9 +7,10 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.writing import writing
 from ctxhub.management.importing.fitting import Fitting
 from ctxhub.management.importing.report import Report, record_import
-from ctxhub.management.scratchpads.pads import choose_pads, clean_pads, touch_workflows, write_pads
+from ctxhub.management.scratchpads.pads import choose_pads, clean_pads, write_pads
 from ctxhub.management.scratchpads.reader import OldPads
 from ctxhub.management.scratchpads.workflows import choose_workflows, clean_workflows, write_workflows
+from memory.sql.workflows import touch_workflows
 
 KINDS = ("workflows", "scratchpads")
 
@@ -26,6 +27,7 @@ def import_pads(*, caller: Caller, old: OldPads, dry_run: bool = False) -> Repor
         if report.taken and not dry_run:
             ids = here | write_workflows(project_id, new_workflows, at)
             write_pads(project_id, new_pads, ids, at)
-            touch_workflows([here[new.workflow] for new in new_pads if new.workflow in here], at)
+            if written := {here[new.workflow] for new in new_pads if new.workflow in here}:
+                touch_workflows(written, at)
             record_import(project_id, "scratchpads", report, at)
     return report

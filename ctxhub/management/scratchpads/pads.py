@@ -7,6 +7,7 @@ from datetime import datetime
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
+from ctxhub.core.history import Change
 from ctxhub.core.inputs import CONTENT_BYTES, clean_text
 from ctxhub.management.importing.at_once import batches, light_batches
 from ctxhub.management.importing.cutting import Notes, cleaned_name, fit_text
@@ -15,10 +16,20 @@ from ctxhub.management.importing.imported import as_id
 from ctxhub.management.importing.report import Report
 from ctxhub.management.scratchpads.reader import OldPad
 from ctxhub.management.scratchpads.workflows import NewWorkflow
-from memory.models import PadChange, Scratchpad, ScratchpadRevision, Workflow
-from memory.services.scratchpad_log import ScratchpadChange, record_scratchpads
+from memory.models import Scratchpad
+from memory.services.scratchpad_history import ScratchpadHistory
 from memory.services.scratchpads import PADS_IN_WORKFLOW
 from memory.sql.scratchpad_rows import PADS, PadRow
+
+
+class ImportedHistory(ScratchpadHistory):
+    """Workflows that come with their pads keep the times that they come with."""
+
+    def touch(self, changes: Sequence[Change[PadRow]], at: datetime) -> None:
+        pass
+
+
+HISTORY = ImportedHistory()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,24 +135,5 @@ def _taken_out(pads: list[Here], new: NewPad) -> Here | None:
 def write_pads(project_id: int, chosen: Sequence[NewPad], ids: Mapping[str, int], at: datetime) -> None:
     for batch in light_batches(chosen, lambda new: new.row.size):
         rows = [replace(new.row, workflow_id=ids[new.workflow]) for new in batch]
-        rows = PADS.insert(project_id, rows)
-        ScratchpadRevision.unscoped.bulk_create(_as_state(project_id, row) for row in rows)
-        changes = [ScratchpadChange(None, row) for row in rows]
-        record_scratchpads(project_id=project_id, agent_id=None, changes=changes, at=at)
-
-
-def touch_workflows(ids: Iterable[int], at: datetime) -> None:
-    """Workflows that were here are written to now."""
-    for some in batches(sorted(set(ids))):
-        Workflow.unscoped.filter(pk__in=some).update(updated_at=at)
-
-
-def _as_state(project_id: int, row: PadRow) -> ScratchpadRevision:
-    return ScratchpadRevision(
-        project_id=project_id,
-        scratchpad_id=row.id,
-        number=row.revision,
-        change=PadChange.CREATED,
-        length=row.length,
-        at=row.updated_at,
-    )
+        changes = [HISTORY.change(None, row) for row in PADS.insert(project_id, rows)]
+        HISTORY.record(project_id=project_id, agent_id=None, changes=changes, at=at)
