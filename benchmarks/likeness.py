@@ -15,7 +15,7 @@ from benchmarks.prose import Prose
 
 if TYPE_CHECKING:
     from ctxhub.core.caller import Caller
-    from memory.sql.memories import MemoryRow
+    from memory.memories.rows.memories import MemoryRow
 
 BATCH = 250
 CONTEXTS = 20
@@ -42,7 +42,7 @@ def _fill(prose: Prose, size: int, projects: int) -> dict["Caller", list[int]]:
     from benchmarks.seeding import tidy
     from ctxhub.core.caller import Caller
     from ctxhub.core.services.projects import create_project
-    from memory.services.relationships import relate
+    from memory.memories.services.relationships import relate
 
     call_command("migrate", verbosity=0)
     callers: dict[Caller, list[int]] = {}
@@ -64,9 +64,9 @@ def _fill(prose: Prose, size: int, projects: int) -> dict["Caller", list[int]]:
 def _write(caller: "Caller", prose: Prose, count: int) -> list[int]:
     from ctxhub.core import clock
     from ctxhub.core.writing import writing
-    from memory.services.contexts import create_context
-    from memory.services.memory_history import HISTORY
-    from memory.sql.memories import MEMORIES
+    from memory.memories.history.memories import HISTORY
+    from memory.memories.rows.memories import MEMORIES
+    from memory.memories.services.contexts import create_context
 
     contexts = [create_context(caller=caller, name=f"{prose.word()} {n}") for n in range(CONTEXTS)]
     ids: list[int] = []
@@ -83,7 +83,7 @@ def _write(caller: "Caller", prose: Prose, count: int) -> list[int]:
 
 
 def _memory(prose: Prose, context: Any, at: Any) -> "MemoryRow":
-    from memory.sql.memories import MemoryRow
+    from memory.memories.rows.memories import MemoryRow
 
     return MemoryRow(
         title=" ".join(prose.word() for _ in range(5)),
@@ -101,12 +101,12 @@ def _memory(prose: Prose, context: Any, at: Any) -> "MemoryRow":
 
 
 def _report(prose: Prose, callers: dict["Caller", list[int]], calls: int) -> None:
-    from memory.selectors.context_suggestions import suggest_context
-    from memory.selectors.memory_search import search_memories
-    from memory.selectors.similar_memories import list_similar
-    from memory.services.captures import capture
-    from memory.services.memories import add_memory
-    from memory.services.relationships import find_relationships
+    from memory.memories.selectors.context_suggestions import suggest_context
+    from memory.memories.selectors.search import search_memories
+    from memory.memories.selectors.similar import list_similar
+    from memory.memories.services.captures import capture
+    from memory.memories.services.memories import add_memory
+    from memory.memories.services.relationships import find_relationships
 
     everyone = list(callers)
 

@@ -82,8 +82,8 @@ def _fill(size: int) -> list[int]:
     from benchmarks.seeding import tidy
     from ctxhub.core.caller import Caller
     from ctxhub.core.services.projects import create_project
-    from memory.services.scratchpads import create_scratchpad
-    from memory.services.workflows import create_workflow
+    from memory.scratchpads.services.scratchpads import create_scratchpad
+    from memory.scratchpads.services.workflows import create_workflow
 
     call_command("migrate", verbosity=0)
     caller, prose = Caller(project=create_project(slug="bench"), agent="bench"), Prose(seed=5)

@@ -55,8 +55,8 @@ class RowWriter:
 
     def rewrite(self, row: Row, place: int) -> None:
         """Give it the text that it had later."""
-        from memory.services.memories import update_memory
-        from memory.services.scratchpads import update_scratchpad
+        from memory.memories.services.memories import update_memory
+        from memory.scratchpads.services.scratchpads import update_scratchpad
 
         caller, text = self._speaking(row), row.texts[place]
         match row.kind:
@@ -71,7 +71,7 @@ class RowWriter:
 
     def _set_decision(self, row: Row, place: int) -> str:
         """The rationale is that of the present value."""
-        from memory.services.decisions import set_decision
+        from memory.decisions.services.decisions import set_decision
 
         given: dict[str, Any] = {"tags": list(row.tags)} if row.tags else {}
         if row.rationale and place == len(row.texts) - 1:
@@ -80,7 +80,7 @@ class RowWriter:
         return f"decision:{row.title}"
 
     def _add_constraint(self, row: Row) -> str:
-        from memory.services.constraints import add_constraint
+        from memory.constraints.services import add_constraint
 
         answer = add_constraint(
             caller=self._speaking(row), category=row.title, text=row.text, tags=list(row.tags)
@@ -105,7 +105,7 @@ class RowWriter:
         return f"change:{answer['id']}"
 
     def _add_memory(self, row: Row) -> str:
-        from memory.services.memories import add_memory
+        from memory.memories.services.memories import add_memory
 
         answer = add_memory(
             caller=self._speaking(row),
@@ -118,8 +118,8 @@ class RowWriter:
         return f"memory:{answer['id']}"
 
     def _create_scratchpad(self, row: Row) -> str:
-        from memory.services.scratchpads import create_scratchpad
-        from memory.services.workflows import create_workflow
+        from memory.scratchpads.services.scratchpads import create_scratchpad
+        from memory.scratchpads.services.workflows import create_workflow
 
         caller = self._speaking(row)
         if row.context not in self._workflows:

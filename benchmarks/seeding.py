@@ -66,7 +66,7 @@ def seed(size: int) -> str:
     from ctxhub.core.services.access_tokens import create_token
     from ctxhub.core.services.projects import create_project
     from ctxhub.core.writing import writing
-    from memory.services.decisions import set_decision_batch
+    from memory.decisions.services.decisions import set_decision_batch
 
     project = create_project(slug="bench")
     Layer.unscoped.create(project=project, name=RARE_LAYER, position=9)

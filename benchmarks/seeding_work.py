@@ -93,7 +93,7 @@ def _changes(random: Random, count: int, layers: Sequence[str]) -> Iterator[dict
 
 
 def _constraints(callers: Sequence["Caller"], layers: Sequence[str]) -> None:
-    from memory.services.constraints import add_constraint
+    from memory.constraints.services import add_constraint
 
     random = Random(1)
     for number in range(CONSTRAINTS):

@@ -7,7 +7,7 @@ from drf_spectacular.views import SpectacularSwaggerView as Docs
 from ctxhub.core.api import schema  # noqa: F401  # What it registers, the schema is made with.
 from ctxhub.core.api import urls as core
 from ctxhub.core.api.views import unknown_address
-from memory.api import urls as memory
+from memory import api_urls as memory
 from messaging.api import urls as messaging
 from tracking.api import urls as tracking
 

@@ -5,5 +5,10 @@ class MemoryConfig(AppConfig):
     name = "memory"
 
     def ready(self) -> None:
-        from memory import nouns, retention, signals, tools  # noqa: F401
-        from memory.selectors import named_views  # noqa: F401
+        from memory import (  # noqa: F401
+            named_views,
+            nouns,
+            retention,
+            signals,
+            tools,
+        )

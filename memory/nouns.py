@@ -4,6 +4,20 @@ from collections.abc import Mapping
 
 from ctxhub.core.nouns import Noun, register
 from ctxhub.core.selectors.figures import Figures
+from memory.constraints.history import HISTORY as CONSTRAINT_HISTORY
+from memory.constraints.selectors import open_constraints
+from memory.decisions.history.decisions import HISTORY as DECISION_HISTORY
+from memory.decisions.history.templates import HISTORY as TEMPLATE_HISTORY
+from memory.decisions.search.documents import read_earlier_decision_documents
+from memory.decisions.selectors.decisions import ids_of_keys, open_decisions
+from memory.decisions.selectors.templates import open_templates
+from memory.decisions.sql.revisions import revision_ids
+from memory.memories.history.contexts import HISTORY as CONTEXT_HISTORY
+from memory.memories.history.memories import HISTORY as MEMORY_HISTORY
+from memory.memories.selectors.contexts import ids_of_contexts, open_contexts
+from memory.memories.selectors.memories import open_memories
+from memory.memories.selectors.relationships import open_relationships
+from memory.memories.sql.turns import read_turns
 from memory.models import (
     Constraint,
     ConstraintStatus,
@@ -18,26 +32,12 @@ from memory.models import (
     ScratchpadRevision,
     Workflow,
 )
-from memory.search.decisions import read_earlier_decision_documents
-from memory.search.scratchpads import read_earlier_scratchpad_documents
-from memory.selectors.constraints import open_constraints
-from memory.selectors.contexts import ids_of_contexts, open_contexts
-from memory.selectors.decisions import ids_of_keys, open_decisions
-from memory.selectors.memories import open_memories
-from memory.selectors.relationships import open_relationships
-from memory.selectors.scratchpads import open_scratchpads
-from memory.selectors.templates import open_templates
-from memory.selectors.workflows import open_workflows
-from memory.services.constraint_history import HISTORY as CONSTRAINT_HISTORY
-from memory.services.context_history import HISTORY as CONTEXT_HISTORY
-from memory.services.decision_history import HISTORY as DECISION_HISTORY
-from memory.services.memory_history import HISTORY as MEMORY_HISTORY
-from memory.services.scratchpad_history import HISTORY as SCRATCHPAD_HISTORY
-from memory.services.template_history import HISTORY as TEMPLATE_HISTORY
-from memory.services.workflow_history import HISTORY as WORKFLOW_HISTORY
-from memory.sql.decision_revisions import revision_ids
-from memory.sql.memory_turns import read_turns
-from memory.sql.scratchpad_states import replaced_ids
+from memory.scratchpads.history.scratchpads import HISTORY as SCRATCHPAD_HISTORY
+from memory.scratchpads.history.workflows import HISTORY as WORKFLOW_HISTORY
+from memory.scratchpads.search.scratchpads import read_earlier_scratchpad_documents
+from memory.scratchpads.selectors.scratchpads import open_scratchpads
+from memory.scratchpads.selectors.workflows import open_workflows
+from memory.scratchpads.sql.states import replaced_ids
 
 
 def count_decisions(figures: Figures) -> list[int]:

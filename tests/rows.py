@@ -7,8 +7,8 @@ from typing import Any
 
 from ctxhub.core.models import Category, Project, Scope, Tag
 from ctxhub.core.rows import Derived, Row, Table
+from memory.constraints.models import digest_of, rank_of
 from memory.models import Constraint
-from memory.models.constraint import digest_of, rank_of
 
 NOON = datetime.fromisoformat("2026-03-02T12:00:00+00:00")
 

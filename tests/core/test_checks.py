@@ -18,7 +18,7 @@ from ctxhub.core.models import Category, Layer, Project, Scope, Tag
 from ctxhub.core.nouns import Noun
 from ctxhub.core.rows import Computed, Derived, Row, Table
 from memory.models import Constraint, Context
-from memory.sql.scratchpad_rows import PADS
+from memory.scratchpads.rows.scratchpads import PADS
 from tests.rows import RULES, Rule
 
 # Columns that link tables repeat, to have the order of a list. Another is here by accident, or wants a line.

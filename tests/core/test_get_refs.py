@@ -10,12 +10,12 @@ from ctxhub.core.models import SearchEntry
 from ctxhub.core.nouns import searched_nouns
 from ctxhub.core.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text, call
-from memory.selectors.contexts import find_context
-from memory.services.constraints import add_constraint
-from memory.services.decisions import set_decision
-from memory.services.memories import add_memory
-from memory.services.scratchpads import create_scratchpad
-from memory.services.workflows import create_workflow
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import set_decision
+from memory.memories.selectors.contexts import find_context
+from memory.memories.services.memories import add_memory
+from memory.scratchpads.services.scratchpads import create_scratchpad
+from memory.scratchpads.services.workflows import create_workflow
 from messaging.services.messages import send_message
 from tests.hub import RestClient
 from tracking.services.changes import record_change

@@ -17,8 +17,8 @@ from ctxhub.core.caller import Caller, acting
 from ctxhub.core.history import Change, History, record_changes
 from ctxhub.core.models import Agent, Event, Project, Scope, Tag
 from ctxhub.core.services.words import register_agent
+from memory.memories.history.contexts import HISTORY, ContextHistory
 from memory.models import Context, ContextTag
-from memory.services.context_history import HISTORY, ContextHistory
 from tests.rows import NOON, RULES, Rule, new_rule, stored_rule
 from tests.tallies import counted, tallied
 

@@ -11,8 +11,13 @@ from ctxhub.core.errors import InvalidInput
 from ctxhub.core.listing import make_cursor
 from ctxhub.core.models import Agent, Layer
 from ctxhub.core.toolbox.dispatch import call
+from memory.decisions.services.decisions import (
+    delete_decision,
+    deprecate_decision,
+    set_decision,
+    set_decision_batch,
+)
 from memory.models import Decision
-from memory.services.decisions import delete_decision, deprecate_decision, set_decision, set_decision_batch
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -12,8 +12,8 @@ from django.urls import reverse
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
+from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
 from memory.models import Decision
-from memory.services.decisions import delete_decision, deprecate_decision, set_decision
 from tests.people import ADMIN, VIEWER, member, person, signed_in, superuser
 
 

@@ -12,10 +12,10 @@ from ctxhub.core.errors import InvalidInput
 from ctxhub.core.models import Project
 from ctxhub.core.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text, call
-from memory.services.constraints import add_constraint
-from memory.services.decisions import set_decision
-from memory.services.memories import add_memory
-from memory.services.scratchpads import update_scratchpad
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import set_decision
+from memory.memories.services.memories import add_memory
+from memory.scratchpads.services.scratchpads import update_scratchpad
 from messaging.services.messages import send_message
 from tests.hub import McpClient, RestClient
 from tests.memory.pads import pad_of

@@ -5,7 +5,7 @@ from django.test import Client
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.named_views import all_views
-from memory.services.decisions import set_decision_batch
+from memory.decisions.services.decisions import set_decision_batch
 from tests.people import MEMBER, member, superuser
 
 VIEWS = "/admin/views"

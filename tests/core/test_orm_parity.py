@@ -14,6 +14,17 @@ from ctxhub.core.caller import Caller, acting
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
 from ctxhub.core.services import retention
 from ctxhub.core.services.word_changes import rename_word
+from memory.constraints.services import add_constraint, deactivate_constraint, delete_constraint
+from memory.decisions.services.decisions import (
+    change_decision,
+    delete_decision,
+    deprecate_decision,
+    set_decision,
+)
+from memory.decisions.services.templates import change_template, delete_template, set_template
+from memory.memories.services.contexts import create_context, delete_context, update_context
+from memory.memories.services.memories import add_memory, delete_memory, update_memory
+from memory.memories.services.relationships import relate, unrelate
 from memory.models import (
     Constraint,
     Context,
@@ -25,14 +36,13 @@ from memory.models import (
     ValueType,
     Workflow,
 )
-from memory.services.constraints import add_constraint, deactivate_constraint, delete_constraint
-from memory.services.contexts import create_context, delete_context, update_context
-from memory.services.decisions import change_decision, delete_decision, deprecate_decision, set_decision
-from memory.services.memories import add_memory, delete_memory, update_memory
-from memory.services.relationships import relate, unrelate
-from memory.services.scratchpads import create_scratchpad, delete_scratchpad, update_scratchpad
-from memory.services.templates import change_template, delete_template, set_template
-from memory.services.workflows import close_workflow, create_workflow, delete_workflow, update_workflow
+from memory.scratchpads.services.scratchpads import create_scratchpad, delete_scratchpad, update_scratchpad
+from memory.scratchpads.services.workflows import (
+    close_workflow,
+    create_workflow,
+    delete_workflow,
+    update_workflow,
+)
 from messaging.models import Delivery, Message, RequestState
 from messaging.services.messages import send_message
 from messaging.services.receipts import acknowledge_messages, read_messages_of

@@ -10,8 +10,8 @@ from ctxhub.core.selectors.hub import summarise_layers
 from ctxhub.core.services.retention import ageing, in_words
 from ctxhub.core.services.word_changes import rename_word
 from ctxhub.core.toolbox.dispatch import call
-from memory.services.contexts import create_context, delete_context
-from memory.services.memories import add_memory
+from memory.memories.services.contexts import create_context, delete_context
+from memory.memories.services.memories import add_memory
 
 
 def singulars() -> dict[str, str]:

@@ -13,8 +13,8 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.models import Layer, Membership, Project
 from ctxhub.core.services.access_tokens import create_token
 from ctxhub.core.services.projects import create_project
+from memory.decisions.services.decisions import deprecate_decision, set_decision
 from memory.models import Decision
-from memory.services.decisions import deprecate_decision, set_decision
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, superuser
 
 

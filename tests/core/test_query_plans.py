@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Tag
 from ctxhub.core.toolbox.dispatch import call
+from memory.decisions.rows.decisions import DECISIONS
+from memory.decisions.services.decisions import set_decision_batch
 from memory.models import Decision, DecisionScope, DecisionTag
-from memory.services.decisions import set_decision_batch
-from memory.sql.decision_rows import DECISIONS
 from tests.databases import every_statement_within, take_statistics
 
 WALKS: list[tuple[dict[str, Any], str]] = [

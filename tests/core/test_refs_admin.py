@@ -8,10 +8,10 @@ from ctxhub.core.admin import refs
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
-from memory.services.constraints import add_constraint
-from memory.services.contexts import create_context
-from memory.services.decisions import set_decision
-from memory.services.templates import set_template
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import set_decision
+from memory.decisions.services.templates import set_template
+from memory.memories.services.contexts import create_context
 from tests.people import ADMIN, member
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease

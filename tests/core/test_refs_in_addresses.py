@@ -9,11 +9,11 @@ from ctxhub.core.api.ids import kind_of
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.nouns import find_noun
-from memory.services.constraints import add_constraint
-from memory.services.memories import add_memory
-from memory.services.relationships import relate
-from memory.services.scratchpads import create_scratchpad
-from memory.services.workflows import create_workflow
+from memory.constraints.services import add_constraint
+from memory.memories.services.memories import add_memory
+from memory.memories.services.relationships import relate
+from memory.scratchpads.services.scratchpads import create_scratchpad
+from memory.scratchpads.services.workflows import create_workflow
 from messaging.services.messages import send_message
 from tests.addresses import Operation, operations
 from tests.hub import LiveHub, Reply, RestClient

@@ -20,12 +20,12 @@ from ctxhub.core.search import schema
 from ctxhub.core.selectors import index_check, index_rows
 from ctxhub.core.selectors.search import search
 from ctxhub.core.services import reindexing
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import set_decision
+from memory.memories.services.memories import add_memory
 from memory.models import Decision
-from memory.services.constraints import add_constraint
-from memory.services.decisions import set_decision
-from memory.services.memories import add_memory
-from memory.services.scratchpads import append_to_scratchpad, create_scratchpad
-from memory.services.workflows import create_workflow
+from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
+from memory.scratchpads.services.workflows import create_workflow
 from messaging.services.messages import send_message
 from tests.search_index import index_is_right
 from tests.tables import dump_all

@@ -16,7 +16,7 @@ from ctxhub.core.selectors.index_rows import Entry, read_entries
 from ctxhub.core.services import reindexing
 from ctxhub.core.services.retention import clear
 from ctxhub.core.writing import writing
-from memory.services.decisions import delete_decision, set_decision
+from memory.decisions.services.decisions import delete_decision, set_decision
 from messaging.services.messages import send_message
 from tests.search_index import index_is_right
 from tracking.services.changes import record_change

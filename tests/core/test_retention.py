@@ -14,9 +14,9 @@ from ctxhub.core.services import retention
 from ctxhub.core.services.config import set_config
 from ctxhub.core.services.retention import cleanup
 from ctxhub.core.toolbox.dispatch import call
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import set_decision
 from memory.models import Constraint, Decision, DecisionRevision
-from memory.services.constraints import add_constraint
-from memory.services.decisions import set_decision
 from messaging.models import Message
 from messaging.services.messages import send_message
 from tests.hub import McpClient, RestClient

@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Membership, Project
+from memory.decisions.services.decisions import set_decision
 from memory.models import Decision
-from memory.services.decisions import set_decision
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in
 
 

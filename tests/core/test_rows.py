@@ -13,8 +13,8 @@ from pytest_django import DjangoAssertNumQueries
 from ctxhub.core import rows, sql
 from ctxhub.core.models import Agent, Layer, Project
 from ctxhub.core.rows import Computed, Derived, Row, Table
+from memory.memories.rows.contexts import CONTEXTS
 from memory.models import Constraint, ConstraintTag
-from memory.sql.contexts import CONTEXTS
 from tests.rows import NOON, RULES, Known, Rule, links_of, new_rule, read_rule, store, stored_rule
 
 pytestmark = pytest.mark.django_db

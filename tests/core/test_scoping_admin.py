@@ -12,6 +12,12 @@ from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import AccessToken, Agent, Category, Event, Layer, Project, Scope, Tag
 from ctxhub.core.services.access_tokens import create_token
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import set_decision
+from memory.decisions.services.templates import set_template
+from memory.memories.services.contexts import update_context
+from memory.memories.services.memories import add_memory
+from memory.memories.services.relationships import relate
 from memory.models import (
     Constraint,
     Context,
@@ -22,14 +28,8 @@ from memory.models import (
     Scratchpad,
     Workflow,
 )
-from memory.services.constraints import add_constraint
-from memory.services.contexts import update_context
-from memory.services.decisions import set_decision
-from memory.services.memories import add_memory
-from memory.services.relationships import relate
-from memory.services.scratchpads import create_scratchpad
-from memory.services.templates import set_template
-from memory.services.workflows import create_workflow
+from memory.scratchpads.services.scratchpads import create_scratchpad
+from memory.scratchpads.services.workflows import create_workflow
 from messaging.models import Message
 from messaging.services.messages import send_message
 from tests.people import ADMIN, member, person, superuser

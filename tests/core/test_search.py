@@ -13,12 +13,8 @@ from ctxhub.core.errors import InvalidInput, NotFound
 from ctxhub.core.selectors.events import latest_cursor
 from ctxhub.core.selectors.search import DETAILS, Found, answer_search, search, search_listing
 from ctxhub.core.toolbox.dispatch import as_text, call
-from memory.services.constraints import add_constraint, deactivate_constraint
-from memory.services.decisions import (
-    deprecate_decision,
-    set_decision,
-    set_decision_batch,
-)
+from memory.constraints.services import add_constraint, deactivate_constraint
+from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
 from messaging.services.messages import send_message
 from tests.tokens import o200k
 from tracking.services.changes import record_change

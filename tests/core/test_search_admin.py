@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext, override_settings
 from ctxhub.core.admin.search_hits import Card
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
-from memory.services.constraints import add_constraint
-from memory.services.decisions import deprecate_decision, set_decision
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import deprecate_decision, set_decision
 from messaging.services.messages import send_message
 from tests.people import MEMBER, VIEWER, member, signed_in, superuser
 from tracking.services.changes import record_change

@@ -13,15 +13,15 @@ from ctxhub.core.search.repeats import Shown
 from ctxhub.core.selectors.search import Hit, search, standing_first
 from ctxhub.core.services.reindexing import index_missing, reindex
 from ctxhub.core.services.search_index import forget
+from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
 from memory.models import Decision, DecisionRevision, Scratchpad, ScratchpadRevision
-from memory.services.decisions import delete_decision, deprecate_decision, set_decision
-from memory.services.scratchpads import (
+from memory.scratchpads.services.scratchpads import (
     append_to_scratchpad,
     delete_scratchpad,
     restore_scratchpad,
     update_scratchpad,
 )
-from memory.sql import scratchpad_states
+from memory.scratchpads.sql import states as scratchpad_states
 from tests.hub import McpClient, RestClient
 from tests.memory.pads import pad_of
 from tests.people import member

@@ -9,8 +9,8 @@ from ctxhub.core.search.abbreviations import LONG_WORDS, long_form, meanings
 from ctxhub.core.search.ordinary_words import is_ordinary
 from ctxhub.core.selectors.search import Found, search
 from ctxhub.core.toolbox.dispatch import call
-from memory.services.constraints import add_constraint
-from memory.services.decisions import set_decision
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import set_decision
 from tests.databases import rolled_back
 
 

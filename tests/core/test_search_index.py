@@ -28,9 +28,9 @@ from ctxhub.core.services.retention import clear
 from ctxhub.core.services.search_index import AT_ONCE, index_again
 from ctxhub.core.services.word_changes import delete_word, rename_word
 from ctxhub.core.toolbox.dispatch import call
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import set_decision, set_decision_batch
 from memory.models import Constraint, Decision
-from memory.services.constraints import add_constraint
-from memory.services.decisions import set_decision, set_decision_batch
 from messaging.models import Delivery, Message, MessageType
 from messaging.services.messages import send_message, send_message_batch
 from tests.search_index import index_is_right
@@ -381,7 +381,7 @@ def test_many_recipients_are_words_of_the_text_and_do_not_fill_the_title(ada: Ca
     ("status", "mark"), [("active", ""), ("draft", "draft"), ("deprecated", "deprecated")]
 )
 def test_a_decision_that_does_not_hold_is_marked(ada: Caller, status: str, mark: str) -> None:
-    from memory.services.decision_history import HISTORY
+    from memory.decisions.history.decisions import HISTORY
 
     made = set_decision(caller=ada, key="a", value="x", status=status)
     [document] = HISTORY.documents(ada.project_id, [made["id"]])
@@ -389,7 +389,7 @@ def test_a_decision_that_does_not_hold_is_marked(ada: Caller, status: str, mark:
 
 
 def test_a_decision_reads_as_lines(ada: Caller) -> None:
-    from memory.services.decision_history import HISTORY
+    from memory.decisions.history.decisions import HISTORY
 
     made = set_decision(caller=ada, key="a", value="JWT", **WHOLE)
     [document] = HISTORY.documents(ada.project_id, [made["id"]])

@@ -5,7 +5,7 @@ import pytest
 from ctxhub.core.caller import Caller
 from ctxhub.core.search import semantic
 from ctxhub.core.selectors.search import search
-from memory.services.decisions import set_decision
+from memory.decisions.services.decisions import set_decision
 
 pytestmark = pytest.mark.django_db
 

@@ -8,8 +8,8 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.selectors.search import search
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.turns import Turn, shares_of
-from memory.services.decisions import set_decision
-from memory.services.memories import add_memory
+from memory.decisions.services.decisions import set_decision
+from memory.memories.services.memories import add_memory
 from messaging.services.messages import send_message
 from tracking.services.changes import record_change
 

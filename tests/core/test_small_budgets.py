@@ -10,11 +10,11 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.listing import Listing
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.registry import all_tools
-from memory.services.constraints import add_constraint
-from memory.services.decisions import set_decision
-from memory.services.memories import add_memory
-from memory.services.scratchpads import append_to_scratchpad, create_scratchpad
-from memory.services.workflows import create_workflow
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import set_decision
+from memory.memories.services.memories import add_memory
+from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
+from memory.scratchpads.services.workflows import create_workflow
 from messaging.services.messages import send_message
 from messaging.services.receipts import acknowledge_messages
 from tests.hub import RestClient

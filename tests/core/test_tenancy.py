@@ -14,15 +14,15 @@ from ctxhub.core.models import Layer, Project
 from ctxhub.core.selectors.events import latest_cursor
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.registry import all_tools
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import deprecate_decision, set_decision
+from memory.decisions.services.templates import set_template
+from memory.memories.services.contexts import create_context
+from memory.memories.services.memories import add_memory
+from memory.memories.services.relationships import relate
 from memory.models import Decision
-from memory.services.constraints import add_constraint
-from memory.services.contexts import create_context
-from memory.services.decisions import deprecate_decision, set_decision
-from memory.services.memories import add_memory
-from memory.services.relationships import relate
-from memory.services.scratchpads import append_to_scratchpad, create_scratchpad
-from memory.services.templates import set_template
-from memory.services.workflows import create_workflow
+from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
+from memory.scratchpads.services.workflows import create_workflow
 from messaging.services.messages import send_message
 from tests.databases import rolled_back
 from tests.tables import dump_project

@@ -10,7 +10,7 @@ from ctxhub.core.models import Agent, Project
 from ctxhub.core.toolbox.dispatch import as_text, call
 from ctxhub.core.toolbox.registry import all_tools, find_tool
 from ctxhub.core.toolbox.suggestions import squeezed
-from memory.services.decisions import set_decision
+from memory.decisions.services.decisions import set_decision
 
 
 def picked(tool: str, *arguments: str) -> str:

@@ -12,7 +12,7 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import CtxhubError
 from ctxhub.core.toolbox.dispatch import as_text, call
 from ctxhub.core.toolbox.registry import all_tools
-from memory.services.decisions import deprecate_decision, set_decision
+from memory.decisions.services.decisions import deprecate_decision, set_decision
 from tests.tables import Dump, dump_all
 
 ACTIONS = [action for tool in all_tools().values() for action in tool.actions.values()]

@@ -14,7 +14,7 @@ from ctxhub.core.selectors.events import VERBS, VERBS_OF_ACTION
 from ctxhub.core.selectors.unknown_names import FILTERS, NAMES, unknown_names
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.registry import all_tools
-from memory.services.decisions import set_decision
+from memory.decisions.services.decisions import set_decision
 from tests.hub import McpClient, RestClient
 
 

@@ -16,8 +16,8 @@ from ctxhub.core.services.access_tokens import create_token
 from ctxhub.core.services.retention import cleanup
 from ctxhub.core.services.visitors import LOOKED_AT_ONCE
 from ctxhub.core.toolbox.dispatch import call
-from memory.services.constraints import add_constraint
-from memory.services.decisions import set_decision
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import set_decision
 from messaging.models import Delivery
 from messaging.services.messages import send_message
 from tests.hub import HttpClient, LiveHub

@@ -11,9 +11,9 @@ from playwright.sync_api import Page, expect
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import AccessToken, Layer, Project
 from ctxhub.core.services.access_tokens import create_token
+from memory.decisions.selectors.decisions import find_decision
+from memory.decisions.services.decisions import set_decision
 from memory.models import Decision
-from memory.selectors.decisions import find_decision
-from memory.services.decisions import set_decision
 from tests.hub import LiveHub
 from tests.people import ADMIN, person
 

@@ -7,10 +7,10 @@ from playwright.sync_api import Locator, Page, expect
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
+from memory.decisions.services.decisions import set_decision
+from memory.memories.services.memories import add_memory
+from memory.memories.services.relationships import relate
 from memory.models import Memory, Relationship
-from memory.services.decisions import set_decision
-from memory.services.memories import add_memory
-from memory.services.relationships import relate
 from tests.e2e.test_admin import go, save, sign_in
 from tests.hub import LiveHub
 from tests.people import ADMIN, person

@@ -7,10 +7,10 @@ from playwright.sync_api import Dialog, Page, expect
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
+from memory.memories.services.memories import add_memory
 from memory.models import Scratchpad
-from memory.services.memories import add_memory
-from memory.services.scratchpads import append_to_scratchpad, create_scratchpad, update_scratchpad
-from memory.services.workflows import create_workflow
+from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad, update_scratchpad
+from memory.scratchpads.services.workflows import create_workflow
 from tests.e2e.test_admin import go, sign_in
 from tests.hostile import HOSTILE
 from tests.hub import LiveHub

@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
-from memory.services.constraints import add_constraint
-from memory.services.decisions import set_decision
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import set_decision
 from messaging.services.messages import send_message
 from tests.hub import LiveHub
 from tests.people import person, signed_in

@@ -14,10 +14,10 @@ from ctxhub.core.caller import Caller, acting
 from ctxhub.core.models import Project
 from ctxhub.core.services import agents, retention
 from ctxhub.core.toolbox.dispatch import call
-from memory.services.constraints import delete_constraint
-from memory.services.decisions import change_decision, replace_decision
-from memory.services.templates import change_template, delete_template, replace_template
-from memory.services.workflows import update_workflow
+from memory.constraints.services import delete_constraint
+from memory.decisions.services.decisions import change_decision, replace_decision
+from memory.decisions.services.templates import change_template, delete_template, replace_template
+from memory.scratchpads.services.workflows import update_workflow
 from tests.core.test_query_counts import ASKED, fill, full_workflow, oldest_constraint
 from tests.databases import rolled_back
 from tests.golden.comparing import compare

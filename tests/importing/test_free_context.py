@@ -16,10 +16,10 @@ from ctxhub.core.inputs import CONTENT_BYTES, TEXT_BYTES
 from ctxhub.core.models import Event, Project
 from ctxhub.core.selectors.hub import count_all
 from ctxhub.core.services.events import recorded
+from memory.memories.services.contexts import create_context, update_context
+from memory.memories.services.memories import add_memory, update_memory
+from memory.memories.services.relationships import relate
 from memory.models import Context, Difficulty, Memory, MemoryType, Relation, Relationship
-from memory.services.contexts import create_context, update_context
-from memory.services.memories import add_memory, update_memory
-from memory.services.relationships import relate
 from tests.importing.old_knowledge import OldKnowledge
 from tests.search_index import index_is_right
 from tests.sqlew.importing import Import, imported

@@ -19,9 +19,9 @@ from ctxhub.core.services.config import set_config
 from ctxhub.core.services.events import recorded
 from ctxhub.management.importing import at_once
 from memory.models import Scratchpad, Workflow
-from memory.selectors.scratchpads import content_at, list_revisions
-from memory.services.scratchpads import append_to_scratchpad, update_scratchpad
-from memory.services.workflows import clean_workflows, close_workflow, update_workflow
+from memory.scratchpads.selectors.scratchpads import content_at, list_revisions
+from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad
+from memory.scratchpads.services.workflows import clean_workflows, close_workflow, update_workflow
 from tests.importing.old_pads import SCHEMAS, OldPads
 from tests.search_index import index_is_right
 from tests.sqlew.importing import Import, imported

@@ -230,7 +230,7 @@ def test_arguments_that_are_no_object_are_a_protocol_error(ada_mcp: McpClient) -
 def test_a_failure_inside_tells_the_agent_nothing_of_it(
     ada_mcp: McpClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memory.selectors import decisions
+    from memory.decisions.selectors import decisions
 
     monkeypatch.setattr(decisions, "find_decision", lambda *_: 1 / 0)
     result = ada_mcp.result("decision", {"action": "get", "key": "k"})

@@ -205,5 +205,5 @@ def test_the_webs_apps_are_not_imported(apollo: Project) -> None:
         client.tools()
         _, err, _ = client.finish()
     imported = err.decode().split()
-    assert "memory.tools.decisions" in imported
+    assert "memory.decisions.tools.decisions" in imported
     assert [module for module in imported if module.startswith(WEB)] == []

@@ -15,7 +15,7 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.services.access_tokens import create_token
 from ctxhub.mcp.watch import _Postgres, _Sqlite, watch
-from memory.services.decisions import set_decision
+from memory.decisions.services.decisions import set_decision
 from messaging.services.messages import send_message
 from tests.hub import LiveHub, McpClient, RestClient
 from tests.stdio import stdio_hub

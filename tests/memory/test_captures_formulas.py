@@ -5,9 +5,8 @@ import time
 import pytest
 
 from ctxhub.core.search.analyser import analyse
-from memory.models import MemoryType
-from memory.search.capture_patterns import find_pattern, find_title, type_of
-from memory.search.capture_scores import (
+from memory.memories.capture.patterns import find_pattern, find_title, type_of
+from memory.memories.capture.scores import (
     Parts,
     containment,
     parts_of,
@@ -16,8 +15,9 @@ from memory.search.capture_scores import (
     structure_of,
     words_in_order,
 )
-from memory.search.capture_titles import title_of
-from memory.search.likeness import Rarity
+from memory.memories.capture.titles import title_of
+from memory.memories.search.likeness import Rarity
+from memory.models import MemoryType
 
 REST = " It matters to everybody who puts the service into production."
 EMPTY = Rarity.of_texts([])

@@ -10,12 +10,12 @@ import pytest
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
+from memory.memories.capture.lessons import is_chatter, is_lesson
+from memory.memories.capture.patterns import find_pattern, is_short
+from memory.memories.capture.scores import SAVED_ABOVE, Parts, parts_of
+from memory.memories.search.likeness import Rarity
+from memory.memories.services.captures import capture
 from memory.models import Memory
-from memory.search.capture_lessons import is_chatter, is_lesson
-from memory.search.capture_patterns import find_pattern, is_short
-from memory.search.capture_scores import SAVED_ABOVE, Parts, parts_of
-from memory.search.likeness import Rarity
-from memory.services.captures import capture
 from tests.hub import McpClient, RestClient
 
 

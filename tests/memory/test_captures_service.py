@@ -10,11 +10,11 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.dispatch import call
+from memory.decisions.services.decisions import set_decision
+from memory.memories.services.captures import capture
+from memory.memories.services.contexts import create_context
+from memory.memories.services.memories import add_memory
 from memory.models import Memory, MemoryType
-from memory.services.captures import capture
-from memory.services.contexts import create_context
-from memory.services.decisions import set_decision
-from memory.services.memories import add_memory
 from messaging.services.messages import send_message
 from tests.hub import RestClient
 from tests.tables import dump_project

@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Category, Event, Membership, Project
+from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.models import Constraint, ConstraintStatus
-from memory.services.constraints import add_constraint, deactivate_constraint
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in, superuser
 from tests.tables import dump_project
 

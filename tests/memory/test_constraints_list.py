@@ -19,9 +19,9 @@ from ctxhub.core.listing import make_cursor
 from ctxhub.core.models import Category, Project
 from ctxhub.core.models.priority import Priority
 from ctxhub.core.services.word_changes import rename_word
+from memory.constraints.lists import list_constraints
+from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.models import Constraint
-from memory.selectors.constraint_lists import list_constraints
-from memory.services.constraints import add_constraint, deactivate_constraint
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -12,8 +12,8 @@ from ctxhub.core.clock import now
 from ctxhub.core.models import Category, Layer, Scope, Tag
 from ctxhub.core.services.words import register_agent
 from ctxhub.core.toolbox.dispatch import call
+from memory.constraints.models import digest_of, rank_of
 from memory.models import Constraint, ConstraintScope, ConstraintTag
-from memory.models.constraint import digest_of, rank_of
 from tests.core.test_query_plans import explained, sorts_inside
 from tests.databases import every_statement_within, take_statistics
 

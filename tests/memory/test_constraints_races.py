@@ -11,8 +11,8 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.models import Category, Event, Project, Tag
 from ctxhub.core.selectors.figures import Figures
 from ctxhub.core.services.access_tokens import create_token
+from memory.constraints.services import add_constraint
 from memory.models import Constraint, ConstraintStatus
-from memory.services.constraints import add_constraint
 from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
 from tests.hub import LiveHub
 

@@ -10,8 +10,8 @@ from rest_framework.test import APIClient
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Membership, Project
 from ctxhub.core.services.access_tokens import create_token
+from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.models import Constraint
-from memory.services.constraints import add_constraint, deactivate_constraint
 from tests.hub import LiveHub, Reply, RestClient
 from tests.signed_in import sign_in
 from tests.tables import dump_project

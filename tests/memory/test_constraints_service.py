@@ -12,14 +12,14 @@ from ctxhub.core.models.priority import Priority
 from ctxhub.core.selectors.figures import Figures
 from ctxhub.core.services.events import recorded
 from ctxhub.core.toolbox.dispatch import call
-from memory.models import Constraint, ConstraintStatus
-from memory.selectors.constraints import constraint_item, get_constraint
-from memory.services.constraints import (
+from memory.constraints.selectors import constraint_item, get_constraint
+from memory.constraints.services import (
     activate_constraint,
     add_constraint,
     deactivate_constraint,
     delete_constraint,
 )
+from memory.models import Constraint, ConstraintStatus
 from tests.tables import dump_project
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

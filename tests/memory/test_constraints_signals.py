@@ -9,12 +9,10 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.models import Category, Event, Layer, Project, Scope, Tag, Tally
 from ctxhub.core.models.priority import Priority
 from ctxhub.core.selectors.figures import Figures
+from memory.constraints.lists import list_constraints
+from memory.constraints.models import digest_of
+from memory.constraints.services import add_constraint
 from memory.models import Constraint, ConstraintScope, ConstraintStatus, ConstraintTag
-from memory.models.constraint import digest_of
-from memory.selectors.constraint_lists import list_constraints
-from memory.services.constraints import (
-    add_constraint,
-)
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

@@ -7,10 +7,10 @@ import pytest
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.toolbox.dispatch import call
-from memory.search.keywords import find_keywords
-from memory.search.likeness import Rarity
-from memory.services.contexts import create_context
-from memory.services.memories import add_memory
+from memory.memories.search.keywords import find_keywords
+from memory.memories.search.likeness import Rarity
+from memory.memories.services.contexts import create_context
+from memory.memories.services.memories import add_memory
 from tests.hub import RestClient
 
 EMPTY = Rarity.of_texts([])

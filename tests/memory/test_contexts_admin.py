@@ -10,9 +10,9 @@ from django.urls import reverse
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Event, Project
+from memory.memories.services.contexts import create_context, update_context
+from memory.memories.services.memories import add_memory
 from memory.models import Context, Memory
-from memory.services.contexts import create_context, update_context
-from memory.services.memories import add_memory
 from tests.people import ADMIN, VIEWER, member
 from tests.tables import dump_project
 

@@ -9,11 +9,11 @@ from ctxhub.core.errors import Conflict, InvalidInput, NotFound
 from ctxhub.core.models import Event, Project, SearchEntry
 from ctxhub.core.selectors.figures import Figures
 from ctxhub.core.selectors.search import search
+from memory.memories.lists.contexts import list_contexts
+from memory.memories.selectors.contexts import context_item, find_context, get_context
+from memory.memories.services.contexts import create_context, delete_context, update_context
+from memory.memories.services.memories import add_memory
 from memory.models import Context, ContextTag, Memory, MemoryTag
-from memory.selectors.context_lists import list_contexts
-from memory.selectors.contexts import context_item, find_context, get_context
-from memory.services.contexts import create_context, delete_context, update_context
-from memory.services.memories import add_memory
 from tests.tables import dump_project
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

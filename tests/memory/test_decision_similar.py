@@ -11,17 +11,17 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
-from memory.models import Decision
-from memory.selectors.decision_suggestions import suggest_decisions
-from memory.selectors.similar_keys import near_keys
-from memory.services.decisions import (
+from memory.decisions.selectors.similar_keys import near_keys
+from memory.decisions.selectors.suggestions import suggest_decisions
+from memory.decisions.services.decisions import (
     deprecate_decision,
     quick_set_decision,
     replace_decision,
     set_decision,
     set_decision_batch,
 )
-from memory.services.templates import set_from_template
+from memory.decisions.services.templates import set_from_template
+from memory.models import Decision
 from tests.core.test_query_plans import explained
 from tests.hub import McpClient, RestClient
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
-from memory.selectors.decision_suggestions import suggest_decisions
-from memory.services.decisions import deprecate_decision, set_decision, set_decision_batch
+from memory.decisions.selectors.suggestions import suggest_decisions
+from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
 from tests.hub import McpClient, RestClient
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -10,10 +10,10 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Event, Project
+from memory.decisions.rows.decisions import DecisionRow
+from memory.decisions.selectors.decisions import find_decision
+from memory.decisions.services.decisions import deprecate_decision, set_decision
 from memory.models import Decision, DecisionRevision
-from memory.selectors.decisions import find_decision
-from memory.services.decisions import deprecate_decision, set_decision
-from memory.sql.decision_rows import DecisionRow
 from tests.people import ADMIN, VIEWER, member
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

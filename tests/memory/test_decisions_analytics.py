@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.selectors.events import latest_cursor
+from memory.decisions.selectors import analytics as decision_analytics
+from memory.decisions.selectors.analytics import Analytics, analyse_decisions, percentile
+from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
+from memory.decisions.sql.numbers import key_like
 from memory.models import Decision
-from memory.selectors import decision_analytics
-from memory.selectors.decision_analytics import Analytics, analyse_decisions, percentile
-from memory.services.decisions import deprecate_decision, set_decision, set_decision_batch
-from memory.sql.decision_numbers import key_like
 
 START = datetime(2026, 11, 2, 10, 30, tzinfo=UTC)  # A Monday.
 

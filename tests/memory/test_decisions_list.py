@@ -18,10 +18,10 @@ from ctxhub.core.errors import InvalidInput
 from ctxhub.core.listing import make_cursor
 from ctxhub.core.models import Project
 from ctxhub.core.selectors.events import latest_cursor
+from memory.decisions.lists import list_decisions
+from memory.decisions.models.decision import version_order
+from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
 from memory.models import Decision
-from memory.models.decision import version_order
-from memory.selectors.decision_lists import list_decisions
-from memory.services.decisions import deprecate_decision, set_decision, set_decision_batch
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -11,8 +11,8 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.models import Agent, Event, Project, Scope, StoredAnswer, Tag
 from ctxhub.core.services.access_tokens import create_token
 from ctxhub.core.toolbox.dispatch import call
+from memory.decisions.services.decisions import set_decision
 from memory.models import Decision, DecisionRevision
-from memory.services.decisions import set_decision
 from tests.crowd import (
     EVENTS_A_ROUND,
     SECONDS_TO_GATHER,

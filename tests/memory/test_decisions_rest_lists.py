@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Event, Project
 from ctxhub.core.services.access_tokens import create_token
-from memory.services.decisions import set_decision
+from memory.decisions.services.decisions import set_decision
 from tests.hub import LiveHub, RestClient
 
 

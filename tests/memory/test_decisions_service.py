@@ -13,25 +13,25 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import Conflict, CtxhubError, InvalidInput, NotFound
 from ctxhub.core.models import Event, Layer
 from ctxhub.core.unset import UNSET, Unset
-from memory.models import Decision, DecisionRevision, DecisionScope, DecisionTag
-from memory.selectors.decision_lists import list_decisions
-from memory.selectors.decisions import (
+from memory.decisions.lists import list_decisions
+from memory.decisions.rules.inference import infer
+from memory.decisions.rules.versions import bump
+from memory.decisions.selectors.decisions import (
     decision_item,
     find_decision,
     included,
     list_versions,
     open_decisions,
 )
-from memory.selectors.similar_keys import near_keys
-from memory.services.decision_versions import bump
-from memory.services.decisions import (
+from memory.decisions.selectors.similar_keys import near_keys
+from memory.decisions.services.decisions import (
     delete_decision,
     deprecate_decision,
     quick_set_decision,
     set_decision,
     set_decision_batch,
 )
-from memory.services.inference import infer
+from memory.models import Decision, DecisionRevision, DecisionScope, DecisionTag
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

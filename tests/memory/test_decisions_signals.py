@@ -10,12 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.caller import Caller, acting
 from ctxhub.core.models import Agent, Event, Layer, Project, Scope, Tag
+from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
 from memory.models import Decision, DecisionRevision, DecisionScope, DecisionTag, ValueType
-from memory.services.decisions import (
-    delete_decision,
-    deprecate_decision,
-    set_decision,
-)
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

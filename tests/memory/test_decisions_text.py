@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.listing import COUNTED_TO
+from memory.decisions import lists as decision_lists
+from memory.decisions.lists import list_decisions
+from memory.decisions.services.decisions import set_decision, set_decision_batch
 from memory.models import Decision
-from memory.selectors import decision_lists
-from memory.selectors.decision_lists import list_decisions
-from memory.services.decisions import set_decision, set_decision_batch
 from tests.core.test_query_plans import explained, sorts_inside, statements
 
 

@@ -19,7 +19,7 @@ from ctxhub.core import roots
 from ctxhub.core.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Project
 from ctxhub.core.roots import Budget, Root, read_texts
-from memory.selectors import grep as selector
+from memory.memories.selectors import grep as selector
 
 NOBODY = 65534
 SECRET = "moonshot"

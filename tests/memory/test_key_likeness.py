@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.search.keys import signs, signs_like
-from memory.selectors.key_likeness import compare_keys
+from memory.decisions.search.keys import signs, signs_like
+from memory.decisions.selectors.key_likeness import compare_keys
 
 KEY = "api/auth/method"
 

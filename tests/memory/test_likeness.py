@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from memory.models import Relation
-from memory.search.likeness import (
+from memory.memories.search.likeness import (
     COMPARED_CHARACTERS,
     Rarity,
     Vector,
@@ -14,7 +13,8 @@ from memory.search.likeness import (
     long_words,
     vector,
 )
-from memory.search.relations import Said, likeness, relation_of, strength_of
+from memory.memories.search.relations import Said, likeness, relation_of, strength_of
+from memory.models import Relation
 
 # Of four texts two have redis, one has kafka, all have cache.
 RARITY = Rarity.of_texts(["redis cach", "redis cach", "kafka cach", "cach"])

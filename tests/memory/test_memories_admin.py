@@ -10,11 +10,11 @@ from django.urls import reverse
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Event, Project
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import set_decision
+from memory.memories.services.memories import add_memory, delete_memory, update_memory
+from memory.memories.services.relationships import relate
 from memory.models import Memory, Relationship
-from memory.services.constraints import add_constraint
-from memory.services.decisions import set_decision
-from memory.services.memories import add_memory, delete_memory, update_memory
-from memory.services.relationships import relate
 from tests.people import ADMIN, VIEWER, member
 from tests.tables import dump_project
 

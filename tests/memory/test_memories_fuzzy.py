@@ -6,9 +6,9 @@ import pytest
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput, NotFound
-from memory.search.near_words import asked_words, nearest, own_words
-from memory.selectors.fuzzy_memories import find_fuzzy
-from memory.services.memories import add_memory
+from memory.memories.search.near_words import asked_words, nearest, own_words
+from memory.memories.selectors.fuzzy import find_fuzzy
+from memory.memories.services.memories import add_memory
 
 
 @pytest.fixture

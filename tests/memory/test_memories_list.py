@@ -7,8 +7,8 @@ import pytest
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput, NotFound
-from memory.selectors.memory_lists import find_memories, list_memories
-from memory.services.memories import add_memory, update_memory
+from memory.memories.lists.memories import find_memories, list_memories
+from memory.memories.services.memories import add_memory, update_memory
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from ctxhub.core.clock import now
 from ctxhub.core.models import Tag
 from ctxhub.core.services.words import register_agent
 from ctxhub.core.toolbox.dispatch import call
+from memory.memories.sql.turns import read_turns
 from memory.models import Context, Memory, MemoryTag
-from memory.sql.memory_turns import read_turns
 from tests.core.test_query_plans import explained, sorts_inside
 from tests.databases import every_statement_within, take_statistics
 

@@ -11,9 +11,9 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.models import Event, Project, Tag
 from ctxhub.core.selectors.figures import Figures
 from ctxhub.core.services.access_tokens import create_token
+from memory.memories.services.contexts import create_context
+from memory.memories.services.memories import add_memory
 from memory.models import Context, Memory
-from memory.services.contexts import create_context
-from memory.services.memories import add_memory
 from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
 from tests.hub import LiveHub
 

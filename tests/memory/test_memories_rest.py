@@ -10,8 +10,8 @@ from rest_framework.test import APIClient
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Membership, Project
 from ctxhub.core.services.access_tokens import create_token
+from memory.memories.services.memories import add_memory
 from memory.models import Memory
-from memory.services.memories import add_memory
 from tests.hub import LiveHub, Reply, RestClient
 from tests.signed_in import sign_in
 from tests.tables import dump_project

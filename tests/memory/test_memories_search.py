@@ -7,9 +7,9 @@ import pytest
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput, NotFound
 from ctxhub.core.token_count import count_tokens
-from memory.selectors.memory_search import search_memories
-from memory.services.decisions import set_decision
-from memory.services.memories import add_memory
+from memory.decisions.services.decisions import set_decision
+from memory.memories.selectors.search import search_memories
+from memory.memories.services.memories import add_memory
 
 FILLER = "Nothing of this has to do with what is asked, and it goes on and on for quite a while. " * 40
 HOOKS = f"# Hooks\n\n{FILLER}\n\nuseEffect runs after React has painted; useLayoutEffect before.\n\n{FILLER}"

@@ -10,12 +10,12 @@ from ctxhub.core.inputs import CONTENT_BYTES
 from ctxhub.core.models import Agent, Event, Project, Tag
 from ctxhub.core.selectors.figures import Figures
 from ctxhub.core.selectors.search import search
+from memory.memories.rules.digest import tokens_of
+from memory.memories.selectors.contexts import get_context
+from memory.memories.selectors.memories import get_memory, memory_item
+from memory.memories.services.contexts import create_context
+from memory.memories.services.memories import add_memory, delete_memory, update_memory
 from memory.models import Context, Memory, MemoryTag
-from memory.selectors.contexts import get_context
-from memory.selectors.memories import get_memory, memory_item
-from memory.services.contexts import create_context
-from memory.services.memories import add_memory, delete_memory, update_memory
-from memory.services.memory_digest import tokens_of
 from tests.tables import dump_project
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

@@ -8,11 +8,11 @@ from django.db import IntegrityError, transaction
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Event, Project, SearchEntry, Tag, Tally
 from ctxhub.core.selectors.figures import Figures
+from memory.memories.lists.memories import list_memories
+from memory.memories.rules.digest import tokens_of
+from memory.memories.services.contexts import update_context
+from memory.memories.services.memories import add_memory
 from memory.models import Context, ContextTag, Memory, MemoryTag
-from memory.selectors.memory_lists import list_memories
-from memory.services.contexts import update_context
-from memory.services.memories import add_memory
-from memory.services.memory_digest import tokens_of
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

@@ -8,10 +8,10 @@ import pytest
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput, NotFound
 from ctxhub.core.toolbox.dispatch import call
-from memory.selectors import similar_memories
-from memory.selectors.similar_memories import find_similar
-from memory.services.memories import add_memory, delete_memory, update_memory
-from memory.sql.memory_texts import read_spread
+from memory.memories.selectors import similar as similar_memories
+from memory.memories.selectors.similar import find_similar
+from memory.memories.services.memories import add_memory, delete_memory, update_memory
+from memory.memories.sql.texts import read_spread
 from tests.hub import RestClient
 
 CACHE = "Keep the product list in Redis for five minutes, because the page is slow without it."

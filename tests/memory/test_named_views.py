@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.caller import Caller
 from ctxhub.core.listing import Listing
 from ctxhub.core.named_views import all_views
-from memory.services.constraints import add_constraint, deactivate_constraint
-from memory.services.decisions import set_decision
+from memory.constraints.services import add_constraint, deactivate_constraint
+from memory.decisions.services.decisions import set_decision
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 OURS = ("tagged_decisions", "active_context", "tagged_constraints")

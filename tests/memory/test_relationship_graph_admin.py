@@ -4,8 +4,8 @@ from itertools import combinations
 
 import pytest
 
-from memory.admin.relationship_graph import FAR_DRAWN, NEAR_DRAWN, Graph, Link, Node, graph_of
-from memory.admin.relationship_layout import Box, Drawing, tall, wide
+from memory.memories.admin.relationship_graph import FAR_DRAWN, NEAR_DRAWN, Graph, Link, Node, graph_of
+from memory.memories.admin.relationship_layout import Box, Drawing, tall, wide
 
 
 def link(said: str, strength: int = 50, *, suggested: bool = False) -> Link:

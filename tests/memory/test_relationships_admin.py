@@ -10,10 +10,10 @@ from django.urls import reverse
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Event, Membership, Project
+from memory.decisions.services.decisions import delete_decision, set_decision
+from memory.memories.services.memories import add_memory
+from memory.memories.services.relationships import relate
 from memory.models import Relation, Relationship
-from memory.services.decisions import delete_decision, set_decision
-from memory.services.memories import add_memory
-from memory.services.relationships import relate
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in
 from tests.tables import dump_project
 

@@ -8,10 +8,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.caller import Caller
+from memory.memories.rows.memories import MEMORIES
+from memory.memories.rows.relationships import delete_edges_of, read_edges_from, read_edges_of, read_related
+from memory.memories.sql.texts import read_texts
 from memory.models import Context, Memory, Relationship
-from memory.sql.memories import MEMORIES
-from memory.sql.memory_texts import read_texts
-from memory.sql.relationship_rows import delete_edges_of, read_edges_from, read_edges_of, read_related
 from tests.core.test_query_plans import explained
 
 Place = tuple[str, int]

@@ -8,15 +8,15 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Project
 from ctxhub.core.selectors.things import Place
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import delete_decision, set_decision
+from memory.memories.rows.relationships import delete_edges_of
+from memory.memories.selectors import relationships as selectors
+from memory.memories.selectors.relationships import walk
+from memory.memories.services.contexts import delete_context
+from memory.memories.services.memories import add_memory, delete_memory
+from memory.memories.services.relationships import find_relationships, relate, unrelate
 from memory.models import Constraint, Decision, Relation, Relationship
-from memory.selectors import relationships as selectors
-from memory.selectors.relationships import walk
-from memory.services.constraints import add_constraint
-from memory.services.contexts import delete_context
-from memory.services.decisions import delete_decision, set_decision
-from memory.services.memories import add_memory, delete_memory
-from memory.services.relationships import find_relationships, relate, unrelate
-from memory.sql.relationship_rows import delete_edges_of
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

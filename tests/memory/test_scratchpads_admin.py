@@ -12,11 +12,11 @@ from django.urls import reverse
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Event, Project
-from memory.admin.numbered_lines import LINES_SHOWN, numbered_lines
-from memory.admin.scratchpad_states import STATES_SHOWN
 from memory.models import Scratchpad, ScratchpadRevision
-from memory.services.scratchpads import append_to_scratchpad, create_scratchpad, update_scratchpad
-from memory.services.workflows import close_workflow, create_workflow
+from memory.scratchpads.admin.numbered_lines import LINES_SHOWN, numbered_lines
+from memory.scratchpads.admin.states import STATES_SHOWN
+from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad, update_scratchpad
+from memory.scratchpads.services.workflows import close_workflow, create_workflow
 from tests.people import ADMIN, VIEWER, member
 from tests.tables import dump_project
 

@@ -7,9 +7,9 @@ import pytest
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from memory.models import PadChange
-from memory.selectors.pad_lines import Heading, headings, split_lines
-from memory.services.pad_edits import MODES, edited
-from memory.services.scratchpads import update_scratchpad
+from memory.scratchpads.rules.edits import MODES, edited
+from memory.scratchpads.selectors.lines import Heading, headings, split_lines
+from memory.scratchpads.services.scratchpads import update_scratchpad
 from tests.memory.pads import CONTRADICTIONS, MEANT, SECTIONS, content_of, pad_of, states_of
 
 THREE = "one\ntwo\nthree"

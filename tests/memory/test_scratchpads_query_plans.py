@@ -12,7 +12,7 @@ from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.toolbox.dispatch import call
 from memory.models import PadChange, Scratchpad, ScratchpadRevision, Workflow
-from memory.sql.workflows import idle_workflows
+from memory.scratchpads.rows.workflows import idle_workflows
 from tests.core.test_query_plans import explained, sorts_inside
 
 FIRST, NEXT = "first", "next"

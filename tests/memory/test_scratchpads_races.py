@@ -11,7 +11,7 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
 from ctxhub.core.services.access_tokens import create_token
 from memory.models import Scratchpad
-from memory.selectors.scratchpads import content_at
+from memory.scratchpads.selectors.scratchpads import content_at
 from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
 from tests.hub import LiveHub
 from tests.memory.pads import begin, content_of, events_of, figures_are_right, pad_of, states_of, stored

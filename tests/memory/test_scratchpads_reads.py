@@ -9,8 +9,8 @@ from ctxhub.core.answers import MAX_TOKENS, size
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.toolbox.dispatch import call
-from memory.selectors.scratchpads import list_scratchpads
-from memory.services.scratchpads import append_to_scratchpad, update_scratchpad
+from memory.scratchpads.selectors.scratchpads import list_scratchpads
+from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad
 from tests.memory.pads import begin, pad_of
 
 TEN = "\n".join(f"line {n}" for n in range(1, 11))

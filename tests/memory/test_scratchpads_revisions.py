@@ -7,14 +7,14 @@ import pytest
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput, NotFound
-from memory.selectors.scratchpads import content_at, find_revision, list_revisions
-from memory.services.scratchpads import (
+from memory.scratchpads.selectors.scratchpads import content_at, find_revision, list_revisions
+from memory.scratchpads.services.scratchpads import (
     append_to_scratchpad,
     restore_scratchpad,
     update_scratchpad,
 )
-from memory.sql import scratchpad_states
-from memory.sql.scratchpad_states import WHOLE_KEPT
+from memory.scratchpads.sql import states as scratchpad_states
+from memory.scratchpads.sql.states import WHOLE_KEPT
 from tests.memory.pads import content_of, events_of, pad_of, states_of, stored
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

@@ -7,9 +7,9 @@ import pytest
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.search.excerpts import Wanted
-from memory.selectors.scratchpad_search import marked, search_scratchpads
-from memory.services.scratchpads import append_to_scratchpad, delete_scratchpad, update_scratchpad
-from memory.services.workflows import close_workflow
+from memory.scratchpads.selectors.search import marked, search_scratchpads
+from memory.scratchpads.services.scratchpads import append_to_scratchpad, delete_scratchpad, update_scratchpad
+from memory.scratchpads.services.workflows import close_workflow
 from tests.memory.pads import begin, pad_of
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

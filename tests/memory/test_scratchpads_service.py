@@ -10,8 +10,8 @@ import time_machine
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import Conflict, InvalidInput, LimitReached, NotFound
 from ctxhub.core.models import Event
-from memory.selectors.scratchpads import get_scratchpad, list_scratchpads
-from memory.services.scratchpads import (
+from memory.scratchpads.selectors.scratchpads import get_scratchpad, list_scratchpads
+from memory.scratchpads.services.scratchpads import (
     append_to_scratchpad,
     create_scratchpad,
     delete_scratchpad,

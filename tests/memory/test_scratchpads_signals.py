@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.models import PadChange, Scratchpad, ScratchpadRevision, Workflow
-from memory.selectors.scratchpads import content_at
-from memory.services.scratchpads import append_to_scratchpad
+from memory.scratchpads.selectors.scratchpads import content_at
+from memory.scratchpads.services.scratchpads import append_to_scratchpad
 from tests.memory.pads import content_of, events_of, figures_are_right, pad_of, states_of
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

@@ -12,19 +12,19 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Layer
 from ctxhub.core.patterns import PROGRAM_SIZE
-from memory.models import Decision, DecisionTemplate
-from memory.selectors.builtin_templates import TEMPLATES
-from memory.selectors.decisions import find_decision
-from memory.selectors.templates import find_templates, get_template, list_templates
-from memory.services.decisions import deprecate_decision, set_decision
-from memory.services.templates import (
+from memory.decisions.rows.decisions import DecisionRow
+from memory.decisions.selectors.builtin_templates import TEMPLATES
+from memory.decisions.selectors.decisions import find_decision
+from memory.decisions.selectors.templates import find_templates, get_template, list_templates
+from memory.decisions.services.decisions import deprecate_decision, set_decision
+from memory.decisions.services.templates import (
     change_template,
     delete_template,
     replace_template,
     set_from_template,
     set_template,
 )
-from memory.sql.decision_rows import DecisionRow
+from memory.models import Decision, DecisionTemplate
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 

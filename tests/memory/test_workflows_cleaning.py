@@ -15,9 +15,9 @@ from ctxhub.core.services import retention
 from ctxhub.core.services.config import set_config
 from ctxhub.core.services.retention import cleanup
 from memory.models import Scratchpad, ScratchpadRevision, Workflow
-from memory.services import workflows
-from memory.services.scratchpads import append_to_scratchpad, update_scratchpad
-from memory.services.workflows import close_workflow, update_workflow
+from memory.scratchpads.services import workflows
+from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad
+from memory.scratchpads.services.workflows import close_workflow, update_workflow
 from tests.memory.pads import begin, figures_are_right, pad_of
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

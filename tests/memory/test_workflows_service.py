@@ -12,15 +12,20 @@ from ctxhub.core.errors import Conflict, InvalidInput, NotFound
 from ctxhub.core.models import Event, SearchEntry
 from ctxhub.core.unset import UNSET
 from memory.models import Scratchpad, ScratchpadRevision, Workflow
-from memory.selectors.workflows import get_workflow, list_workflows, workflow_item
-from memory.services.scratchpads import (
+from memory.scratchpads.selectors.workflows import get_workflow, list_workflows, workflow_item
+from memory.scratchpads.services.scratchpads import (
     append_to_scratchpad,
     create_scratchpad,
     delete_scratchpad,
     restore_scratchpad,
     update_scratchpad,
 )
-from memory.services.workflows import close_workflow, create_workflow, delete_workflow, update_workflow
+from memory.scratchpads.services.workflows import (
+    close_workflow,
+    create_workflow,
+    delete_workflow,
+    update_workflow,
+)
 from tests.memory.pads import begin, events_of, figures_are_right, pad_of, stored
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

@@ -20,9 +20,9 @@ from ctxhub.core.selectors.hub import count_all
 from ctxhub.core.services.config import set_config
 from ctxhub.core.services.events import recorded
 from ctxhub.management.importing.values import moment_of
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import set_decision
 from memory.models import Decision
-from memory.services.constraints import add_constraint
-from memory.services.decisions import set_decision
 from messaging.services.messages import send_message
 from tests.search_index import index_is_right
 from tests.sqlew.importing import Import, imported

@@ -9,8 +9,8 @@ import pytest
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Category, Project
 from ctxhub.core.models.priority import Priority
+from memory.constraints.services import add_constraint
 from memory.models import Constraint, ConstraintStatus
-from memory.services.constraints import add_constraint
 from tests.sqlew.importing import Import, imported
 from tests.sqlew.old_file import OldFile
 

@@ -8,9 +8,9 @@ import pytest
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Agent, Event, Layer, Project, Scope, Tag
+from memory.decisions.selectors.decisions import find_decision, list_versions
+from memory.decisions.services.decisions import set_decision
 from memory.models import Decision
-from memory.selectors.decisions import find_decision, list_versions
-from memory.services.decisions import set_decision
 from tests.sqlew.importing import Import, imported
 from tests.sqlew.old_file import OldFile
 

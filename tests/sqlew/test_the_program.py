@@ -9,8 +9,8 @@ import pytest
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.models import Project
+from memory.decisions.selectors.decisions import list_versions
 from memory.models import Constraint, ConstraintStatus, Decision
-from memory.selectors.decisions import list_versions
 from messaging.models import Delivery, Message
 from tests.sqlew.importing import imported
 from tests.sqlew.old_file import OldFile

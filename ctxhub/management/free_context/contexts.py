@@ -16,12 +16,12 @@ from ctxhub.management.importing.fitting import Fitting
 from ctxhub.management.importing.imported import IMPORTED_ID, Imported, add_new, clean_id
 from ctxhub.management.importing.report import Report
 from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
+from memory.memories.history.contexts import HISTORY
+from memory.memories.inputs.contexts import clean_context
+from memory.memories.models.context import STACK_LENGTH
+from memory.memories.rows.contexts import CONTEXTS, ContextRow, ids_of_names
+from memory.memories.selectors.contexts import is_number
 from memory.models import Context
-from memory.models.context import STACK_LENGTH
-from memory.selectors.contexts import is_number
-from memory.services.context_fields import clean_context
-from memory.services.context_history import HISTORY
-from memory.sql.contexts import CONTEXTS, ContextRow, ids_of_names
 
 GENERAL = "general"
 

@@ -17,12 +17,12 @@ from ctxhub.management.importing.fitting import Fitting
 from ctxhub.management.importing.imported import IMPORTED_ID, Imported, add_new, as_id, clean_id
 from ctxhub.management.importing.report import Report
 from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
+from memory.memories.history.memories import HISTORY
+from memory.memories.inputs.memories import clean_memory
+from memory.memories.models.memory import TITLE_LENGTH
+from memory.memories.rows.memories import MEMORIES, MemoryRow
+from memory.memories.rules.digest import digest_of
 from memory.models import Difficulty, Memory, MemoryType
-from memory.models.memory import TITLE_LENGTH
-from memory.services.memory_digest import digest_of
-from memory.services.memory_fields import clean_memory
-from memory.services.memory_history import HISTORY
-from memory.sql.memories import MEMORIES, MemoryRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from ctxhub.management.importing.cutting import Notes, fit_choice
 from ctxhub.management.importing.fitting import Fitting
 from ctxhub.management.importing.imported import as_id
 from ctxhub.management.importing.report import Report
+from memory.memories.history.relationships import change_of, record_relationships
 from memory.models import Relation, Relationship
-from memory.services.relationship_log import change_of, record_relationships
 
 KIND = "memory"
 STRENGTH = 50

@@ -10,7 +10,7 @@ from ctxhub.management.importing.report import Report, record_import
 from ctxhub.management.scratchpads.pads import choose_pads, clean_pads, write_pads
 from ctxhub.management.scratchpads.reader import OldPads
 from ctxhub.management.scratchpads.workflows import choose_workflows, clean_workflows, write_workflows
-from memory.sql.workflows import touch_workflows
+from memory.scratchpads.rows.workflows import touch_workflows
 
 KINDS = ("workflows", "scratchpads")
 

@@ -17,9 +17,9 @@ from ctxhub.management.importing.report import Report
 from ctxhub.management.scratchpads.reader import OldPad
 from ctxhub.management.scratchpads.workflows import NewWorkflow
 from memory.models import Scratchpad
-from memory.services.scratchpad_history import ScratchpadHistory
-from memory.services.scratchpads import PADS_IN_WORKFLOW
-from memory.sql.scratchpad_rows import PADS, PadRow
+from memory.scratchpads.history.scratchpads import ScratchpadHistory
+from memory.scratchpads.rows.scratchpads import PADS, PadRow
+from memory.scratchpads.services.scratchpads import PADS_IN_WORKFLOW
 
 
 class ImportedHistory(ScratchpadHistory):

@@ -14,8 +14,8 @@ from ctxhub.management.importing.imported import IMPORTED_ID, Imported, add_new,
 from ctxhub.management.importing.report import Report
 from ctxhub.management.scratchpads.reader import OldPad, OldWorkflow
 from memory.models import Workflow
-from memory.services.workflow_history import HISTORY
-from memory.sql.workflows import WORKFLOWS, WorkflowRow, is_kept
+from memory.scratchpads.history.workflows import HISTORY
+from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, is_kept
 
 
 @dataclass(frozen=True, slots=True)

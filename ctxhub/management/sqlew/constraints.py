@@ -13,10 +13,10 @@ from ctxhub.management.importing.fitting import Fitting
 from ctxhub.management.importing.report import Report
 from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
 from ctxhub.management.sqlew.rows import OldConstraint
+from memory.constraints.history import HISTORY
+from memory.constraints.inputs import clean_constraint
+from memory.constraints.rows import CONSTRAINTS, ConstraintRow
 from memory.models import Constraint, ConstraintStatus
-from memory.services.constraint_fields import clean_constraint
-from memory.services.constraint_history import HISTORY
-from memory.sql.constraints import CONSTRAINTS, ConstraintRow
 
 Wording = tuple[str, str]
 """A category, case-folded, and the digest of a text: what makes two constraints the same."""

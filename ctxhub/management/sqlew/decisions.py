@@ -16,13 +16,13 @@ from ctxhub.management.importing.values import is_numeric, text_of
 from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
 from ctxhub.management.sqlew.reasons import clean_reasons
 from ctxhub.management.sqlew.rows import OldDecision, OldVersion
+from memory.decisions.history.decisions import HISTORY
+from memory.decisions.inputs.decisions import DecisionFields, clean_fields
+from memory.decisions.rows.decisions import DECISIONS, DecisionRow
+from memory.decisions.rules.versions import FIRST_VERSION
+from memory.decisions.sql.revisions import revision_ids
+from memory.decisions.sql.writes import insert_revisions
 from memory.models import Decision, DecisionStatus, ValueType
-from memory.services.decision_fields import DecisionFields, clean_fields
-from memory.services.decision_history import HISTORY
-from memory.services.decision_versions import FIRST_VERSION
-from memory.sql.decision_revisions import revision_ids
-from memory.sql.decision_rows import DECISIONS, DecisionRow
-from memory.sql.decision_writes import insert_revisions
 
 EXACT_INTEGERS = 2**53  # sqlew knows floats alone; up to here one without a fraction was a whole number.
 ALWAYS = datetime.min.replace(tzinfo=UTC)

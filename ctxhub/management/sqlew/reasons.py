@@ -7,7 +7,7 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.management.importing.fitting import Fitting
 from ctxhub.management.sqlew.rows import Reasons
-from memory.services.decision_fields import DecisionArguments, clean_fields
+from memory.decisions.inputs.decisions import DecisionArguments, clean_fields
 
 
 def clean_reasons(caller: Caller, key: str, old: Reasons, fit: Fitting) -> dict[str, Any]:

@@ -1,0 +1,19 @@
+"""What people see of a project's knowledge."""
+
+from memory import overview
+from memory.constraints.admin import constraints
+from memory.decisions.admin import decisions, templates
+from memory.memories.admin import contexts, memories, relationships
+from memory.scratchpads.admin import scratchpads, workflows
+
+__all__ = [
+    "constraints",
+    "contexts",
+    "decisions",
+    "memories",
+    "overview",
+    "relationships",
+    "scratchpads",
+    "templates",
+    "workflows",
+]

@@ -1,0 +1,105 @@
+"""Where the memory app's resources answer."""
+
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
+
+from memory.constraints.api.constraints import ConstraintViewSet
+from memory.decisions.api.decisions import (
+    AnalyticsViewSet,
+    BatchViewSet,
+    DecisionViewSet,
+    SuggestionViewSet,
+    VersionViewSet,
+)
+from memory.decisions.api.templates import FromTemplateViewSet, TemplateViewSet
+from memory.memories.api.captures import CaptureViewSet, ContextSuggestionViewSet, SimilarViewSet
+from memory.memories.api.contexts import ContextViewSet
+from memory.memories.api.grep import GrepViewSet
+from memory.memories.api.memories import MemorySearchViewSet, MemoryViewSet
+from memory.memories.api.relationships import RelationshipViewSet
+from memory.scratchpads.api.scratchpads import PadRevisionViewSet, PadsViewSet, PadViewSet
+from memory.scratchpads.api.workflows import WorkflowViewSet
+
+
+class Key(StringConverter):
+    """A key, whatever it holds: slashes too."""
+
+    regex = r"[\s\S]+"
+
+
+register_converter(Key, "key")
+
+in_project = [
+    path("constraints/", ConstraintViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "constraints/<id:constraint_id>/",
+        ConstraintViewSet.as_view({"get": "retrieve", "patch": "partial_update"}),
+    ),
+    path("constraints/<id:constraint_id>/deactivate/", ConstraintViewSet.as_view({"post": "deactivate"})),
+    path("constraints/<id:constraint_id>/activate/", ConstraintViewSet.as_view({"post": "activate"})),
+    path("contexts/", ContextViewSet.as_view({"get": "list", "post": "create"})),
+    path("contexts/suggest/", ContextSuggestionViewSet.as_view({"get": "suggest"})),
+    path(
+        "contexts/<key:context>/",
+        ContextViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path("memories/", MemoryViewSet.as_view({"get": "list", "post": "create"})),
+    path("memories/search/", MemorySearchViewSet.as_view({"get": "search"})),
+    path("memories/fuzzy/", MemorySearchViewSet.as_view({"get": "fuzzy"})),
+    path("memories/similar/", SimilarViewSet.as_view({"get": "similar"})),
+    path("memories/grep/", GrepViewSet.as_view({"get": "search"})),
+    path("memories/capture/", CaptureViewSet.as_view({"post": "create"})),
+    path(
+        "memories/<id:memory_id>/relationships/",
+        RelationshipViewSet.as_view({"get": "retrieve", "post": "create", "delete": "destroy"}),
+    ),
+    path(
+        "memories/<id:memory_id>/relationships/suggested/",
+        RelationshipViewSet.as_view({"post": "relate_suggested"}),
+    ),
+    path(
+        "memories/<id:memory_id>/",
+        MemoryViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path("decisions/", DecisionViewSet.as_view({"get": "list", "post": "create"})),
+    path("decisions/batch/", BatchViewSet.as_view({"post": "create"})),
+    path("decisions/suggest/", SuggestionViewSet.as_view({"get": "list"})),
+    path("decisions/analytics/", AnalyticsViewSet.as_view({"get": "retrieve"})),
+    path("decisions/<key:key>/versions/", VersionViewSet.as_view({"get": "list"})),
+    path(
+        "decisions/<key:key>/",
+        DecisionViewSet.as_view(
+            {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
+        ),
+    ),
+    path("templates/", TemplateViewSet.as_view({"get": "list"})),
+    path("templates/<key:name>/decisions/", FromTemplateViewSet.as_view({"post": "create"})),
+    path(
+        "templates/<key:name>/",
+        TemplateViewSet.as_view(
+            {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
+        ),
+    ),
+    path("workflows/", WorkflowViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "workflows/<id:workflow_id>/",
+        WorkflowViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path("workflows/<id:workflow_id>/scratchpads/", PadsViewSet.as_view({"get": "of_workflow"})),
+    path("scratchpads/", PadsViewSet.as_view({"get": "list", "post": "create"})),
+    path("scratchpads/search/", PadsViewSet.as_view({"get": "search"})),
+    path(
+        "scratchpads/<id:scratchpad_id>/",
+        PadViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path("scratchpads/<id:scratchpad_id>/append/", PadViewSet.as_view({"post": "append"})),
+    path("scratchpads/<id:scratchpad_id>/revisions/", PadRevisionViewSet.as_view({"get": "list"})),
+    path(
+        "scratchpads/<id:scratchpad_id>/revisions/<int:revision>/",
+        PadRevisionViewSet.as_view({"get": "retrieve"}),
+    ),
+    path(
+        "scratchpads/<id:scratchpad_id>/revisions/<int:revision>/restore/",
+        PadRevisionViewSet.as_view({"post": "restore"}),
+    ),
+]

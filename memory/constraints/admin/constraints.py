@@ -1,0 +1,151 @@
+"""Constraints: to be found, read, stated, taken out of force and put back."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.db.models.functions import Left
+from django.http import HttpRequest, HttpResponse
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+from unfold.decorators import display
+
+from ctxhub.core.admin import refs
+from ctxhub.core.admin.base import Menu, person
+from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, PRIORITY_COLOURS, name, preview
+from ctxhub.core.admin.filters import (
+    AgentFilter,
+    CategoryFilter,
+    LayerFilter,
+    ProjectFilter,
+    ScopeFilter,
+    TagFilter,
+)
+from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.admin.row_actions import row_action
+from ctxhub.core.templatetags.moments import moment
+from memory.constraints.admin.form import ConstraintForm, DeactivateForm
+from memory.constraints.models import Constraint, ConstraintStatus
+from memory.constraints.services import add_constraint, change_status, delete_constraint
+
+STATUS_COLOURS = {"active": "success", "inactive": "danger"}
+
+
+@admin.register(Constraint)
+class ConstraintAdmin(NounAdmin):
+    menu = Menu("Knowledge", "rule")
+    ref_kind = "constraint"
+    form = ConstraintForm
+    read_template = "ctxhub/constraint.html"
+    has_change_form = False
+
+    list_display = ("beginning", "kind", "urgency", "state", "layer", "tagged", "by", "added")
+    list_display_links = ("beginning",)
+    list_filter = (
+        ProjectFilter,
+        ("status", ChoicesDropdownFilter),
+        ("priority", ChoicesDropdownFilter),
+        CategoryFilter,
+        LayerFilter,
+        TagFilter,
+        ScopeFilter,
+        AgentFilter,
+    )
+    list_select_related = ("project", "category", "layer", "agent")
+    search_help_text = "Words of text, reason, category or tags"
+    ordering = ("rank", "-created_at", "-pk")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Constraint | None = None) -> list[Any]:
+        return [
+            (None, {"fields": ["category", "text", "priority", "reason"]}),
+            ("Where it belongs", {"fields": ["layer", ("tags", "scopes"), "paths"]}),
+        ]
+
+    # -- Finding -----------------------------------------------------------------------------------
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Constraint]:
+        """Without the long texts: a list shows how one begins, a page reads the whole row by itself."""
+        rows: QuerySet[Constraint] = super().get_queryset(request)
+        begins = Left("text", 2 * PREVIEW_CHARACTERS)
+        return rows.defer("text", "reason", "paths").annotate(begins=begins).prefetch_related("tags")
+
+    @display(description="Constraint")
+    def beginning(self, constraint: Any) -> SafeString | str:
+        return preview(constraint.begins)
+
+    @display(description="Category", ordering="category__folded")
+    def kind(self, constraint: Constraint) -> SafeString:
+        return name(constraint.category.name)
+
+    @display(description="Priority", ordering="-priority", label=PRIORITY_COLOURS)
+    def urgency(self, constraint: Constraint) -> str:
+        return constraint.get_priority_display()
+
+    @display(description="Status", ordering="status", label=STATUS_COLOURS)
+    def state(self, constraint: Constraint) -> str:
+        return constraint.get_status_display()
+
+    @display(description="Added", ordering="created_at")
+    def added(self, constraint: Constraint) -> SafeString | str:
+        return moment(constraint.created_at)
+
+    # -- Reading -----------------------------------------------------------------------------------
+
+    def get_read_context(self, request: HttpRequest, row: Constraint) -> dict[str, Any]:
+        return {
+            "tags": sorted(tag.name for tag in row.tags.all()),
+            "scopes": sorted(scope.name for scope in row.scopes.all()),
+            "status_colours": STATUS_COLOURS,
+            "priority_colours": PRIORITY_COLOURS,
+        }
+
+    # -- Writing -----------------------------------------------------------------------------------
+
+    def add_row(self, request: HttpRequest, row: Any, form: Any) -> int:
+        answer = add_constraint(caller=person(), **form.arguments())
+        if answer["result"] == "exists":
+            messages.warning(request, f"It was stated before. {answer.get('hint', '')}".strip())
+            row.was_stated = True
+        return answer["id"]
+
+    def response_add(
+        self, request: HttpRequest, obj: Constraint, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        if getattr(obj, "was_stated", False):
+            return self.response_post_save_add(request, obj)
+        return super().response_add(request, obj, post_url_continue)
+
+    def delete_model(self, request: HttpRequest, obj: Constraint) -> None:
+        delete_constraint(caller=person(), constraint_id=obj.pk)
+
+    def named_with_all_it_takes(self, row: Constraint) -> str:
+        return f"{row}. That there was such a constraint stays in the log."
+
+    @row_action("Deactivate the selected constraints", template="ctxhub/deactivate.html", form=DeactivateForm)
+    def deactivate(self, request: HttpRequest, constraints: Sequence[Constraint], reason: str) -> None:
+        self._set_status(request, constraints, ConstraintStatus.INACTIVE, reason)
+
+    @row_action("Activate the selected constraints")
+    def activate(self, request: HttpRequest, constraints: Sequence[Constraint]) -> None:
+        self._set_status(request, constraints, ConstraintStatus.ACTIVE)
+
+    def _set_status(
+        self,
+        request: HttpRequest,
+        constraints: Sequence[Constraint],
+        status: ConstraintStatus,
+        reason: str = "",
+    ) -> None:
+        """Gives all of them a status, and tells how many had another."""
+
+        def change(row: Constraint) -> bool:
+            answer = change_status(caller=person(), constraint_id=row.pk, status=status, reason=reason)
+            return answer["result"] == "updated"
+
+        changed = sum(self.write_each(request, constraints, change))
+        noun = "constraint is" if changed == 1 else "constraints are"
+        messages.success(request, f"{changed} {noun} {status.label} now.")
+
+
+refs.carriers.append("admin:memory_constraint_changelist")

@@ -1,0 +1,85 @@
+"""Constraints over REST: lists, one by its id, and whether it is in force."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.queries import ReadQuery
+from ctxhub.core.api.shapes import in_parts
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import READ
+from ctxhub.core.inputs import clean_choice
+from ctxhub.core.readings import Opened
+from memory.constraints import services
+from memory.constraints.api.constraint_schemas import (
+    ActivateConstraint,
+    AddConstraint,
+    AddedConstraint,
+    ChangeConstraint,
+    ChangedConstraint,
+    Constraint,
+    ConstraintQuery,
+    DeactivateConstraint,
+    ListedConstraint,
+)
+from memory.constraints.lists import list_constraints
+from memory.constraints.models import ConstraintStatus
+from memory.constraints.selectors import constraint_item, get_constraint
+
+
+class ConstraintViewSet(ProjectViewSet):
+    queries = {"list": ConstraintQuery, "retrieve": ReadQuery}
+    bodies = {
+        "create": AddConstraint,
+        "partial_update": ChangeConstraint,
+        "deactivate": DeactivateConstraint,
+        "activate": ActivateConstraint,
+    }
+
+    @extend_schema(responses=ListedConstraint)
+    def list(self, request: Request, slug: str) -> Response:
+        """Constraints that pass every filter: the most urgent first, then by category, then the newest."""
+        return self.listed(Page.of(list_constraints(self.project_id, **self.query)))
+
+    @extend_schema(responses={200: AddedConstraint, 201: AddedConstraint})
+    def create(self, request: Request, slug: str) -> Response:
+        """State what must hold: 201 where it is new, 200 where its category says so already."""
+        answer = self._write(services.add_constraint, **self.body)
+        return Response(answer, status=201 if answer.get("result") == "created" else 200)
+
+    @extend_schema(responses=in_parts(Constraint), filters=True)
+    def retrieve(self, request: Request, slug: str, constraint_id: int) -> Response:
+        """One constraint, whole, or some lines of its text."""
+        asked = self.asked()
+        item = constraint_item(get_constraint(self.project_id, constraint_id))
+        return Response(self.opened(Opened(item, "text", asked)))
+
+    @extend_schema(responses=ChangedConstraint)
+    def partial_update(self, request: Request, slug: str, constraint_id: int) -> Response:
+        """Take it out of force, or put it back: its status."""
+        status = clean_choice(self.body.pop("status"), ConstraintStatus, "status")
+        return Response(
+            self._write(services.change_status, constraint_id=constraint_id, status=status, **self.body)
+        )
+
+    @extend_schema(responses=ChangedConstraint)
+    def deactivate(self, request: Request, slug: str, constraint_id: int) -> Response:
+        """It need not hold any more. It stays, and can be activated again."""
+        return Response(self._write(services.deactivate_constraint, constraint_id=constraint_id, **self.body))
+
+    @extend_schema(responses=ChangedConstraint)
+    def activate(self, request: Request, slug: str, constraint_id: int) -> Response:
+        """It must hold again."""
+        return Response(self._write(services.activate_constraint, constraint_id=constraint_id))
+
+    def _write(self, service: Callable[..., Mapping[str, Any]], **arguments: Any) -> dict[str, Any]:
+        return self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
+
+    def _answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        # A token that may only write learns what the write did, and no more.
+        row = get_constraint(self.project_id, answer["id"]) if self.caller.may(READ) else None
+        return {**answer, **(constraint_item(row) if row else {})}

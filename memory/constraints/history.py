@@ -1,0 +1,35 @@
+"""What every change of a constraint leaves behind, whoever writes it."""
+
+from typing import Any
+
+from ctxhub.core.history import Change, History
+from ctxhub.core.models import Category, Scope, Tag
+from ctxhub.core.search.documents import Document
+from memory.constraints.models import ConstraintStatus
+from memory.constraints.rows import CONSTRAINTS, ConstraintRow
+from memory.constraints.search import constraint_document
+
+
+class ConstraintHistory(History[ConstraintRow]):
+    kind = "constraint"
+    table = CONSTRAINTS
+    compared = ("category", "text", "priority", "layer", "tags", "scopes", "paths", "reason", "status")
+    counted_by = ("layer_id", "status")
+    shown = {Category: "category", Tag: "tags", Scope: "scopes"}
+
+    def document(self, row: ConstraintRow) -> Document:
+        return constraint_document(row)
+
+    def note(self, row: ConstraintRow) -> str:
+        return f"{row.category}, {row.spoken_priority}"
+
+    def verb(self, change: Change[ConstraintRow]) -> str:
+        if "status" not in change.changed:
+            return "updated"
+        return "activated" if change.row.status == ConstraintStatus.ACTIVE else "deactivated"
+
+    def data(self, change: Change[ConstraintRow]) -> dict[str, Any]:
+        return {} if change.changed == ["status"] else super().data(change)
+
+
+HISTORY = ConstraintHistory()

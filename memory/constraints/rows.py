@@ -1,0 +1,77 @@
+"""The rows of constraints, and the order of their lists."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctxhub.core import sql
+from ctxhub.core.models.priority import Priority
+from ctxhub.core.pages import ALL, Range
+from ctxhub.core.rows import Derived, Row, Table
+from memory.constraints.models import Constraint, ConstraintStatus, digest_of, rank_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstraintRow(Row):
+    category: str
+    category_id: int = 0
+    text: str
+    priority: int = Priority.MEDIUM
+    status: int = ConstraintStatus.ACTIVE
+    layer: str | None = None
+    layer_id: int | None = None
+    tags: Sequence[str] = ()
+    scopes: Sequence[str] = ()
+    paths: Sequence[str] = ()
+    reason: str = ""
+
+    @property
+    def spoken_priority(self) -> str:
+        return str(Priority(self.priority).label)
+
+    @property
+    def spoken_status(self) -> str:
+        return str(ConstraintStatus(self.status).label)
+
+    @property
+    def digest(self) -> str:
+        return digest_of(self.text)
+
+    @property
+    def rank(self) -> str:
+        return rank_of(self.priority, self.category)
+
+
+CONSTRAINTS = Table(
+    Constraint,
+    ConstraintRow,
+    derived={
+        "digest": Derived(of=["text"], value=lambda row: row.digest),
+        "rank": Derived(of=["priority", "category"], value=lambda row: row.rank),
+    },
+)
+
+# The most urgent first, then by category, then the newest.
+ORDER = ("rank", "-created_at", "-id")
+
+
+def find_same(project_id: int, category_id: int, digest: str) -> ConstraintRow | None:
+    """The constraint of this category that says the same."""
+    found = CONSTRAINTS.find(project_id, ("d.category_id = %s AND d.digest = %s", [category_id, digest]))
+    return found[0] if found else None
+
+
+def ranks_of(priority: Priority | None, category: str | None) -> Sequence[Range]:
+    """The ranks of one priority, of one category (its case-folded name), of both; else all there are."""
+    if category is not None:
+        priorities = [priority] if priority else sorted(Priority, reverse=True)
+        return [Range(rank_of(one, category), is_one=True) for one in priorities]
+    return [Range(rank_of(priority, ""), rank_of(priority - 1, ""))] if priority else [ALL]
+
+
+def rank_again(category_id: int, folded: str) -> None:
+    """Give all constraints of a category, and their links, the rank that its name has now."""
+    sql.execute(
+        "UPDATE memory_constraint SET rank = CAST(%s - priority AS TEXT) || %s WHERE category_id = %s",
+        [max(Priority), folded, category_id],
+    )
+    CONSTRAINTS.keep_copies(("IN (SELECT id FROM memory_constraint WHERE category_id = %s)", [category_id]))

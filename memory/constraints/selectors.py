@@ -1,0 +1,58 @@
+"""Reading a constraint."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ctxhub.core.clock import spoken
+from ctxhub.core.errors import NotFound, shown
+from ctxhub.core.inputs import read_id
+from ctxhub.core.listing import preview
+from ctxhub.core.tool_names import operation
+from memory.constraints.rows import CONSTRAINTS, ConstraintRow
+
+
+def get_constraint(project_id: int, constraint_id: int) -> ConstraintRow:
+    """The constraint of this id, or NotFound: no number that a database cannot hold has one."""
+    found = CONSTRAINTS.read(project_id, [constraint_id]) if 0 < constraint_id < 2**63 else {}
+    if constraint_id not in found:
+        raise NotFound(
+            f"There is no constraint {shown(constraint_id)}.",
+            hint=f"{operation('constraint list')} shows those there are, inactive ones with status any.",
+        )
+    return found[constraint_id]
+
+
+def constraint_item(row: ConstraintRow) -> dict[str, Any]:
+    """A constraint as the contract shows it, whole."""
+    return {
+        "id": row.id,
+        "category": row.category,
+        "text": row.text,
+        "priority": row.spoken_priority,
+        "layer": row.layer,
+        "tags": list(row.tags),
+        "scopes": list(row.scopes),
+        "paths": list(row.paths),
+        "reason": row.reason,
+        "status": row.spoken_status,
+        "agent": row.agent,
+        "at": spoken(row.created_at),
+    }
+
+
+def open_constraints(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
+    """The items behind refs; `full` whole, else a digest: the text cut short."""
+    ids = {row_id: name for name in names if (row_id := read_id(name))}
+    return {
+        ids[row_id]: constraint_item(row) if full else _digest(row)
+        for row_id, row in CONSTRAINTS.read(project_id, list(ids)).items()
+    }
+
+
+def _digest(row: ConstraintRow) -> dict[str, Any]:
+    return {
+        "category": row.category,
+        "text": preview(row.text),
+        "priority": row.spoken_priority,
+        "status": row.spoken_status,
+    }

@@ -1,0 +1,132 @@
+"""The tool `constraint`: what must hold, whatever is built."""
+
+from typing import Annotated
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.listing import Listing
+from ctxhub.core.toolbox.arguments import Number, Says, Word, Words, id_of
+from ctxhub.core.toolbox.registry import action, tool
+from ctxhub.core.unset import UNSET, Unset
+from memory.constraints import services
+from memory.constraints.lists import list_constraints
+
+tool(
+    "constraint",
+    "What must hold, whatever is built. Look before you design.",
+    otherwise=[({"text"}, "add"), (set(), "list")],
+)
+
+
+PriorityWord = Annotated[Word, Says("low|medium|high|critical")]
+Id = Annotated[Number, id_of("constraint")]
+
+
+@action(
+    "constraint",
+    "add",
+    writes=True,
+    idempotent=True,
+    example={
+        "category": "performance",
+        "text": "Answers take less than 50 ms at the 95th percentile.",
+        "priority": "high",
+        "layer": "business",
+        "tags": ["api"],
+        "reason": "Agents wait for every call.",
+    },
+    also_known_as=("add_constraint", "create", "set"),
+)
+def add(
+    caller: Caller,
+    category: str,
+    text: str,
+    priority: PriorityWord | Unset = UNSET,
+    layer: str | None = None,
+    tags: Words | None = None,
+    scopes: Words | None = None,
+    paths: Words | None = None,
+    reason: str | None = None,
+) -> services.AddAnswer:
+    """State what must hold; priority is medium unless said.
+
+    Categories: performance, architecture, security, or a new one. The same words again change nothing, save
+    that an inactive constraint becomes active. `paths`: globs of files it bears on; `reason`: why it must
+    hold.
+    """
+    return services.add_constraint(
+        caller=caller,
+        category=category,
+        text=text,
+        priority=priority,
+        layer=layer,
+        tags=tags,
+        scopes=scopes,
+        paths=paths,
+        reason=reason,
+    )
+
+
+@action(
+    "constraint",
+    "list",
+    example={"priority": "critical", "tags": ["api"], "limit": 10},
+    also_known_as=("get_constraints", "get", "search"),
+)
+def list_(
+    caller: Caller,
+    category: str | None = None,
+    layer: str | None = None,
+    priority: PriorityWord | None = None,
+    tags: Words | None = None,
+    match: Annotated[str, Says("any|all")] = "any",
+    scope: str | None = None,
+    by: str | None = None,
+    status: Annotated[Word, Says("active|inactive|any")] = "active",
+    limit: Number = 20,
+    cursor: str | None = None,
+    full: bool = False,
+) -> Listing:
+    """Constraints that pass every filter, the most urgent first, then by category, then the newest.
+
+    Texts are cut to 200 characters unless full. `scope` may be a glob (api/*); `by` is an agent.
+    """
+    return list_constraints(
+        caller.project_id,
+        category=category,
+        layer=layer,
+        priority=priority,
+        tags=tags,
+        match=match,
+        scope=scope,
+        by=by,
+        status=status,
+        limit=limit,
+        cursor=cursor,
+        full=full,
+    )
+
+
+@action(
+    "constraint",
+    "deactivate",
+    writes=True,
+    idempotent=True,
+    example={"id": 4, "reason": "The client was replaced."},
+    also_known_as=("deactivate_constraint", "delete", "remove"),
+)
+def deactivate(caller: Caller, id: Id, reason: str | None = None) -> services.StatusAnswer:
+    """It need not hold any more; say why. It stays, and can be activated again."""
+    return services.deactivate_constraint(caller=caller, constraint_id=id, reason=reason)
+
+
+@action(
+    "constraint",
+    "activate",
+    writes=True,
+    idempotent=True,
+    example={"id": 4},
+    also_known_as=("activate_constraint",),
+)
+def activate(caller: Caller, id: Id) -> services.StatusAnswer:
+    """It must hold again."""
+    return services.activate_constraint(caller=caller, constraint_id=id)

@@ -1,0 +1,218 @@
+"""Decisions: to be found, read with their reasons and history, changed, deprecated."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.db.models.functions import Left
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+from unfold.decorators import display
+
+from ctxhub.core.admin import refs
+from ctxhub.core.admin.base import Menu, person
+from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, mono, preview
+from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter, ScopeFilter, TagFilter
+from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.admin.row_actions import row_action
+from ctxhub.core.errors import Conflict
+from memory.decisions.admin.deprecation import DeprecateForm, possible_successors
+from memory.decisions.admin.form import DecisionForm
+from memory.decisions.admin.history import (
+    count_versions,
+    current_version,
+    last_revision_id,
+    steps,
+    version_seen,
+)
+from memory.decisions.inputs.decisions import clean_key
+from memory.decisions.models.decision import Decision
+from memory.decisions.rows.decisions import DecisionRow
+from memory.decisions.selectors.decisions import find_decision
+from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
+
+STATUS_COLOURS = {"active": "success", "deprecated": "danger", "draft": "warning"}
+VERSIONS_BESIDE = 5
+VERSIONS_ON_PAGE = 20
+OLDER_SHOWN = 50
+
+
+@admin.register(Decision)
+class DecisionAdmin(NounAdmin):
+    menu = Menu("Knowledge", "gavel")
+    ref_kind = "decision"
+    refs_are_numbers = False
+    ref_field = "key"
+    form = DecisionForm
+    change_form_template = "ctxhub/decision_form.html"
+    read_template = "ctxhub/decision.html"
+
+    list_display = ("named", "shown_value", "version", "state", "layer", "tagged", "by", "updated")
+    list_display_links = ("named",)
+    list_filter = (
+        ProjectFilter,
+        ("status", ChoicesDropdownFilter),
+        LayerFilter,
+        TagFilter,
+        ScopeFilter,
+        AgentFilter,
+    )
+    list_select_related = ("project", "layer", "agent")
+    search_help_text = "Words of key, value, reasons or tags"
+    date_hierarchy = "updated_at"
+    ordering = ("-updated_at", "-pk")
+
+    # -- Finding -----------------------------------------------------------------------------------
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Decision]:
+        """Without the long texts: a list shows how a value begins, a page reads the whole row by itself."""
+        rows: QuerySet[Decision] = super().get_queryset(request)
+        long = ("value", "rationale", "alternatives", "tradeoffs", "metadata", "paths", "reason")
+        return (
+            rows.defer(*long)
+            .annotate(beginning=Left("value", 2 * PREVIEW_CHARACTERS))
+            .prefetch_related("tags")
+        )
+
+    @display(description="Key", ordering="key")
+    def named(self, decision: Decision) -> SafeString:
+        return mono(decision.key)
+
+    @display(description="Value")
+    def shown_value(self, decision: Any) -> SafeString | str:
+        return preview(decision.beginning)
+
+    @display(description="Status", ordering="status", label=STATUS_COLOURS)
+    def state(self, decision: Decision) -> str:
+        return decision.get_status_display()
+
+    # -- Reading -----------------------------------------------------------------------------------
+
+    def get_read_context(self, request: HttpRequest, row: Decision) -> dict[str, Any]:
+        stored = _row_of(row)
+        older = Decision.objects.in_project(row.project_id).filter(superseded_by_id=row.pk).order_by("key")
+        return {
+            **_context(request, row, stored),
+            "steps": steps(row.project_id, stored, count=VERSIONS_BESIDE),
+            "versions": count_versions(row.project_id, stored),
+            "supersedes": older.values_list("pk", "key")[:OLDER_SHOWN],
+        }
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Its versions; the log only tells that there are some."""
+        decision = self.get_object(request, unquote(object_id))
+        return self.missing(request, object_id) if decision is None else self._history(request, decision)
+
+    def _history(self, request: HttpRequest, decision: Decision) -> HttpResponse:
+        stored = _row_of(decision)
+        pages = Paginator(range(count_versions(decision.project_id, stored)), VERSIONS_ON_PAGE)
+        page = pages.get_page(request.GET.get("page"))
+        skip = (page.number - 1) * VERSIONS_ON_PAGE
+        return self.row_page(
+            request,
+            decision,
+            "ctxhub/decision_history.html",
+            title="History",
+            **_context(request, decision, stored),
+            steps=steps(decision.project_id, stored, count=VERSIONS_ON_PAGE, skip=skip),
+            versions=pages.count,
+            page=page,
+        )
+
+    # -- Writing -----------------------------------------------------------------------------------
+
+    def get_fieldsets(self, request: HttpRequest, obj: Decision | None = None) -> list[Any]:
+        first = [] if obj else ["key"]
+        last = ["version", "metadata"] if obj else ["metadata"]
+        return [
+            (None, {"fields": [*first, "value", "kind", "status", "seen_revision"]}),
+            ("Why", {"fields": ["rationale", "alternatives", ("pros", "cons")]}),
+            ("Where it belongs", {"fields": ["layer", ("tags", "scopes"), "paths"]}),
+            ("More", {"fields": last}),
+        ]
+
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> type[DecisionForm]:
+        form: type[DecisionForm] = super().get_form(request, obj, change=change, **kwargs)
+        if obj is not None:
+            row = _row_of(obj)
+            form.last_revision = last_revision_id(obj.project_id, row)
+            form.standing = form.seen = current_version(row)
+            told = request.POST.get("seen_revision", "")
+            if told.isdecimal() and int(told) < form.last_revision:
+                form.seen = version_seen(obj.project_id, row, int(told))
+        return form
+
+    def add_row(self, request: HttpRequest, row: Decision, form: Any) -> int:
+        values = form.arguments()
+        if find_decision(person().project_id, key := clean_key(values["key"])):
+            raise Conflict(f"There is a decision {key!r} already: open it, and change it there.")
+        return self._set(request, values)
+
+    def change_row(self, request: HttpRequest, row: Decision, form: Any) -> None:
+        version = form.standing.state["version"]
+        self._set(request, {**form.arguments(), "key": row.key, "expected_version": version})
+
+    def _set(self, request: HttpRequest, values: Mapping[str, Any]) -> int:
+        answer = set_decision(caller=person(), **values)
+        if "hint" in answer:
+            messages.warning(request, answer["hint"])
+        if similar := [near["key"] for near in answer.get("similar", ())]:
+            messages.warning(request, f"Perhaps the same is decided already, as {', '.join(similar)}.")
+        return answer["id"]
+
+    def delete_model(self, request: HttpRequest, obj: Decision) -> None:
+        delete_decision(caller=person(), key=obj.key)
+
+    def named_with_all_it_takes(self, row: Decision) -> str:
+        return f"{row.key}, with all its versions. That there was such a decision stays in the log."
+
+    # -- Deprecated --------------------------------------------------------------------------------
+
+    @row_action("Deprecate the selected decisions", template="ctxhub/deprecate.html", form=DeprecateForm)
+    def deprecate(self, request: HttpRequest, decisions: Sequence[Decision], **arguments: Any) -> None:
+        def write(decision: Decision) -> Any:
+            return deprecate_decision(caller=person(), key=decision.key, **arguments)
+
+        self.write_each(request, decisions, write)
+        messages.success(request, f"Deprecated: {', '.join(decision.key for decision in decisions)}.")
+
+    def why_not(self, request: HttpRequest, rows: Sequence[Decision]) -> str:
+        if not rows:
+            return "There is nothing to deprecate."
+        if len({decision.project_id for decision in rows}) > 1:
+            return "Choose decisions of one project: what supersedes them is one of its own."
+        return super().why_not(request, rows)
+
+    def get_row_action_context(self, request: HttpRequest, rows: Sequence[Decision]) -> dict[str, Any]:
+        return {"suggestions": {"heirs": possible_successors(rows)}}
+
+
+def _context(request: HttpRequest, decision: Decision, stored: DecisionRow) -> dict[str, Any]:
+    """What both pages of a decision show. With `object` the theme shows a way back."""
+    query = request.GET.copy()
+    query.pop("page", None)
+    return {
+        "object": decision,
+        "stored": stored,
+        "colours": STATUS_COLOURS,
+        "query": f"?{query.urlencode()}" if query else "",
+    }
+
+
+def _row_of(decision: Decision) -> DecisionRow:
+    """The decision with the names of all it points to. It may have been deleted a moment ago."""
+    row = find_decision(decision.project_id, decision.key)
+    if row is None:
+        raise Http404
+    return row
+
+
+refs.carriers.append("admin:memory_decision_changelist")

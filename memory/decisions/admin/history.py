@@ -1,0 +1,171 @@
+"""The history of a decision: each version with who wrote it, when, and what it changed."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core.admin.text_diff import Piece, diff
+from memory.decisions.admin.alternatives import line_of
+from memory.decisions.models.decision import DecisionRevision, DecisionStatus, typed_value
+from memory.decisions.rows.decisions import DecisionRow, rest_of
+
+WORDS = ("status", "layer", "superseded_by")
+NAMES = ("tags", "scopes", "paths")
+TEXTS = ("rationale", "reason")
+SHORT = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What a decision was, or is. `state` holds its fields by the contract's names, without what is empty."""
+
+    agent: str
+    at: datetime
+    state: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """What happened to one field: its text woven together, or what came and went, or what it was and is."""
+
+    name: str
+    pieces: Sequence[Piece] = ()
+    added: Sequence[str] = ()
+    removed: Sequence[str] = ()
+    before: str = ""
+    after: str = ""
+
+    @property
+    def label(self) -> str:
+        """The field as people call it; a key of the metadata stands as it is."""
+        field, colon, key = self.name.partition(":")
+        return f"{field.replace('_', ' ').capitalize()}{colon}{key}"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A version, and what it changed against the one before."""
+
+    version: Version
+    changes: Sequence[FieldChange]
+    is_first: bool
+    is_current: bool
+
+
+# -- Versions --------------------------------------------------------------------------------------
+
+
+def steps(project_id: int, row: DecisionRow, *, count: int, skip: int = 0) -> list[Step]:
+    """Up to `count` versions, newest first, behind the `skip` newest; one query."""
+    # One more than is shown: the oldest shown is compared with it.
+    older = _revisions(project_id, row)[max(skip - 1, 0) : skip + count]
+    versions = [past_version(revision) for revision in older]
+    if skip == 0:
+        versions.insert(0, current_version(row))
+    return list(_steps(versions, count, skip))
+
+
+def count_versions(project_id: int, row: DecisionRow) -> int:
+    return 1 + DecisionRevision.objects.in_project(project_id).filter(decision_id=row.id).count()
+
+
+def last_revision_id(project_id: int, row: DecisionRow) -> int:
+    """Tells whether a decision is still as a person saw it: each change leaves a revision. 0: none yet."""
+    newest = _revisions(project_id, row).values_list("pk", flat=True).first()
+    return newest or 0
+
+
+def version_seen(project_id: int, row: DecisionRow, revision_id: int) -> Version:
+    """What stood when `revision_id` was the last: the next revision holds it, or else it still stands."""
+    following = _revisions(project_id, row).filter(pk__gt=revision_id).order_by("pk").first()
+    return past_version(following) if following else current_version(row)
+
+
+def current_version(row: DecisionRow) -> Version:
+    state = {"value": row.spoken_value, "version": row.version, "status": row.spoken_status, **rest_of(row)}
+    return Version(row.agent, row.updated_at, state)
+
+
+def past_version(revision: DecisionRevision) -> Version:
+    state = {
+        "value": typed_value(revision.value, revision.value_type),
+        "version": revision.version,
+        "status": str(DecisionStatus(revision.status).label),
+        **revision.data,
+    }
+    return Version(revision.agent.name if revision.agent else "system", revision.at, state)
+
+
+def _revisions(project_id: int, row: DecisionRow) -> Any:
+    revisions = DecisionRevision.objects.in_project(project_id).filter(decision_id=row.id)
+    return revisions.select_related("agent").order_by("-pk")
+
+
+def _steps(versions: Sequence[Version], count: int, skip: int) -> Iterator[Step]:
+    for place, version in enumerate(versions[:count]):
+        before = versions[place + 1] if place + 1 < len(versions) else None
+        changes = changes_between(before.state, version.state) if before else []
+        yield Step(version, changes, is_first=before is None, is_current=skip + place == 0)
+
+
+# -- What changed ----------------------------------------------------------------------------------
+
+
+def changes_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[FieldChange]:
+    found = [
+        _value_change(old["value"], new["value"]),
+        *(_word_change(name, old.get(name), new.get(name)) for name in WORDS),
+        *(_list_change(name, old.get(name, []), new.get(name, [])) for name in NAMES),
+        *(_text_change(name, old.get(name, ""), new.get(name, "")) for name in TEXTS),
+        _list_change("alternatives", *(list(map(line_of, s.get("alternatives", []))) for s in (old, new))),
+        *(
+            _list_change(side, *(state.get("tradeoffs", {}).get(side, []) for state in (old, new)))
+            for side in ("pros", "cons")
+        ),
+        *_metadata_changes(old.get("metadata", {}), new.get("metadata", {})),
+    ]
+    return [change for change in found if change]
+
+
+def _value_change(old: Any, new: Any) -> FieldChange | None:
+    if isinstance(old, str) and isinstance(new, str):
+        return _text_change("value", old, new)
+    if (type(old), old) == (type(new), new):
+        return None
+    # A text is quoted beside a number, or "5" would become 5 without a difference to be seen.
+    return FieldChange("value", before=_json(old), after=_json(new))
+
+
+def _text_change(name: str, old: str, new: str) -> FieldChange | None:
+    if old == new:
+        return None
+    pieces = diff(old, new)
+    is_short = max(len(old), len(new)) <= SHORT and "\n" not in old + new
+    if is_short and not any(piece.kind == "same" for piece in pieces):
+        return FieldChange(name, before=old, after=new)
+    return FieldChange(name, pieces=pieces)
+
+
+def _word_change(name: str, old: str | None, new: str | None) -> FieldChange | None:
+    return FieldChange(name, before=old or "", after=new or "") if old != new else None
+
+
+def _list_change(name: str, old: Sequence[str], new: Sequence[str]) -> FieldChange | None:
+    added = [entry for entry in new if entry not in old]
+    removed = [entry for entry in old if entry not in new]
+    if added or removed:
+        return FieldChange(name, added=added, removed=removed)
+    return FieldChange(name, before="another order", after=", ".join(new)) if list(old) != list(new) else None
+
+
+def _metadata_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FieldChange]:
+    for key in sorted({*old, *new}):
+        if old.get(key) != new.get(key):
+            before, after = (_json(side[key]) if key in side else "" for side in (old, new))
+            yield FieldChange(f"metadata: {key}", before=before, after=after)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,95 @@
+"""Templates: what decisions of one kind begin with, and what each of them has to say."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from ctxhub.core.admin.base import Menu, person
+from ctxhub.core.admin.cells import chips, mono, time_in_full
+from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
+from ctxhub.core.admin.logged import LoggedAdmin
+from ctxhub.core.errors import Conflict
+from ctxhub.core.inputs import clean_name
+from memory.decisions.admin.template_form import TemplateForm
+from memory.decisions.models.template import DecisionTemplate
+from memory.decisions.selectors.builtin_templates import OWN, TEMPLATES
+from memory.decisions.selectors.templates import find_templates
+from memory.decisions.services.templates import delete_template, set_template
+
+
+@admin.register(DecisionTemplate)
+class TemplateAdmin(LoggedAdmin):
+    """A project's own templates; those built in are named on the form."""
+
+    menu = Menu("Knowledge", "ballot")
+    ref_kind = "template"
+    refs_are_numbers = False
+    ref_field = "folded"
+    form = TemplateForm
+    list_display = ("name", "begins_with", "requires", "by", "updated")
+    list_filter = (ProjectFilter, AgentFilter)
+    list_select_related = ("project", "agent")
+    readonly_fields = ("name_of_it", "by", "last_changed", "built_in")
+    search_fields = ("name",)
+    ordering = ("folded",)
+
+    def get_fieldsets(self, request: HttpRequest, obj: DecisionTemplate | None = None) -> list[Any]:
+        told = ["defaults", "require", "patterns"]
+        fields = ["name_of_it", *told, "by", "last_changed"] if obj else ["name", *told]
+        return [(None, {"fields": fields}), ("Built in", {"fields": ["built_in"]})]
+
+    # -- What is shown -----------------------------------------------------------------------------
+
+    @display(description="Name")
+    def name_of_it(self, template: DecisionTemplate) -> SafeString:
+        return mono(template.name)
+
+    @display(description="Tags")
+    def begins_with(self, template: DecisionTemplate) -> SafeString:
+        return chips(template.defaults.get("tags", ()))
+
+    @display(description="Requires")
+    def requires(self, template: DecisionTemplate) -> SafeString:
+        return chips(template.require)
+
+    last_changed = time_in_full("updated_at", "Updated")
+
+    @display(description="Every project has these")
+    def built_in(self, template: DecisionTemplate) -> SafeString:
+        rows = ((each.name, ", ".join(each.require) or "nothing") for each in TEMPLATES.values())
+        told = format_html_join("", "<dt><code>{}</code></dt><dd>requires {}</dd>", rows)
+        return format_html('<dl class="ctx-facts ctx-data">{}</dl>', told)
+
+    def find_id(self, project_id: int, name: str) -> int | None:
+        """Of a project's own template: one that is built in has no page."""
+        return super().find_id(project_id, name.casefold())
+
+    # -- Writing -----------------------------------------------------------------------------------
+
+    def add_row(self, request: HttpRequest, row: DecisionTemplate, form: Any) -> int:
+        project_id, values = person().project_id, form.arguments()
+        _refuse_own(project_id, values["name"])
+        answer = set_template(caller=person(), **values)
+        return DecisionTemplate.objects.in_project(project_id).get(folded=answer["name"].casefold()).pk
+
+    def change_row(self, request: HttpRequest, row: DecisionTemplate, form: Any) -> None:
+        set_template(caller=person(), name=row.name, **form.arguments())
+
+    def delete_model(self, request: HttpRequest, obj: DecisionTemplate) -> None:
+        delete_template(caller=person(), name=obj.name)
+
+    def named_with_all_it_takes(self, row: DecisionTemplate) -> str:
+        shown = f"{row.name}. Decisions made from it stay as they are."
+        return f"{shown} The built-in one comes to light again." if row.folded in TEMPLATES else shown
+
+
+def _refuse_own(project_id: int, said: str) -> None:
+    """Adding never changes a template that is there."""
+    cleaned = clean_name(said, "name")
+    found = find_templates(project_id, [cleaned]).get(cleaned.casefold())
+    if found and found.origin == OWN:
+        raise Conflict(f"There is a template {found.name!r} already: open it, and change it there.")

@@ -1,0 +1,180 @@
+"""Decisions over REST: lists, one by its key, its versions, figures, and many at once."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.bodies import checked_items
+from ctxhub.core.api.etags import IF_MATCH, etag, expecting
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.shapes import in_parts
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import READ
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.listing import preview
+from ctxhub.core.readings import Asked, Opened
+from memory.decisions.api.decision_schemas import (
+    Analytics,
+    AnalyticsQuery,
+    ChangeDecision,
+    DecisionItem,
+    DecisionQuery,
+    IncludeQuery,
+    ListedDecision,
+    ReplaceDecision,
+    SetAnswer,
+    SetDecision,
+    SetDecisions,
+    SetOutcomes,
+    Suggestion,
+    SuggestQuery,
+    Version,
+    VersionQuery,
+    WholeDecision,
+)
+from memory.decisions.inputs.decisions import clean_key
+from memory.decisions.lists import find_decisions
+from memory.decisions.rows.decisions import DecisionRow
+from memory.decisions.selectors import decisions as selectors
+from memory.decisions.selectors.analytics import analyse_decisions
+from memory.decisions.selectors.similar_keys import near_keys
+from memory.decisions.selectors.suggestions import suggest_decisions
+from memory.decisions.services import decisions as services
+
+
+class DecisionWrites(ProjectViewSet):
+    """What a view does that sets a decision: the version it expects, once, and the decision as answer."""
+
+    has_versions = True
+
+    def _write(self, service: Callable[..., services.SetAnswer], **arguments: Any) -> Response:
+        arguments = expecting(self.request, arguments)
+        answer = self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
+        # What was stored before requests had digests may be another operation's answer.
+        headers = etag(answer["version"]) if "version" in answer else {}
+        return Response(answer, status=201 if answer.get("result") == "created" else 200, headers=headers)
+
+    def _answer(self, answer: services.SetAnswer) -> dict[str, Any]:
+        # A token that may only write learns what the write did, and no more.
+        may_read = self.caller.may(READ)
+        return {**answer, **(self._whole(self._get(answer["key"]), ()) if may_read else {})}
+
+    def _get(self, key: str) -> DecisionRow:
+        key = clean_key(key)
+        if (row := selectors.find_decision(self.project_id, key)) is None:
+            raise services.unknown_key(key, near_keys(self.project_id, key))
+        return row
+
+    def _whole(self, row: DecisionRow, include: Sequence[str]) -> dict[str, Any]:
+        wanted = {"rationale", *(name.lower() for name in include)}
+        parts = selectors.included(self.project_id, row, sorted(wanted - {"history"}))
+        if "history" in wanted:
+            parts["history"] = selectors.list_versions(self.project_id, row.key, full=True).objects()
+        return selectors.decision_item(row) | parts
+
+
+class DecisionViewSet(DecisionWrites):
+    queries = {"list": DecisionQuery, "retrieve": IncludeQuery}
+    bodies = {"create": SetDecision, "update": ReplaceDecision, "partial_update": ChangeDecision}
+
+    @extend_schema(responses=ListedDecision)
+    def list(self, request: Request, slug: str) -> Response:
+        """Decisions that pass every filter, newest first."""
+        full, include = self.query.pop("full", False), self.query.pop("include", ())
+        by_key = bool(self.query.get("key"))
+        if include and not by_key:
+            raise InvalidInput("include needs key.", missing=["key"])
+        page = find_decisions(self.project_id, **self.query)
+        items = [self._whole(row, include) if by_key else _listed(row, full) for row in page.rows]
+        return self.listed(Page(items, page.next, page.total, page.cursor_after), whole=by_key)
+
+    @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
+    def create(self, request: Request, slug: str) -> Response:
+        """Set a decision: 201 where it is new, 200 where its key was there."""
+        return self._write(services.set_decision, **self.body)
+
+    @extend_schema(responses=in_parts(WholeDecision), filters=True)
+    def retrieve(self, request: Request, slug: str, key: str) -> Response:
+        """One decision, whole, or some lines of its value. Its ETag is its version."""
+        asked = self.asked()
+        row = self._get(key)
+        item = self._whole(row, self.query.get("include", ()))
+        return Response(self.opened(Opened(item, "value", asked)), headers=etag(row.version))
+
+    @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
+    def update(self, request: Request, slug: str, key: str) -> Response:
+        """Make a decision what the body says and nothing else."""
+        return self._write(services.replace_decision, key=key, **self.body)
+
+    @extend_schema(parameters=[IF_MATCH], responses=SetAnswer)
+    def partial_update(self, request: Request, slug: str, key: str) -> Response:
+        """Change a decision that exists; what is left out stays as it is."""
+        return self._write(services.change_decision, key=key, **self.body)
+
+    @extend_schema(parameters=[IF_MATCH], responses={204: None})
+    def destroy(self, request: Request, slug: str, key: str) -> Response:
+        """Remove a decision and its history for good. An administrator's; to end one, set its status."""
+        expected = expecting(request, {})
+        self.once(lambda: services.delete_decision(caller=self.caller, key=key, **expected))
+        return Response(status=204)
+
+
+class AnalyticsViewSet(ProjectViewSet):
+    queries = {"retrieve": AnalyticsQuery}
+
+    @extend_schema(responses=Analytics, filters=True)
+    def retrieve(self, request: Request, slug: str) -> Response:
+        """Figures over numeric decisions and their history."""
+        if "pattern" not in self.query:
+            raise InvalidInput("pattern must be given: perf/*.", missing=["pattern"])
+        return Response(analyse_decisions(self.project_id, **self.query))
+
+
+class SuggestionViewSet(ProjectViewSet):
+    queries = {"list": SuggestQuery}
+
+    @extend_schema(responses=Suggestion)
+    def list(self, request: Request, slug: str) -> Response:
+        """Decisions that are like a key, a text or tags; best first."""
+        return self.listed(Page.of(suggest_decisions(self.project_id, **self.query)))
+
+
+class VersionViewSet(ProjectViewSet):
+    queries = {"list": VersionQuery}
+
+    @extend_schema(responses=in_parts(Version))
+    def list(self, request: Request, slug: str, key: str) -> Response:
+        """Every version, newest first, the current one included; none for an unknown key."""
+        asked, version = self.asked(), self.query.pop("version", None)
+        if version is not None:
+            return self.listed(Page(self._only(key, version, asked)), whole=True)
+        if asked:
+            raise InvalidInput("lines and tail read one version.", missing=["version"])
+        versions = selectors.list_versions(self.project_id, key, **{"limit": 20, **self.query})
+        return self.listed(Page.of(versions))
+
+    def _only(self, key: str, version: str, asked: Asked | None) -> Sequence[dict[str, Any]]:
+        row = selectors.find_decision(self.project_id, clean_key(key))
+        item = selectors.find_version(self.project_id, row, version) if row else None
+        if item is None:
+            return []
+        del item["key"]
+        return [self.opened(Opened(item, "value", asked), within=Page([]).answer(None))]
+
+
+class BatchViewSet(ProjectViewSet):
+    bodies = {"create": SetDecisions}
+
+    @extend_schema(responses={200: SetOutcomes})
+    def create(self, request: Request, slug: str) -> Response:
+        """Set up to 50 decisions at once: all or nothing, unless `atomic` is false."""
+        arguments = {**self.body, "items": checked_items(self.body["items"], DecisionItem)}
+        return Response(self.once(lambda: services.set_decision_batch(caller=self.caller, **arguments)))
+
+
+def _listed(row: DecisionRow, full: bool) -> dict[str, Any]:
+    item = selectors.decision_item(row)
+    return {**item, "value": preview(item["value"], full=full)}

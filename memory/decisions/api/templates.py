@@ -1,0 +1,76 @@
+"""Templates over REST: those there are, one by its name, and decisions made from one."""
+
+from collections.abc import Callable
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.etags import IF_MATCH
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.queries import ListQuery
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import READ
+from memory.decisions.api.decision_schemas import SetAnswer
+from memory.decisions.api.decisions import DecisionWrites
+from memory.decisions.api.template_schemas import (
+    ChangeTemplate,
+    ReplaceTemplate,
+    SetFromTemplate,
+    Template,
+    TemplateAnswer,
+)
+from memory.decisions.selectors import templates as selectors
+from memory.decisions.services import templates as services
+
+
+class TemplateViewSet(ProjectViewSet):
+    queries = {"list": ListQuery}
+    bodies = {"update": ReplaceTemplate, "partial_update": ChangeTemplate}
+
+    @extend_schema(responses=Template)
+    def list(self, request: Request, slug: str) -> Response:
+        """Templates by name, the project's own and those built in."""
+        return self.listed(Page.of(selectors.list_templates(self.project_id, **self.query)))
+
+    @extend_schema(responses=Template)
+    def retrieve(self, request: Request, slug: str, name: str) -> Response:
+        """One template, whole."""
+        return Response(self._item(name))
+
+    @extend_schema(responses={200: TemplateAnswer, 201: TemplateAnswer})
+    def update(self, request: Request, slug: str, name: str) -> Response:
+        """Make a template what the body says and nothing else: 201 where it is new."""
+        return self._write(services.replace_template, name)
+
+    @extend_schema(responses={200: TemplateAnswer, 201: TemplateAnswer})
+    def partial_update(self, request: Request, slug: str, name: str) -> Response:
+        """Change a template; one built in becomes the project's own, changed: 201."""
+        return self._write(services.change_template, name)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, slug: str, name: str) -> Response:
+        """Remove the project's own; one built in comes to light again. An administrator's."""
+        self.once(lambda: services.delete_template(caller=self.caller, name=name))
+        return Response(status=204)
+
+    def _write(self, service: Callable[..., services.TemplateAnswer], name: str) -> Response:
+        answer = self.once(lambda: self._answer(service(caller=self.caller, name=name, **self.body)))
+        return Response(answer, status=201 if answer.get("result") == "created" else 200)
+
+    def _answer(self, answer: services.TemplateAnswer) -> dict[str, Any]:
+        # A token that may only write learns what the write did, and no more.
+        return {**answer, **(self._item(answer["name"]) if self.caller.may(READ) else {})}
+
+    def _item(self, name: str) -> dict[str, Any]:
+        return selectors.template_item(selectors.get_template(self.project_id, name))
+
+
+class FromTemplateViewSet(DecisionWrites):
+    bodies = {"create": SetFromTemplate}
+
+    @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
+    def create(self, request: Request, slug: str, name: str) -> Response:
+        """Set a decision with the template's defaults: 201 where it is new, 200 where its key was there."""
+        return self._write(services.set_from_template, name=name, **self.body)

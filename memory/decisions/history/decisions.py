@@ -1,0 +1,101 @@
+"""What every change of a decision leaves behind, whoever writes it: among it a revision of what it was."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from ctxhub.core.history import Change, History
+from ctxhub.core.models import Scope, Tag
+from ctxhub.core.search.documents import Document
+from ctxhub.core.services import events
+from memory.decisions.models.decision import Decision, DecisionStatus
+from memory.decisions.rows.decisions import DECISIONS, DecisionRow
+from memory.decisions.rules.versions import bump
+from memory.decisions.search.documents import decision_document, earlier_decision_document
+from memory.decisions.sql.writes import insert_revisions, touch_links, upsert_decisions
+
+DecisionChange = Change[DecisionRow]
+
+
+class DecisionHistory(History[DecisionRow]):
+    kind = "decision"
+    table = DECISIONS
+    compared = (
+        *("key", "value", "version", "status", "layer", "tags", "scopes", "paths", "rationale"),
+        *("alternatives", "tradeoffs", "metadata", "reason", "superseded_by"),
+    )
+    counted_by = ("layer_id", "status")
+    signs_changes = True
+    shown = {Tag: "tags", Scope: "scopes"}
+
+    def ref(self, row: DecisionRow) -> str:
+        return f"decision:{row.key}"
+
+    def document(self, row: DecisionRow) -> Document:
+        return decision_document(row)
+
+    def earlier_document(self, state: int, old: DecisionRow, new: DecisionRow) -> Document | None:
+        return earlier_decision_document(state, old, new)
+
+    def compare(self, row: DecisionRow) -> dict[str, Any]:
+        """5 and "5" are two values."""
+        return {**super().compare(row), "value": (row.value, row.value_type)}
+
+    def verb(self, change: DecisionChange) -> str:
+        assert change.old
+        is_end = change.row.status == DecisionStatus.DEPRECATED != change.old.status
+        return "deprecated" if is_end else "updated"
+
+    def data(self, change: DecisionChange) -> dict[str, Any]:
+        data: dict[str, Any] = {"version": change.row.version}
+        if change.old and change.new:
+            data |= {"was": change.old.version, "changed": change.changed}
+        if change.verb == "deprecated" and change.row.reason:
+            data["reason"] = change.row.reason
+        return data
+
+    def event(self, change: DecisionChange, at: datetime) -> events.Change:
+        """Each decision of a batch has a moment of its own."""
+        moment = max(at, change.row.updated_at) if change.new else at
+        return replace(super().event(change, at), at=moment)
+
+    def before_record(
+        self, project_id: int, agent_id: int | None, changes: Sequence[DecisionChange], at: datetime
+    ) -> Mapping[int, int]:
+        """Keep what the changed ones were."""
+        revised = [change.old for change in changes if change.old and change.new]
+        return insert_revisions(project_id, revised) if revised else {}
+
+    def complete(self, old: DecisionRow, new: DecisionRow, at: datetime) -> DecisionRow:
+        """A new value raises the version, unless the writer names another."""
+        is_revalued = (new.value, new.value_type) != (old.value, old.value_type)
+        if is_revalued and new.version == old.version:
+            new = replace(new, version=bump(old.version))
+        return super().complete(old, new, at)
+
+    def before_delete(self, project_id: int, old: DecisionRow) -> Sequence[DecisionRow]:
+        """Those that it supersedes."""
+        superseded = Decision.objects.in_project(project_id).filter(superseded_by_id=old.id)
+        ids = list(superseded.order_by("pk").values_list("pk", flat=True))
+        return [*DECISIONS.read(project_id, ids).values()]
+
+    def also_changed(
+        self, project_id: int, agent_id: int | None, kept: Sequence[DecisionRow], at: datetime
+    ) -> Sequence[DecisionChange]:
+        """The database has cleared what led to the deleted one; some may have gone with it."""
+        rows = DECISIONS.read(project_id, [row.id for row in kept])
+        if not rows:
+            return []
+        changed = [
+            replace(row, agent_id=agent_id or row.agent_id, updated_at=at + timedelta(microseconds=place))
+            for place, (_, row) in enumerate(sorted(rows.items()), start=1)
+        ]
+        upsert_decisions(project_id, changed)
+        for links in DECISIONS.links.values():
+            touch_links(links, [row.id for row in changed])
+        were = {row.id: row for row in kept}
+        return [self.change(were[row.id], row) for row in changed]
+
+
+HISTORY = DecisionHistory()

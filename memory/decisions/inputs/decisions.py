@@ -1,0 +1,161 @@
+"""What a caller may say about a decision, made clean before any lock is taken."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.inputs import (
+    WORD_LENGTH,
+    clean_choice,
+    clean_json,
+    clean_name,
+    clean_number,
+    clean_object,
+    clean_paths,
+    clean_text,
+    clean_words,
+    refuse_secret,
+)
+from ctxhub.core.unset import UNSET, Unset
+from memory.decisions.models.decision import DecisionStatus, ValueType
+
+VERSION_LENGTH = 50
+
+
+class DecisionArguments(TypedDict, total=False):
+    """What `set` takes beside key and value. UNSET, or left out: unchanged; None clears."""
+
+    layer: str | None | Unset
+    tags: Sequence[str] | None | Unset
+    scopes: Sequence[str] | None | Unset
+    paths: Sequence[str] | None | Unset
+    status: str | int | Unset
+    version: str | Unset
+    rationale: str | None | Unset
+    alternatives: Sequence[Any] | None | Unset
+    tradeoffs: Mapping[str, Any] | None | Unset
+    metadata: Mapping[str, Any] | None | Unset
+    expected_version: str | Unset
+
+
+# What a decision is where nobody has said anything.
+DEFAULTS: DecisionArguments = {
+    "layer": None,
+    "tags": None,
+    "scopes": None,
+    "paths": None,
+    "status": "active",
+    "rationale": None,
+    "alternatives": None,
+    "tradeoffs": None,
+    "metadata": None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionFields:
+    """Clean fields; UNSET where the caller said nothing."""
+
+    key: str
+    value: str | Unset
+    value_type: ValueType | Unset
+    layer: str | None | Unset = UNSET
+    tags: Sequence[str] | Unset = UNSET
+    scopes: Sequence[str] | Unset = UNSET
+    paths: Sequence[str] | Unset = UNSET
+    status: DecisionStatus | Unset = UNSET
+    version: str | Unset = UNSET
+    rationale: str | Unset = UNSET
+    alternatives: Sequence[Any] | Unset = UNSET
+    tradeoffs: Mapping[str, Any] | Unset = UNSET
+    metadata: Mapping[str, Any] | None | Unset = UNSET
+    expected_version: str | Unset = UNSET
+
+
+def clean_fields(
+    caller: Caller, *, key: str, value: str | int | float | Unset, **rest: Unpack[DecisionArguments]
+) -> DecisionFields:
+    """Check everything that needs no database; raises InvalidInput."""
+    text, value_type = (UNSET, UNSET) if isinstance(value, Unset) else _clean_value(value, caller)
+    given = {name: said for name, said in rest.items() if said is not UNSET}
+    return DecisionFields(
+        key=_clean_new_key(key, caller),
+        value=text,
+        value_type=value_type,
+        **{name: _CLEANERS[name](said, caller) for name, said in given.items()},
+    )
+
+
+def clean_key(key: str) -> str:
+    """A key to look for; one that holds a credential can be found, to be deleted."""
+    return clean_name(key, "key")
+
+
+def _clean_new_key(key: str, caller: Caller) -> str:
+    cleaned = clean_key(key)
+    refuse_secret(cleaned, "key", caller)
+    return cleaned
+
+
+def _clean_value(value: str | int | float, caller: Caller) -> tuple[str, ValueType]:
+    if isinstance(value, str):
+        return clean_text(value, "value", caller), ValueType.TEXT
+    number = clean_number(value, "value")
+    return repr(number), ValueType.INTEGER if isinstance(number, int) else ValueType.FLOAT
+
+
+def _clean_layer(layer: str | None, caller: Caller) -> str | None:
+    return clean_name(layer, "layer", at_most=WORD_LENGTH) if layer else None
+
+
+def _clean_version(version: str | None, caller: Caller) -> str | Unset:
+    if version is None:
+        return UNSET
+    cleaned = clean_name(version, "version", at_most=VERSION_LENGTH)
+    refuse_secret(cleaned, "version", caller)
+    return cleaned
+
+
+def _clean_list(clean: Callable[[Any, str], list[str]], name: str) -> Callable[[Any, Caller], list[str]]:
+    def cleaner(said: Sequence[str] | None, caller: Caller) -> list[str]:
+        cleaned = clean(said, name)
+        refuse_secret("\n".join(cleaned), name, caller)
+        return cleaned
+
+    return cleaner
+
+
+def _clean_alternatives(alternatives: Sequence[Any] | None, caller: Caller) -> list[Any]:
+    cleaned = list(clean_json(list(alternatives or ()), "alternatives", caller))
+    for position, entry in enumerate(cleaned):
+        if isinstance(entry, str) or (isinstance(entry, dict) and isinstance(entry.get("option"), str)):
+            continue
+        raise InvalidInput(f"alternatives[{position}] must be a text or {{option, why_not}}.")
+    return cleaned
+
+
+def _clean_tradeoffs(tradeoffs: Mapping[str, Any] | None, caller: Caller) -> dict[str, Any]:
+    """Null in place of the texts removes them."""
+    cleaned = clean_object(tradeoffs, "tradeoffs", caller)
+    for name, entries in cleaned.items():
+        is_texts = isinstance(entries, list) and all(isinstance(entry, str) for entry in entries)
+        if name not in ("pros", "cons") or not (entries is None or is_texts):
+            raise InvalidInput("tradeoffs must be {pros: [texts], cons: [texts]}.", allowed=["pros", "cons"])
+    return cleaned
+
+
+_CLEANERS: dict[str, Callable[[Any, Caller], Any]] = {
+    "layer": _clean_layer,
+    "tags": _clean_list(clean_words, "tags"),
+    "scopes": _clean_list(clean_words, "scopes"),
+    "paths": _clean_list(clean_paths, "paths"),
+    "status": lambda said, caller: clean_choice(said, DecisionStatus, "status"),
+    "version": _clean_version,
+    "rationale": lambda said, caller: clean_text(said, "rationale", caller),
+    "alternatives": _clean_alternatives,
+    "tradeoffs": _clean_tradeoffs,
+    "metadata": lambda said, caller: None if said is None else clean_object(said, "metadata", caller),
+    "expected_version": _clean_version,
+}

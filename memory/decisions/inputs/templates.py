@@ -1,0 +1,145 @@
+"""What a caller may say about a template, made clean before any lock is taken."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput, nearest, shown, shown_all
+from ctxhub.core.inputs import (
+    LIST_LENGTH,
+    WORD_LENGTH,
+    clean_name,
+    clean_object,
+    clean_words,
+    merge_object,
+    refuse_secret,
+)
+from ctxhub.core.patterns import check_pattern
+from ctxhub.core.unset import UNSET, Unset
+from memory.decisions.inputs.decisions import DecisionArguments, clean_fields
+from memory.decisions.models.decision import DecisionStatus
+
+PATTERN_LENGTH = 1_000
+
+# The arguments of `set` that can have a default, and what each is.
+TEXT, TEXTS, LIST, OBJECT = "a text", "a list of texts", "a list", "an object"
+SHAPES = {
+    "layer": TEXT,
+    "tags": TEXTS,
+    "scopes": TEXTS,
+    "paths": TEXTS,
+    "status": TEXT,
+    "version": TEXT,
+    "rationale": TEXT,
+    "alternatives": LIST,
+    "tradeoffs": OBJECT,
+    "metadata": OBJECT,
+}
+
+
+class TemplateArguments(TypedDict, total=False):
+    """What `template_set` takes beside the name. UNSET, or left out: unchanged; None clears."""
+
+    defaults: Mapping[str, Any] | None | Unset
+    require: Sequence[str] | None | Unset
+    patterns: Mapping[str, Any] | None | Unset
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateFields:
+    """Clean fields; UNSET where the caller said nothing."""
+
+    name: str
+    defaults: Mapping[str, Any] | Unset = UNSET
+    require: Sequence[str] | Unset = UNSET
+    patterns: Mapping[str, str] | Unset = UNSET
+
+
+def clean_template(caller: Caller, *, name: str, **rest: Unpack[TemplateArguments]) -> TemplateFields:
+    """Check everything that needs no database; raises InvalidInput."""
+    cleaned = clean_name(name, "name")
+    refuse_secret(cleaned, "name", caller)
+    cleaners: dict[str, Callable[[Any, Caller], Any]] = {
+        "defaults": clean_defaults,
+        "require": _clean_require,
+        "patterns": _clean_patterns,
+    }
+    given: Mapping[str, Any] = {name: said for name, said in rest.items() if said is not UNSET}
+    return TemplateFields(cleaned, **{name: cleaners[name](said, caller) for name, said in given.items()})
+
+
+def clean_defaults(defaults: Mapping[str, Any] | None, caller: Caller) -> dict[str, Any]:
+    """Arguments of `set` as it takes them, without those that are empty: they say nothing."""
+    said = clean_object(defaults, "defaults", caller)
+    if unknown := [name for name in said if name not in SHAPES]:
+        raise InvalidInput(
+            f"defaults: set has no {shown_all(unknown)} that can have a default.",
+            did_you_mean=nearest(unknown[0], list(SHAPES)),
+            allowed=list(SHAPES),
+        )
+    given: Any = {name: _shaped(name, value) for name, value in said.items() if not is_empty(value)}
+    arguments: DecisionArguments = given
+    try:
+        fields = clean_fields(caller, key="any", value=UNSET, **arguments)
+    except InvalidInput as error:
+        raise InvalidInput(f"defaults: {error.message}", hint=error.hint, **error.details) from None
+    return {name: _as_json(name, getattr(fields, name)) for name in given}
+
+
+def is_empty(value: Any) -> bool:
+    """Whether nothing is said with it; 0 and false say something, an object of nulls does not."""
+    if isinstance(value, Mapping):
+        return all(entry is None for entry in value.values())
+    return value in (None, "", []) or (isinstance(value, str) and not value.strip())
+
+
+def _shaped(name: str, value: Any) -> Any:
+    """The value in the shape that `set` takes; a number for a word, one thing for a list are understood."""
+    shape = SHAPES[name]
+    if shape is TEXT and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if (shape is TEXTS and isinstance(value, str)) or (shape is LIST and isinstance(value, str | Mapping)):
+        return [value]
+    fits = {
+        TEXT: isinstance(value, str),
+        TEXTS: isinstance(value, list) and all(isinstance(entry, str) for entry in value),
+        LIST: isinstance(value, list),
+        OBJECT: isinstance(value, Mapping),
+    }
+    if not fits[shape]:
+        raise InvalidInput(f"defaults: {name} must be {shape}, not {shown(value)}.")
+    return value
+
+
+def _as_json(name: str, value: Any) -> Any:
+    if name in ("metadata", "tradeoffs"):
+        return merge_object({}, value)
+    return str(value.label) if isinstance(value, DecisionStatus) else value
+
+
+def _clean_require(require: Sequence[str] | None, caller: Caller) -> list[str]:
+    cleaned = clean_words(require, "require")
+    refuse_secret("\n".join(cleaned), "require", caller)
+    return cleaned
+
+
+def _clean_patterns(patterns: Mapping[str, Any] | None, caller: Caller) -> dict[str, str]:
+    said = clean_object(patterns, "patterns", caller)
+    if len(said) > LIST_LENGTH:
+        raise InvalidInput(f"patterns has {len(said)} entries; the limit is {LIST_LENGTH}.")
+    return {
+        clean_name(field, "patterns", at_most=WORD_LENGTH): _clean_pattern(field, pattern)
+        for field, pattern in said.items()
+        if not is_empty(pattern)
+    }
+
+
+def _clean_pattern(field: str, pattern: Any) -> str:
+    place = f"patterns: that of {shown(field)}"
+    if not isinstance(pattern, str):
+        raise InvalidInput(f"{place} must be a text, not {shown(pattern)}.")
+    if len(pattern) > PATTERN_LENGTH:
+        raise InvalidInput(f"{place} has {len(pattern):,} characters; the limit is {PATTERN_LENGTH:,}.")
+    check_pattern(pattern, place)
+    return pattern

@@ -1,0 +1,102 @@
+"""The rows of decisions, and what is asked of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ctxhub.core import sql
+from ctxhub.core.rows import Derived, Row, Table
+from memory.decisions.models.decision import Decision, DecisionStatus, ValueType, typed_value, version_order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRow(Row):
+    key: str
+    value: str
+    value_type: int
+    version: str
+    status: int
+    layer: str | None = None
+    layer_id: int | None = None
+    tags: Sequence[str] = ()
+    scopes: Sequence[str] = ()
+    paths: Sequence[str] = ()
+    rationale: str = ""
+    alternatives: Sequence[Any] = ()
+    tradeoffs: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    superseded_by: str | None = None
+    superseded_by_id: int | None = None
+
+    @property
+    def spoken_value(self) -> str | int | float:
+        return typed_value(self.value, self.value_type)
+
+    @property
+    def spoken_status(self) -> str:
+        return str(DecisionStatus(self.status).label)
+
+    @property
+    def number(self) -> float | None:
+        return None if self.value_type == ValueType.TEXT else float(self.value)
+
+
+DECISIONS = Table(
+    Decision,
+    DecisionRow,
+    derived={
+        "number": Derived(of=["value", "value_type"], value=lambda row: row.number),
+        "version_order": Derived(of=["version"], value=lambda row: version_order(row.version)),
+    },
+    shown={"superseded_by": "key"},
+)
+
+LISTED = (
+    *("key", "value", "value_type", "version", "status", "agent", "agent_id", "created_at", "updated_at"),
+    *("id", "layer", "tags", "scopes"),
+)
+
+
+def read_decisions(project_id: int, keys: Sequence[str]) -> dict[str, DecisionRow]:
+    """By their keys."""
+    return {row.key: row for row in DECISIONS.find(project_id, sql.among("d.key", keys))}
+
+
+def used_versions(project_id: int, asked: Iterable[tuple[int, Any]]) -> set[tuple[int, Any]]:
+    """Which of these (decision's id, version) a revision has."""
+    ids, versions = zip(*asked, strict=True)
+    of, among_ids = sql.among("decision_id", ids)
+    called, among_versions = sql.among("version", versions)
+    statement = f"""
+        SELECT DISTINCT decision_id, version FROM memory_decisionrevision
+        WHERE project_id = %s AND {of} AND {called}"""  # noqa: S608
+    return set(sql.rows(statement, [project_id, *among_ids, *among_versions]))
+
+
+def superseding_keys(decision_id: int) -> set[str]:
+    """The key of this decision and of all that supersede it, one after the other."""
+    statement = """
+        WITH RECURSIVE chain(id, key, next) AS (
+            SELECT id, key, superseded_by_id FROM memory_decision WHERE id = %s
+            UNION
+            SELECT d.id, d.key, d.superseded_by_id FROM memory_decision d JOIN chain ON d.id = chain.next)
+        SELECT key FROM chain"""
+    return {key for (key,) in sql.rows(statement, [decision_id])}
+
+
+def rest_of(row: DecisionRow) -> dict[str, Any]:
+    """What a revision keeps beside value, version and status, by the contract's names, if not empty."""
+    rest: dict[str, Any] = {
+        "layer": row.layer,
+        "tags": list(row.tags),
+        "scopes": list(row.scopes),
+        "paths": list(row.paths),
+        "rationale": row.rationale,
+        "alternatives": list(row.alternatives),
+        "tradeoffs": dict(row.tradeoffs),
+        "metadata": dict(row.metadata),
+        "reason": row.reason,
+        "superseded_by": row.superseded_by,
+    }
+    return {name: value for name, value in rest.items() if value}

@@ -1,0 +1,100 @@
+"""What a decision becomes when it is set: pure rules, no database."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core.errors import Conflict
+from ctxhub.core.inputs import merge_object
+from ctxhub.core.listing import preview
+from ctxhub.core.selectors.words import Words
+from ctxhub.core.unset import Unset, given
+from memory.decisions.history.decisions import HISTORY, DecisionChange
+from memory.decisions.inputs.decisions import DecisionFields
+from memory.decisions.models.decision import DecisionStatus, ValueType
+from memory.decisions.rows.decisions import DecisionRow
+from memory.decisions.rules.versions import FIRST_VERSION, bump
+from memory.services.metadata import changed_metadata
+
+
+def decide(
+    fields: DecisionFields, old: DecisionRow | None, words: Words, agent: str, at: datetime
+) -> DecisionChange:
+    """The change that `fields` ask for; absent fields keep what stands.
+
+    Raises Conflict where `expected_version` does not match, InvalidInput for a layer the project does not
+    have.
+    """
+    check_expected(fields.key, fields.expected_version, old)
+    base = old or _blank(fields.key, agent, at)
+    layer_id, layer = base.layer_id, base.layer
+    if not isinstance(fields.layer, Unset):
+        layer_id, layer = words.layer(fields.layer) if fields.layer else (None, None)
+    new = replace(
+        base,
+        value=given(fields.value, base.value),
+        value_type=given(fields.value_type, base.value_type),
+        status=given(fields.status, base.status),
+        layer=layer,
+        layer_id=layer_id,
+        tags=given(fields.tags, base.tags),
+        scopes=given(fields.scopes, base.scopes),
+        paths=given(fields.paths, base.paths),
+        rationale=given(fields.rationale, base.rationale),
+        alternatives=given(fields.alternatives, base.alternatives),
+        tradeoffs=_changed_tradeoffs(base.tradeoffs, fields.tradeoffs),
+        metadata=changed_metadata(base.metadata, fields.metadata),
+        version=_next_version(fields, old),
+    )
+    if base.status == DecisionStatus.DEPRECATED != new.status:
+        new = replace(new, reason="", superseded_by=None, superseded_by_id=None)
+    change = HISTORY.change(old, new)
+    if old is not None and change.changed:
+        return HISTORY.change(old, replace(new, agent=agent, updated_at=at))
+    return change
+
+
+def _changed_tradeoffs(stored: Mapping[str, Any], said: Mapping[str, Any] | Unset) -> Mapping[str, Any]:
+    """What is said takes the place of what is stored; a null in it removes that side alone."""
+    if isinstance(said, Unset):
+        return stored
+    return merge_object(stored, said) if None in said.values() else said
+
+
+def _next_version(fields: DecisionFields, old: DecisionRow | None) -> str:
+    if old is None:
+        return given(fields.version, FIRST_VERSION)
+    value, value_type = given(fields.value, old.value), given(fields.value_type, old.value_type)
+    same_value = (value, value_type) == (old.value, old.value_type)
+    said = given(fields.version, old.version)
+    # A new value under the version that stands would make two versions of one name.
+    return said if same_value or said != old.version else bump(old.version)
+
+
+def check_expected(key: str, expected: str | Unset, old: DecisionRow | None) -> None:
+    """Raise Conflict, with the current version and value, unless the decision is at the expected version."""
+    if isinstance(expected, Unset) or (old is not None and old.version == expected):
+        return
+    if old is None:
+        raise Conflict(f"{key!r} does not exist, so it is not at version {expected}.", hint="Leave it out.")
+    value = preview(old.spoken_value)
+    raise Conflict(
+        f"{key!r} is at version {old.version}, not {expected}; its value is {value!r}.",
+        hint="Read it again, then set it with the version you have read.",
+        current={"version": old.version, "value": value},
+    )
+
+
+def _blank(key: str, agent: str, at: datetime) -> DecisionRow:
+    return DecisionRow(
+        key=key,
+        value="",
+        value_type=ValueType.TEXT,
+        version=FIRST_VERSION,
+        status=DecisionStatus.ACTIVE,
+        agent=agent,
+        agent_id=None,
+        created_at=at,
+        updated_at=at,
+    )

@@ -1,0 +1,78 @@
+"""What decisions are found by."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ctxhub.core.search.documents import EARLIER, Document, earlier_text, layer_word
+from ctxhub.core.search.readable import as_lines
+from memory.decisions.models.decision import DecisionStatus
+from memory.decisions.rows.decisions import DecisionRow
+from memory.decisions.search.keys import signs
+from memory.decisions.sql.revisions import read_revisions
+
+
+def decision_document(row: DecisionRow) -> Document:
+    return Document(
+        object_id=row.id,
+        ref=f"decision:{row.key}",
+        title=row.key,
+        body=_text(row),
+        at=row.updated_at,
+        tags=sorted(row.tags, key=str.casefold),
+        agent_id=row.agent_id,
+        layer_id=row.layer_id,
+        mark="" if row.status == DecisionStatus.ACTIVE else row.spoken_status,
+        also=signs(row.key),
+        unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(row.paths)),
+    )
+
+
+def earlier_decision_document(revision_id: int, was: DecisionRow, now: DecisionRow) -> Document | None:
+    """What a decision said before a change and no longer after it; None where that said the same."""
+    gone = earlier_text(_text(was), _text(now))
+    if not gone:
+        return None
+    return Document(
+        object_id=revision_id,
+        ref=f"decision:{was.key}",
+        title=was.key,
+        body=gone,
+        at=was.updated_at,
+        tags=sorted(was.tags, key=str.casefold),
+        agent_id=was.agent_id,
+        mark=f"was {was.version}",
+        also=[EARLIER, *([layer_word(was.layer)] if was.layer else [])],
+        thing_id=was.id,
+    )
+
+
+def read_earlier_decision_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
+    states = read_revisions(project_id, ids)
+    documents = (earlier_decision_document(each, was, now) for each, (was, now) in states.items())
+    return [document for document in documents if document]
+
+
+def _text(row: DecisionRow) -> str:
+    return "\n\n".join(line for line in _lines(row) if line)
+
+
+def _lines(row: DecisionRow) -> Iterator[str]:
+    """What is marked is not what was decided; the marks are words that no search looks for."""
+    yield row.value
+    yield row.rationale
+    for alternative in row.alternatives:
+        yield from _alternative(alternative)
+    for sign, name in (("+", "pros"), ("-", "cons")):
+        yield from (f"{sign} {line}" for line in as_lines(row.tradeoffs.get(name)))
+    yield row.reason
+    yield from as_lines(row.metadata)
+
+
+def _alternative(said: Any) -> Iterator[str]:
+    """`not Redis: one more server to keep`, and whatever else is said of it."""
+    if isinstance(said, Mapping):
+        named = (as_lines(said.get(name)) for name in ("option", "why_not"))
+        yield f"not {': '.join(line for lines in named for line in lines)}"
+        yield from as_lines({name: said[name] for name in said if name not in ("option", "why_not")})
+    else:
+        yield from (f"not {line}" for line in as_lines(said))

@@ -1,0 +1,76 @@
+"""Reading templates: a project's own stand before those built in."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ctxhub.core.errors import NotFound, nearest
+from ctxhub.core.inputs import LIST_LENGTH, clean_limit, clean_name
+from ctxhub.core.listing import Listing, make_cursor, read_cursor
+from memory.decisions.rows import templates as template_rows
+from memory.decisions.selectors.builtin_templates import TEMPLATES, Template
+
+COLUMNS = ("name", "defaults", "require", "patterns", "origin")
+
+
+def find_templates(project_id: int, names: Iterable[str]) -> dict[str, Template]:
+    """The templates of these names, by folded name."""
+    wanted = {name.casefold() for name in names}
+    own = template_rows.find_own_templates(project_id, sorted(wanted)) if wanted else []
+    built_in = {name: template for name, template in TEMPLATES.items() if name in wanted}
+    return {**built_in, **{row.name.casefold(): _template(row) for row in own}}
+
+
+def get_template(project_id: int, name: str) -> Template:
+    """The template of this name, or NotFound that names those there are."""
+    name = clean_name(name, "name")
+    if template := find_templates(project_id, [name]).get(name.casefold()):
+        return template
+    known = [template.name for _, template in _page(project_id, LIST_LENGTH, None)]
+    raise NotFound(f"There is no template {name!r}.", did_you_mean=nearest(name, known), allowed=known)
+
+
+def list_templates(project_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:
+    """By name: rows name, defaults, require, patterns, origin (own or built-in)."""
+    limit = clean_limit(limit)
+    after = str(read_cursor(cursor, str)[0]) if cursor else None
+    found = _page(project_id, limit + 1, after)
+    page = found[:limit]
+
+    def cursor_after(count: int) -> str:
+        return make_cursor(page[count - 1][0])
+
+    return Listing(
+        COLUMNS,
+        [[item[column] for column in COLUMNS] for item in (template_item(t) for _, t in page)],
+        next=cursor_after(limit) if len(found) > limit else None,
+        cursor_after=cursor_after,
+    )
+
+
+def template_item(template: Template) -> dict[str, Any]:
+    """A template as every face shows it."""
+    return {
+        "name": template.name,
+        "defaults": dict(template.defaults),
+        "require": list(template.require),
+        "patterns": dict(template.patterns),
+        "origin": template.origin,
+    }
+
+
+def open_templates(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
+    """The items behind refs; a digest says what has to be said, and no more."""
+    found = find_templates(project_id, names)
+    items = {name: template_item(found[name.casefold()]) for name in names if name.casefold() in found}
+    return items if full else {name: {"require": item["require"]} for name, item in items.items()}
+
+
+def _template(row: template_rows.TemplateRow) -> Template:
+    return Template(row.name, row.defaults, row.require, row.patterns)
+
+
+def _page(project_id: int, limit: int, after: str | None) -> list[tuple[str, Template]]:
+    rows = template_rows.list_templates(project_id, list(TEMPLATES), limit, after)
+    return [
+        (folded, TEMPLATES[folded] if name is None else Template(name, *rest)) for folded, name, *rest in rows
+    ]

@@ -1,0 +1,254 @@
+"""Decisions are set, deprecated and deleted here, and nowhere else."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, NotRequired, Unpack
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core import clock
+from ctxhub.core.caller import READ, Caller
+from ctxhub.core.errors import Conflict, CtxhubError, NotFound
+from ctxhub.core.inputs import clean_text, merge_object
+from ctxhub.core.selectors.words import find_words
+from ctxhub.core.services.batches import BatchAnswer, Items, write_batch
+from ctxhub.core.services.words import register_agent
+from ctxhub.core.tool_names import operation
+from ctxhub.core.unset import UNSET, Unset, given
+from ctxhub.core.writing import writing
+from memory.decisions.history.decisions import HISTORY, DecisionChange
+from memory.decisions.inputs.decisions import (
+    DEFAULTS,
+    DecisionArguments,
+    DecisionFields,
+    clean_fields,
+    clean_key,
+)
+from memory.decisions.models.decision import Decision, DecisionStatus
+from memory.decisions.rows.decisions import read_decisions, superseding_keys
+from memory.decisions.rules.decisions import check_expected
+from memory.decisions.rules.inference import Inferred, infer
+from memory.decisions.selectors.similar_keys import Similar, find_similar
+from memory.decisions.services.writer import store_changes, write_decisions
+
+Result = Literal["created", "updated", "unchanged"]
+
+
+class SetAnswer(TypedDict):
+    key: str
+    id: int
+    version: str
+    result: Result
+    hint: NotRequired[str]
+    similar: NotRequired[list[Similar]]
+
+
+class QuickSetAnswer(SetAnswer):
+    inferred: Inferred
+
+
+class DeprecateAnswer(TypedDict):
+    key: str
+    id: int
+    version: str
+    status: str
+    result: Result
+    superseded_by: str | None
+
+
+class DeleteAnswer(TypedDict):
+    key: str
+    result: Literal["deleted"]
+
+
+# -- Services --------------------------------------------------------------------------------------
+
+
+def set_decision(
+    *, caller: Caller, key: str, value: str | int | float, **rest: Unpack[DecisionArguments]
+) -> SetAnswer:
+    """Create a decision or change it; what is left out stays as it is.
+
+    A change of value or version raises the version; every change leaves a revision. With a new key comes
+    `similar`: keys that may mean what it does.
+    Raises Conflict, with the current version and value, if `expected_version` does not match.
+    """
+    return store_decision(caller, clean_fields(caller, key=key, value=value, **rest))
+
+
+def store_decision(caller: Caller, fields: DecisionFields) -> SetAnswer:
+    """Write what `clean_fields` has made clean."""
+    with writing(caller.project_id):
+        [outcome] = write_decisions(caller, [fields])
+        answer = _answer(_or_raise(outcome))
+    return _with_similar(caller, answer)
+
+
+def change_decision(
+    *, caller: Caller, key: str, value: str | int | float | Unset = UNSET, **rest: Unpack[DecisionArguments]
+) -> SetAnswer:
+    """Change a decision that exists, else raise NotFound; what is left out, its value too, stays as it is."""
+    fields = clean_fields(caller, key=key, value=value, **rest)
+    with writing(caller.project_id):
+        if not Decision.objects.in_project(caller.project).filter(key=fields.key).exists():
+            raise unknown_key(fields.key)
+        [outcome] = write_decisions(caller, [fields])
+        return _answer(_or_raise(outcome))
+
+
+def replace_decision(
+    *, caller: Caller, key: str, value: str | int | float, **rest: Unpack[DecisionArguments]
+) -> SetAnswer:
+    """Make a decision what the arguments say and nothing else: what is left out goes back to its default."""
+    whole: DecisionArguments = {**DEFAULTS, **rest}
+    fields = clean_fields(caller, key=key, value=value, **whole)
+    fields = replace(fields, tradeoffs=merge_object({}, given(fields.tradeoffs, {})))
+    with writing(caller.project_id):
+        if old := read_decisions(caller.project_id, [fields.key]).get(fields.key):
+            fields = replace(fields, metadata={**dict.fromkeys(old.metadata), **(fields.metadata or {})})
+        [outcome] = write_decisions(caller, [fields])
+        answer = _answer(_or_raise(outcome))
+    return _with_similar(caller, answer)
+
+
+def set_decision_batch(*, caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
+    """Set up to 50 decisions in a number of statements that does not grow with them.
+
+    An item is the arguments of `set_decision`, or the error with which a face has refused it already.
+    `atomic`: all or nothing, the error naming the `index`; otherwise what can be done is done, and each
+    result says how it went.
+    """
+    return write_batch(
+        caller,
+        items,
+        clean=clean_fields,
+        write=write_decisions,
+        answer=_answer,
+        atomic=atomic,
+    )
+
+
+def quick_set_decision(*, caller: Caller, key: str, value: str | int | float) -> QuickSetAnswer:
+    """Set a decision, with layer, tags and scope from its key; on an existing key only the value changes."""
+    fields = clean_fields(caller, key=key, value=value)
+    inferred = Inferred(layer=None, tags=[], scope=None)
+    with writing(caller.project_id):
+        if not Decision.objects.in_project(caller.project).filter(key=fields.key).exists():
+            inferred = _known_layer(caller, infer(fields.key))
+            scopes = [inferred["scope"]] if inferred["scope"] else []
+            fields = replace(fields, layer=inferred["layer"], tags=inferred["tags"], scopes=scopes)
+        [outcome] = write_decisions(caller, [fields])
+        answer = _answer(_or_raise(outcome))
+    return {**_with_similar(caller, answer), "inferred": inferred}
+
+
+def deprecate_decision(
+    *, caller: Caller, key: str, reason: str | None | Unset = UNSET, superseded_by: str | None | Unset = UNSET
+) -> DeprecateAnswer:
+    """End a decision, saying why and, perhaps, which one stands in its place.
+
+    Raises NotFound if either key is unknown, Conflict if the decision would come to supersede itself.
+    """
+    key = clean_key(key)
+    reason = reason if isinstance(reason, Unset) else clean_text(reason, "reason", caller)
+    heir_key = clean_key(superseded_by) if superseded_by else None
+    with writing(caller.project_id):
+        at = clock.now()
+        old = read_decisions(caller.project_id, [key]).get(key)
+        if old is None:
+            raise unknown_key(key)
+        heir = _heir(caller, key, heir_key) if heir_key else None
+        new = replace(old, status=DecisionStatus.DEPRECATED, reason=given(reason, old.reason))
+        if superseded_by is not UNSET:
+            new = replace(new, superseded_by=heir_key, superseded_by_id=heir.pk if heir else None)
+        change = HISTORY.change(old, new)
+        if change.changed:
+            change = HISTORY.change(old, replace(new, agent=caller.agent, updated_at=at))
+            store_changes(caller, [change], find_words(caller.project_id, agent=caller.agent), at)
+    result: Result = "updated" if change.changed else "unchanged"
+    return DeprecateAnswer(
+        key=key,
+        id=old.id,
+        version=old.version,
+        status="deprecated",
+        result=result,
+        superseded_by=new.superseded_by,
+    )
+
+
+def delete_decision(*, caller: Caller, key: str, expected_version: str | Unset = UNSET) -> DeleteAnswer:
+    """Remove a decision with its history, as for a secret that slipped in; what happened stays in the log.
+
+    Raises Conflict if `expected_version` does not match.
+    """
+    key = clean_key(key)
+    with writing(caller.project_id):
+        old = read_decisions(caller.project_id, [key]).get(key)
+        if old is None:
+            raise unknown_key(key)
+        check_expected(key, expected_version, old)
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[old], at=at)
+    return {"key": key, "result": "deleted"}
+
+
+def unknown_key(key: str, similar: Sequence[str] = ()) -> NotFound:
+    return NotFound(
+        f"There is no decision {key!r}.",
+        hint=f"{operation('decision list')} shows the keys there are.",
+        similar=list(similar),
+    )
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _heir(caller: Caller, key: str, heir_key: str) -> Decision:
+    """The decision that takes over; raises NotFound, or Conflict where following it leads back to `key`."""
+    if heir_key == key:
+        raise Conflict(f"{key!r} cannot supersede itself.", hint="Name another key, or leave it out.")
+    heir = Decision.objects.in_project(caller.project).filter(key=heir_key).first()
+    if heir is None:
+        raise unknown_key(heir_key)
+    # One statement for the whole chain: UNION drops repeats, so an old circle ends it too.
+    chain = superseding_keys(heir.pk)
+    if key in chain:
+        raise Conflict(
+            f"{heir_key!r} is itself superseded by {key!r}, directly or through others.",
+            hint="Break it first.",
+        )
+    return heir
+
+
+def _known_layer(caller: Caller, inferred: Inferred) -> Inferred:
+    layers = find_words(caller.project_id, layers=True).layers
+    return inferred if inferred["layer"] in layers else {**inferred, "layer": None}
+
+
+def _or_raise(outcome: DecisionChange | CtxhubError) -> DecisionChange:
+    if isinstance(outcome, CtxhubError):
+        raise outcome
+    return outcome
+
+
+def _with_similar(caller: Caller, answer: SetAnswer) -> SetAnswer:
+    """A new key with those it may repeat, for whoever may read; looked for when others may write again."""
+    if answer["result"] != "created" or not caller.may(READ):
+        return answer
+    similar = find_similar(caller.project_id, answer["key"])
+    return {**answer, "similar": similar} if similar else answer
+
+
+def _result_of(change: DecisionChange) -> Result:
+    return "created" if change.old is None else "updated" if change.changed else "unchanged"
+
+
+def _answer(change: DecisionChange) -> SetAnswer:
+    row = change.row
+    answer = SetAnswer(key=row.key, id=row.id, version=row.version, result=_result_of(change))
+    if change.old and row.status == DecisionStatus.DEPRECATED == change.old.status:
+        heir = f", superseded by {row.superseded_by!r}" if row.superseded_by else ""
+        answer["hint"] = f"This decision is deprecated{heir}; status active revives it."
+    return answer

@@ -1,0 +1,137 @@
+"""Templates are set, deleted and used here, and nowhere else."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, Unpack
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import NotAllowed
+from ctxhub.core.inputs import clean_name
+from ctxhub.core.selectors.words import Words, find_words
+from ctxhub.core.services.words import register_agent
+from ctxhub.core.unset import UNSET, Unset, given
+from ctxhub.core.writing import writing
+from memory.decisions.history.templates import HISTORY
+from memory.decisions.inputs.decisions import DecisionArguments, clean_fields
+from memory.decisions.inputs.templates import (
+    TemplateArguments,
+    TemplateFields,
+    clean_defaults,
+    clean_template,
+)
+from memory.decisions.rows.templates import OWN_TEMPLATES, TemplateRow, find_own_template
+from memory.decisions.rules.templates import check_demands, with_defaults
+from memory.decisions.selectors.builtin_templates import BUILT_IN, TEMPLATES, Template
+from memory.decisions.selectors.templates import get_template
+from memory.decisions.services.decisions import SetAnswer, store_decision
+
+
+class TemplateAnswer(TypedDict):
+    name: str
+    result: Literal["created", "updated", "unchanged"]
+
+
+class DeleteAnswer(TypedDict):
+    name: str
+    result: Literal["deleted"]
+
+
+def set_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArguments]) -> TemplateAnswer:
+    """Make a template or change it; what is left out stays as it is.
+
+    One of a built-in's name begins as that does, and takes its place in this project.
+    """
+    fields = clean_template(caller, name=name, **rest)
+    with writing(caller.project_id):
+        return _store(caller, fields)
+
+
+def change_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArguments]) -> TemplateAnswer:
+    """Change a template that there is, built-in or own, else raise NotFound."""
+    fields = clean_template(caller, name=name, **rest)
+    with writing(caller.project_id):
+        get_template(caller.project_id, fields.name)
+        return _store(caller, fields)
+
+
+def replace_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArguments]) -> TemplateAnswer:
+    """Make a template what the arguments say and nothing else."""
+    whole: TemplateArguments = {"defaults": None, "require": None, "patterns": None, **rest}
+    return set_template(caller=caller, name=name, **whole)
+
+
+def delete_template(*, caller: Caller, name: str) -> DeleteAnswer:
+    """Remove a project's own template; one built in comes to light again. Decisions keep what they have."""
+    with writing(caller.project_id):
+        own = find_own_template(caller.project_id, clean_name(name, "name"))
+        if own is None:
+            template = get_template(caller.project_id, name)
+            raise NotAllowed(f"{template.name!r} is built in.", hint="Set one of its name to replace it.")
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[own], at=at)
+    return {"name": own.name, "result": "deleted"}
+
+
+def set_from_template(
+    *, caller: Caller, name: str, key: str, value: str | int | float, **rest: Unpack[DecisionArguments]
+) -> SetAnswer:
+    """Set a decision with a template's defaults, if it says what the template demands.
+
+    What the caller says stands before the defaults; its tags are added to them.
+    Raises NotFound for an unknown template, InvalidInput with `missing` for what is not said.
+    """
+    template = get_template(caller.project_id, name)
+    arguments = with_defaults(_usable(caller, template, rest.get("layer", UNSET)), rest)
+    fields = clean_fields(caller, key=key, value=value, **arguments)
+    check_demands(template, {**arguments, "key": key, "value": value})
+    return store_decision(caller, fields)
+
+
+def _usable(caller: Caller, template: Template, layer: str | None | Unset) -> Template:
+    """The template with clean defaults; a built-in one without a layer that the project does not have."""
+    defaults = clean_defaults(template.defaults, caller)
+    if template.origin == BUILT_IN and layer is UNSET:
+        defaults = _without_unknown_layer(defaults, find_words(caller.project_id, layers=True))
+    return replace(template, defaults=defaults)
+
+
+def _store(caller: Caller, fields: TemplateFields) -> TemplateAnswer:
+    project_id = caller.project_id
+    own = find_own_template(project_id, fields.name)
+    base = own or TEMPLATES.get(fields.name.casefold()) or Template(fields.name)
+    layers = find_words(project_id, layers=True)
+    if isinstance(fields.defaults, Unset):
+        defaults = dict(base.defaults) if own else _without_unknown_layer(base.defaults, layers)
+    else:
+        defaults = dict(fields.defaults)
+        if layer := defaults.get("layer"):
+            defaults["layer"] = layers.layer(layer)[1]
+    at = clock.now()
+    new = TemplateRow(
+        id=own.id if own else 0,
+        name=own.name if own else fields.name,
+        defaults=defaults,
+        require=given(fields.require, base.require),
+        patterns=given(fields.patterns, base.patterns),
+        created_at=own.created_at if own else at,
+        updated_at=at,
+    )
+    if own and not HISTORY.change(own, new).changed:
+        return {"name": own.name, "result": "unchanged"}
+    agent_id = register_agent(caller, at)
+    new = replace(new, agent=caller.agent, agent_id=agent_id)
+    if own:
+        OWN_TEMPLATES.update(project_id, own, new)
+    else:
+        [new] = OWN_TEMPLATES.insert(project_id, [new])
+    HISTORY.record(project_id=project_id, agent_id=agent_id, changes=[HISTORY.change(own, new)], at=at)
+    return {"name": new.name, "result": "updated" if own else "created"}
+
+
+def _without_unknown_layer(defaults: Mapping[str, Any], layers: Words) -> dict[str, Any]:
+    return {n: said for n, said in defaults.items() if n != "layer" or said.casefold() in layers.layers}

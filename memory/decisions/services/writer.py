@@ -1,0 +1,124 @@
+"""Writes decisions to their tables, many at once: rows, links, revisions and events."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import CtxhubError
+from ctxhub.core.history import Change
+from ctxhub.core.selectors.words import Words, find_words
+from ctxhub.core.services.words import register_words
+from ctxhub.core.unset import UNSET, given
+from memory.decisions.history.decisions import HISTORY, DecisionChange
+from memory.decisions.inputs.decisions import DecisionFields
+from memory.decisions.rows.decisions import DECISIONS, DecisionRow, read_decisions, used_versions
+from memory.decisions.rules.decisions import decide
+from memory.decisions.sql.writes import touch_links, upsert_decisions, write_links
+
+
+def write_decisions(caller: Caller, items: Sequence[DecisionFields]) -> list[DecisionChange | CtxhubError]:
+    """Write the items, in as many rounds as the most repeated key comes; an error for each that cannot be."""
+    outcomes: dict[int, DecisionChange | CtxhubError] = {}
+    waiting = dict(enumerate(items))
+    at = clock.now()
+    while waiting:
+        first_of_key: dict[str, int] = {}
+        for index, fields in waiting.items():
+            first_of_key.setdefault(fields.key, index)
+        chosen = list(first_of_key.values())
+        written = _write_round(caller, [waiting.pop(n) for n in chosen], _later(at, len(outcomes)))
+        outcomes |= zip(chosen, written, strict=True)
+    return [outcomes[index] for index in range(len(items))]
+
+
+def _write_round(
+    caller: Caller, items: Sequence[DecisionFields], at: datetime
+) -> list[DecisionChange | CtxhubError]:
+    """Each item has a microsecond of its own: who reads on from one's event gets the next, and no other."""
+    stored = read_decisions(caller.project_id, [fields.key for fields in items])
+    words = find_words(
+        caller.project_id,
+        agent=caller.agent,
+        tags=[tag for fields in items for tag in given(fields.tags, ())],
+        scopes=[scope for fields in items for scope in given(fields.scopes, ())],
+        layers=any(fields.layer for fields in items),
+    )
+    outcomes: list[DecisionChange | CtxhubError] = []
+    for index, fields in enumerate(_with_new_versions(caller, items, stored)):
+        try:
+            outcomes.append(decide(fields, stored.get(fields.key), words, caller.agent, _later(at, index)))
+        except CtxhubError as error:
+            outcomes.append(error)
+    changes = [o for o in outcomes if isinstance(o, Change) and (o.old is None or o.changed)]
+    ids = store_changes(caller, changes, words, at) if changes else {}
+    return [_with_id(o, ids) if isinstance(o, Change) else o for o in outcomes]
+
+
+def _later(at: datetime, places: int) -> datetime:
+    return at + timedelta(microseconds=places)
+
+
+def _with_new_versions(
+    caller: Caller, items: Sequence[DecisionFields], stored: Mapping[str, DecisionRow]
+) -> list[DecisionFields]:
+    """A version that an older revision has counts as not said: what was read of it must not match again."""
+    asked = {
+        (stored[fields.key].id, fields.version)
+        for fields in items
+        if fields.key in stored and fields.version not in (UNSET, stored[fields.key].version)
+    }
+    used = used_versions(caller.project_id, asked) if asked else set()
+    return [
+        replace(fields, version=UNSET)
+        if fields.key in stored and (stored[fields.key].id, fields.version) in used
+        else fields
+        for fields in items
+    ]
+
+
+def store_changes(
+    caller: Caller, changes: Sequence[DecisionChange], words: Words, at: datetime
+) -> dict[str, int]:
+    """Write the rows, their links, revisions and events; the ids by key."""
+    register_words(
+        words,
+        caller=caller,
+        tags=[tag for change in changes if _touches(change, "tags") for tag in change.row.tags],
+        scopes=[scope for change in changes if _touches(change, "scopes") for scope in change.row.scopes],
+        at=at,
+    )
+    ids = upsert_decisions(caller.project_id, [replace(c.row, agent_id=words.agent_id) for c in changes])
+    moments = {ids[change.row.key]: change.row.updated_at for change in changes}
+    for name, links in DECISIONS.links.items():
+        wanted = {
+            ids[change.row.key]: [words.word_id(name, word) for word in getattr(change.row, name)]
+            for change in changes
+            if _touches(change, name)
+        }
+        kept = [c.row.id for c in changes if not _touches(c, name) and getattr(c.row, name)]
+        write_links(links, caller.project_id, wanted, {c.old.id for c in changes if c.old}, moments)
+        touch_links(links, kept)
+    stored = [HISTORY.change(change.old, _as_stored(change.row, ids, words)) for change in changes]
+    HISTORY.record(project_id=caller.project_id, agent_id=words.agent_id, changes=stored, at=at)
+    return ids
+
+
+def _touches(change: DecisionChange, name: str) -> bool:
+    """Whether the field has to be written: it differs, or everything is new."""
+    return change.old is None or name in change.changed
+
+
+def _as_stored(row: DecisionRow, ids: Mapping[str, int], words: Words) -> DecisionRow:
+    return replace(
+        row,
+        id=ids[row.key],
+        agent_id=words.agent_id,
+        tags=[words.spelled("tag", tag) for tag in row.tags],
+        scopes=[words.spelled("scope", scope) for scope in row.scopes],
+    )
+
+
+def _with_id(change: DecisionChange, ids: Mapping[str, int]) -> DecisionChange:
+    return HISTORY.change(change.old, replace(change.row, id=ids.get(change.row.key, change.row.id)))

@@ -1,0 +1,68 @@
+"""What decisions were, row by row, each with what it became."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ctxhub.core import sql
+from memory.decisions.rows.decisions import DecisionRow
+
+# What of a decision is text, beside its value; a revision keeps it in `data`.
+TEXTS = ("rationale", "alternatives", "tradeoffs", "metadata", "reason")
+
+States = Mapping[int, tuple[DecisionRow, DecisionRow]]
+"""By the ids of revisions: what each decision was, and its texts after the change."""
+
+
+def read_revisions(project_id: int, ids: Sequence[int]) -> States:
+    """The texts after a change are those of the next revision, or else of the decision itself."""
+    where, values = sql.by_ids("r", project_id, ids)
+    rows = sql.rows(
+        f"""
+        SELECT r.id, d.id, d.key, r.value, r.value_type, r.version, r.status, r.agent_id, r.at, r.data,
+            n.value, n.data, d.value, {", ".join(f"d.{name}" for name in TEXTS)}
+        FROM memory_decisionrevision r JOIN memory_decision d ON d.id = r.decision_id
+        LEFT JOIN memory_decisionrevision n ON n.id = (
+            SELECT x.id FROM memory_decisionrevision x
+            WHERE x.decision_id = r.decision_id AND x.id > r.id ORDER BY x.id LIMIT 1)
+        WHERE {where}""",  # noqa: S608
+        values,
+    )
+    return {revision: _states(*columns) for revision, *columns in rows}
+
+
+def revision_ids(project_id: int, decision_ids: Sequence[int]) -> list[int]:
+    among, values = sql.among("decision_id", decision_ids)
+    statement = f"SELECT id FROM memory_decisionrevision WHERE project_id = %s AND {among}"  # noqa: S608
+    return [row_id for (row_id,) in sql.rows(statement, [project_id, *values])]
+
+
+def _states(
+    row_id: int, key: str, value: str, value_type: int, version: str, status: int, agent_id: int, *rest: Any
+) -> tuple[DecisionRow, DecisionRow]:
+    at, data, next_value, next_data, now_value, *now_texts = rest
+    moment = sql.read_time(at)
+    was = DecisionRow(
+        id=row_id,
+        key=key,
+        value=value,
+        value_type=value_type,
+        version=version,
+        status=status,
+        agent="",
+        agent_id=agent_id,
+        created_at=moment,
+        updated_at=moment,
+    )
+    named = dict(zip(TEXTS, now_texts, strict=True))
+    texts = {name: sql.read_json(named[name]) for name in ("alternatives", "tradeoffs", "metadata")}
+    now = {"value": now_value, **named, **texts}
+    if next_value is not None:
+        now = {"value": next_value, **_kept(next_data)}
+    return replace(was, **_kept(data)), replace(was, **now)
+
+
+def _kept(data: Any) -> dict[str, Any]:
+    """What a revision says beside its columns; what it leaves out was empty."""
+    said = sql.read_json(data)
+    return {name: said[name] for name in (*TEXTS, "tags", "layer") if name in said}

@@ -1,0 +1,93 @@
+"""Decisions written: many at once, each table in one statement."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+
+from ctxhub.core import sql
+from ctxhub.core.pages import Links
+from memory.decisions.rows.decisions import DECISIONS, DecisionRow, rest_of
+
+_KEPT = ("project_id", "key", "created_at")
+
+
+def upsert_decisions(project_id: int, decisions: Sequence[DecisionRow]) -> dict[str, int]:
+    """Write all rows at once; the ids by key. Tags and scopes are written by `write_links`."""
+    changes = ", ".join(
+        f"{column} = excluded.{column}" for column in DECISIONS.columns if column not in _KEPT
+    )
+    written = sql.insert(
+        "memory_decision",
+        DECISIONS.columns,
+        DECISIONS.records(project_id, decisions),
+        f"ON CONFLICT (project_id, key) DO UPDATE SET {changes} RETURNING key, id",
+    )
+    return dict(written)
+
+
+def write_links(
+    links: Links,
+    project_id: int,
+    wanted: Mapping[int, Iterable[int]],
+    existed: Collection[int],
+    moments: Mapping[int, datetime],
+) -> None:
+    """Make each decision's words exactly the wanted ones; only those that existed can have had others."""
+    if old := [decision for decision in wanted if decision in existed]:
+        sql.execute(f"DELETE FROM {links.table} WHERE decision_id IN ({sql.marks(old)})", old)  # noqa: S608
+    if records := [
+        (project_id, decision, word, sql.stored_time(moments[decision]))
+        for decision, words in wanted.items()
+        for word in words
+    ]:
+        sql.insert(links.table, ("project_id", "decision_id", links.column, "updated_at"), records)
+
+
+def touch_links(links: Links, decision_ids: Sequence[int], at: datetime | None = None) -> None:
+    """Keep the copy of `updated_at` on links that stay as they are: `at`, or each decision's own."""
+    if decision_ids:
+        own = f"(SELECT d.updated_at FROM memory_decision d WHERE d.id = {links.table}.decision_id)"  # noqa: S608
+        moment, values = ("%s", [sql.stored_time(at)]) if at else (own, [])
+        statement = (
+            f"UPDATE {links.table} SET updated_at = {moment} WHERE decision_id IN ({sql.marks(decision_ids)})"  # noqa: S608
+        )
+        sql.execute(statement, [*values, *decision_ids])
+
+
+def insert_revisions(project_id: int, decisions: Iterable[DecisionRow]) -> dict[int, int]:
+    """Keep what each decision was; the ids of the revisions, by those of the decisions."""
+    rows = sql.insert(
+        "memory_decisionrevision",
+        (
+            *(
+                "project_id",
+                "decision_id",
+                "value",
+                "value_type",
+                "number",
+                "version",
+                "status",
+                "agent_id",
+                "at",
+            ),
+            "data",
+        ),
+        [
+            (
+                *(
+                    project_id,
+                    row.id,
+                    row.value,
+                    row.value_type,
+                    row.number,
+                    row.version,
+                    row.status,
+                    row.agent_id,
+                ),
+                sql.stored_time(row.updated_at),
+                sql.stored_json(rest_of(row)),
+            )
+            for row in decisions
+        ],
+        "RETURNING decision_id, id",
+    )
+    return dict(rows)

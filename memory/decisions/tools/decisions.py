@@ -1,0 +1,301 @@
+"""The tool `decision`: versioned decisions and why they were taken."""
+
+from typing import Annotated, Any, NotRequired, Unpack
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.inputs import MAX_LIMIT
+from ctxhub.core.listing import Listing
+from ctxhub.core.readings import Opened, Reading, clean_asked
+from ctxhub.core.services.batches import BatchAnswer
+from ctxhub.core.toolbox.arguments import Anything, Items, Number, Object, Says, Value, Word, Words
+from ctxhub.core.toolbox.batches import checked_items
+from ctxhub.core.toolbox.registry import action, tool
+from ctxhub.core.unset import UNSET, Unset
+from memory.decisions.inputs.decisions import clean_key
+from memory.decisions.lists import list_decisions
+from memory.decisions.selectors import decisions as selectors
+from memory.decisions.selectors.analytics import Analytics, analyse_decisions
+from memory.decisions.selectors.similar_keys import near_keys
+from memory.decisions.selectors.suggestions import suggest_decisions
+from memory.decisions.services import decisions as services
+
+tool(
+    "decision",
+    "The team's decisions by key, versioned, with reasons. Read before you choose; set what must last.",
+    otherwise=[({"key", "value"}, "set"), ({"key"}, "get"), (set(), "list")],
+)
+
+StatusWord = Annotated[Word, Says("active|draft|deprecated")]
+
+
+class SetArguments(TypedDict, total=False):
+    """What `set` takes beside key and value; what is left out stays as it is."""
+
+    layer: str | Unset
+    tags: Words | Unset
+    scopes: Words | Unset
+    paths: Words | Unset
+    status: StatusWord | Unset
+    version: Word | Unset
+    rationale: str | Unset
+    alternatives: Anything | Unset
+    tradeoffs: Object | Unset
+    metadata: Object | Unset
+    expected_version: Word | Unset
+
+
+class GetAnswer(TypedDict):
+    found: bool
+    decision: NotRequired[dict[str, Any]]
+    similar: NotRequired[list[str]]
+    truncated: NotRequired[bool]
+    total_lines: NotRequired[int]
+    next_lines: NotRequired[str]
+    also_cut: NotRequired[list[str]]
+
+
+@action(
+    "decision",
+    "set",
+    writes=True,
+    example={
+        "key": "api/auth/method",
+        "value": "JWT",
+        "layer": "business",
+        "tags": ["api"],
+        "rationale": "Stateless.",
+    },
+    also_known_as=("set_decision", "set_context", "add", "create", "update", "add_decision_context"),
+)
+def set_(caller: Caller, key: str, value: Value, **rest: Unpack[SetArguments]) -> services.SetAnswer:
+    """Record a decision, or change it; what you leave out stays as it is.
+
+    Keys are paths of words (api/auth/method). A new value raises the version and keeps the old one as a
+    revision. `expected_version`: refuse if somebody changed it since you read it. `alternatives`: texts or
+    {option, why_not}; `tradeoffs`: {pros[], cons[]}; `paths`: globs of files it bears on. Empty clears: ""
+    a text, [] a list, {} the tradeoffs; metadata merges by key, null removes one. `similar` in the answer:
+    keys that may mean what your new one does.
+    """
+    return services.set_decision(caller=caller, key=key, value=value, **rest)
+
+
+@action(
+    "decision",
+    "set_batch",
+    writes=True,
+    example={"items": [{"key": "db/engine", "value": "PostgreSQL"}, {"key": "perf/p95_ms", "value": 50}]},
+)
+def set_batch(caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
+    """Set up to 50 decisions; each item takes what `set` takes.
+
+    atomic: all or nothing, the error names the `index`. Otherwise each result tells how its item went.
+    """
+    return services.set_decision_batch(
+        caller=caller, items=checked_items(items, "decision", "set"), atomic=atomic
+    )
+
+
+@action("decision", "quick_set", writes=True, example={"key": "api/rate-limit", "value": 100})
+def quick_set(caller: Caller, key: str, value: Value) -> services.QuickSetAnswer:
+    """Set a decision with two arguments: layer, tags and scope follow from the key."""
+    return services.quick_set_decision(caller=caller, key=key, value=value)
+
+
+@action(
+    "decision",
+    "get",
+    example={"key": "api/auth/method", "include": ["rationale"]},
+    also_known_as=("get_decision",),
+)
+def get(
+    caller: Caller, key: str, include: Annotated[Words, Says("rationale|history|links")] | None = None
+) -> Reading[GetAnswer]:
+    """One decision whole; unknown: found false, and the nearest keys.
+
+    What is too long is cut; get with its ref (decision:KEY) reads on, by `lines` or `tail`.
+    """
+    key = clean_key(key)
+    row = selectors.find_decision(caller.project_id, key)
+    if row is None:
+        return _unknown(caller, key)
+    parts = selectors.included(caller.project_id, row, include or ())
+    return _found(Opened(selectors.decision_item(row) | parts, "value"))
+
+
+def _found(decision: Opened) -> Reading[GetAnswer]:
+    return Reading([decision], lambda items: {"found": True, "decision": items[0]})
+
+
+def _unknown(caller: Caller, key: str) -> Reading[GetAnswer]:
+    similar = near_keys(caller.project_id, key)
+    return Reading([], lambda _: {"found": False, "similar": similar})
+
+
+@action(
+    "decision",
+    "list",
+    example={"tags": ["api"], "status": "active", "limit": 10},
+    also_known_as=(
+        "get_context",
+        "search_by_tags",
+        "search_tags",
+        "search_by_layer",
+        "search_layer",
+        "search_advanced",
+    ),
+)
+def list_(
+    caller: Caller,
+    status: Annotated[Word, Says("active|draft|deprecated|any")] = "active",
+    layer: str | None = None,
+    tags: Words | None = None,
+    match: Annotated[str, Says("any|all")] = "any",
+    exclude_tags: Words | None = None,
+    scope: str | None = None,
+    by: str | None = None,
+    text: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    sort: Annotated[str, Says("updated|key|version")] = "updated",
+    order: Annotated[str, Says("desc|asc")] = "desc",
+    limit: Number = 20,
+    cursor: str | None = None,
+    full: bool = False,
+) -> Listing:
+    """Decisions that pass every filter, newest first, values cut to 200 characters unless full.
+
+    `scope` may be a glob (api/*); `by` is an agent; `text`: all its words are in key, value, reasons or tags
+    ("a phrase", -not, prefix*); `since`, `until`: a time, a time ago ("7d") or an event cursor.
+    """
+    return list_decisions(
+        caller.project_id,
+        status=status,
+        layer=layer,
+        tags=tags,
+        match=match,
+        exclude_tags=exclude_tags,
+        scope=scope,
+        by=by,
+        text=text,
+        since=since,
+        until=until,
+        sort=sort,
+        order=order,
+        limit=limit,
+        cursor=cursor,
+        full=full,
+    )
+
+
+@action("decision", "versions", example={"key": "api/auth/method"}, also_known_as=("get_versions", "history"))
+def versions(
+    caller: Caller,
+    key: str,
+    version: Word | None = None,
+    lines: Word | None = None,
+    tail: Number | None = None,
+    limit: Number = MAX_LIMIT,
+    cursor: str | None = None,
+) -> Listing | Reading[GetAnswer]:
+    """Every version, newest first, the current one included; values cut to 200 characters.
+
+    With `version` that one, its value whole: {"found", "decision":{key, version, value, status, agent, at}}.
+    A value that is too long is cut: `next_lines` is the `lines` to read on with. `lines`: "10-40", "10-",
+    "12" or "12@21000-", from the 21,000th character of line 12; `tail`: the last ones.
+    """
+    asked = clean_asked(lines, tail)
+    if version is None:
+        if asked:
+            raise InvalidInput("lines and tail read one version.", missing=["version"])
+        return selectors.list_versions(caller.project_id, key, limit=limit, cursor=cursor)
+    key = clean_key(key)
+    row = selectors.find_decision(caller.project_id, key)
+    if row is None:
+        return _unknown(caller, key)
+    item = selectors.find_version(caller.project_id, row, version)
+    return _found(Opened(item, "value", asked)) if item else Reading([], lambda _: {"found": False})
+
+
+@action(
+    "decision",
+    "deprecate",
+    writes=True,
+    idempotent=True,
+    example={
+        "key": "api/auth/method",
+        "reason": "Sessions need revocation.",
+        "superseded_by": "api/auth/sessions",
+    },
+)
+def deprecate(
+    caller: Caller, key: str, reason: str | Unset = UNSET, superseded_by: str | Unset = UNSET
+) -> services.DeprecateAnswer:
+    """End a decision: say why, and which key stands in its place."""
+    return services.deprecate_decision(caller=caller, key=key, reason=reason, superseded_by=superseded_by)
+
+
+@action(
+    "decision", "delete", destroys=True, example={"key": "api/auth/method"}, also_known_as=("hard_delete",)
+)
+def delete(caller: Caller, key: str) -> services.DeleteAnswer:
+    """Remove a decision and its history for good; to end one, use deprecate."""
+    return services.delete_decision(caller=caller, key=key)
+
+
+@action(
+    "decision",
+    "suggest",
+    example={"key": "api/auth/token-type", "text": "How do clients authenticate?", "tags": ["api"]},
+    also_known_as=("by_key", "by_tags", "by_context", "check_duplicate", "suggest_decisions"),
+)
+def suggest(
+    caller: Caller,
+    key: str | None = None,
+    text: str | None = None,
+    tags: Words | None = None,
+    layer: str | None = None,
+    limit: Number = 5,
+    min_score: Number = 30,
+) -> Listing:
+    """What was decided already that is like a key, a text or tags; best first.
+
+    Rows: key, score (0..100), reason, parts. Tags count 40 (what both have of what either has), text 40,
+    layer 25, key 20 (words and path), scaled to 90 for those that are asked for; a change in the last 30 days
+    adds 10, in 90 days 5, in 180 days 2. A key that exists asks with its own layer and tags.
+    """
+    return suggest_decisions(
+        caller.project_id,
+        key=key,
+        text=text,
+        tags=tags,
+        layer=layer,
+        limit=limit,
+        min_score=min_score,
+    )
+
+
+@action(
+    "decision",
+    "analytics",
+    example={"pattern": "perf/*", "since": "7d", "bucket": "day"},
+)
+def analytics(
+    caller: Caller,
+    pattern: str,
+    since: str | None = None,
+    until: str | None = None,
+    bucket: Annotated[str, Says("hour|day|week|month")] | None = None,
+    layer: str | None = None,
+) -> Analytics:
+    """Figures over numeric values and their history.
+
+    `pattern` is a whole key, in which * stands for anything (perf/*/p95_ms). Every number counts at the
+    moment it was written, texts not at all. p50 and p95 lie between two values by linear interpolation.
+    `bucket` adds rows at (its beginning, UTC), count, mean, newest first. `more`: only the newest 100,000
+    numbers were read.
+    """
+    return analyse_decisions(caller.project_id, pattern, since=since, until=until, bucket=bucket, layer=layer)

@@ -1,0 +1,74 @@
+"""Templates, as actions of the tool `decision`: what decisions of one kind have in common."""
+
+from typing import Unpack
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.listing import Listing
+from ctxhub.core.toolbox.arguments import Number, Object, Value, Words
+from ctxhub.core.toolbox.registry import action
+from ctxhub.core.unset import UNSET, Unset
+from memory.decisions.selectors.templates import list_templates
+from memory.decisions.services import templates as services
+from memory.decisions.services.decisions import SetAnswer
+from memory.decisions.tools.decisions import SetArguments
+
+
+@action(
+    "decision",
+    "template_set",
+    writes=True,
+    idempotent=True,
+    example={
+        "name": "incident",
+        "defaults": {"layer": "infrastructure", "tags": ["incident"]},
+        "require": ["rationale", "severity"],
+        "patterns": {"severity": "^(low|high)$"},
+    },
+    also_known_as=("create_template", "create_policy"),
+)
+def template_set(
+    caller: Caller,
+    name: str,
+    defaults: Object | Unset = UNSET,
+    require: Words | Unset = UNSET,
+    patterns: Object | Unset = UNSET,
+) -> services.TemplateAnswer:
+    """Make a template for decisions, or change it; what you leave out stays as it is, {} or [] clears.
+
+    `defaults`: arguments of set. `require`: what a decision has to say, arguments of set or names in
+    metadata. `patterns`: {field: regular expression}, found anywhere in the field where it is said (RE2; ^ $
+    anchor it); `text` is value and rationale together. One of a built-in's name takes its place.
+    """
+    return services.set_template(
+        caller=caller, name=name, defaults=defaults, require=require, patterns=patterns
+    )
+
+
+@action("decision", "templates", example={"limit": 20}, also_known_as=("list_templates", "list_policies"))
+def templates(caller: Caller, limit: Number = 20, cursor: str | None = None) -> Listing:
+    """Templates by name, the project's own and those built in."""
+    return list_templates(caller.project_id, limit=limit, cursor=cursor)
+
+
+@action(
+    "decision",
+    "from_template",
+    writes=True,
+    takes_all_of="set",
+    example={
+        "name": "security_vulnerability",
+        "key": "security/openssl",
+        "value": "Upgrade to 3.0.16.",
+        "metadata": {"cve_id": "CVE-2026-12345", "severity": "high"},
+    },
+    also_known_as=("set_from_template", "set_from_policy"),
+)
+def from_template(
+    caller: Caller, name: str, key: str, value: Value, **rest: Unpack[SetArguments]
+) -> SetAnswer:
+    """Set a decision with a template's defaults, if it says what the template requires.
+
+    What you say stands before the defaults; your tags are added to them. Fields that are no arguments of set,
+    such as cve_id, go into metadata. `templates` shows what each requires.
+    """
+    return services.set_from_template(caller=caller, name=name, key=key, value=value, **rest)

@@ -1,0 +1,39 @@
+"""The form of a context."""
+
+from typing import Any
+
+from django import forms
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from ctxhub.core.admin.fields import ObjectField, ProseField, WordsField
+from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.core.inputs import NAME_LENGTH
+from memory.memories.models.context import STACK_LENGTH
+
+
+class ContextForm(ServiceForm):
+    name = forms.CharField(
+        max_length=NAME_LENGTH,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="Agents name it when they add a memory. Not digits alone.",
+    )
+    description = ProseField(rows=4, help_text="What belongs in it.")
+    stack = forms.CharField(
+        max_length=STACK_LENGTH,
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="What it is about: django, react19.",
+    )
+    tags = WordsField(help_text="Between commas. A new name makes a new tag.")
+    metadata = ObjectField(help_text='A JSON object: {"owner": "platform"}')
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        row = self.instance
+        if row.pk:
+            self.initial.update(
+                {
+                    **{name: getattr(row, name) for name in ("name", "description", "stack", "metadata")},
+                    "tags": sorted((tag.name for tag in row.tags.all()), key=str.casefold),
+                }
+            )

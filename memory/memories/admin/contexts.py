@@ -1,0 +1,109 @@
+"""Contexts: what memories lie in, with how many there are."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from ctxhub.core.admin import refs
+from ctxhub.core.admin.base import Menu, person
+from ctxhub.core.admin.cells import preview
+from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
+from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.caller import WRITE
+from memory.memories.admin.context_form import ContextForm
+from memory.memories.models.context import Context
+from memory.memories.models.memory import Memory
+from memory.memories.selectors.contexts import find_context
+from memory.memories.services.contexts import create_context, delete_context, update_context
+
+NEWEST_SHOWN = 12
+
+
+@admin.register(Context)
+class ContextAdmin(NounAdmin):
+    menu = Menu("Knowledge", "folder_open")
+    ref_kind = "context"
+    form = ContextForm
+    read_template = "ctxhub/context.html"
+    delete_scope = WRITE
+
+    list_display = ("named", "memories", "about", "stack", "tagged", "by", "updated")
+    list_display_links = ("named",)
+    list_filter = (ProjectFilter, TagFilter, AgentFilter)
+    list_select_related = ("project", "agent")
+    search_help_text = "Words of name, description, stack or tags"
+    ordering = ("-updated_at", "-pk")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Context | None = None) -> list[Any]:
+        return [(None, {"fields": ["name", "description", ("stack", "tags"), "metadata"]})]
+
+    # -- Finding -----------------------------------------------------------------------------------
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Context]:
+        rows: QuerySet[Context] = super().get_queryset(request)
+        return rows.prefetch_related("tags")
+
+    @display(description="Context", ordering="folded")
+    def named(self, context: Context) -> str:
+        return context.name
+
+    @display(description="Memories", ordering="memory_count")
+    def memories(self, context: Context) -> SafeString | str:
+        """How many lie in it, with the way to them."""
+        if not context.memory_count:
+            return "none yet"
+        link = '<a class="ctx-link" href="{}">{}</a>'
+        return format_html(link, list_of_memories(context), f"{context.memory_count:,}")
+
+    @display(description="Description")
+    def about(self, context: Context) -> SafeString | str:
+        return preview(context.description)
+
+    # -- Reading -----------------------------------------------------------------------------------
+
+    def find_id(self, project_id: int, name: str) -> int | None:
+        found = find_context(project_id, name) if name.strip() else None
+        return found.id if found else None
+
+    def get_read_context(self, request: HttpRequest, row: Context) -> dict[str, Any]:
+        newest = Memory.objects.in_project(row.project_id).filter(context=row)
+        return {
+            "tags": sorted(tag.name for tag in row.tags.all()),
+            "newest": newest.defer("content", "metadata", "paths").select_related("agent")[:NEWEST_SHOWN],
+            "list_of_memories": list_of_memories(row),
+            "add_memory": f"{reverse('admin:memory_memory_add')}?{_query(row)}",
+        }
+
+    # -- Writing -----------------------------------------------------------------------------------
+
+    def add_row(self, request: HttpRequest, row: Context, form: Any) -> int:
+        return create_context(caller=person(), **form.changed())["id"]
+
+    def change_row(self, request: HttpRequest, row: Context, form: Any) -> None:
+        update_context(caller=person(), context=row.pk, **form.changed())
+
+    def delete_model(self, request: HttpRequest, obj: Context) -> None:
+        delete_context(caller=person(), context=obj.pk)
+
+    def named_with_all_it_takes(self, row: Context) -> str:
+        count = row.memory_count
+        takes = f"with its {count:,} {'memory' if count == 1 else 'memories'}" if count else "which is empty"
+        return f"{row}, {takes}. That there was such a context stays in the log."
+
+
+def list_of_memories(context: Context) -> str:
+    return f"{reverse('admin:memory_memory_changelist')}?{_query(context)}"
+
+
+def _query(context: Context) -> str:
+    return urlencode({"project": context.project.slug, "context": context.name})
+
+
+refs.carriers.append("admin:memory_context_changelist")

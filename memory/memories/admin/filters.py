@@ -1,0 +1,25 @@
+"""Filters of what is remembered: by context, and by what it is about."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from ctxhub.core.admin.filters import NameFilter
+from ctxhub.core.admin.looks import TextFilter
+from memory.memories.models.context import Context
+
+
+class ContextFilter(NameFilter):
+    title = parameter_name = "context"
+    model, lookup = Context, "context"
+
+
+class StackFilter(TextFilter):
+    """The whole of it, whatever its case, as everywhere."""
+
+    title = parameter_name = "stack"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        stack = (self.value() or "").strip().casefold()
+        return queryset.filter(folded_stack=stack) if stack else queryset

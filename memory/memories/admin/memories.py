@@ -1,0 +1,162 @@
+"""Memories: to be found, read with what they have to do with others, written and changed."""
+
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+from unfold.decorators import display
+
+from ctxhub.core.admin import refs
+from ctxhub.core.admin.base import Menu, person
+from ctxhub.core.admin.cells import chips, preview
+from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
+from ctxhub.core.admin.markdown import render_markdown
+from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.caller import WRITE
+from ctxhub.core.inputs import read_id
+from memory.memories.admin.filters import ContextFilter, StackFilter
+from memory.memories.admin.memory_form import MemoryForm
+from memory.memories.admin.memory_relationships import relationships_of
+from memory.memories.admin.neighbours import SECTION
+from memory.memories.models.memory import Memory
+from memory.memories.services.memories import add_memory, delete_memory, update_memory
+from memory.memories.services.relationships import relate
+
+RAW = "raw"
+
+
+@admin.register(Memory)
+class MemoryAdmin(NounAdmin):
+    menu = Menu("Knowledge", "lightbulb")
+    ref_kind = "memory"
+    form = MemoryForm
+    change_form_template = "ctxhub/memory_form.html"
+    read_template = "ctxhub/memory.html"
+    delete_scope = WRITE
+
+    list_display = ("titled", "kind", "within", "stack", "tagged", "cost", "by", "updated")
+    list_display_links = ("titled",)
+    list_filter = (
+        ProjectFilter,
+        ContextFilter,
+        ("type", ChoicesDropdownFilter),
+        StackFilter,
+        ("difficulty", ChoicesDropdownFilter),
+        TagFilter,
+        AgentFilter,
+    )
+    list_select_related = ("project", "context", "agent")
+    search_help_text = "Words of title, content, stack or tags"
+    ordering = ("-updated_at", "-pk")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Memory | None = None) -> list[Any]:
+        return [
+            (None, {"fields": ["title", "content", "seen"]}),
+            ("Where it belongs", {"fields": [("context", "stack"), ("type", "difficulty"), "tags", "paths"]}),
+            ("More", {"fields": ["metadata"]}),
+        ]
+
+    # -- Finding -----------------------------------------------------------------------------------
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
+        """Without the long texts: a list shows what each is about, a page reads the whole row by itself."""
+        rows: QuerySet[Memory] = super().get_queryset(request)
+        return rows.defer("content", "metadata", "paths").prefetch_related("tags")
+
+    @display(description="Memory")
+    def titled(self, memory: Memory) -> SafeString | str:
+        """Its title, and its first sentence where that says something else."""
+        if memory.digest in ("", memory.title):
+            return preview(memory.title)
+        digest = format_html('<span class="ctx-block ctx-quiet ctx-digest">{}</span>', memory.digest)
+        return format_html("{}{}", preview(memory.title), digest)
+
+    @display(description="Type", ordering="type", label=True)
+    def kind(self, memory: Memory) -> str:
+        return memory.get_type_display()
+
+    @display(description="Context", ordering="context__folded")
+    def within(self, memory: Any) -> SafeString:
+        return chips([memory.context.name], lambda name: memory.shown_in.narrowed_to(context=name))
+
+    @display(description="Tokens", ordering="tokens")
+    def cost(self, memory: Memory) -> str:
+        return f"{memory.tokens:,}"
+
+    # -- Reading -----------------------------------------------------------------------------------
+
+    def get_row_urls(self) -> list[URLPattern]:
+        return [self.row_path("relate", self.relate_view)]
+
+    def get_read_context(self, request: HttpRequest, row: Memory) -> dict[str, Any]:
+        is_raw = request.GET.get("text") == RAW
+        return {
+            "is_raw": is_raw,
+            "shown": "" if is_raw else render_markdown(row.content, raw_url=f"?text={RAW}"),
+            "tags": sorted(tag.name for tag in row.tags.all()),
+            "relationships": relationships_of(row),
+            "add_relationship": _to_relate(row),
+            "list_of_relationships": _list_of_relationships(row),
+        }
+
+    # -- Writing -----------------------------------------------------------------------------------
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """From the page of a context one adds to that context."""
+        return {"context": request.GET["context"]} if request.GET.get("context") else {}
+
+    def add_row(self, request: HttpRequest, row: Memory, form: Any) -> int:
+        answer = add_memory(caller=person(), **form.arguments())
+        if similar := [f"memory {near['id']} ({near['title']})" for near in answer.get("similar", ())]:
+            messages.warning(request, f"Perhaps the same is remembered already: {', '.join(similar)}.")
+        return answer["id"]
+
+    def change_row(self, request: HttpRequest, row: Memory, form: Any) -> None:
+        update_memory(caller=person(), memory_id=row.pk, **form.arguments())
+
+    def delete_model(self, request: HttpRequest, obj: Memory) -> None:
+        delete_memory(caller=person(), memory_id=obj.pk)
+
+    def named_with_all_it_takes(self, row: Memory) -> str:
+        return f"{row}, and what it has to do with others. That there was such a memory stays in the log."
+
+    def relate_view(self, request: HttpRequest, memory: Memory) -> HttpResponse:
+        """By a button beside what is suggested: an address that is merely opened changes nothing."""
+        if request.method == "POST":
+            self._relate(request, memory)
+        return HttpResponseRedirect(f"{self.page_of_id(memory.pk)}#{SECTION}")
+
+    def _relate(self, request: HttpRequest, memory: Memory) -> None:
+        if not self.has_change_permission(request, memory):
+            messages.error(request, "You may read this memory, and not relate it to others.")
+            return
+        target, relation = (request.POST.get(name, "") for name in ("target", "relation"))
+        strength = read_id(request.POST.get("strength") or "0") or 0
+
+        def write() -> Any:
+            return relate(
+                caller=person(), source=memory.ref, target=target, relation=relation, strength=strength
+            )
+
+        if self.try_to_write(request, memory, write, partial(messages.error, request)):
+            messages.success(request, f"It is related to {target} now.")
+
+
+def _to_relate(memory: Memory) -> str:
+    query = urlencode({"project": memory.project.slug, "source": memory.ref})
+    return f"{reverse('admin:memory_relationship_add')}?{query}"
+
+
+def _list_of_relationships(memory: Memory) -> str:
+    query = urlencode({"project": memory.project.slug, "q": memory.ref})
+    return f"{reverse('admin:memory_relationship_changelist')}?{query}"
+
+
+refs.carriers.append("admin:memory_memory_changelist")

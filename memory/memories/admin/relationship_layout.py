@@ -1,0 +1,239 @@
+"""Where the boxes and lines of a graph stand: to both sides of the middle, or below it on small screens."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ctxhub.core.admin.text_lines import broken
+from memory.memories.admin.relationship_graph import Branch, Graph, Node, Tie
+
+# All in pixels of the drawing.
+TITLE_SIZE, LINE_HEIGHT = 13, 16
+BOX_WIDTH, BOX_HEIGHT, CENTRE_HEIGHT = 168, 56, 76
+BETWEEN_COLUMNS, ROW, BEND = 112, 68, 38
+MARGIN = 10
+BROAD = 800
+ARROW, SHAFT = 9, 7
+TALL_WIDTH, TALL_ROW, INDENT, ELBOW, ABOVE = 340, 82, 36, 8, 6
+STUB = 26
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A thing: its place, and its title broken into lines. `more` of its neighbours are not drawn."""
+
+    node: Node
+    x: float
+    y: float
+    width: float
+    height: float
+    lines: Sequence[str]
+    role: str = ""
+    more: int = 0
+
+    @property
+    def first_line(self) -> float:
+        """Where its title begins, so that title and kind stand in the middle of the box."""
+        return (self.height - LINE_HEIGHT * (len(self.lines) + 1)) / 2 + TITLE_SIZE
+
+    @property
+    def last_line(self) -> float:
+        return self.first_line + LINE_HEIGHT * len(self.lines)
+
+    @property
+    def middle(self) -> float:
+        return self.y + self.height / 2
+
+    @property
+    def right(self) -> float:
+        return self.x + self.width
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A tie: its path, its arrows, and where its label stands, above the line and below it."""
+
+    tie: Tie
+    path: str
+    arrows: Sequence[str]
+    x: float = 0
+    y: float = 0
+    role: str = ""
+
+    @property
+    def width(self) -> float:
+        """From a hair for 0 to five pixels for 100."""
+        return 1 + self.tie.strongest.strength / 25
+
+    @property
+    def strength(self) -> str:
+        others = len(self.tie.links) - 1
+        return f"{self.tie.strongest.strength} +{others}" if others else str(self.tie.strongest.strength)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """`spines` are what the lines of a column branch off from."""
+
+    name: str
+    left: float
+    width: float
+    height: float
+    boxes: Sequence[Box]
+    lines: Sequence[Line]
+    spines: Sequence[str] = ()
+
+    @property
+    def is_broad(self) -> bool:
+        """Whether it needs more room than a tablet has."""
+        return self.width > BROAD
+
+
+# -- To both sides ---------------------------------------------------------------------------------
+
+
+def wide(graph: Graph) -> Drawing:
+    """What leads to the thing stands left of it, what it leads to right, as far as that keeps the balance."""
+    left, right = _sides(graph)
+    height = max(_rows(left), _rows(right), 1) * ROW
+    height = max(height, CENTRE_HEIGHT) + 2 * MARGIN
+    centre = _centre(graph.centre, 0, (height - CENTRE_HEIGHT) / 2, BOX_WIDTH)
+    boxes, lines = [centre], []
+    for branches, side in ((left, -1), (right, 1)):
+        top = (height - _rows(branches) * ROW) / 2
+        for branch in branches:
+            rows = _rows([branch])
+            box = _box(branch, side, top + rows * ROW / 2)
+            boxes.append(box)
+            lines.append(_line(branch.tie, centre, box))
+            for n, child in enumerate(branch.children):
+                far = _box(child, 2 * side, top + (n + 0.5) * ROW)
+                boxes.append(far)
+                lines.append(_line(child.tie, box, far))
+            top += rows * ROW
+    at = {box.node.ref: box for box in boxes}
+    crossing = [_crossing(tie, *(at[ref] for ref in _ends(tie))) for tie in graph.crossing]
+    first, last = min(box.x for box in boxes), max(box.right for box in boxes)
+    return Drawing("wide", first - MARGIN, last - first + 2 * MARGIN, height, boxes, [*crossing, *lines])
+
+
+def _sides(graph: Graph) -> tuple[Sequence[Branch], Sequence[Branch]]:
+    """The branches in the order of their sides, cut where both halves are as high as can be."""
+    centre = graph.centre.ref
+    ordered = sorted(graph.branches, key=lambda branch: branch.tie.side_of(centre))
+    sides = [branch.tie.side_of(centre) for branch in ordered]
+
+    def imbalance(cut: int) -> tuple[int, int]:
+        misplaced = sum(side > 0 for side in sides[:cut]) + sum(side < 0 for side in sides[cut:])
+        return abs(_rows(ordered[:cut]) - _rows(ordered[cut:])), misplaced
+
+    cut = min(range(len(ordered) + 1), key=imbalance)
+    return ordered[:cut], ordered[cut:]
+
+
+def _rows(branches: Sequence[Branch]) -> int:
+    return sum(max(len(branch.children), 1) for branch in branches)
+
+
+def _box(branch: Branch, column: int, middle: float) -> Box:
+    x = column * (BOX_WIDTH + BETWEEN_COLUMNS)
+    return _placed(branch, x, middle - BOX_HEIGHT / 2, BOX_WIDTH)
+
+
+def _line(tie: Tie, parent: Box, child: Box) -> Line:
+    """It bends beside the parent and then runs straight, so that there is room for its label."""
+    side = 1 if child.x > parent.x else -1
+    start, end = (parent.right, child.x) if side > 0 else (parent.x, child.right)
+    a, b, turn = parent.middle, child.middle, start + side * BEND
+    is_away, is_to = tie.leads_to(child.node.ref), tie.leads_to(parent.node.ref)
+    # What is thick ends before its arrow does.
+    first, last = start + side * is_to * SHAFT, end - side * is_away * SHAFT
+    near, far = start + side * BEND * 0.3, start + side * BEND * 0.7
+    path = f"M{first:g} {a:g}C{far:g} {a:g} {near:g} {b:g} {turn:g} {b:g}H{last:g}"
+    arrows = [*([_arrow(end, b, side)] if is_away else []), *([_arrow(start, a, -side)] if is_to else [])]
+    return Line(tie, path, arrows, (turn + end) / 2, b)
+
+
+def _crossing(tie: Tie, one: Box, other: Box) -> Line:
+    """Between what stands there anyway: from side to side, or around those between them."""
+    one, other = sorted((one, other), key=lambda box: box.x)
+    a, b = one.middle, other.middle
+    if one.x == other.x:
+        side = -1 if one.x < 0 else 1
+        x = one.x if side < 0 else one.right
+        path = f"M{x:g} {a:g}C{x + side * BEND:g} {a:g} {x + side * BEND:g} {b:g} {x:g} {b:g}"
+    else:
+        path = f"M{one.right:g} {a:g}C{one.right + BEND:g} {a:g} {other.x - BEND:g} {b:g} {other.x:g} {b:g}"
+    return Line(tie, path, (), role="crossing")
+
+
+# -- Below one another -----------------------------------------------------------------------------
+
+
+def tall(graph: Graph) -> Drawing:
+    """For small screens: a column, in which what hangs on a thing stands below it, further in."""
+    centre = _centre(graph.centre, 0, MARGIN, TALL_WIDTH)
+    boxes, lines, spines = [centre], [], []
+    top = centre.y + centre.height
+
+    def hang(branch: Branch, parent: Box, depth: int) -> Box:
+        nonlocal top
+        box = _placed(branch, depth * INDENT, top + TALL_ROW - BOX_HEIGHT, TALL_WIDTH - depth * INDENT)
+        boxes.append(box)
+        lines.append(_tall_line(branch.tie, parent, box))
+        top += TALL_ROW
+        for child in branch.children:
+            far = hang(child, box, depth + 1)
+        if branch.children:
+            spines.append(_spine(box, far))
+        return box
+
+    for branch in graph.branches:
+        last = hang(branch, centre, 1)
+    if graph.branches:
+        spines.append(_spine(centre, last))
+    return Drawing("tall", 0, TALL_WIDTH, top + MARGIN, boxes, lines, spines)
+
+
+def _spine(parent: Box, last: Box) -> str:
+    return f"M{parent.x + INDENT / 2:g} {parent.y + parent.height:g}V{last.middle - STUB:g}"
+
+
+def _tall_line(tie: Tie, parent: Box, child: Box) -> Line:
+    """From the spine to the thing, its label above it."""
+    x, y = parent.x + INDENT / 2, child.middle
+    is_away, is_to = tie.leads_to(child.node.ref), tie.leads_to(parent.node.ref)
+    top, right = y - STUB + is_to * SHAFT, child.x - is_away * SHAFT
+    path = f"M{x:g} {top:g}V{y - ELBOW:g}Q{x:g} {y:g} {x + ELBOW:g} {y:g}H{right:g}"
+    arrows = [
+        *([_arrow(child.x, y, 1)] if is_away else []),
+        *([_arrow(x, y - STUB, 0)] if is_to else []),
+    ]
+    return Line(tie, path, arrows, child.x + 2, child.y - ABOVE)
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _centre(node: Node, x: float, y: float, width: float) -> Box:
+    return Box(node, x, y, width, CENTRE_HEIGHT, _lines(node, width, 3), "centre")
+
+
+def _placed(branch: Branch, x: float, y: float, width: float) -> Box:
+    role = "suggested" if branch.tie.is_suggested else ""
+    return Box(branch.node, x, y, width, BOX_HEIGHT, _lines(branch.node, width, 2), role, branch.more)
+
+
+def _lines(node: Node, width: float, lines: int) -> list[str]:
+    return broken(node.title, (width - 24) / TITLE_SIZE, lines=lines)
+
+
+def _arrow(x: float, y: float, side: int) -> str:
+    """A small triangle whose point is here: it points right (1), left (-1) or up (0)."""
+    if side == 0:
+        return f"M{x:g} {y:g}l{ARROW * 0.55:g} {ARROW:g}h{-ARROW * 1.1:g}z"
+    return f"M{x:g} {y:g}l{-side * ARROW:g} {-ARROW * 0.55:g}v{ARROW * 1.1:g}z"
+
+
+def _ends(tie: Tie) -> Iterator[str]:
+    yield tie.strongest.source
+    yield tie.strongest.target

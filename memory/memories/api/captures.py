@@ -1,0 +1,57 @@
+"""Over REST: which memories are like a text, which context it belongs to, and whether it is worth keeping."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import READ, WRITE
+from ctxhub.core.errors import InvalidInput
+from memory.memories.api.capture_schemas import (
+    Capture,
+    Captured,
+    ContextSuggestion,
+    ContextSuggestionQuery,
+    SimilarAnswer,
+    SimilarQuery,
+)
+from memory.memories.selectors.context_suggestions import suggest_context
+from memory.memories.selectors.similar import list_similar
+from memory.memories.services import captures as services
+
+
+class SimilarViewSet(ProjectViewSet):
+    queries = {"similar": SimilarQuery}
+
+    @extend_schema(responses=SimilarAnswer, filters=True)
+    def similar(self, request: Request, slug: str) -> Response:
+        """Memories that say nearly the same as one of them, or as a text; best first."""
+        memory_id = self.query.pop("id", None)
+        return self.listed(Page.of(list_similar(self.project_id, memory_id=memory_id, **self.query)))
+
+
+class ContextSuggestionViewSet(ProjectViewSet):
+    queries = {"suggest": ContextSuggestionQuery}
+
+    @extend_schema(responses=ContextSuggestion, filters=True)
+    def suggest(self, request: Request, slug: str) -> Response:
+        """Which context a text belongs to, or which one to make."""
+        if "text" not in self.query:
+            raise InvalidInput("text must be given.", missing=["text"])
+        return Response(suggest_context(self.project_id, **self.query))
+
+
+class CaptureViewSet(ProjectViewSet):
+    bodies = {"create": Capture}
+    scopes = {"create": None}
+
+    @extend_schema(responses={200: Captured, 201: Captured})
+    def create(self, request: Request, slug: str) -> Response:
+        """Keep a text if it is worth keeping: 201 where it is saved. To try needs no right to write."""
+        said: dict[str, Any] = self.body
+        self.caller.require(READ if said.get("dry_run") else WRITE, f"POST {request.path}")
+        answer = self.once(lambda: services.capture(caller=self.caller, **said))
+        return Response(answer, status=201 if answer.get("saved") else 200)

@@ -1,0 +1,69 @@
+"""Contexts over REST: lists, and one by its name or id."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.queries import ReadQuery
+from ctxhub.core.api.shapes import in_parts
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import READ, WRITE
+from ctxhub.core.readings import Opened
+from memory.memories.api.context_schemas import (
+    ChangeContext,
+    ChangedContext,
+    Context,
+    ContextQuery,
+    CreateContext,
+    CreatedContext,
+    ListedContext,
+)
+from memory.memories.lists.contexts import list_contexts
+from memory.memories.selectors.contexts import context_item, get_context
+from memory.memories.services import contexts as services
+
+
+class ContextViewSet(ProjectViewSet):
+    queries = {"list": ContextQuery, "retrieve": ReadQuery}
+    bodies = {"create": CreateContext, "partial_update": ChangeContext}
+    scopes = {"destroy": WRITE}
+
+    @extend_schema(responses=ListedContext)
+    def list(self, request: Request, slug: str) -> Response:
+        """Contexts, the last written to first."""
+        return self.listed(Page.of(list_contexts(self.project_id, **self.query)))
+
+    @extend_schema(responses={201: CreatedContext})
+    def create(self, request: Request, slug: str) -> Response:
+        """A container for memories that belong together. 409 where its name is taken."""
+        return Response(self._write(services.create_context, **self.body), status=201)
+
+    @extend_schema(responses=in_parts(Context), filters=True)
+    def retrieve(self, request: Request, slug: str, context: str) -> Response:
+        """One context, whole, by its name or id, or some lines of its description."""
+        asked = self.asked()
+        item = context_item(get_context(self.project_id, context))
+        return Response(self.opened(Opened(item, "description", asked)))
+
+    @extend_schema(responses=ChangedContext)
+    def partial_update(self, request: Request, slug: str, context: str) -> Response:
+        """Change a context; what is left out stays as it is."""
+        return Response(self._write(services.update_context, context=context, **self.body))
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, slug: str, context: str) -> Response:
+        """Remove a context and all memories in it."""
+        self.once(lambda: services.delete_context(caller=self.caller, context=context))
+        return Response(status=204)
+
+    def _write(self, service: Callable[..., Mapping[str, Any]], **arguments: Any) -> dict[str, Any]:
+        return self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
+
+    def _answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        # A token that may only write learns what the write did, and no more.
+        row = get_context(self.project_id, answer["id"]) if self.caller.may(READ) else None
+        return {**answer, **(context_item(row) if row else {})}

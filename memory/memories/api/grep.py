@@ -1,0 +1,59 @@
+"""Lines of files over REST."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.limits import QUESTION
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.queries import Query, flag, number, text
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.inputs import MAX_LIMIT
+from memory.memories.api.memory_schemas import BUDGET, Hits
+from memory.memories.selectors.grep import MOST_CONTEXT, grep
+
+
+class GrepQuery(Query):
+    pattern = text(
+        "A regular expression in RE2's syntax, matched line by line.", limits=QUESTION, required=True
+    )
+    path = text("A folder or file to look at; of several allowed folders its first part names one.")
+    glob = text("Files of this name (*.py) or path (src/**/*.py).")
+    ignore_case = flag("Whether case does not count.")
+    context_lines = number("How many lines before and after.", at_least=0, at_most=MOST_CONTEXT)
+    limit = number("How many lines; left out: 50.", at_most=MAX_LIMIT)
+    max_tokens = number(BUDGET)
+
+
+class Line(serializers.Serializer[Mapping[str, Any]]):
+    file = serializers.CharField()
+    line = serializers.IntegerField(help_text="Its number, from 1.")
+    text = serializers.CharField(allow_blank=True, help_text="Up to 300 characters around the hit.")
+    before = serializers.ListField(child=serializers.CharField(allow_blank=True))
+    after = serializers.ListField(child=serializers.CharField(allow_blank=True))
+
+
+class GrepAnswer(Hits):
+    items = Line(many=True, help_text="In the order of files and lines.")
+    total = serializers.IntegerField(help_text="How many lines match, counted to 1,000.")
+    more = serializers.BooleanField(required=False, help_text="There are more than `total`.")
+    files = serializers.IntegerField(help_text="How many files they are in.")
+    truncated = serializers.BooleanField(
+        required=False, help_text="There was more to look at than two seconds allow."
+    )
+
+
+class GrepViewSet(ProjectViewSet):
+    queries = {"search": GrepQuery}
+
+    @extend_schema(responses=GrepAnswer, filters=True)
+    def search(self, request: Request, slug: str) -> Response:
+        """Lines of the project's files that match a regular expression, where an administrator allows it."""
+        if "pattern" not in self.query:
+            raise InvalidInput("pattern must be given.", missing=["pattern"])
+        return self.listed(Page.of(grep(self.caller.project, **self.query)))

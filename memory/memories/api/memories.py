@@ -1,0 +1,95 @@
+"""Memories over REST: lists, one by its id, and those that answer a question."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.queries import ReadQuery
+from ctxhub.core.api.shapes import in_parts
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import READ, WRITE
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.readings import Opened
+from memory.memories.api.memory_schemas import (
+    AddedMemory,
+    AddMemory,
+    ChangedMemory,
+    ChangeMemory,
+    FuzzyAnswer,
+    FuzzyQuery,
+    ListedMemory,
+    Memory,
+    MemoryQuery,
+    MemorySearchAnswer,
+    MemorySearchQuery,
+)
+from memory.memories.lists.memories import list_memories
+from memory.memories.selectors.fuzzy import find_fuzzy
+from memory.memories.selectors.memories import get_memory, memory_item
+from memory.memories.selectors.search import search_memories
+from memory.memories.services import memories as services
+
+
+class MemoryViewSet(ProjectViewSet):
+    queries = {"list": MemoryQuery, "retrieve": ReadQuery}
+    bodies = {"create": AddMemory, "partial_update": ChangeMemory}
+    scopes = {"destroy": WRITE}
+
+    @extend_schema(responses=ListedMemory)
+    def list(self, request: Request, slug: str) -> Response:
+        """Memories that pass every filter, newest first, by their digests."""
+        return self.listed(Page.of(list_memories(self.project_id, **self.query)))
+
+    @extend_schema(responses={201: AddedMemory})
+    def create(self, request: Request, slug: str) -> Response:
+        """Keep something in a context; a new name makes one. It is stored whatever is there."""
+        return Response(self._write(services.add_memory, **self.body), status=201)
+
+    @extend_schema(responses=in_parts(Memory), filters=True)
+    def retrieve(self, request: Request, slug: str, memory_id: int) -> Response:
+        """One memory, whole, or some lines of its content."""
+        asked = self.asked()
+        item = memory_item(get_memory(self.project_id, memory_id))
+        return Response(self.opened(Opened(item, "content", asked)))
+
+    @extend_schema(responses=ChangedMemory)
+    def partial_update(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Change a memory; what is left out stays as it is. Another context moves it there."""
+        return Response(self._write(services.update_memory, memory_id=memory_id, **self.body))
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Remove a memory, and what relates it to others."""
+        self.once(lambda: services.delete_memory(caller=self.caller, memory_id=memory_id))
+        return Response(status=204)
+
+    def _write(self, service: Callable[..., Mapping[str, Any]], **arguments: Any) -> dict[str, Any]:
+        return self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
+
+    def _answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        # A token that may only write learns what the write did, and no more.
+        row = get_memory(self.project_id, answer["id"]) if self.caller.may(READ) else None
+        return {**answer, **(memory_item(row) if row else {})}
+
+
+class MemorySearchViewSet(ProjectViewSet):
+    queries = {"search": MemorySearchQuery, "fuzzy": FuzzyQuery}
+
+    @extend_schema(responses=MemorySearchAnswer, filters=True)
+    def search(self, request: Request, slug: str) -> Response:
+        """The memories that answer best, each with an excerpt."""
+        return self.listed(Page.of(search_memories(self.project_id, self._asked(), **self.query)))
+
+    @extend_schema(responses=FuzzyAnswer, filters=True)
+    def fuzzy(self, request: Request, slug: str) -> Response:
+        """Memories by words that may be mistyped, the nearest first."""
+        return self.listed(Page.of(find_fuzzy(self.project_id, self._asked(), **self.query)))
+
+    def _asked(self) -> str:
+        if "query" not in self.query:
+            raise InvalidInput("query must be given.", missing=["query"])
+        return str(self.query.pop("query"))

@@ -1,0 +1,67 @@
+"""Relationships over REST: what is around a memory, and what it is to others."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.answers import fit
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import READ, WRITE
+from ctxhub.core.errors import InvalidInput
+from memory.memories.api.relationship_schemas import (
+    Around,
+    AroundQuery,
+    Relate,
+    Related,
+    RelateSuggested,
+    UnrelateQuery,
+)
+from memory.memories.selectors.relationships import edge_listing, node_listing, suggestion_listing
+from memory.memories.services import relationships as services
+
+
+class RelationshipViewSet(ProjectViewSet):
+    queries = {"retrieve": AroundQuery, "destroy": UnrelateQuery}
+    bodies = {"create": Relate, "relate_suggested": RelateSuggested}
+    scopes = {"destroy": WRITE}
+
+    @extend_schema(responses=Around, filters=True)
+    def retrieve(self, request: Request, slug: str, memory_id: int) -> Response:
+        """What is around a memory, and which memories may belong there."""
+        return Response(self._around(memory_id, **self.query))
+
+    @extend_schema(responses={200: Related, 201: Related})
+    def create(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Say what a memory is to something: 201 where it is new, 200 where it was said before."""
+        answer = self.once(lambda: services.relate(caller=self.caller, source=memory_id, **self.body))
+        return Response(answer, status=201 if answer.get("result") == "created" else 200)
+
+    @extend_schema(responses=Around)
+    def relate_suggested(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Make relationships of what is suggested."""
+        # The answer is of what others wrote.
+        self.caller.require(READ, f"POST {request.path}")
+        return Response(self.once(lambda: self._around(memory_id, create=True, **self.body)))
+
+    @extend_schema(responses={204: None}, filters=True)
+    def destroy(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Take back what was said in this direction: of one relation, or of all."""
+        if "target" not in self.query:
+            raise InvalidInput("target must be given.", missing=["target"])
+        self.once(lambda: services.unrelate(caller=self.caller, source=memory_id, **self.query))
+        return Response(status=204)
+
+    def _around(self, memory_id: int, **said: Any) -> dict[str, Any]:
+        found = services.find_relationships(caller=self.caller, memory_id=memory_id, **said)
+        nodes = node_listing(found.walk)
+        return fit(
+            {
+                "nodes": nodes.objects(),
+                "edges": edge_listing(found.walk).objects(),
+                "suggested": suggestion_listing(found.suggested).objects(),
+                "created": found.created,
+                **nodes.extra,
+            }
+        )

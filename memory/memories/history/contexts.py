@@ -1,0 +1,57 @@
+"""What every change of a context leaves behind, whoever writes it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core.history import Change, History
+from ctxhub.core.models import Tag
+from ctxhub.core.plurals import counted
+from ctxhub.core.search.documents import Document
+from ctxhub.core.services.tallies import Place, place
+from memory.memories.rows.contexts import CONTEXTS, ContextRow, count_again, ids_in
+from memory.memories.search.contexts import context_document
+
+
+class ContextHistory(History[ContextRow]):
+    """The memories that a deleted context takes with it leave the counters here, and no events."""
+
+    kind = "context"
+    table = CONTEXTS
+    compared = ("name", "description", "stack", "tags", "metadata")
+    shown = {Tag: "tags"}
+
+    def document(self, row: ContextRow) -> Document:
+        return context_document(row)
+
+    def note(self, row: ContextRow) -> str:
+        return row.name
+
+    def data(self, change: Change[ContextRow]) -> dict[str, Any]:
+        if change.new is None:
+            count = change.row.memory_count
+            return {"note": f"{change.row.name}, with {counted(count, 'memories')}", "memories": count}
+        return super().data(change)
+
+    def count(self, changes: Sequence[Change[ContextRow]]) -> Counter[Place]:
+        counts = super().count(changes)
+        counts[place("memory")] -= sum(change.row.memory_count for change in changes if change.new is None)
+        return counts
+
+    def taken_along(self, project_id: int, ids: Sequence[int]) -> Mapping[str, Sequence[int]]:
+        return {"memory": ids_in(ids)}
+
+    def complete(self, old: ContextRow, new: ContextRow, at: datetime) -> ContextRow:
+        """The writing of its memories moves `updated_at`, too: never back."""
+        changed_at = at if new.changed_at == old.changed_at else new.changed_at
+        updated_at = new.updated_at if new.updated_at > old.updated_at else changed_at
+        return replace(new, changed_at=changed_at, updated_at=updated_at)
+
+    def after_save(self, row_id: int) -> None:
+        """Whoever saves an instance that was read before may have an old count in it."""
+        count_again(row_id)
+
+
+HISTORY = ContextHistory()

@@ -1,0 +1,97 @@
+"""What a caller may say about a memory, made clean, counted and shortened before any lock is taken."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
+
+from ctxhub.core.caller import Caller
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.inputs import CONTENT_BYTES, clean_choice, clean_name, clean_paths, clean_text, refuse_secret
+from ctxhub.core.nouns import name_of_ref
+from ctxhub.core.token_count import count_tokens
+from ctxhub.core.unset import UNSET, Unset, given
+from memory.memories.inputs.contexts import clean_context_name, clean_metadata, clean_stack, clean_tags
+from memory.memories.models.memory import TITLE_LENGTH, Difficulty, MemoryType
+from memory.memories.selectors.contexts import is_number
+
+
+class MemoryArguments(TypedDict, total=False):
+    """What a memory has beside title and content. UNSET, or left out: unchanged; None clears."""
+
+    context: str | int | Unset
+    type: str | int | Unset
+    stack: str | None | Unset
+    difficulty: str | int | None | Unset
+    tags: Sequence[str] | None | Unset
+    paths: Sequence[str] | None | Unset
+    metadata: Mapping[str, Any] | None | Unset
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFields:
+    """Clean fields; UNSET where the caller said nothing. `content_tokens`: what the content costs."""
+
+    title: str | Unset = UNSET
+    content: str | Unset = UNSET
+    content_tokens: int = 0
+    context: str | Unset = UNSET
+    type: MemoryType | Unset = UNSET
+    stack: str | Unset = UNSET
+    difficulty: Difficulty | None | Unset = UNSET
+    tags: Sequence[str] | Unset = UNSET
+    paths: Sequence[str] | Unset = UNSET
+    metadata: Mapping[str, Any] | None | Unset = UNSET
+
+
+def clean_memory(
+    caller: Caller, *, title: str | Unset, content: str | Unset, **rest: Unpack[MemoryArguments]
+) -> MemoryFields:
+    """Check everything that needs no database; raises InvalidInput."""
+    said = {key: value for key, value in rest.items() if value is not UNSET}
+    text = UNSET if isinstance(content, Unset) else _clean_content(content, caller)
+    return MemoryFields(
+        title=UNSET if isinstance(title, Unset) else _clean_title(title, caller),
+        content=text,
+        content_tokens=count_tokens(given(text, "")),
+        **{key: _CLEANERS[key](value, caller) for key, value in said.items()},
+    )
+
+
+def clean_context_reference(said: str | int | None, caller: Caller) -> str:
+    """An id, or a name that a context may get."""
+    name = clean_name(name_of_ref(str(said or ""), "context"), "context")
+    return name if is_number(name) else clean_context_name(name, caller, "context")
+
+
+def _clean_title(title: str | None, caller: Caller) -> str:
+    cleaned = clean_name(title or "", "title", at_most=TITLE_LENGTH)
+    refuse_secret(cleaned, "title", caller)
+    return cleaned
+
+
+def _clean_content(content: str | None, caller: Caller) -> str:
+    cleaned = clean_text(content, "content", caller, at_most=CONTENT_BYTES)
+    if not cleaned:
+        raise InvalidInput("content must not be empty.")
+    return cleaned
+
+
+def _clean_paths(said: Sequence[str] | None, caller: Caller) -> list[str]:
+    cleaned = clean_paths(said, "paths")
+    refuse_secret("\n".join(cleaned), "paths", caller)
+    return cleaned
+
+
+def _clean_difficulty(said: str | int | None, caller: Caller) -> Difficulty | None:
+    return None if said in (None, "") else clean_choice(said, Difficulty, "difficulty")
+
+
+_CLEANERS: dict[str, Callable[[Any, Caller], Any]] = {
+    "context": clean_context_reference,
+    "type": lambda said, caller: clean_choice(said, MemoryType, "type"),
+    "stack": clean_stack,
+    "difficulty": _clean_difficulty,
+    "tags": clean_tags,
+    "paths": _clean_paths,
+    "metadata": clean_metadata,
+}

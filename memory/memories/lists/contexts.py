@@ -1,0 +1,47 @@
+"""Lists of contexts."""
+
+from typing import Any
+
+from ctxhub.core import sql
+from ctxhub.core.clock import spoken
+from ctxhub.core.inputs import clean_query
+from ctxhub.core.listing import Listing, preview
+from ctxhub.core.pages import ListPlan, Page
+from ctxhub.core.search.alternatives import parse_filter
+from ctxhub.core.search.documents import kind_word
+from ctxhub.core.search.engines import Narrowing, read_object_ids
+from memory.memories.rows.contexts import CONTEXTS, ContextRow
+
+COLUMNS = ("id", "name", "memories", "stack", "tags", "updated")
+
+
+def find_contexts(
+    project_id: int, *, text: str | None = None, limit: int = 20, cursor: str | None = None
+) -> Page[ContextRow]:
+    """One page of the contexts, the last written to first; `text`: those in which all its words stand."""
+    return CONTEXTS.page(project_id, _plan(project_id, text), limit=limit, cursor=cursor)
+
+
+def list_contexts(project_id: int, **query: Any) -> Listing:
+    page = find_contexts(project_id, **query)
+    rows = [
+        [
+            *(row.id, preview(row.name), row.memory_count, row.stack, list(row.tags)),
+            spoken(row.updated_at),
+        ]
+        for row in page.rows
+    ]
+    return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
+
+
+def _plan(project_id: int, text: str | None) -> ListPlan:
+    if not text:
+        return ListPlan()
+    ids = _answering(project_id, clean_query(text, "text"))
+    return ListPlan([sql.among("d.id", ids)], total=len(ids), is_empty=not ids)
+
+
+def _answering(project_id: int, text: str) -> list[int]:
+    return read_object_ids(
+        Narrowing([[f"P{project_id}"], [kind_word("context")]]), parse_filter(project_id, text)
+    )

@@ -1,0 +1,89 @@
+"""Lists of memories, with every filter and cursor."""
+
+from collections.abc import Sequence
+from typing import Any, TypedDict, Unpack
+
+from django.db import connection
+
+from ctxhub.core.clock import spoken
+from ctxhub.core.inputs import clean_choice, clean_name, clean_words
+from ctxhub.core.listing import Listing, preview
+from ctxhub.core.pages import ListPlan, Page
+from ctxhub.core.selectors.words import find_words
+from memory.memories.models.context import STACK_LENGTH
+from memory.memories.models.memory import Difficulty, MemoryType
+from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow
+from memory.memories.selectors.contexts import get_context
+
+COLUMNS = ("id", "title", "digest", "type", "context", "stack", "tags", "tokens", "updated")
+
+
+class MemoryFilters(TypedDict, total=False):
+    """The filters of `memory list`, as a caller says them."""
+
+    context: str | int | None
+    type: str | int | None
+    stack: str | None
+    difficulty: str | int | None
+    tags: Sequence[str] | None
+
+
+def find_memories(
+    project_id: int, *, limit: int = 20, cursor: str | None = None, **filters: Unpack[MemoryFilters]
+) -> Page[MemoryRow]:
+    """One page of the memories that pass every filter, without contents, and how many there are."""
+    return MEMORIES.page(project_id, _plan(project_id, filters), limit=limit, cursor=cursor, names=LISTED)
+
+
+def list_memories(project_id: int, *, full: bool = False, **query: Any) -> Listing:
+    """The contract's list, newest first: digests, no contents. Titles are cut unless full."""
+    page = find_memories(project_id, **query)
+    rows = [
+        [
+            *(row.id, preview(row.title, full=full), row.digest, row.spoken_type, row.context, row.stack),
+            *(list(row.tags), row.tokens, spoken(row.updated_at)),
+        ]
+        for row in page.rows
+    ]
+    return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
+
+
+def _plan(project_id: int, filters: MemoryFilters) -> ListPlan:
+    tags = clean_words(filters.get("tags"), "tags")
+    narrow = _narrow(project_id, filters)
+    tag_ids = list(find_words(project_id, tags=tags).tags.values()) if tags else []
+    # The narrowest filter leads; the plus keeps SQLite, which has no statistics, off the others' indexes.
+    plus = "+" if connection.vendor == "sqlite" else ""
+    leading = _leading(narrow, bool(tags))
+    return ListPlan(
+        [(f"{'' if column in leading else plus}d.{column} = %s", [value]) for column, value in narrow],
+        links=MEMORIES.links["tags"] if tags else None,
+        link_ids=tag_ids,
+        leads="project_id" in leading,
+        is_empty=bool(tags) and not tag_ids,
+    )
+
+
+def _leading(narrow: Sequence[tuple[str, Any]], has_tags: bool) -> Sequence[str]:
+    """The columns of the index that is walked; along tags none is."""
+    if has_tags:
+        return ()
+    first = narrow[0][0] if narrow else "project_id"
+    return (first,) if first == "context_id" else ("project_id", first)
+
+
+def _narrow(project_id: int, filters: MemoryFilters) -> list[tuple[str, Any]]:
+    """Columns and the values they must have, those first that leave the fewest memories."""
+    said = {name: value for name, value in filters.items() if value not in (None, "")}
+    found: list[tuple[str, Any]] = []
+    if "context" in said:
+        found.append(("context_id", get_context(project_id, str(said["context"])).id))
+    if "stack" in said:
+        found.append(
+            ("folded_stack", clean_name(str(said["stack"]), "stack", at_most=STACK_LENGTH).casefold())
+        )
+    if "difficulty" in said:
+        found.append(("difficulty", clean_choice(said["difficulty"], Difficulty, "difficulty").value))
+    if "type" in said:
+        found.append(("type", clean_choice(said["type"], MemoryType, "type").value))
+    return found

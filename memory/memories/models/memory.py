@@ -1,0 +1,94 @@
+"""A memory: one thing worth knowing again."""
+
+from django.db import models
+from django.utils import timezone
+
+from ctxhub.core.models import Agent, Tag
+from ctxhub.core.models.base import ProjectRow
+from memory.memories.models.context import STACK_LENGTH, Context
+
+TITLE_LENGTH = 500
+DIGEST_LENGTH = 100
+
+
+class MemoryType(models.IntegerChoices):
+    NOTE = 1, "note"
+    CONVERSATION = 2, "conversation"
+    SNIPPET = 3, "snippet"
+    REFERENCE = 4, "reference"
+    TASK = 5, "task"
+    IDEA = 6, "idea"
+
+
+class Difficulty(models.IntegerChoices):
+    EASY = 1, "easy"
+    NORMAL = 2, "normal"
+    HARD = 3, "hard"
+
+
+class Memory(ProjectRow):
+    """`digest` is its first sentence, `tokens` what title and content cost a model."""
+
+    Type = MemoryType
+    Difficulty = Difficulty
+
+    context = models.ForeignKey(Context, on_delete=models.CASCADE, related_name="memories", db_index=False)
+    title = models.CharField(max_length=TITLE_LENGTH)
+    content = models.TextField()
+    digest = models.CharField(max_length=DIGEST_LENGTH, editable=False, blank=True)
+    tokens = models.PositiveIntegerField(default=0, editable=False)
+    type = models.PositiveSmallIntegerField(choices=MemoryType, default=MemoryType.NOTE)
+    difficulty = models.PositiveSmallIntegerField(choices=Difficulty, null=True, blank=True)
+    stack = models.CharField(
+        max_length=STACK_LENGTH, blank=True, help_text="What it is about: django, react19."
+    )
+    folded_stack = models.CharField(max_length=3 * STACK_LENGTH, editable=False, blank=True)
+    tags = models.ManyToManyField(Tag, through="MemoryTag", related_name="memories", blank=True)
+    paths = models.JSONField(default=list, blank=True, help_text="Globs of the files it bears on.")
+    metadata = models.JSONField(default=dict, blank=True)
+    agent = models.ForeignKey(
+        Agent, null=True, on_delete=models.RESTRICT, related_name="memories", db_index=False
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta(ProjectRow.Meta):
+        verbose_name_plural = "memories"
+        ordering = ("-updated_at", "-id")
+        # Each list walks the index that ends in its order.
+        indexes = (
+            models.Index(fields=("project", "-updated_at", "-id"), name="memory_memory_by_time"),
+            # The context first: it takes its memories with it.
+            models.Index(fields=("context", "-updated_at", "-id"), name="memory_memory_by_context"),
+            models.Index(fields=("project", "type", "-updated_at", "-id"), name="memory_memory_by_type"),
+            models.Index(
+                fields=("project", "folded_stack", "-updated_at", "-id"), name="memory_memory_by_stack"
+            ),
+            models.Index(
+                fields=("project", "difficulty", "-updated_at", "-id"),
+                condition=models.Q(difficulty__isnull=False),
+                name="memory_memory_by_difficulty",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.title if len(self.title) <= 80 else f"{self.title[:80].rstrip()}…"
+
+    @property
+    def ref(self) -> str:
+        return f"memory:{self.pk}"
+
+
+class MemoryTag(ProjectRow):
+    """A tag on a memory. It repeats what lists sort by: those with a tag are one walk of an index."""
+
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="tag_links", db_index=False)
+    tag = models.ForeignKey(Tag, on_delete=models.RESTRICT, related_name="memory_links", db_index=False)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta(ProjectRow.Meta):
+        constraints = (models.UniqueConstraint(fields=("memory", "tag"), name="memory_one_tag_per_memory"),)
+        indexes = (models.Index(fields=("tag", "-updated_at", "-memory"), name="memory_memorytag_by_time"),)
+
+    def __str__(self) -> str:
+        return f"{self.tag_id} on {self.memory_id}"

@@ -1,0 +1,70 @@
+"""The rows of contexts, and how many memories each has."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import sql
+from ctxhub.core.rows import Derived, Row, Table
+from memory.memories.models.context import Context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRow(Row):
+    name: str
+    description: str = ""
+    stack: str = ""
+    tags: Sequence[str] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    memory_count: int = 0
+    changed_at: datetime
+
+
+CONTEXTS = Table(
+    Context, ContextRow, derived={"folded": Derived(of=["name"], value=lambda row: row.name.casefold())}
+)
+
+
+def find_named(project_id: int, folded: str) -> ContextRow | None:
+    """The context of this name, case-folded."""
+    found = CONTEXTS.find(project_id, ("d.folded = %s", [folded]))
+    return found[0] if found else None
+
+
+def ids_of_names(project_id: int, folded: Sequence[str]) -> dict[str, int]:
+    """By their case-folded names."""
+    found = Context.objects.in_project(project_id).filter(folded__in=folded)
+    return dict(found.values_list("folded", "pk"))
+
+
+def newest_names(project_id: int, at_most: int) -> list[str]:
+    found = Context.objects.in_project(project_id).order_by("-updated_at", "-pk")
+    return list(found.values_list("name", flat=True)[:at_most])
+
+
+def touch_contexts(by: Mapping[int, int], at: datetime) -> None:
+    """Memories of these were written at `at`: each context has so many more."""
+    for difference in sorted(set(by.values())):
+        ids = sorted(context for context, more in by.items() if more == difference)
+        among, values = sql.among("id", ids)
+        sql.execute(
+            f"UPDATE memory_context SET memory_count = memory_count + %s, updated_at = %s WHERE {among}",  # noqa: S608
+            [difference, sql.stored_time(at), *values],
+        )
+
+
+def count_again(context_id: int) -> None:
+    """Give a context the number of memories that it has."""
+    sql.execute(
+        """
+        UPDATE memory_context SET memory_count = (SELECT count(*) FROM memory_memory WHERE context_id = %s)
+        WHERE id = %s""",
+        [context_id, context_id],
+    )
+
+
+def ids_in(context_ids: Sequence[int]) -> list[int]:
+    """The memories of these contexts."""
+    among, values = sql.among("context_id", context_ids)
+    return [row_id for (row_id,) in sql.rows(f"SELECT id FROM memory_memory WHERE {among}", values)]  # noqa: S608

@@ -1,0 +1,44 @@
+"""The rows of memories."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ctxhub.core.rows import Derived, Row, Table
+from memory.memories.models.memory import Difficulty, Memory, MemoryType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRow(Row):
+    """`digest` and `tokens` follow from title and content, at a price that nobody pays inside a lock."""
+
+    title: str
+    context: str = ""
+    context_id: int = 0
+    digest: str = ""
+    tokens: int = 0
+    type: int = MemoryType.NOTE
+    difficulty: int | None = None
+    stack: str = ""
+    tags: Sequence[str] = ()
+    content: str = ""
+    paths: Sequence[str] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def spoken_type(self) -> str:
+        return str(MemoryType(self.type).label)
+
+    @property
+    def spoken_difficulty(self) -> str | None:
+        return str(Difficulty(self.difficulty).label) if self.difficulty else None
+
+
+MEMORIES = Table(
+    Memory,
+    MemoryRow,
+    derived={"folded_stack": Derived(of=["stack"], value=lambda row: row.stack.casefold())},
+)
+
+# What lists read: no contents.
+LISTED = tuple(name for name in MEMORIES.fields if name not in ("content", "paths", "metadata"))

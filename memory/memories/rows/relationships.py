@@ -1,0 +1,135 @@
+"""Relationships: read from either end, written and taken away in one statement each."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import sql
+from ctxhub.core.selectors.things import Place
+from memory.memories.models.relationship import Relation
+
+COLUMNS = "id, source_kind, source_id, target_kind, target_id, relation, strength, is_found"
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relationship. `id` is 0 before it is stored; `is_found`: it was suggested, not said."""
+
+    source: Place
+    target: Place
+    relation: int
+    strength: int
+    is_found: bool = False
+    id: int = 0
+
+    @property
+    def spoken_relation(self) -> str:
+        return str(Relation(self.relation).label)
+
+
+def read_edges(project_id: int, ids: Sequence[int]) -> list[Edge]:
+    """By their ids."""
+    which, values = sql.by_ids("d", project_id, ids)
+    return _edges(f"SELECT {COLUMNS} FROM memory_relationship d WHERE {which}", values)  # noqa: S608
+
+
+def read_edges_from(project_id: int, source: Place, target: Place) -> list[Edge]:
+    """What the one says of the other, in this direction."""
+    return _edges(
+        f"SELECT {COLUMNS} FROM memory_relationship WHERE project_id = %s AND source_kind = %s"  # noqa: S608
+        " AND source_id = %s AND target_kind = %s AND target_id = %s ORDER BY id",
+        [project_id, *source, *target],
+    )
+
+
+def read_edges_of(project_id: int, places: Iterable[Place], at_most: int) -> list[Edge]:
+    """Those that begin or end at these things, the strongest first."""
+    arms, values = [], []
+    for end in ("source", "target"):
+        for kind, ids in by_kind(places).items():
+            among, asked = sql.among(f"{end}_id", ids)
+            arms.append(
+                f"SELECT {COLUMNS} FROM memory_relationship"  # noqa: S608
+                f" WHERE project_id = %s AND {end}_kind = %s AND {among}"
+            )
+            values += [project_id, kind, *asked]
+    found = " UNION ".join(arms)
+    return _edges(
+        f"SELECT * FROM ({found}) e ORDER BY strength DESC, id LIMIT %s",  # noqa: S608
+        [*values, at_most],
+    )
+
+
+def read_related(project_id: int, place: Place, kind: str, ids: Sequence[int]) -> set[int]:
+    """Those of these things of a kind that have to do with one, in either direction."""
+    if not ids:
+        return set()
+    arms, values = [], []
+    for own, other in (("source", "target"), ("target", "source")):
+        among, asked = sql.among(f"{other}_id", ids)
+        arms.append(
+            f"SELECT {other}_id FROM memory_relationship"  # noqa: S608
+            f" WHERE project_id = %s AND {own}_kind = %s AND {own}_id = %s AND {other}_kind = %s AND {among}"
+        )
+        values += [project_id, *place, kind, *asked]
+    return {row_id for (row_id,) in sql.rows(" UNION ".join(arms), values)}
+
+
+def insert_edges(project_id: int, edges: Sequence[Edge], agent_id: int | None, at: datetime) -> list[int]:
+    """Their ids, in their order."""
+    columns = (
+        *("project_id", "source_kind", "source_id", "target_kind", "target_id", "relation", "strength"),
+        *("is_found", "agent_id", "created_at", "updated_at"),
+    )
+    moment = sql.stored_time(at)
+    records = [
+        (project_id, *e.source, *e.target, e.relation, e.strength, e.is_found, agent_id, moment, moment)
+        for e in edges
+    ]
+    inserted = sql.insert("memory_relationship", columns, records, "RETURNING id")
+    return sorted(row_id for (row_id,) in inserted)
+
+
+def write_strength(edge: Edge, strength: int, agent_id: int | None, at: datetime) -> None:
+    """What is said is not only found any more."""
+    sql.execute(
+        "UPDATE memory_relationship SET strength = %s, is_found = %s, agent_id = %s, updated_at = %s"
+        " WHERE id = %s",
+        [strength, False, agent_id, sql.stored_time(at), edge.id],
+    )
+
+
+def delete_edges(ids: Sequence[int]) -> None:
+    among, values = sql.among("id", ids)
+    sql.execute(f"DELETE FROM memory_relationship WHERE {among}", values)  # noqa: S608
+
+
+def delete_edges_of(project_id: int, kind: str, ids: Sequence[int]) -> None:
+    """All that begin or end at things that are no more."""
+    source, values = sql.among("source_id", ids)
+    target, _ = sql.among("target_id", ids)
+    arms = (
+        f"SELECT id FROM memory_relationship WHERE project_id = %s AND {end}_kind = %s AND {among}"  # noqa: S608
+        for end, among in (("source", source), ("target", target))
+    )
+    sql.execute(
+        f"DELETE FROM memory_relationship WHERE id IN ({' UNION '.join(arms)})",  # noqa: S608
+        [project_id, kind, *values] * 2,
+    )
+
+
+def by_kind(places: Iterable[Place]) -> dict[str, list[int]]:
+    ids: dict[str, list[int]] = {}
+    for kind, row_id in places:
+        ids.setdefault(kind, []).append(row_id)
+    return ids
+
+
+def _edges(statement: str, values: Sequence[Any]) -> list[Edge]:
+    return [
+        Edge((source_kind, source), (target_kind, target), relation, strength, bool(is_found), row_id)
+        for row_id, source_kind, source, target_kind, target, relation, strength, is_found in sql.rows(
+            statement, values
+        )
+    ]

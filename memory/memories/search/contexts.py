@@ -1,0 +1,18 @@
+"""What contexts are found by."""
+
+from ctxhub.core.search.documents import Document
+from memory.memories.rows.contexts import ContextRow
+
+
+def context_document(row: ContextRow) -> Document:
+    """A write of one of its memories is none of the context itself."""
+    return Document(
+        object_id=row.id,
+        ref=f"context:{row.id}",
+        title=row.name,
+        body="\n\n".join(line for line in (row.description, row.stack) if line),
+        at=row.changed_at,
+        tags=sorted(row.tags, key=str.casefold),
+        agent_id=row.agent_id,
+        context_id=row.id,
+    )

@@ -1,0 +1,141 @@
+"""Which context a text belongs to."""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import NotRequired
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core.inputs import clean_query
+from ctxhub.core.search.analyser import analyse
+from memory.memories.rows.contexts import CONTEXTS, ContextRow, ids_of_names
+from memory.memories.search.keywords import Keyword, find_keywords
+from memory.memories.search.likeness import Vector, count_words
+from memory.memories.selectors.similar import Likely, find_ids, find_likely
+from memory.memories.sql.texts import MemoryText
+
+MOST_CONTEXTS = 20
+# A context is asked about with so many of its memories: those that match best.
+BEST_MEMORIES = 3
+MENTIONED, FITTING = 0.2, 0.5
+OTHERS = 3
+TAGS = 5
+
+
+class FoundContext(TypedDict):
+    context: str
+    score: float
+
+
+class NewContext(TypedDict):
+    name: str
+    description: str
+    tags: list[str]
+
+
+class ContextSuggestion(TypedDict):
+    existing: NotRequired[FoundContext]
+    new: NotRequired[NewContext]
+    similar: NotRequired[list[FoundContext]]
+    keywords: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    context: ContextRow
+    score: float
+
+    @property
+    def spoken(self) -> FoundContext:
+        return {"context": self.context.name, "score": round(self.score, 2)}
+
+
+def suggest_context(project_id: int, text: str) -> ContextSuggestion:
+    """The context that a text fits with FITTING or more, else a new one to make; what else is near.
+
+    A score is the share of the text's keywords that a context covers. One that stands in its name,
+    description, stack or tags is covered; another one, as far as its BEST_MEMORIES have it: by a third, where
+    one of three does.
+    """
+    text = clean_query(text, "text")
+    likely = find_likely(project_id, text)
+    keywords = find_keywords(text, likely.rarity)
+    found = [one for one in score_contexts(project_id, keywords, likely) if one.score > MENTIONED]
+    answer = ContextSuggestion(keywords=[keyword.written for keyword in keywords])
+    if found and found[0].score >= FITTING:
+        answer["existing"] = found.pop(0).spoken
+    elif keywords:
+        answer["new"] = _new_context(project_id, keywords)
+    if found:
+        answer["similar"] = [one.spoken for one in found[:OTHERS]]
+    return answer
+
+
+def find_fitting_context(project_id: int, text: str, likely: Likely) -> str | None:
+    """The name of the context that a text fits."""
+    found = score_contexts(project_id, find_keywords(text, likely.rarity), likely)
+    return found[0].context.name if found and found[0].score >= FITTING else None
+
+
+def score_contexts(project_id: int, keywords: Sequence[Keyword], likely: Likely) -> list[Scored]:
+    """The contexts that cover some of the keywords, best first."""
+    if not keywords:
+        return []
+    asked = Vector({keyword.stem: keyword.worth for keyword in keywords})
+    memories = _stems_by_context(likely.texts, asked)
+    named = find_ids(project_id, "context", asked, likely.rarity, MOST_CONTEXTS)
+    ids = dict.fromkeys([*memories, *named])
+    scored = [
+        Scored(row, _coverage(asked, _own_stems(row), memories.get(row.id, ())))
+        for row in CONTEXTS.read(project_id, list(ids)).values()
+    ]
+    return sorted(
+        (one for one in scored if one.score), key=lambda one: (-round(one.score, 6), -one.context.id)
+    )
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _coverage(asked: Vector, own: Set[str], memories: Sequence[set[str]]) -> float:
+    covered = own & asked.worths.keys()
+    added = sorted((len(stems - covered) for stems in memories), reverse=True)[:BEST_MEMORIES]
+    return (len(covered) + sum(added) / max(len(added), 1)) / len(asked.worths)
+
+
+def _stems_by_context(texts: Sequence[MemoryText], asked: Vector) -> Mapping[int, list[set[str]]]:
+    """Which of the keywords each of these memories has, by its context."""
+    found: dict[int, list[set[str]]] = {}
+    for text in texts:
+        if stems := count_words(text.whole).keys() & asked.worths.keys():
+            found.setdefault(text.context_id, []).append(set(stems))
+    return found
+
+
+def _own_stems(row: ContextRow) -> set[str]:
+    return set(analyse("\n".join((row.name, row.description, row.stack, *row.tags))))
+
+
+def _new_context(project_id: int, keywords: Sequence[Keyword]) -> NewContext:
+    written = [keyword.written for keyword in keywords]
+    return {
+        "name": _free_name(project_id, written),
+        "description": f"About {_listed(written[:TAGS])}.",
+        "tags": list(dict.fromkeys(word.casefold() for word in written[:TAGS])),
+    }
+
+
+def _free_name(project_id: int, written: Sequence[str]) -> str:
+    """The two words that say most; more of them, where a context has that name."""
+    names = [" ".join(map(_capitalised, written[:n])) for n in range(min(2, len(written)), len(written) + 1)]
+    taken = ids_of_names(project_id, [name.casefold() for name in names])
+    return next((name for name in names if name.casefold() not in taken), f"{names[-1]} 2")
+
+
+def _capitalised(word: str) -> str:
+    return word[:1].upper() + word[1:]
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

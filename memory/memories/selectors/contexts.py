@@ -1,0 +1,88 @@
+"""Reading a context, by its name or id."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ctxhub.core.clock import spoken
+from ctxhub.core.errors import NotFound, nearest, shown
+from ctxhub.core.inputs import clean_name, read_id
+from ctxhub.core.listing import preview
+from ctxhub.core.nouns import name_of_ref
+from ctxhub.core.tool_names import operation
+from memory.memories.rows.contexts import CONTEXTS, ContextRow, find_named, ids_of_names, newest_names
+
+# So many names are looked through for what was meant.
+NAMES = 1_000
+
+
+def find_context(project_id: int, name_or_id: str | int) -> ContextRow | None:
+    """By its name, whatever its case, or its id: no name is all digits."""
+    name = clean_name(name_of_ref(str(name_or_id), "context"), "context")
+    if is_number(name):
+        row_id = read_id(number_of(name))
+        return CONTEXTS.read(project_id, [row_id]).get(row_id) if row_id else None
+    return find_named(project_id, name.casefold())
+
+
+def get_context(project_id: int, name_or_id: str | int) -> ContextRow:
+    """The same, or NotFound that names the nearest."""
+    if found := find_context(project_id, name_or_id):
+        return found
+    name = str(name_or_id)
+    raise NotFound(
+        f"There is no context {shown(name)}.",
+        hint=f"{operation('memory contexts')} lists those there are.",
+        did_you_mean=nearest(name, newest_names(project_id, NAMES)),
+    )
+
+
+def ids_of_contexts(project_id: int, names: Sequence[str]) -> Mapping[str, int]:
+    """The ids that names of refs mean: names or ids."""
+    numbers = {name: row_id for name in names if is_number(name) and (row_id := read_id(number_of(name)))}
+    words = [name for name in names if not is_number(name)]
+    named = ids_of_names(project_id, [name.casefold() for name in words]) if words else {}
+    there = CONTEXTS.read(project_id, list(numbers.values()))
+    return {
+        **{name: row_id for name, row_id in numbers.items() if row_id in there},
+        **{name: named[name.casefold()] for name in words if name.casefold() in named},
+    }
+
+
+def is_number(name: str) -> bool:
+    """Whether it can only be an id, as answers or refs write it."""
+    return number_of(name).isdecimal()
+
+
+def number_of(name: str) -> str:
+    return name.removeprefix("context:").strip()
+
+
+def context_item(row: ContextRow) -> dict[str, Any]:
+    """A context as every face shows it."""
+    return {
+        "id": row.id,
+        "name": row.name,
+        "description": row.description,
+        "memories": row.memory_count,
+        "stack": row.stack,
+        "tags": list(row.tags),
+        "metadata": dict(row.metadata),
+        "agent": row.agent,
+        "created": spoken(row.created_at),
+        "updated": spoken(row.updated_at),
+    }
+
+
+def open_contexts(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
+    """The items behind refs; `full` whole, else a digest."""
+    ids = ids_of_contexts(project_id, names)
+    found = CONTEXTS.read(project_id, list(set(ids.values())))
+    return {
+        name: context_item(found[row_id]) if full else _digest(found[row_id])
+        for name, row_id in ids.items()
+        if row_id in found
+    }
+
+
+def _digest(row: ContextRow) -> dict[str, Any]:
+    return {"name": row.name, "description": preview(row.description), "memories": row.memory_count}

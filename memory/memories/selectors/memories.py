@@ -1,0 +1,60 @@
+"""Reading a memory."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ctxhub.core.clock import spoken
+from ctxhub.core.errors import NotFound, shown
+from ctxhub.core.inputs import read_id
+from ctxhub.core.tool_names import operation
+from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow
+
+
+def get_memory(project_id: int, memory_id: int) -> MemoryRow:
+    """The memory of this id, or NotFound: no number that a database cannot hold has one."""
+    found = MEMORIES.read(project_id, [memory_id]) if 0 < memory_id < 2**63 else {}
+    if memory_id not in found:
+        raise NotFound(
+            f"There is no memory {shown(memory_id)}.",
+            hint=f"{operation('memory search')} finds those there are.",
+        )
+    return found[memory_id]
+
+
+def memory_item(row: MemoryRow) -> dict[str, Any]:
+    """A memory as every face shows it, whole."""
+    return {
+        "id": row.id,
+        "title": row.title,
+        "content": row.content,
+        "digest": row.digest,
+        "type": row.spoken_type,
+        "context": row.context,
+        "stack": row.stack,
+        "difficulty": row.spoken_difficulty,
+        "tags": list(row.tags),
+        "paths": list(row.paths),
+        "metadata": dict(row.metadata),
+        "tokens": row.tokens,
+        "agent": row.agent,
+        "created": spoken(row.created_at),
+        "updated": spoken(row.updated_at),
+    }
+
+
+def open_memories(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
+    """The items behind refs; `full` whole, else a digest."""
+    ids = {row_id: name for name in names if (row_id := read_id(name))}
+    if full:
+        return {ids[n]: memory_item(row) for n, row in MEMORIES.read(project_id, list(ids)).items()}
+    return {ids[n]: _digest(row) for n, row in MEMORIES.read(project_id, list(ids), LISTED).items()}
+
+
+def _digest(row: MemoryRow) -> dict[str, Any]:
+    return {
+        "title": row.title,
+        "digest": row.digest,
+        "type": row.spoken_type,
+        "context": row.context,
+        "tokens": row.tokens,
+    }

@@ -1,0 +1,87 @@
+"""Search over memories: what answers, for few tokens."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ctxhub.core.inputs import clean_choice, clean_name, clean_one_of
+from ctxhub.core.listing import Listing
+from ctxhub.core.search.engines import Scope
+from ctxhub.core.selectors.search import Found, search
+from memory.memories.models.context import STACK_LENGTH
+from memory.memories.models.memory import MemoryType
+from memory.memories.rows.memories import LISTED, MEMORIES
+from memory.memories.search.memories import stack_word, type_word
+from memory.memories.selectors.contexts import get_context
+
+DETAILS = ("compact", "standard", "detailed")
+COLUMNS = ("id", "title", "excerpt", "type", "context", "stack", "score", "tokens")
+# How excerpts are made: of the passages that hold the most of what is asked for.
+EXCERPTS = "best_passages"
+
+
+def search_memories(
+    project_id: int,
+    query: str,
+    *,
+    detail: str = "compact",
+    context: str | int | None = None,
+    type: str | int | None = None,
+    stack: str | None = None,
+    tags: Sequence[str] | None = None,
+    limit: int = 10,
+) -> Listing:
+    """The memories that answer best, each with an excerpt; title and excerpt keep to the detail's budget."""
+    detail = clean_one_of(detail, DETAILS, "detail")
+    found = search(
+        project_id,
+        query,
+        detail=detail,
+        limit=limit,
+        kinds=["memory"],
+        tags=tags,
+        within=scope_of(project_id, context=context, type=type, stack=stack),
+    )
+    return Listing(COLUMNS, _rows(project_id, found), extra=_extra(found))
+
+
+def scope_of(
+    project_id: int,
+    *,
+    context: str | int | None = None,
+    type: str | int | None = None,
+    stack: str | None = None,
+) -> Scope:
+    """What narrows a search over memories, as words of the index."""
+    scope = []
+    if context not in (None, ""):
+        scope.append([f"C{get_context(project_id, context).id}"])
+    if type not in (None, ""):
+        scope.append([type_word(clean_choice(type, MemoryType, "type"))])
+    if stack:
+        scope.append([stack_word(clean_name(stack, "stack", at_most=STACK_LENGTH))])
+    return scope
+
+
+def _rows(project_id: int, found: Found) -> list[list[Any]]:
+    ids = [hit.ranked.candidate.object_id for hit in found.hits]
+    stored = MEMORIES.read(project_id, ids, LISTED)
+    return [
+        [
+            *(row.id, hit.title, hit.excerpt, row.spoken_type, row.context, row.stack),
+            *(hit.score, hit.tokens),
+        ]
+        for row_id, hit in zip(ids, found.hits, strict=True)
+        if (row := stored.get(row_id))
+    ]
+
+
+def _extra(found: Found) -> dict[str, Any]:
+    tokens = sum(hit.tokens for hit in found.hits)
+    meant = found.search.did_you_mean if found.search else None
+    return {
+        **found.total,
+        "total_tokens": tokens,
+        "avg_tokens": round(tokens / len(found.hits)) if found.hits else 0,
+        "meta": {"search_method": found.method, "excerpt_strategy": EXCERPTS},
+        **({"did_you_mean": meant} if meant else {}),
+    }

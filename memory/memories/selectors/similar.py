@@ -1,0 +1,119 @@
+"""Which memories are like a text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctxhub.core.errors import InvalidInput, shown
+from ctxhub.core.inputs import clean_limit, clean_query
+from ctxhub.core.listing import Listing
+from ctxhub.core.search.documents import kind_word
+from ctxhub.core.selectors.figures import Figures
+from memory.memories.search.likeness import COMPARED_CHARACTERS, Rarity, Vector, count_words, vector
+from memory.memories.selectors.memories import get_memory
+from memory.memories.sql.candidates import read_best_ids
+from memory.memories.sql.texts import KIND, MemoryText, read_spread, read_texts
+
+COLUMNS = ("id", "title", "score")
+# Looked at, of those that the index finds; of a longer list twice as many as it has.
+CANDIDATES = 24
+# How rare words are is told from so many memories: all of them, where there are no more.
+SPREAD = 200
+# Candidates are looked up by so many words, which stand in so many memories together.
+MAX_WORDS = 12
+LEAST_WORDS = 3
+LOOKED_THROUGH = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A memory that is like a text; `score` 0..1."""
+
+    id: int
+    title: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Likely:
+    """What may be like a text: memories that have the words that say most about it."""
+
+    rarity: Rarity
+    asked: Vector
+    texts: Sequence[MemoryText]
+
+
+def find_similar(
+    project_id: int, text: str, *, threshold: float = 0.3, limit: int = 10, except_id: int | None = None
+) -> list[Similar]:
+    """The memories most like a text, best first: the cosine of the TF-IDF of title and content.
+
+    1.0: the same words as often; what has no telling word in common is not there. Never a scan: the index
+    gives some memories with the words that say most about the text.
+    """
+    likely = find_likely(project_id, text, max(CANDIDATES, 2 * limit) + 1)
+    found = [one for one in compare(likely) if one.id != except_id and one.score >= threshold]
+    return found[:limit]
+
+
+def find_likely(project_id: int, text: str, at_most: int = CANDIDATES + 1) -> Likely:
+    """At most so many memories; one of them may be the text itself."""
+    rarity = Rarity.of_texts(read_spread(project_id, SPREAD))
+    asked = vector(count_words(text), rarity)
+    ids = find_ids(project_id, KIND, asked, rarity, at_most) if rarity.total else []
+    return Likely(rarity, asked, read_texts(project_id, ids, COMPARED_CHARACTERS))
+
+
+def compare(likely: Likely) -> list[Similar]:
+    """Those that have something in common with the text, best first."""
+    found = [
+        Similar(text.id, text.title, score)
+        for text in likely.texts
+        if (score := likely.asked.cosine(vector(count_words(text.whole), likely.rarity)))
+    ]
+    return sorted(found, key=lambda one: (-round(one.score, 6), -one.id))
+
+
+def list_similar(
+    project_id: int,
+    *,
+    memory_id: int | None = None,
+    text: str | None = None,
+    threshold: float = 0.3,
+    limit: int = 10,
+) -> Listing:
+    """The contract's answer: rows id, title, score, of what is like a memory or a text, best first.
+
+    Raises InvalidInput unless one of the two is given, NotFound for an unknown memory.
+    """
+    threshold, limit = clean_threshold(threshold), clean_limit(limit)
+    if (memory_id is None) == (text is None):
+        raise InvalidInput("similar needs id or text, and not both.", missing=["id", "text"])
+    if memory_id is not None:
+        row = get_memory(project_id, memory_id)
+        asked = f"{row.title}\n{row.content}"
+    else:
+        asked = clean_query(text or "", "text")
+    found = find_similar(project_id, asked, threshold=threshold, limit=limit, except_id=memory_id)
+    return Listing(COLUMNS, [[one.id, one.title, round(one.score, 2)] for one in found])
+
+
+def clean_threshold(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise InvalidInput(f"threshold is {shown(value)}; it must be between 0 and 1.")
+    return value
+
+
+def find_ids(project_id: int, kind: str, asked: Vector, rarity: Rarity, at_most: int) -> list[int]:
+    """The things of a kind that have most of a text's words, by what these are worth.
+
+    Frequent words are left out once those before them stand in LOOKED_THROUGH of them.
+    """
+    of = Figures(project_id).of(kind) if rarity.total >= SPREAD else rarity.total
+    worths: dict[str, float] = {}
+    expected = 0.0
+    for word in sorted(asked.worths, key=lambda word: (-asked.worths[word], word))[:MAX_WORDS]:
+        expected += of * rarity.counts.get(word, 0) / max(rarity.total, 1)
+        if len(worths) >= LEAST_WORDS and expected > LOOKED_THROUGH:
+            break
+        worths[word] = asked.worths[word] * rarity.of(word)
+    return read_best_ids([[f"P{project_id}"], [kind_word(kind)]], worths, at_most)

@@ -1,0 +1,211 @@
+"""Keeps what is worth keeping of what was said: as a memory, where it is telling and new."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NotRequired
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core import clock
+from ctxhub.core.caller import READ, Caller
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.inputs import clean_choice
+from ctxhub.core.search.engines import COUNTED_TO, Narrowing, find_candidates, frequencies
+from ctxhub.core.search.queries import Query, Term, parse_likeness
+from ctxhub.core.search.ranking import worth
+from ctxhub.core.selectors.things import Place, find_things
+from ctxhub.core.selectors.words import find_words
+from memory.memories.capture.patterns import LEAST, Pattern, find_pattern, find_title, is_short, type_of
+from memory.memories.capture.scores import (
+    DUPLICATE,
+    SAVED_ABOVE,
+    Parts,
+    containment,
+    parts_of,
+    words_in_order,
+)
+from memory.memories.inputs.memories import MemoryFields, clean_memory
+from memory.memories.models.memory import MemoryType
+from memory.memories.search.likeness import COMPARED_CHARACTERS, Rarity
+from memory.memories.selectors.context_suggestions import find_fitting_context
+from memory.memories.selectors.contexts import get_context, is_number
+from memory.memories.selectors.similar import Likely, compare, find_likely
+from memory.memories.services.memories import store_memory
+from memory.memories.sql.texts import KIND, read_texts_since
+
+GENERAL = "general"
+# Passages that are looked at for the text's own words, and how many of these find them.
+PASSAGES = 40
+RAREST, COUNTED = 12, 24
+# Of the memories that others add while a text is looked at; clocks differ by less than this.
+ADDED_MEANWHILE = 50
+CLOCKS_DIFFER = timedelta(seconds=10)
+
+
+class PartsAnswer(TypedDict):
+    pattern: float
+    uniqueness: float
+    specificity: float
+    quality: float
+
+
+class CaptureAnswer(TypedDict):
+    saved: bool
+    id: NotRequired[int]
+    confidence: float
+    parts: PartsAnswer
+    duplicate_of: NotRequired[str]
+    reason: NotRequired[str]
+    context: NotRequired[str]
+    type: NotRequired[str]
+    title: NotRequired[str]
+    context_created: NotRequired[bool]
+
+
+def capture(
+    *,
+    caller: Caller,
+    content: str,
+    context: str | int | None = None,
+    type: str | int | None = None,  # The contract's name.
+    title: str | None = None,
+    dry_run: bool = False,
+) -> CaptureAnswer:
+    """Keep a text above SAVED_ABOVE, unless a memory says the same, or somebody else said it before.
+
+    Without a context it goes where it fits, else to GENERAL. `dry_run` only tells what would happen.
+    """
+    if not content.strip():
+        raise InvalidInput("content must not be blank.")
+    pattern = find_pattern(content)
+    wanted = type_of(content) if type in (None, "") else clean_choice(type, MemoryType, "type")
+    fields = clean_memory(
+        caller,
+        title=title or find_title(content, pattern),
+        content=content,
+        context=context or GENERAL,
+        type=wanted,
+    )
+    if is_number(str(fields.context)):
+        get_context(caller.project_id, str(fields.context))
+    began_at = clock.now()
+    likely = find_likely(caller.project_id, content)
+    parts, duplicate = _judge(caller, content, pattern, likely)
+    answer = _answer(caller, content, parts, duplicate)
+    if "reason" in answer:
+        return answer
+    if not context and (fitting := find_fitting_context(caller.project_id, content, likely)):
+        fields = clean_memory(caller, title=fields.title, content=content, context=fitting, type=wanted)
+    if dry_run:
+        answer["context"], answer["type"] = str(fields.context), str(wanted.label)
+        answer["title"] = str(fields.title)
+        return answer
+    return _save(caller, fields, answer, since=began_at)
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _judge(caller: Caller, content: str, pattern: Pattern, likely: Likely) -> tuple[Parts, str | None]:
+    """The parts of the confidence, and the ref of what says the same."""
+    likest = compare(likely)[:1]
+    parts = parts_of(content, pattern, likest[0].score if likest else 0.0, likely.rarity)
+    if likest and likest[0].score >= DUPLICATE:
+        return parts, f"{KIND}:{likest[0].id}"
+    return parts, _find_said_before(caller, content, likely.rarity)
+
+
+def _find_said_before(caller: Caller, content: str, rarity: Rarity) -> str | None:
+    """What holds DUPLICATE of the text's words in their order: a memory, or what another agent wrote."""
+    words = words_in_order(content)
+    holding = [
+        place
+        for place, passages in _passages_like(caller.project_id, content, rarity).items()
+        if containment(words, passages) >= DUPLICATE
+    ]
+    own = find_words(caller.project_id, agent=caller.agent).agent_id if holding else None
+    for (kind, _), thing in find_things(caller.project_id, holding).items():
+        if kind == KIND or own is None or thing.document.agent_id != own:
+            return thing.ref
+    return None
+
+
+def _passages_like(project_id: int, content: str, rarity: Rarity) -> Mapping[Place, Sequence[str]]:
+    """The words of the passages that have the text's rarest words, by the things they are of.
+
+    Only those are counted that are rare among memories: to count a common word takes long.
+    """
+    scope = [[f"P{project_id}"]]
+    terms = parse_likeness(content[:COMPARED_CHARACTERS]).wanted
+    asked = sorted(terms, key=lambda term: _commonness(term, rarity))[:COUNTED]
+    counts = dict(zip(asked, frequencies(scope, asked), strict=True))
+    rarest = sorted((term for term in asked if counts[term]), key=lambda term: counts[term])[:RAREST]
+    if not rarest:
+        return {}
+    weights = {term: worth(COUNTED_TO, counts[term]) for term in rarest}
+    found, _ = find_candidates(Narrowing(scope), Query(tuple(rarest)), weights, PASSAGES, 1)
+    passages: dict[Place, list[str]] = {}
+    for candidate in found:
+        passages.setdefault((candidate.kind, candidate.object_id), []).append(candidate.words)
+    return passages
+
+
+def _commonness(term: Term, rarity: Rarity) -> int:
+    """In how many of the memories of which words are counted its rarest word is."""
+    return min(rarity.counts.get(word, 0) for spelling in term.spellings for word in spelling)
+
+
+def _answer(caller: Caller, content: str, parts: Parts, duplicate: str | None) -> CaptureAnswer:
+    answer = CaptureAnswer(
+        saved=False,
+        confidence=round(parts.confidence, 2),
+        parts={
+            "pattern": round(parts.pattern, 2),
+            "uniqueness": round(parts.uniqueness, 2),
+            "specificity": round(parts.specificity, 2),
+            "quality": round(parts.quality, 2),
+        },
+    )
+    if duplicate:
+        _name_duplicate(caller, answer, duplicate)
+    elif is_short(content) and not answer["parts"]["pattern"]:
+        answer["reason"] = f"It has fewer than {LEAST} characters."
+    elif parts.confidence <= SAVED_ABOVE:
+        answer["reason"] = f"Only what is above {SAVED_ABOVE} is saved; memory add keeps it all the same."
+    return answer
+
+
+def _name_duplicate(caller: Caller, answer: CaptureAnswer, ref: str) -> None:
+    """A token that may only write learns nothing of what others wrote."""
+    if caller.may(READ):
+        answer["duplicate_of"] = ref
+    answer["reason"] = "The hub holds this already."
+
+
+class _AddedMeanwhile(Exception):
+    """`ref`: the memory that says the same."""
+
+    def __init__(self, ref: str) -> None:
+        self.ref = ref
+
+
+def _save(caller: Caller, fields: MemoryFields, answer: CaptureAnswer, *, since: datetime) -> CaptureAnswer:
+    try:
+        stored = store_memory(caller, fields, check=lambda: _refuse_added_meanwhile(caller, fields, since))
+    except _AddedMeanwhile as same:
+        _name_duplicate(caller, answer, same.ref)
+        return answer
+    answer["saved"], answer["id"] = True, stored["id"]
+    if stored.get("context_created"):
+        answer["context_created"] = True
+    return answer
+
+
+def _refuse_added_meanwhile(caller: Caller, fields: MemoryFields, since: datetime) -> None:
+    """Somebody may have added the same while this text was looked at."""
+    words = words_in_order(str(fields.content))
+    newest = read_texts_since(caller.project_id, since - CLOCKS_DIFFER, ADDED_MEANWHILE, COMPARED_CHARACTERS)
+    for text in newest:
+        if containment(words, [" ".join(words_in_order(text.content))]) >= DUPLICATE:
+            raise _AddedMeanwhile(f"{KIND}:{text.id}")

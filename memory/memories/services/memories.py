@@ -1,0 +1,249 @@
+"""Memories are added, changed and deleted here, and nowhere else."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Literal, NotRequired, Unpack
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core import clock
+from ctxhub.core.caller import READ, Caller
+from ctxhub.core.history import Change, record_changes
+from ctxhub.core.selectors.words import Words, find_words
+from ctxhub.core.services.words import register_agent, register_words
+from ctxhub.core.token_count import count_tokens
+from ctxhub.core.unset import UNSET, Unset, given
+from ctxhub.core.writing import writing
+from memory.memories.history.contexts import HISTORY as CONTEXT_HISTORY
+from memory.memories.history.memories import HISTORY
+from memory.memories.inputs.contexts import ContextFields
+from memory.memories.inputs.memories import MemoryArguments, MemoryFields, clean_memory
+from memory.memories.models.memory import MemoryType
+from memory.memories.rows.contexts import ContextRow
+from memory.memories.rows.memories import MEMORIES, MemoryRow
+from memory.memories.rules.digest import digest_of
+from memory.memories.selectors.contexts import find_context, get_context, is_number
+from memory.memories.selectors.memories import get_memory
+from memory.memories.selectors.similar import find_similar
+from memory.memories.services.contexts import insert_context
+from memory.services.metadata import changed_metadata
+
+# What is so like a new memory is named to whoever adds it.
+SIMILAR_FROM = 0.5
+SIMILAR_NAMED = 3
+
+
+class SimilarMemory(TypedDict):
+    id: int
+    title: str
+    score: float
+
+
+class AddAnswer(TypedDict):
+    id: int
+    digest: str
+    tokens: int
+    context_created: NotRequired[bool]
+    similar: NotRequired[list[SimilarMemory]]
+
+
+class UpdateAnswer(TypedDict):
+    id: int
+    result: Literal["updated", "unchanged"]
+    digest: str
+    tokens: int
+
+
+class DeleteAnswer(TypedDict):
+    id: int
+    result: Literal["deleted"]
+
+
+# -- Services --------------------------------------------------------------------------------------
+
+
+def add_memory(
+    *,
+    caller: Caller,
+    title: str,
+    content: str,
+    context: str | int = "general",
+    type: str | int | None = "note",
+    stack: str | None = None,
+    difficulty: str | int | None = None,
+    tags: Sequence[str] | None = None,
+    paths: Sequence[str] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> AddAnswer:
+    """Keep something in a context, by its name or id; a name that is new makes one.
+
+    It is stored whatever is there; `similar` names what says nearly the same. Raises NotFound for an id that
+    no context has.
+    """
+    fields = clean_memory(
+        caller,
+        title=title,
+        content=content,
+        context=context,
+        type=MemoryType.NOTE if type in (None, "") else type,
+        stack=stack,
+        difficulty=difficulty,
+        tags=tags,
+        paths=paths,
+        metadata=metadata,
+    )
+    return store_memory(caller, fields, _similar(caller, fields))
+
+
+def store_memory(
+    caller: Caller,
+    fields: MemoryFields,
+    similar: Sequence[SimilarMemory] = (),
+    *,
+    check: Callable[[], None] | None = None,
+) -> AddAnswer:
+    """Write what `clean_memory` has made clean, all of it said; `check` may refuse it at the last moment."""
+    with writing(caller.project_id):
+        if check:
+            check()
+        at = clock.now()
+        words = find_words(caller.project_id, agent=caller.agent, tags=given(fields.tags, ()))
+        found = _find_context(caller, fields)
+        register_words(words, caller=caller, tags=given(fields.tags, ()), at=at)
+        new_context = None if found else insert_context(caller, ContextFields(name=fields.context), words, at)
+        row = _new_row(caller, fields, found or new_context, words, at)
+        [new] = MEMORIES.insert(caller.project_id, [row], words)
+        made = [CONTEXT_HISTORY.change(None, new_context)] if new_context else []
+        record_changes(
+            project_id=caller.project_id,
+            agent_id=words.agent_id,
+            changes=[*made, HISTORY.change(None, new)],
+            at=at,
+        )
+    answer = AddAnswer(id=new.id, digest=new.digest, tokens=new.tokens)
+    if new_context:
+        answer["context_created"] = True
+    if similar:
+        answer["similar"] = list(similar)
+    return answer
+
+
+def update_memory(
+    *,
+    caller: Caller,
+    memory_id: int,
+    title: str | Unset = UNSET,
+    content: str | Unset = UNSET,
+    **rest: Unpack[MemoryArguments],
+) -> UpdateAnswer:
+    """Change a memory; what is left out stays as it is. Another context moves it there.
+
+    Raises NotFound for an unknown memory or context.
+    """
+    fields = clean_memory(caller, title=title, content=content, **rest)
+    with writing(caller.project_id):
+        at = clock.now()
+        old = get_memory(caller.project_id, memory_id)
+        words = find_words(caller.project_id, agent=caller.agent, tags=given(fields.tags, ()))
+        change = HISTORY.change(old, _changed(caller, old, fields, words, at))
+        if change.changed:
+            _write(caller, old, change, words, at)
+    row = change.row
+    return UpdateAnswer(
+        id=row.id,
+        result="updated" if change.changed else "unchanged",
+        digest=row.digest,
+        tokens=row.tokens,
+    )
+
+
+def delete_memory(*, caller: Caller, memory_id: int) -> DeleteAnswer:
+    """Remove a memory, and what relates it to others; that there was one stays in the log."""
+    with writing(caller.project_id):
+        row = get_memory(caller.project_id, memory_id)
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
+    return DeleteAnswer(id=row.id, result="deleted")
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _similar(caller: Caller, fields: MemoryFields) -> list[SimilarMemory]:
+    """A token that may only write learns nothing of what others wrote."""
+    if not caller.may(READ):
+        return []
+    text = f"{fields.title}\n{fields.content}"
+    found = find_similar(caller.project_id, text, threshold=SIMILAR_FROM, limit=SIMILAR_NAMED)
+    return [SimilarMemory(id=one.id, title=one.title, score=round(one.score, 2)) for one in found]
+
+
+def _find_context(caller: Caller, fields: MemoryFields) -> ContextRow | None:
+    """None for a name that is new."""
+    name = given(fields.context, "")
+    return get_context(caller.project_id, name) if is_number(name) else find_context(caller.project_id, name)
+
+
+def _new_row(
+    caller: Caller, fields: MemoryFields, context: ContextRow | None, words: Words, at: datetime
+) -> MemoryRow:
+    assert context
+    title, content = given(fields.title, ""), given(fields.content, "")
+    return MemoryRow(
+        title=title,
+        content=content,
+        context=context.name,
+        context_id=context.id,
+        digest=digest_of(title, content),
+        tokens=count_tokens(title) + fields.content_tokens,
+        type=given(fields.type, MemoryType.NOTE),
+        difficulty=given(fields.difficulty, None),
+        stack=given(fields.stack, ""),
+        tags=[words.spelled("tag", tag) for tag in given(fields.tags, ())],
+        paths=given(fields.paths, ()),
+        metadata=changed_metadata({}, fields.metadata),
+        agent=caller.agent,
+        agent_id=words.agent_id,
+        created_at=at,
+        updated_at=at,
+    )
+
+
+def _changed(caller: Caller, old: MemoryRow, fields: MemoryFields, words: Words, at: datetime) -> MemoryRow:
+    title, content = given(fields.title, old.title), given(fields.content, old.content)
+    is_reworded = (title, content) != (old.title, old.content)
+    tags = old.tags if isinstance(fields.tags, Unset) else fields.tags
+    new = replace(
+        old,
+        title=title,
+        content=content,
+        digest=digest_of(title, content) if is_reworded else old.digest,
+        tokens=count_tokens(title) + _content_tokens(old, fields),
+        type=given(fields.type, old.type),
+        difficulty=given(fields.difficulty, old.difficulty),
+        stack=given(fields.stack, old.stack),
+        tags=[words.spelled("tag", tag) for tag in tags],
+        paths=given(fields.paths, old.paths),
+        metadata=changed_metadata(old.metadata, fields.metadata),
+        updated_at=at,
+    )
+    if isinstance(fields.context, Unset):
+        return new
+    context = get_context(caller.project_id, fields.context)
+    return replace(new, context=context.name, context_id=context.id)
+
+
+def _content_tokens(old: MemoryRow, fields: MemoryFields) -> int:
+    if isinstance(fields.content, Unset):
+        return max(old.tokens - count_tokens(old.title), 0)
+    return fields.content_tokens
+
+
+def _write(caller: Caller, old: MemoryRow, change: Change[MemoryRow], words: Words, at: datetime) -> None:
+    tags = change.row.tags if "tags" in change.changed else ()
+    register_words(words, caller=caller, tags=tags, at=at)
+    MEMORIES.update(caller.project_id, old, change.row, words)
+    HISTORY.record(project_id=caller.project_id, agent_id=words.agent_id, changes=[change], at=at)

@@ -1,0 +1,74 @@
+"""The log of relationships, for whoever writes through the ORM; and they go with what they join."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+from django.db.models.signals import post_delete, post_save, pre_save
+from django.dispatch import receiver
+
+from ctxhub.core import clock
+from ctxhub.core.caller import current
+from ctxhub.core.services.search_index import forgotten
+from ctxhub.core.services.words import register_agent
+from ctxhub.core.writing import join_queue, writing
+from memory.memories.history.relationships import Verb, change_of, record_relationships
+from memory.memories.models.relationship import Relationship
+from memory.memories.rows.relationships import delete_edges_of
+
+SAVED = ("source_kind", "source_id", "target_kind", "target_id", "relation", "strength")
+FOLLOWING = ("agent_id", "updated_at")
+
+
+@receiver(forgotten)
+def go_with_an_end(project_id: int, kind: str, object_ids: Sequence[int], **_: Any) -> None:
+    """Whatever goes, and whoever deletes it: nothing is left that leads to it."""
+    delete_edges_of(project_id, kind, object_ids)
+
+
+@receiver(pre_save, sender=Relationship)
+def keep_what_was(
+    instance: Relationship, raw: bool = False, update_fields: Collection[str] | None = None, **_: Any
+) -> None:
+    """Remember the stored row. A change gets its time, a new one its author."""
+    if raw:
+        return
+    join_queue(instance.project_id)
+    old = Relationship.unscoped.filter(pk=instance.pk).first() if instance.pk else None
+    saved = [name for name in SAVED if update_fields is None or name in update_fields]
+    is_change = any(getattr(instance, name) != getattr(old, name, None) for name in saved)
+    instance._ctxhub_verb = ("updated" if old else "created") if is_change else None  # type: ignore[attr-defined]
+    if old and is_change and instance.updated_at == old.updated_at:
+        instance.updated_at = clock.now()
+    if old is None and instance.agent_id is None and (caller := current()):
+        instance.agent_id = register_agent(caller, clock.now())
+
+
+@receiver(post_save, sender=Relationship)
+def record_save(
+    instance: Relationship, raw: bool = False, update_fields: Collection[str] | None = None, **_: Any
+) -> None:
+    if raw:
+        return
+    verb: Verb | None = instance._ctxhub_verb  # type: ignore[attr-defined]
+    if verb is None:
+        return
+    if update_fields is not None:
+        stored = Relationship.objects.in_project(instance.project_id).filter(pk=instance.pk)
+        stored.update(**{name: getattr(instance, name) for name in FOLLOWING})
+    _record(instance, verb)
+
+
+@receiver(post_delete, sender=Relationship)
+def record_delete(instance: Relationship, origin: Any = None, **_: Any) -> None:
+    """One that goes with its whole project leaves no event: the log goes too."""
+    if isinstance(origin, Relationship) or (isinstance(origin, QuerySet) and origin.model is Relationship):
+        _record(instance, "deleted")
+
+
+def _record(row: Relationship, verb: Verb) -> None:
+    at, caller = clock.now(), current()
+    with writing(row.project_id):
+        agent_id = register_agent(caller, at) if caller else None
+        change = change_of(verb, row.pk, row.source, row.target, row.relation, row.strength)
+        record_relationships(project_id=row.project_id, agent_id=agent_id, changes=[change], at=at)

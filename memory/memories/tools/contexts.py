@@ -1,0 +1,115 @@
+"""Contexts in the tool `memory`: named containers of memories."""
+
+from typing import Any
+
+from ctxhub.core.caller import WRITE, Caller
+from ctxhub.core.listing import Listing
+from ctxhub.core.readings import Opened, Reading, only
+from ctxhub.core.toolbox.arguments import Number, Object, Ref, Words
+from ctxhub.core.toolbox.registry import action
+from ctxhub.core.unset import UNSET, Unset
+from memory.memories.lists.contexts import list_contexts
+from memory.memories.selectors import context_suggestions as selectors
+from memory.memories.selectors.context_suggestions import ContextSuggestion
+from memory.memories.selectors.contexts import context_item, get_context
+from memory.memories.services import contexts as services
+from memory.memories.tools import memories  # noqa: F401  # Declares the tool.
+
+
+@action(
+    "memory",
+    "context_create",
+    writes=True,
+    example={"name": "warehouse", "description": "Stock and orders.", "stack": "django", "tags": ["api"]},
+    also_known_as=("create_context",),
+)
+def context_create(
+    caller: Caller,
+    name: str,
+    description: str | None = None,
+    tags: Words | None = None,
+    stack: str | None = None,
+    metadata: Object | None = None,
+) -> services.ContextAnswer:
+    """A container for memories that belong together.
+
+    Its name is unique, whatever its case, and not all digits. `stack`: what it is about (django, react19).
+    """
+    return services.create_context(
+        caller=caller, name=name, description=description, tags=tags, stack=stack, metadata=metadata
+    )
+
+
+@action("memory", "contexts", example={"text": "shop"}, also_known_as=("list_contexts", "context_list"))
+def contexts(
+    caller: Caller, text: str | None = None, limit: Number = 20, cursor: str | None = None
+) -> Listing:
+    """Contexts, the last written to first; `text`: words that name, description, stack or tags hold."""
+    return list_contexts(caller.project_id, text=text, limit=limit, cursor=cursor)
+
+
+@action("memory", "context_get", example={"context": "shop"}, also_known_as=("get_context",))
+def context_get(caller: Caller, context: Ref) -> Reading[dict[str, Any]]:
+    """One context, whole, by its name or id; get with its ref (context:3) reads a long one by lines."""
+    return Reading([Opened(context_item(get_context(caller.project_id, context)), "description")], only)
+
+
+@action(
+    "memory",
+    "context_update",
+    writes=True,
+    idempotent=True,
+    takes_all_of="context_create",
+    example={"context": "shop", "description": "The shop's backend, since March."},
+    also_known_as=("update_context",),
+)
+def context_update(
+    caller: Caller,
+    context: Ref,
+    name: str | Unset = UNSET,
+    description: str | Unset = UNSET,
+    tags: Words | Unset = UNSET,
+    stack: str | Unset = UNSET,
+    metadata: Object | Unset = UNSET,
+) -> services.ContextAnswer:
+    """Change a context; what is left out stays as it is.
+
+    Empty clears: "" a text, [] the tags; `metadata` merges by key, and null removes one.
+    """
+    return services.update_context(
+        caller=caller,
+        context=context,
+        name=name,
+        description=description,
+        tags=tags,
+        stack=stack,
+        metadata=metadata,
+    )
+
+
+@action(
+    "memory",
+    "context_delete",
+    destroys=True,
+    scope=WRITE,
+    example={"context": "shop"},
+    also_known_as=("delete_context",),
+)
+def context_delete(caller: Caller, context: Ref) -> services.ContextDeleted:
+    """Remove a context and all memories in it."""
+    return services.delete_context(caller=caller, context=context)
+
+
+@action(
+    "memory",
+    "suggest_context",
+    example={"text": "The product list is cached in Redis for five minutes."},
+    also_known_as=("auto_analyze_context", "analyze_context"),
+)
+def suggest_context(caller: Caller, text: str) -> ContextSuggestion:
+    """Which context a text belongs to.
+
+    `existing`: one that covers half or more of the text's keywords, by its name, description, stack, tags
+    and memories; else `new`: one to make. `similar`: others that come near.
+    """
+    return selectors.suggest_context(caller.project_id, text)

@@ -1,0 +1,309 @@
+"""The tool `memory`: what is worth knowing again."""
+
+from typing import Annotated, Any
+
+from ctxhub.core.caller import READ, WRITE, Caller
+from ctxhub.core.listing import Listing
+from ctxhub.core.readings import Opened, Reading, clean_asked, only
+from ctxhub.core.toolbox.arguments import Number, Object, Ref, Says, Share, Word, Words, id_of
+from ctxhub.core.toolbox.registry import action, tool
+from ctxhub.core.unset import UNSET, Unset
+from memory.memories.lists.memories import list_memories
+from memory.memories.selectors import grep as files
+from memory.memories.selectors.fuzzy import find_fuzzy
+from memory.memories.selectors.memories import get_memory, memory_item
+from memory.memories.selectors.search import search_memories
+from memory.memories.selectors.similar import list_similar
+from memory.memories.services import captures
+from memory.memories.services import memories as services
+
+tool(
+    "memory",
+    "What is worth knowing again, in contexts. Search before you work something out.",
+    otherwise=[({"title", "content"}, "add"), ({"query"}, "search"), ({"id"}, "get"), (set(), "list")],
+)
+
+
+TypeWord = Annotated[Word, Says("note|conversation|snippet|reference|task|idea")]
+DifficultyWord = Annotated[Word, Says("easy|normal|hard")]
+Id = Annotated[Number, id_of("memory")]
+
+
+@action(
+    "memory",
+    "add",
+    writes=True,
+    example={
+        "title": "Caching the product list",
+        "content": "Keep it in Redis for five minutes. Without it the page takes two seconds.",
+        "context": "shop",
+        "type": "reference",
+        "stack": "django",
+        "tags": ["caching"],
+        "paths": ["shop/views/*.py"],
+    },
+    also_known_as=("add_memory", "create", "save"),
+)
+def add(
+    caller: Caller,
+    title: str,
+    content: str,
+    context: Ref = "general",
+    type: TypeWord | Unset = UNSET,
+    stack: str | None = None,
+    difficulty: DifficultyWord | None = None,
+    tags: Words | None = None,
+    paths: Words | None = None,
+    metadata: Object | None = None,
+) -> services.AddAnswer:
+    """Keep something in a context; a new name makes one.
+
+    `context`: a name or an id. `type` is note unless said; `stack` what it is about (django, react19);
+    `paths`: globs of files it bears on. It is stored whatever is there: `similar` names what says nearly
+    the same, so that you can update that one instead.
+    """
+    return services.add_memory(
+        caller=caller,
+        title=title,
+        content=content,
+        context=context,
+        type=type or None,
+        stack=stack,
+        difficulty=difficulty,
+        tags=tags,
+        paths=paths,
+        metadata=metadata,
+    )
+
+
+@action("memory", "get", example={"id": 4}, also_known_as=("get_memory", "expand_memory", "read"))
+def get(
+    caller: Caller, id: Id, lines: Word | None = None, tail: Number | None = None
+) -> Reading[dict[str, Any]]:
+    """One memory, whole, or some `lines` of its content, or the last ones (`tail`).
+
+    What is too long is cut: `next_lines` is the `lines` to read on with. `lines`: "10-40", "10-", "12", or
+    "12@21000-", from the 21,000th character of line 12; "metadata:1-" reads another field.
+    """
+    asked = clean_asked(lines, tail)
+    return Reading([Opened(memory_item(get_memory(caller.project_id, id)), "content", asked)], only)
+
+
+@action(
+    "memory",
+    "update",
+    writes=True,
+    idempotent=True,
+    takes_all_of="add",
+    example={"id": 4, "content": "Keep it in Redis for ten minutes.", "tags": ["caching", "redis"]},
+    also_known_as=("update_memory", "change"),
+)
+def update(
+    caller: Caller,
+    id: Id,
+    title: str | Unset = UNSET,
+    content: str | Unset = UNSET,
+    context: Ref | Unset = UNSET,
+    type: TypeWord | Unset = UNSET,
+    stack: str | Unset = UNSET,
+    difficulty: DifficultyWord | Unset = UNSET,
+    tags: Words | Unset = UNSET,
+    paths: Words | Unset = UNSET,
+    metadata: Object | Unset = UNSET,
+) -> services.UpdateAnswer:
+    """Change a memory; what is left out stays as it is.
+
+    Another `context` moves it there. Empty clears `stack` and `difficulty`, [] a list; `metadata` merges by
+    key, and null removes one.
+    """
+    return services.update_memory(
+        caller=caller,
+        memory_id=id,
+        title=title,
+        content=content,
+        context=context,
+        type=type,
+        stack=stack,
+        difficulty=difficulty,
+        tags=tags,
+        paths=paths,
+        metadata=metadata,
+    )
+
+
+@action(
+    "memory",
+    "delete",
+    destroys=True,
+    scope=WRITE,
+    example={"id": 4},
+    also_known_as=("delete_memory", "remove", "forget"),
+)
+def delete(caller: Caller, id: Id) -> services.DeleteAnswer:
+    """Remove a memory, and what relates it to others."""
+    return services.delete_memory(caller=caller, memory_id=id)
+
+
+@action(
+    "memory",
+    "list",
+    example={"context": "shop", "type": "reference", "limit": 10},
+    also_known_as=("list_memories", "list_digests"),
+)
+def list_(
+    caller: Caller,
+    context: Ref | None = None,
+    type: TypeWord | None = None,
+    stack: str | None = None,
+    difficulty: DifficultyWord | None = None,
+    tags: Words | None = None,
+    limit: Number = 20,
+    cursor: str | None = None,
+) -> Listing:
+    """Memories that pass every filter, newest first, by their digests.
+
+    `tags`: any of them. Contents are read with get.
+    """
+    return list_memories(
+        caller.project_id,
+        context=context,
+        type=type,
+        stack=stack,
+        difficulty=difficulty,
+        tags=tags,
+        limit=limit,
+        cursor=cursor,
+    )
+
+
+@action(
+    "memory",
+    "search",
+    example={"query": "how is the product list cached?", "stack": "django", "detail": "standard"},
+    also_known_as=("search_memories", "smart_search", "quick_search", "find"),
+)
+def search(
+    caller: Caller,
+    query: str,
+    detail: Annotated[str, Says("compact|standard|detailed")] = "compact",
+    context: Ref | None = None,
+    type: TypeWord | None = None,
+    stack: str | None = None,
+    tags: Words | None = None,
+    limit: Number = 10,
+) -> Listing:
+    """Find memories: ask in a sentence.
+
+    Rows hold what answers, best first: title and excerpt within 60 tokens (compact), 120 (standard) or 250
+    (detailed). `tags`: any of them. Read the whole with get.
+    """
+    return search_memories(
+        caller.project_id,
+        query,
+        detail=detail,
+        context=context,
+        type=type,
+        stack=stack,
+        tags=tags,
+        limit=limit,
+    )
+
+
+@action(
+    "memory",
+    "fuzzy",
+    example={"query": "prodct lsit", "tolerance": 2},
+    also_known_as=("fuzzy_search",),
+)
+def fuzzy(
+    caller: Caller,
+    query: str,
+    context: Ref | None = None,
+    type: TypeWord | None = None,
+    limit: Number = 20,
+    tolerance: Number = 2,
+) -> Listing:
+    """Find memories by words that may be mistyped.
+
+    Each word may be up to `tolerance` edits (0 to 10) from one in title, content or tags, and half of them
+    must be there. Rows: distance, the edits of all words together, and score (0..1), the nearest first.
+    """
+    return find_fuzzy(caller.project_id, query, context=context, type=type, limit=limit, tolerance=tolerance)
+
+
+@action("memory", "similar", example={"id": 4, "threshold": 0.5})
+def similar(
+    caller: Caller,
+    id: Id | None = None,
+    text: str | None = None,
+    threshold: Share = 0.3,
+    limit: Number = 10,
+) -> Listing:
+    """Memories that say nearly the same as one of them, or as a text.
+
+    Rows: id, title, score: the cosine of TF-IDF over title and content, 1.0 for the same words; only those
+    from `threshold` (0 to 1) on, best first.
+    """
+    return list_similar(caller.project_id, memory_id=id, text=text, threshold=threshold, limit=limit)
+
+
+@action(
+    "memory",
+    "capture",
+    writes=True,
+    dry_scope=READ,
+    example={
+        "content": "We decided to keep sessions in PostgreSQL 16: `sessions/store.py` needs one transaction.",
+        "dry_run": True,
+    },
+    also_known_as=("auto_save_memory", "auto_save", "detect"),
+)
+def capture(
+    caller: Caller,
+    content: str,
+    context: Ref | None = None,
+    type: TypeWord | None = None,
+    title: str | None = None,
+    dry_run: bool = False,
+) -> captures.CaptureAnswer:
+    """Keep a text if it is worth keeping: telling, and nowhere yet.
+
+    It is saved when `confidence` is above 0.65 (0.35 pattern, 0.25 uniqueness, 0.25 specificity, 0.15
+    quality), no memory says the same, and nobody else said it before; else `reason` tells why not. Without
+    `context` it goes where it fits best, or to general. dry_run only tells what would happen.
+    """
+    return captures.capture(
+        caller=caller, content=content, context=context, type=type, title=title, dry_run=dry_run
+    )
+
+
+@action(
+    "memory",
+    "grep",
+    example={"pattern": "def \\w+_product", "glob": "*.py", "context_lines": 2},
+    also_known_as=("mgrep", "mgrep_files"),
+)
+def grep(
+    caller: Caller,
+    pattern: str,
+    path: str | None = None,
+    glob: str | None = None,
+    ignore_case: bool = False,
+    context_lines: Number = 0,
+    limit: Number = 50,
+) -> Listing:
+    """Lines of the project's files that match a regular expression (RE2), where an administrator allows it.
+
+    `path`: a folder or file below the allowed folder; of several folders its first part names one. `glob`:
+    *.py for a name, src/**/*.py for a path. `context_lines`: 0 to 5 before and after. Hidden, binary and
+    large files are left out; `truncated`: there was more to look at than two seconds allow.
+    """
+    return files.grep(
+        caller.project,
+        pattern,
+        path=path,
+        glob=glob,
+        ignore_case=ignore_case,
+        context_lines=context_lines,
+        limit=limit,
+    )

@@ -1,0 +1,94 @@
+"""Relationships in the tool `memory`: what one thing is to another."""
+
+from typing import Annotated, Any
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core.caller import READ, WRITE, Caller
+from ctxhub.core.toolbox.arguments import Number, Ref, Says, Share, Word
+from ctxhub.core.toolbox.registry import action
+from memory.memories.selectors.relationships import edge_listing, node_listing, suggestion_listing
+from memory.memories.services import relationships as services
+from memory.memories.tools import memories  # noqa: F401  # Declares the tool.
+
+RelationWord = Annotated[Word, Says("related|includes|references|depends_on|blocks")]
+
+
+class RelationshipsAnswer(TypedDict):
+    nodes: dict[str, Any]
+    edges: dict[str, Any]
+    suggested: dict[str, Any]
+    created: int
+
+
+@action(
+    "memory",
+    "relate",
+    writes=True,
+    idempotent=True,
+    example={"source": 4, "target": "decision:api/auth/method", "relation": "depends_on", "strength": 80},
+    also_known_as=("create_relationship", "link"),
+)
+def relate(
+    caller: Caller,
+    source: Ref,
+    target: Ref,
+    relation: RelationWord = "related",
+    strength: Number = 50,
+) -> services.RelateAnswer:
+    """Say what one thing is to another: memories by their ids, anything by its ref.
+
+    `strength`: 0 to 100; the same relation said again has the new one.
+    """
+    return services.relate(caller=caller, source=source, target=target, relation=relation, strength=strength)
+
+
+@action(
+    "memory",
+    "unrelate",
+    destroys=True,
+    scope=WRITE,
+    idempotent=True,
+    example={"source": 4, "target": "decision:api/auth/method"},
+    also_known_as=("delete_relationship", "unlink"),
+)
+def unrelate(
+    caller: Caller, source: Ref, target: Ref, relation: Word | None = None
+) -> services.UnrelateAnswer:
+    """Take back what was said in this direction; without relation, all of it."""
+    return services.unrelate(caller=caller, source=source, target=target, relation=relation)
+
+
+@action(
+    "memory",
+    "relationships",
+    writes=True,
+    scope=READ,
+    idempotent=True,
+    example={"id": 4, "depth": 2},
+    also_known_as=("find_relationships", "get_relationships", "relationship_graph"),
+)
+def relationships(
+    caller: Caller,
+    id: Ref,
+    threshold: Share = 0.3,
+    limit: Number = 10,
+    create: bool = False,
+    depth: Number = 1,
+) -> RelationshipsAnswer:
+    """What is around a memory, or around anything by its ref, and which memories may belong there.
+
+    `nodes` and `edges`: what is up to `depth` (1 to 5) relationships away. `suggested`: at most `limit`
+    memories with words in common, 0.3 of the titles and 0.7 of the contents, from `threshold` (0 to 1) on,
+    best first; `create` makes relationships of them, which needs the right to write.
+    """
+    found = services.find_relationships(
+        caller=caller, memory_id=id, threshold=threshold, limit=limit, create=create, depth=depth
+    )
+    return {
+        "nodes": node_listing(found.walk).answer(),
+        "edges": edge_listing(found.walk).answer(),
+        "suggested": suggestion_listing(found.suggested).answer(),
+        "created": found.created,
+    }

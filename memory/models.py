@@ -1,0 +1,41 @@
+from memory.constraints.models import Constraint, ConstraintScope, ConstraintStatus, ConstraintTag
+from memory.decisions.models.decision import (
+    Decision,
+    DecisionRevision,
+    DecisionScope,
+    DecisionStatus,
+    DecisionTag,
+    ValueType,
+)
+from memory.decisions.models.template import DecisionTemplate
+from memory.memories.models.context import Context, ContextTag
+from memory.memories.models.memory import Difficulty, Memory, MemoryTag, MemoryType
+from memory.memories.models.relationship import Relation, Relationship
+from memory.scratchpads.models.scratchpad import PadChange, Scratchpad, ScratchpadRevision
+from memory.scratchpads.models.workflow import Workflow
+
+__all__ = [
+    "Constraint",
+    "ConstraintScope",
+    "ConstraintStatus",
+    "ConstraintTag",
+    "Context",
+    "ContextTag",
+    "Decision",
+    "DecisionRevision",
+    "DecisionScope",
+    "DecisionStatus",
+    "DecisionTag",
+    "DecisionTemplate",
+    "Difficulty",
+    "Memory",
+    "MemoryTag",
+    "MemoryType",
+    "PadChange",
+    "Relation",
+    "Relationship",
+    "Scratchpad",
+    "ScratchpadRevision",
+    "ValueType",
+    "Workflow",
+]

@@ -1,0 +1,85 @@
+"""The forms of a scratchpad: begun, rewritten, added to."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from ctxhub.core.admin.fields import ProseField
+from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.core.admin.text_diff import Piece, diff
+from ctxhub.core.inputs import NAME_LENGTH
+from memory.scratchpads.models.workflow import Workflow
+from memory.scratchpads.sql.states import State
+
+WORKFLOWS_OFFERED = 100
+
+
+class NewPadForm(ServiceForm):
+    workflow = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
+    name = forms.CharField(max_length=NAME_LENGTH, widget=UnfoldAdminTextInputWidget)
+    content = ProseField(rows=20, help_text="Markdown is shown as such.")
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        workflows = Workflow.objects.in_project(self.project).filter(is_active=True) if self.project else ()
+        self.fields["workflow"].choices = [  # type: ignore[attr-defined]
+            (row.pk, f"{row} ({row.pk})") for row in workflows[:WORKFLOWS_OFFERED]
+        ]
+
+    def is_multipart(self) -> bool:
+        """Sent as another form, a long text in Chinese would be nine times its size."""
+        return True
+
+    def arguments(self) -> dict[str, Any]:
+        said = self.cleaned_data
+        return {
+            "workflow_id": int(said["workflow"]),
+            "name": said["name"],
+            "content": said["content"],
+        }
+
+
+class PadForm(ServiceForm):
+    """`seen` is the revision the person sees, or saw when they opened the page.
+
+    Where the pad was written to meanwhile, nothing is saved until the person has seen it: what was
+    appended is put at the end of what they typed, and any other change is shown beside it.
+    """
+
+    was: ClassVar[State | None] = None
+
+    content = ProseField(rows=30)
+    seen = forms.IntegerField(widget=forms.HiddenInput)
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.initial.update(content=self.instance.content, seen=self.instance.revision)
+        self.is_late = self.is_bound and self.data.get("seen") != str(self.instance.revision)
+        self.is_joined, self.theirs = False, list[Piece]()
+        if self.is_late:
+            self._meet(self.instance.content)
+
+    def _meet(self, present: str) -> None:
+        """Keep what the person typed, and show what the others wrote."""
+        typed = str(self.data.get("content", ""))
+        if self.was is not None:
+            added = present.removeprefix(self.was.content)
+            self.is_joined = present.startswith(self.was.content)
+            self.theirs = [Piece("added", added)] if self.is_joined else diff(self.was.content, present)
+            typed += added if self.is_joined else ""
+        self.data = {**dict(self.data.items()), "content": typed, "seen": str(self.instance.revision)}
+
+    def is_multipart(self) -> bool:
+        return True
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        if self.is_late:
+            raise ValidationError("This scratchpad was written to meanwhile. Nothing was saved yet.")
+        return cleaned
+
+
+class AppendForm(forms.Form):
+    content = ProseField(rows=5, label="Add at the end")

@@ -1,0 +1,219 @@
+"""Scratchpads: to be found, read, written to, and taken back to what they were."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from ctxhub.core.admin.base import Menu, person
+from ctxhub.core.admin.cells import name, preview
+from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
+from ctxhub.core.admin.looks import TextFilter
+from ctxhub.core.admin.markdown import read_markdown, the_rest
+from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.caller import WRITE
+from ctxhub.core.inputs import read_id
+from memory.scratchpads.admin.form import AppendForm, NewPadForm, PadForm
+from memory.scratchpads.admin.numbered_lines import numbered_lines
+from memory.scratchpads.admin.states import states_page, with_writer
+from memory.scratchpads.admin.workflows import STATE_COLOURS, state_of
+from memory.scratchpads.admin.writes import append, restore, tell_cut
+from memory.scratchpads.models.scratchpad import Scratchpad
+from memory.scratchpads.selectors.scratchpads import find_revision
+from memory.scratchpads.services.scratchpads import create_scratchpad, delete_scratchpad, update_scratchpad
+
+CLOSED = "Its workflow is closed: until that is opened again, its pads can only be read."
+REFUSED = "You may read this scratchpad, and not write to it."
+
+
+class WorkflowFilter(TextFilter):
+    """By a workflow's number, or by a part of its name."""
+
+    title = parameter_name = "workflow"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        said = (self.value() or "").strip()
+        if not said:
+            return queryset
+        if row_id := read_id(said):
+            return queryset.filter(workflow=row_id)
+        return queryset.filter(workflow__name__icontains=said)
+
+
+class BegunByFilter(AgentFilter):
+    title = "begun by"
+
+
+@admin.register(Scratchpad)
+class ScratchpadAdmin(NounAdmin):
+    menu = Menu("Knowledge", "sticky_note_2")
+    ref_kind = "scratchpad"
+    form = PadForm
+    change_form_template = "ctxhub/scratchpad_form.html"
+    why_missing = "Perhaps it was deleted or cleaned?"
+    delete_scope = WRITE
+
+    list_display = ("named", "within", "characters", "revision", "by", "updated")
+    list_display_links = ("named",)
+    list_filter = (ProjectFilter, WorkflowFilter, BegunByFilter)
+    list_select_related = ("project", "workflow", "agent")
+    search_help_text = "Words of name or content"
+    ordering = ("-updated_at", "-pk")
+
+    # -- Finding -----------------------------------------------------------------------------------
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Scratchpad]:
+        """Without the texts: a page reads its own by itself."""
+        rows: QuerySet[Scratchpad] = super().get_queryset(request)
+        return with_writer(rows).defer("content")
+
+    @display(description="Scratchpad", ordering="name")
+    def named(self, pad: Scratchpad) -> SafeString | str:
+        return preview(pad.name)
+
+    @display(description="Workflow", ordering="workflow__name")
+    def within(self, pad: Any) -> SafeString:
+        url = pad.shown_in.narrowed_to(workflow=str(pad.workflow_id))
+        return format_html('<a class="ctx-chip" href="{}">{}</a>', url, pad.workflow)
+
+    @display(description="Characters", ordering="length")
+    def characters(self, pad: Scratchpad) -> str:
+        return f"{pad.length:,}"
+
+    @display(description="Written by")
+    def by(self, pad: Any) -> SafeString:
+        return name(pad.writer)
+
+    # -- Reading -----------------------------------------------------------------------------------
+
+    def get_row_urls(self) -> list[URLPattern]:
+        return [
+            self.row_path("raw", self.raw_view),
+            self.row_path("revisions", self.revisions_view),
+            self.row_path("append", self.append_view),
+            self.row_path("restore", self.restore_view),
+        ]
+
+    def read_page(self, request: HttpRequest, row: Scratchpad) -> HttpResponse:
+        return self._read(request, row, AppendForm())
+
+    def _read(self, request: HttpRequest, pad: Scratchpad, form: AppendForm) -> HttpResponse:
+        rendered = read_markdown(pad.content)
+        return self._pad_page(
+            request,
+            "ctxhub/scratchpad.html",
+            pad,
+            tab="text",
+            rendered=rendered,
+            rest=the_rest(rendered, self.url("raw", pad.pk)),
+            form=form if self._may_write(request, pad) else None,
+        )
+
+    def raw_view(self, request: HttpRequest, pad: Scratchpad) -> HttpResponse:
+        lines = numbered_lines(pad.content, request.GET.get("line", ""))
+        return self._pad_page(request, "ctxhub/scratchpad_raw.html", pad, tab="raw", lines=lines)
+
+    def revisions_view(self, request: HttpRequest, pad: Scratchpad) -> HttpResponse:
+        return self._pad_page(
+            request, "ctxhub/scratchpad_revisions.html", pad, tab="revisions", **states_page(request, pad)
+        )
+
+    def _pad_page(self, request: HttpRequest, template: str, pad: Scratchpad, **context: Any) -> HttpResponse:
+        return self.row_page(
+            request,
+            pad,
+            template,
+            state=state_of(pad.workflow),
+            state_colours=STATE_COLOURS,
+            may_write=self._may_write(request, pad),
+            may_delete=self.has_delete_permission(request, pad) and pad.workflow.is_active,
+            **context,
+        )
+
+    def _may_write(self, request: HttpRequest, pad: Scratchpad) -> bool:
+        return pad.workflow.is_active and self.has_change_permission(request, pad)
+
+    def _is_allowed(self, request: HttpRequest, pad: Scratchpad) -> bool:
+        """Whether the person may write to it; if not, they are told why."""
+        if not self.has_change_permission(request, pad):
+            messages.error(request, REFUSED)
+        elif not pad.workflow.is_active:
+            messages.error(request, CLOSED)
+        return self._may_write(request, pad)
+
+    # -- Begun, rewritten --------------------------------------------------------------------------
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """From the page of a workflow one adds to that workflow."""
+        return {"workflow": request.GET["workflow"]} if request.GET.get("workflow") else {}
+
+    def get_fieldsets(self, request: HttpRequest, obj: Scratchpad | None = None) -> list[Any]:
+        return [(None, {"fields": ["content", "seen"] if obj else ["workflow", "name", "content"]})]
+
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> type[Any]:
+        form = super().get_form(
+            request, obj, change=change, **{**kwargs, "form": PadForm if obj else NewPadForm}
+        )
+        told = read_id(request.POST.get("seen") or "0") if obj else None
+        if told and told != obj.revision:
+            form.was = find_revision(obj.project_id, obj.pk, told)
+        return form
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *arguments: Any, **options: Any
+    ) -> HttpResponse:
+        if context["original"]:
+            context["title"] = f"Edit {context['original']}"
+        return super().render_change_form(request, context, *arguments, **options)
+
+    def add_row(self, request: HttpRequest, row: Scratchpad, form: Any) -> int:
+        answer = create_scratchpad(caller=person(), **form.arguments())
+        tell_cut(request, answer)
+        return answer["scratchpad_id"]
+
+    def change_row(self, request: HttpRequest, row: Scratchpad, form: Any) -> None:
+        if "content" not in form.changed_data:
+            return
+        answer = update_scratchpad(
+            caller=person(),
+            scratchpad_id=row.pk,
+            content=form.cleaned_data["content"],
+            expected_revision=form.cleaned_data["seen"],
+        )
+        tell_cut(request, answer)
+
+    def why_not_edited(self, row: Scratchpad) -> str:
+        return "" if row.workflow.is_active else CLOSED
+
+    def delete_model(self, request: HttpRequest, obj: Scratchpad) -> None:
+        delete_scratchpad(caller=person(), scratchpad_id=obj.pk)
+
+    def named_with_all_it_takes(self, row: Scratchpad) -> str:
+        return f"{row}, with all that it was. That there was such a scratchpad stays in the log."
+
+    def why_kept(self, row: Scratchpad) -> str:
+        return self.why_not_edited(row)
+
+    # -- Added to, taken back ----------------------------------------------------------------------
+
+    def append_view(self, request: HttpRequest, pad: Scratchpad) -> HttpResponse:
+        if request.method != "POST" or not self._is_allowed(request, pad):
+            return HttpResponseRedirect(self.page_of_id(pad.pk))
+        form = AppendForm(request.POST)
+        if append(self, request, pad, form):
+            return HttpResponseRedirect(f"{self.page_of_id(pad.pk)}#end")
+        return self._read(request, pad, form)
+
+    def restore_view(self, request: HttpRequest, pad: Scratchpad) -> HttpResponse:
+        """By a button beside a state: an address that is merely opened changes nothing."""
+        page = self.url("revisions", pad.pk)
+        if request.method != "POST" or not self._is_allowed(request, pad):
+            return HttpResponseRedirect(page)
+        return HttpResponseRedirect(page + restore(self, request, pad))

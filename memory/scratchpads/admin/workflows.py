@@ -1,0 +1,187 @@
+"""Workflows: work that pads are shared for, to be found, read, closed and reopened."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin, messages
+from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Left
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from ctxhub.core.admin.base import Menu, person
+from ctxhub.core.admin.cells import preview
+from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
+from ctxhub.core.admin.indexed import found_ids
+from ctxhub.core.admin.looks import DropdownFilter
+from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.admin.row_actions import row_action
+from ctxhub.core.caller import WRITE
+from ctxhub.core.plurals import counted
+from ctxhub.core.templatetags.moments import moment
+from memory.scratchpads.admin.states import SPOKEN, with_writer
+from memory.scratchpads.admin.workflow_form import WorkflowForm
+from memory.scratchpads.models.scratchpad import Scratchpad, ScratchpadRevision
+from memory.scratchpads.models.workflow import Workflow
+from memory.scratchpads.services.workflows import (
+    close_workflow,
+    create_workflow,
+    delete_workflow,
+    update_workflow,
+)
+
+STATE_COLOURS = {"open": "success", "closed": "warning"}
+FIRST_CHARACTERS = 400
+NEWEST_SHOWN = 12
+
+
+class StateFilter(DropdownFilter):
+    title = parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(state, state) for state in STATE_COLOURS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        state = self.value()
+        return queryset.filter(is_active=state == "open") if state in STATE_COLOURS else queryset
+
+
+@admin.register(Workflow)
+class WorkflowAdmin(NounAdmin):
+    menu = Menu("Knowledge", "account_tree")
+    ref_kind = "workflow"
+    form = WorkflowForm
+    read_template = "ctxhub/workflow.html"
+    why_missing = "Perhaps it was deleted or cleaned?"
+    delete_scope = WRITE
+
+    list_display = ("named", "state", "pads", "by", "updated")
+    list_display_links = ("named",)
+    list_filter = (ProjectFilter, StateFilter, AgentFilter)
+    list_select_related = ("project", "agent")
+    search_help_text = "Words of name or metadata, or of its scratchpads"
+    ordering = ("-updated_at", "-pk")
+    fieldsets = ((None, {"fields": ["name", "metadata"]}),)
+
+    # -- Finding -----------------------------------------------------------------------------------
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Workflow]:
+        rows: QuerySet[Workflow] = super().get_queryset(request)
+        return rows.annotate(pad_count=_count_of_pads())
+
+    def _found(self, request: HttpRequest, rows: QuerySet[Any], typed: str) -> QuerySet[Any]:
+        """In a workflow itself, or in one of its pads."""
+        own, pads = (found_ids(request, kind, typed) for kind in ("workflow", "scratchpad"))
+        if own is None or pads is None:
+            return rows.none()
+        holders = Scratchpad.unscoped.filter(pk__in=pads).values("workflow")
+        return rows.filter(Q(pk__in=own) | Q(pk__in=holders))
+
+    @display(description="Workflow", ordering="name")
+    def named(self, workflow: Workflow) -> SafeString | str:
+        return preview(str(workflow))
+
+    @display(description="State", ordering="is_active", label=STATE_COLOURS)
+    def state(self, workflow: Workflow) -> str:
+        return state_of(workflow)
+
+    @display(description="Scratchpads", ordering="pad_count")
+    def pads(self, workflow: Any) -> SafeString | str:
+        """How many it has, with the way to them."""
+        if not workflow.pad_count:
+            return "none yet"
+        return format_html('<a class="ctx-link" href="{}">{}</a>', list_of_pads(workflow), workflow.pad_count)
+
+    @display(description="Written to", ordering="updated_at")
+    def updated(self, workflow: Workflow) -> SafeString | str:
+        return moment(workflow.updated_at)
+
+    # -- Reading -----------------------------------------------------------------------------------
+
+    def get_read_context(self, request: HttpRequest, row: Workflow) -> dict[str, Any]:
+        return {
+            "state": state_of(row),
+            "state_colours": STATE_COLOURS,
+            "pads": _pads(row),
+            "newest": _newest_states(row),
+            "spoken": SPOKEN,
+            "add_pad": f"{reverse('admin:memory_scratchpad_add')}?{_query(row)}",
+        }
+
+    # -- Writing -----------------------------------------------------------------------------------
+
+    def add_row(self, request: HttpRequest, row: Workflow, form: Any) -> int:
+        return create_workflow(caller=person(), **form.changed())["workflow_id"]
+
+    def change_row(self, request: HttpRequest, row: Workflow, form: Any) -> None:
+        update_workflow(caller=person(), workflow_id=row.pk, **form.changed())
+
+    def delete_model(self, request: HttpRequest, obj: Workflow) -> None:
+        delete_workflow(caller=person(), workflow_id=obj.pk)
+
+    def named_with_all_it_takes(self, row: Any) -> str:
+        pads = "no scratchpads" if not row.pad_count else f"its {counted(row.pad_count, 'scratchpads')}"
+        return f"{row}, with {pads} and all that they were. That there was such a workflow stays in the log."
+
+    # -- Closed, and open again --------------------------------------------------------------------
+
+    @row_action("Close the selected workflows")
+    def close(self, request: HttpRequest, workflows: Sequence[Workflow]) -> None:
+        changed = self._set_state(request, workflows, reopen=False)
+        messages.success(request, f"{changed} closed: pads of a closed one can only be read.")
+
+    @row_action("Reopen the selected workflows")
+    def reopen(self, request: HttpRequest, workflows: Sequence[Workflow]) -> None:
+        changed = self._set_state(request, workflows, reopen=True)
+        messages.success(request, f"{changed} open again.")
+
+    def _set_state(self, request: HttpRequest, workflows: Sequence[Workflow], *, reopen: bool) -> str:
+        """How many were in the other state before: `2 workflows are`."""
+
+        def write(row: Workflow) -> bool:
+            answer = close_workflow(caller=person(), workflow_id=row.pk, reopen=reopen)
+            return answer["result"] == "updated"
+
+        changed = sum(self.write_each(request, workflows, write))
+        return f"{counted(changed, 'workflows')} {'is' if changed == 1 else 'are'}"
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def state_of(workflow: Workflow) -> str:
+    return "open" if workflow.is_active else "closed"
+
+
+def list_of_pads(workflow: Workflow) -> str:
+    return f"{reverse('admin:memory_scratchpad_changelist')}?{_query(workflow)}"
+
+
+def _query(workflow: Workflow) -> str:
+    return urlencode({"project": workflow.project.slug, "workflow": workflow.pk})
+
+
+def _count_of_pads() -> Coalesce:
+    """By itself for each row: a list of workflows that is counted does not count their pads."""
+    pads = Scratchpad.unscoped.filter(workflow=OuterRef("pk")).order_by().values("workflow")
+    counts = pads.annotate(count=Count("pk")).values("count")
+    return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
+
+
+def _pads(workflow: Workflow) -> QuerySet[Scratchpad]:
+    """With how each begins."""
+    pads = Scratchpad.objects.in_project(workflow.project_id).filter(workflow=workflow)
+    begins = Left("content", FIRST_CHARACTERS)
+    return with_writer(pads).defer("content").annotate(begins=begins).order_by("pk")
+
+
+def _newest_states(workflow: Workflow) -> Iterator[ScratchpadRevision]:
+    """What was last written to its pads, by whom."""
+    states = ScratchpadRevision.objects.in_project(workflow.project_id).filter(scratchpad__workflow=workflow)
+    fields = ("number", "change", "length", "at", "agent__name", "scratchpad__name")
+    newest = states.select_related("scratchpad", "agent").only(*fields).order_by("-at", "-pk")
+    return newest[:NEWEST_SHOWN].iterator()

@@ -1,0 +1,57 @@
+"""What people do to a scratchpad beside rewriting it: add at its end, take it back to what it was."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest
+
+from ctxhub.core.admin.base import ProjectAdmin, person
+from ctxhub.core.inputs import read_id
+from memory.scratchpads.admin.form import AppendForm
+from memory.scratchpads.models.scratchpad import Scratchpad
+from memory.scratchpads.services.scratchpads import append_to_scratchpad, restore_scratchpad
+
+UNTOUCHED = "Nothing was written: look at what has changed."
+
+
+def append(model_admin: ProjectAdmin, request: HttpRequest, pad: Scratchpad, form: AppendForm) -> bool:
+    """Others may append at the same time: none of it is lost, so nothing is expected of the pad."""
+    if not form.is_valid():
+        return False
+    content = form.cleaned_data["content"]
+
+    def write() -> Mapping[str, Any]:
+        return append_to_scratchpad(caller=person(), scratchpad_id=pad.pk, content=content)
+
+    answer = model_admin.try_to_write(request, pad, write, partial(form.add_error, "content"))
+    tell_cut(request, answer)
+    return answer is not None
+
+
+def restore(model_admin: ProjectAdmin, request: HttpRequest, pad: Scratchpad) -> str:
+    """Take the pad back, if it is still as the person saw it; the rest of the address to go on to."""
+    revision, seen = (read_id(request.POST.get(name) or "0") for name in ("revision", "seen"))
+    if revision is None or seen is None:
+        return ""
+
+    def write() -> Mapping[str, Any]:
+        return restore_scratchpad(
+            caller=person(), scratchpad_id=pad.pk, revision=revision, expected_revision=seen
+        )
+
+    def refuse(reason: str) -> None:
+        messages.error(request, f"{reason} {UNTOUCHED}")
+
+    answer = model_admin.try_to_write(request, pad, write, refuse)
+    if answer is None:
+        return f"?state={revision}&against=present"
+    tell_cut(request, answer)
+    messages.success(request, f"It is again what it was at revision {revision}.")
+    return ""
+
+
+def tell_cut(request: HttpRequest, answer: Mapping[str, Any] | None) -> None:
+    if answer and (warning := answer.get("warning")):
+        messages.warning(request, warning)

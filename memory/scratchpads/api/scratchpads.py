@@ -1,0 +1,142 @@
+"""Scratchpads over REST: lists, one by its id, what it was, and where something is written."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.etags import IF_MATCH, etag, expecting
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.queries import ReadQuery
+from ctxhub.core.api.shapes import in_parts
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import WRITE
+from ctxhub.core.errors import InvalidInput, NotFound, shown
+from ctxhub.core.inputs import read_id
+from ctxhub.core.readings import Opened
+from memory.scratchpads.api.scratchpad_schemas import (
+    AppendedPad,
+    AppendToPad,
+    ChangedPad,
+    ChangePad,
+    CreatedPad,
+    CreatePad,
+    FoundPad,
+    ListedPad,
+    ListedRevision,
+    Pad,
+    PadQuery,
+    PadSearchQuery,
+    PadsOfWorkflowQuery,
+    PartQuery,
+    RestorePad,
+    Revision,
+    RevisionQuery,
+)
+from memory.scratchpads.selectors import scratchpads as selectors
+from memory.scratchpads.selectors.search import search_scratchpads
+from memory.scratchpads.services import scratchpads as services
+
+
+class PadsViewSet(ProjectViewSet):
+    queries = {"list": PadQuery, "of_workflow": PadsOfWorkflowQuery, "search": PadSearchQuery}
+    bodies = {"create": CreatePad}
+
+    @extend_schema(responses=ListedPad)
+    def list(self, request: Request, slug: str) -> Response:
+        """The pads of a workflow in the order of their creation."""
+        if "workflow_id" not in self.query:
+            raise InvalidInput("workflow_id must be given.", missing=["workflow_id"])
+        return self._list(**self.query)
+
+    @extend_schema(responses=ListedPad(many=True), filters=True)
+    def of_workflow(self, request: Request, slug: str, workflow_id: int) -> Response:
+        """The same below the workflow."""
+        return self._list(workflow_id=workflow_id, **self.query)
+
+    @extend_schema(responses={201: CreatedPad})
+    def create(self, request: Request, slug: str) -> Response:
+        """Begin a pad in a workflow."""
+        answer = self.once(lambda: services.create_scratchpad(caller=self.caller, **self.body))
+        return Response(answer, status=201)
+
+    @extend_schema(responses=FoundPad(many=True), filters=True)
+    def search(self, request: Request, slug: str) -> Response:
+        """Pads by what is written in them, best first; in one pad its lines."""
+        if "query" not in self.query:
+            raise InvalidInput("query must be given.", missing=["query"])
+        return self.listed(Page.of(search_scratchpads(self.project_id, **self.query)))
+
+    def _list(self, **query: Any) -> Response:
+        return self.listed(Page.of(selectors.list_scratchpads(self.project_id, **query)))
+
+
+class PadWrites(ProjectViewSet):
+    """What a view does that writes to a pad: the revision it expects, once."""
+
+    has_versions = True
+
+    def _write(self, service: Callable[..., Mapping[str, Any]], **arguments: Any) -> Response:
+        expected = expecting(self.request, {}).get("expected_version")
+        if expected is not None:
+            arguments["expected_revision"] = read_id(expected) or 0
+        answer = self.once(lambda: dict(service(caller=self.caller, **arguments)))
+        headers = etag(str(answer["revision"])) if "revision" in answer else {}
+        return Response(answer, headers=headers)
+
+
+class PadViewSet(PadWrites):
+    queries = {"retrieve": PartQuery}
+    bodies = {"partial_update": ChangePad, "append": AppendToPad}
+    scopes = {"destroy": WRITE}
+
+    @extend_schema(responses=in_parts(Pad), filters=True)
+    def retrieve(self, request: Request, slug: str, scratchpad_id: int) -> Response:
+        """One pad, whole or in part. Its ETag is its revision."""
+        selectors.clean_part(**self.query)
+        row = selectors.get_scratchpad(self.project_id, scratchpad_id)
+        pad = selectors.opened_pad(row, **self.query)
+        return Response(self.opened(pad), headers=etag(str(row.revision)))
+
+    @extend_schema(parameters=[IF_MATCH], responses=ChangedPad)
+    def partial_update(self, request: Request, slug: str, scratchpad_id: int) -> Response:
+        """Replace its text, or change some lines or a section of it."""
+        return self._write(services.update_scratchpad, scratchpad_id=scratchpad_id, **self.body)
+
+    @extend_schema(parameters=[IF_MATCH], responses={204: None})
+    def destroy(self, request: Request, slug: str, scratchpad_id: int) -> Response:
+        """Remove it and what it was, for good."""
+        self._write(services.delete_scratchpad, scratchpad_id=scratchpad_id)
+        return Response(status=204)
+
+    @extend_schema(parameters=[IF_MATCH], responses=AppendedPad)
+    def append(self, request: Request, slug: str, scratchpad_id: int) -> Response:
+        """Add to its end, whoever else does at the same time."""
+        return self._write(services.append_to_scratchpad, scratchpad_id=scratchpad_id, **self.body)
+
+
+class PadRevisionViewSet(PadWrites):
+    queries = {"list": RevisionQuery, "retrieve": ReadQuery}
+    bodies = {"restore": RestorePad}
+
+    @extend_schema(responses=ListedRevision)
+    def list(self, request: Request, slug: str, scratchpad_id: int) -> Response:
+        """What the pad was, newest first, the present state included."""
+        return self.listed(Page.of(selectors.list_revisions(self.project_id, scratchpad_id, **self.query)))
+
+    @extend_schema(responses=in_parts(Revision), filters=True)
+    def retrieve(self, request: Request, slug: str, scratchpad_id: int, revision: int) -> Response:
+        """The pad as it was, or some lines of it."""
+        asked = self.asked()
+        row = selectors.get_scratchpad(self.project_id, scratchpad_id)
+        if (state := selectors.find_revision(self.project_id, scratchpad_id, revision)) is None:
+            raise NotFound(f"Scratchpad {row.id} has no revision {shown(revision)}.")
+        return Response(self.opened(Opened(selectors.revision_item(row, state), "content", asked)))
+
+    @extend_schema(parameters=[IF_MATCH], responses=ChangedPad)
+    def restore(self, request: Request, slug: str, scratchpad_id: int, revision: int) -> Response:
+        """Make the pad's text what it was; that is a state, too."""
+        where = {"scratchpad_id": scratchpad_id, "revision": revision}
+        return self._write(services.restore_scratchpad, **where, **self.body)

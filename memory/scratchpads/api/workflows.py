@@ -1,0 +1,62 @@
+"""Workflows over REST: lists, and one by its id."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.caller import READ, WRITE
+from memory.scratchpads.api.workflow_schemas import (
+    ChangedWorkflow,
+    ChangeWorkflow,
+    CreatedWorkflow,
+    CreateWorkflow,
+    Workflow,
+    WorkflowQuery,
+)
+from memory.scratchpads.selectors.workflows import get_workflow, list_workflows, workflow_item
+from memory.scratchpads.services import workflows as services
+
+
+class WorkflowViewSet(ProjectViewSet):
+    queries = {"list": WorkflowQuery}
+    bodies = {"create": CreateWorkflow, "partial_update": ChangeWorkflow}
+    scopes = {"destroy": WRITE}
+
+    @extend_schema(responses=Workflow)
+    def list(self, request: Request, slug: str) -> Response:
+        """Workflows, the one written to last first."""
+        return self.listed(Page.of(list_workflows(self.project_id, **self.query)))
+
+    @extend_schema(responses={201: CreatedWorkflow})
+    def create(self, request: Request, slug: str) -> Response:
+        """Begin a piece of work that pads are shared for."""
+        return Response(self._write(services.create_workflow, **self.body), status=201)
+
+    @extend_schema(responses=Workflow)
+    def retrieve(self, request: Request, slug: str, workflow_id: int) -> Response:
+        """One workflow; its pads are below it."""
+        return Response(workflow_item(get_workflow(self.project_id, workflow_id)))
+
+    @extend_schema(responses=ChangedWorkflow)
+    def partial_update(self, request: Request, slug: str, workflow_id: int) -> Response:
+        """Rename it, change what is said of it, close it or open it again."""
+        return Response(self._write(services.update_workflow, workflow_id=workflow_id, **self.body))
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, slug: str, workflow_id: int) -> Response:
+        """Remove it with all its pads, for good."""
+        self.once(lambda: services.delete_workflow(caller=self.caller, workflow_id=workflow_id))
+        return Response(status=204)
+
+    def _write(self, service: Callable[..., Mapping[str, Any]], **arguments: Any) -> dict[str, Any]:
+        return self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
+
+    def _answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        # A token that may only write learns what the write did, and no more.
+        row = get_workflow(self.project_id, answer["workflow_id"]) if self.caller.may(READ) else None
+        return {**answer, **(workflow_item(row) if row else {})}

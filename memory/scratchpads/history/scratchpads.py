@@ -1,0 +1,113 @@
+"""What every change of a scratchpad leaves behind, whoever writes it: among it the states that it was in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core.history import NONE, Change, History
+from ctxhub.core.search.documents import Document
+from ctxhub.core.services.search_index import forget, index_again, index_growth
+from memory.scratchpads.models.scratchpad import PadChange
+from memory.scratchpads.rows.scratchpads import PADS, PadRow, read_content_from
+from memory.scratchpads.rows.workflows import touch_workflows
+from memory.scratchpads.search.scratchpads import (
+    earlier_scratchpad_document,
+    read_scratchpad_documents,
+    scratchpad_document,
+)
+from memory.scratchpads.sql.states import KeptText, insert_states, keep_content, replaced_ids
+
+VERBS = {PadChange.APPENDED: "appended", PadChange.RESTORED: "restored"}
+
+
+@dataclass(frozen=True, slots=True)
+class PadEdit:
+    """How a pad's text was changed, the detail of a change; None: it is as it was.
+
+    `added`: so many characters more at its end, and nobody has read the text. `kept`: the row that keeps the
+    text that it had.
+    """
+
+    how: PadChange | None
+    added: int = 0
+    kept: KeptText | None = None
+
+
+class ScratchpadHistory(History[PadRow]):
+    kind = "scratchpad"
+    table = PADS
+    compared = ("name", "workflow_id", "content")
+
+    def change(
+        self, old: PadRow | None, new: PadRow | None, reason: str = "", detail: PadEdit | None = None
+    ) -> Change[PadRow]:
+        edit = detail or PadEdit(PadChange.CREATED if old is None else None)
+        return super().change(old, new, reason, edit)
+
+    def document(self, row: PadRow) -> Document:
+        return scratchpad_document(row)
+
+    def documents(self, project_id: int, ids: Sequence[int]) -> list[Document]:
+        """Read without what only appends need."""
+        return read_scratchpad_documents(project_id, ids)
+
+    def earlier_document(self, state: KeptText, old: PadRow, new: PadRow) -> Document | None:
+        return earlier_scratchpad_document(new.id, new.name, state, old.content, new.content)
+
+    def verb(self, change: Change[PadRow]) -> str:
+        return VERBS.get(change.detail.how, "updated")
+
+    def data(self, change: Change[PadRow]) -> dict[str, Any]:
+        data: dict[str, Any] = {"note": change.row.name, "workflow": change.row.workflow_id}
+        return {**data, "changed": change.changed} if change.verb == "updated" else data
+
+    def recompute(self, row: PadRow) -> PadRow:
+        return replace(row, length=len(row.content), size=len(row.content.encode()))
+
+    def complete(self, old: PadRow, new: PadRow, at: datetime) -> PadRow:
+        """A new text is a new state."""
+        new = replace(new, revision=old.revision + (new.content != old.content))
+        return super().complete(old, new, at)
+
+    def before_save(self, project_id: int, old: PadRow, new: PadRow) -> PadEdit | None:
+        return self.overwrite(project_id, old, PadChange.REPLACED) if new.content != old.content else None
+
+    def overwrite(self, project_id: int, old: PadRow, how: PadChange) -> PadEdit:
+        """Keep the text that a pad has, before another is written over it."""
+        kept, dropped = keep_content(old.id)
+        forget(project_id, "scratchpad_revision", dropped)
+        return PadEdit(how, kept=kept)
+
+    def before_record(
+        self, project_id: int, agent_id: int | None, changes: Sequence[Change[PadRow]], at: datetime
+    ) -> Mapping[int, KeptText]:
+        """Note the states that pads are in now, and that their workflows are written to."""
+        written = [(change.new, how) for change in changes if change.new and (how := change.detail.how)]
+        forget(project_id, "scratchpad_revision", insert_states(project_id, agent_id, written))
+        self.touch(changes, at)
+        return {change.row.id: kept for change in changes if (kept := change.detail.kept)}
+
+    def touch(self, changes: Sequence[Change[PadRow]], at: datetime) -> None:
+        """Also the workflow that a pad has left."""
+        touch_workflows({row.workflow_id for c in changes for row in (c.old, c.new) if row}, at)
+
+    def index(
+        self, project_id: int, changes: Sequence[Change[PadRow]], states: Mapping[int, Any] = NONE
+    ) -> None:
+        """Of a text that has grown, the end alone; earlier states are found by the pad's name as it is."""
+        for change in changes:
+            if change.detail.added:
+                _index_growth(project_id, change.row, change.detail.added)
+        if others := [change for change in changes if not change.detail.added]:
+            super().index(project_id, others, states)
+        if renamed := [c.row.id for c in changes if c.old and c.old.name != c.row.name]:
+            index_again(project_id, "scratchpad_revision", replaced_ids(project_id, renamed))
+
+
+HISTORY = ScratchpadHistory()
+
+
+def _index_growth(project_id: int, row: PadRow, added: int) -> None:
+    document = scratchpad_document(replace(row, content=""))
+    index_growth(project_id, "scratchpad", document, added, lambda start: read_content_from(row.id, start))

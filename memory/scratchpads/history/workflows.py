@@ -1,0 +1,48 @@
+"""What every change of a workflow leaves behind, whoever writes it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ctxhub.core.history import Change, History
+from ctxhub.core.search.documents import Document
+from ctxhub.core.services.tallies import Place, place
+from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, pads_of_workflows
+from memory.scratchpads.search.workflows import workflow_document
+
+
+class WorkflowHistory(History[WorkflowRow]):
+    """The pads that a deleted workflow takes with it leave the counters here, and no events."""
+
+    kind = "workflow"
+    table = WORKFLOWS
+    compared = ("name", "metadata", "active")
+
+    def document(self, row: WorkflowRow) -> Document:
+        return workflow_document(row)
+
+    def note(self, row: WorkflowRow) -> str:
+        return row.name
+
+    def verb(self, change: Change[WorkflowRow]) -> str:
+        if change.changed != ["active"]:
+            return "updated"
+        return "reopened" if change.row.is_active else "closed"
+
+    def data(self, change: Change[WorkflowRow]) -> dict[str, Any]:
+        note = {"note": change.row.name} if change.row.name else {}
+        if change.verb == "updated":
+            return {**note, "changed": change.changed}
+        pads = change.row.pads if change.new is None else 0
+        return {**note, "scratchpads": pads} if pads else note
+
+    def count(self, changes: Sequence[Change[WorkflowRow]]) -> Counter[Place]:
+        counts = super().count(changes)
+        counts[place("scratchpad")] -= sum(change.row.pads for change in changes if change.new is None)
+        return counts
+
+    def taken_along(self, project_id: int, ids: Sequence[int]) -> Mapping[str, Sequence[int]]:
+        return {"scratchpad": pads_of_workflows(ids)}
+
+
+HISTORY = WorkflowHistory()

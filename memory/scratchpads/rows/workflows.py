@@ -1,0 +1,68 @@
+"""The rows of workflows with how many pads each has."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import sql
+from ctxhub.core.rows import Computed, Derived, Row, Table
+from memory.scratchpads.models.workflow import Workflow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowRow(Row):
+    name: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    is_active: bool = True
+    pads: int = 0
+
+
+def is_kept(metadata: Mapping[str, Any]) -> bool:
+    """Whether it says `keep: never`, or true: it is not cleaned however long nobody writes to it."""
+    keep = metadata.get("keep")
+    return keep is True or (isinstance(keep, str) and keep.strip().lower() == "never")
+
+
+WORKFLOWS = Table(
+    Workflow,
+    WorkflowRow,
+    derived={"is_kept": Derived(of=["metadata"], value=lambda row: is_kept(row.metadata))},
+    computed={"pads": Computed("(SELECT count(*) FROM memory_scratchpad p WHERE p.workflow_id = d.id)")},
+)
+
+
+def workflows_of(pad_ids: Sequence[int]) -> list[int]:
+    """The ids of the workflows that these pads are in."""
+    if not pad_ids:
+        return []
+    among, values = sql.among("id", pad_ids)
+    found = sql.rows(f"SELECT DISTINCT workflow_id FROM memory_scratchpad WHERE {among}", values)  # noqa: S608
+    return [row_id for (row_id,) in found]
+
+
+def touch_workflows(ids: Collection[int], at: datetime) -> None:
+    """Their pads were written to at `at`."""
+    among, values = sql.among("id", sorted(ids))
+    sql.execute(
+        f"UPDATE memory_workflow SET updated_at = %s WHERE {among}",  # noqa: S608
+        [sql.stored_time(at), *values],
+    )
+
+
+def pads_of_workflows(ids: Sequence[int]) -> list[int]:
+    among, values = sql.among("workflow_id", ids)
+    found = sql.rows(f"SELECT id FROM memory_scratchpad WHERE {among} ORDER BY id", values)  # noqa: S608
+    return [pad for (pad,) in found]
+
+
+def idle_workflows(project_id: int, before: datetime, at_most: int) -> list[tuple[int, int]]:
+    """Those that nobody has written to since, the longest ago first: ids, and the bytes in their pads."""
+    found = sql.rows(
+        """
+        SELECT d.id, (SELECT coalesce(sum(p.size), 0) FROM memory_scratchpad p WHERE p.workflow_id = d.id)
+        FROM memory_workflow d WHERE d.project_id = %s AND d.is_kept = %s AND d.updated_at < %s
+        ORDER BY d.updated_at LIMIT %s""",
+        [project_id, False, sql.stored_time(before), at_most],
+    )
+    return [(row_id, int(size)) for row_id, size in found]

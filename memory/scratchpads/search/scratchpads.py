@@ -1,0 +1,52 @@
+"""What scratchpads are found by."""
+
+from collections.abc import Sequence
+
+from ctxhub.core.search.documents import EARLIER, Document, earlier_text
+from memory.scratchpads.rows.scratchpads import PADS, WHOLE, PadRow
+from memory.scratchpads.sql.states import KeptText, read_replaced
+
+
+def scratchpad_document(row: PadRow) -> Document:
+    return Document(
+        object_id=row.id,
+        ref=f"scratchpad:{row.id}",
+        title=row.name,
+        body=row.content,
+        at=row.updated_at,
+        agent_id=row.agent_id,
+        also=[workflow_word(row.workflow_id)],
+    )
+
+
+def read_scratchpad_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
+    return [scratchpad_document(row) for row in PADS.read(project_id, ids, WHOLE).values()]
+
+
+def earlier_scratchpad_document(
+    pad_id: int, name: str, kept: KeptText, was: str, now: str
+) -> Document | None:
+    """What a pad said before a change and no longer after it; None where it said all of it."""
+    if not (gone := earlier_text(was, now)):
+        return None
+    return Document(
+        object_id=kept.id,
+        ref=f"scratchpad:{pad_id}",
+        title=name,
+        body=gone,
+        at=kept.at,
+        agent_id=kept.agent_id,
+        mark=f"was revision {kept.number}",
+        also=[EARLIER],
+        thing_id=pad_id,
+    )
+
+
+def read_earlier_scratchpad_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
+    documents = (earlier_scratchpad_document(*state) for state in read_replaced(project_id, ids))
+    return [document for document in documents if document]
+
+
+def workflow_word(workflow_id: int) -> str:
+    """The word of the scope by which a search narrows to the pads of a workflow."""
+    return f"F{workflow_id}"

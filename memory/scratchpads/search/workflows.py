@@ -1,0 +1,18 @@
+"""What workflows are found by."""
+
+from ctxhub.core.search.documents import Document
+from ctxhub.core.search.readable import as_lines
+from memory.scratchpads.rows.workflows import WorkflowRow
+
+
+def workflow_document(row: WorkflowRow) -> Document:
+    """As old as the workflow: what is new in it is found in its pads, whose every write touches it."""
+    return Document(
+        object_id=row.id,
+        ref=f"workflow:{row.id}",
+        title=row.name or f"workflow {row.id}",
+        body="\n".join(as_lines(row.metadata)),
+        at=row.created_at,
+        agent_id=row.agent_id,
+        mark="" if row.is_active else "closed",
+    )

@@ -1,0 +1,186 @@
+"""Reading scratchpads: some by their ids, those of a workflow, and what they were."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict, Unpack
+
+from ctxhub.core.clock import spoken
+from ctxhub.core.errors import InvalidInput, NotFound, shown
+from ctxhub.core.inputs import clean_limit, read_id
+from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.pages import Condition, ListPlan
+from ctxhub.core.readings import Asked, Excerpt, Opened, clean_asked
+from ctxhub.core.tool_names import operation
+from memory.scratchpads.rows.scratchpads import LISTED, PADS, WHOLE, PadRow
+from memory.scratchpads.selectors.lines import headings, split_lines
+from memory.scratchpads.sql.states import State, list_states, read_state
+
+COLUMNS = ("id", "name", "length", "created_at", "updated_at", "content")
+REVISION_COLUMNS = ("revision", "change", "length", "agent", "at")
+# Of texts no more than this is read for one page of a list: an answer holds less.
+PAGE_BYTES = 256 * 1024
+
+
+class Part(TypedDict, total=False):
+    """What of a pad is asked for: lines "10-40", the last ones, or its headings; nothing said: all of it."""
+
+    lines: str | None
+    tail: int | None
+    outline: bool
+
+
+def find_scratchpads(project_id: int, ids: Sequence[int], fields: Sequence[str] = WHOLE) -> dict[int, PadRow]:
+    """Those that are there, by their ids, in the order asked for."""
+    possible = [row_id for row_id in dict.fromkeys(ids) if 0 < row_id < 2**63]
+    return PADS.read(project_id, possible, fields)
+
+
+def get_scratchpad(project_id: int, scratchpad_id: int, fields: Sequence[str] = WHOLE) -> PadRow:
+    found = find_scratchpads(project_id, [scratchpad_id], fields)
+    if scratchpad_id not in found:
+        raise NotFound(
+            f"There is no scratchpad {shown(scratchpad_id)}.",
+            hint=f"{operation('scratchpad list')} with a workflow_id shows those there are.",
+        )
+    return found[scratchpad_id]
+
+
+def list_scratchpads(
+    project_id: int,
+    workflow_id: int,
+    *,
+    include_content: bool = False,
+    limit: int = 50,
+    cursor: str | None = None,
+) -> Listing:
+    """A workflow's pads, in the order of their creation; none of one that is not there.
+
+    With contents a page ends where they would be more than an answer holds.
+    """
+    of_workflow: Condition = ("d.workflow_id = %s", [workflow_id])
+    plan = ListPlan([of_workflow], order=["id"], is_empty=not 0 < workflow_id < 2**63)
+    page = PADS.page(project_id, plan, limit=limit, cursor=cursor, names=LISTED)
+    rows = _with_contents(project_id, page.rows) if include_content else page.rows
+    has_more = page.has_more or len(rows) < len(page.rows)
+    return Listing(
+        COLUMNS,
+        [
+            [
+                *(row.id, row.name, row.length, spoken(row.created_at), spoken(row.updated_at)),
+                row.content if include_content else None,
+            ]
+            for row in rows
+        ],
+        next=page.cursor_after(len(rows)) if has_more else None,
+        extra=page.total,
+        cursor_after=page.cursor_after,
+    )
+
+
+def scratchpad_item(row: PadRow) -> dict[str, Any]:
+    """A scratchpad as the contract shows it, whole."""
+    return {
+        "id": row.id,
+        "name": row.name,
+        "workflow_id": row.workflow_id,
+        "content": row.content,
+        "created_at": spoken(row.created_at),
+        "updated_at": spoken(row.updated_at),
+        "revision": row.revision,
+    }
+
+
+def clean_part(**part: Unpack[Part]) -> Asked | None:
+    """What of a pad is asked for; raises InvalidInput for two things at once."""
+    said = [name for name, value in part.items() if value is not None and value is not False]
+    if len(said) > 1:
+        raise InvalidInput(f"{' and '.join(said)} exclude one another.")
+    return clean_asked(part.get("lines"), part.get("tail"))
+
+
+def opened_pad(row: PadRow, **part: Unpack[Part]) -> Opened | Excerpt:
+    """A pad to be read, whole or in part; or with its headings instead of its text."""
+    asked = clean_part(**part)
+    item = scratchpad_item(row)
+    if not part.get("outline"):
+        return Opened(item, "content", asked)
+    del item["content"]
+    found = split_lines(row.content)
+    rows = [[heading.level, heading.text, heading.line] for heading in headings(found)]
+    outline = {"columns": ["level", "text", "line"], "rows": rows}
+    return Excerpt({**item, "outline": outline, "total_lines": len(found)})
+
+
+def list_revisions(
+    project_id: int, scratchpad_id: int, *, limit: int = 20, cursor: str | None = None
+) -> Listing:
+    """What a pad was, newest first, the present state included; none of one that is not there."""
+    limit = clean_limit(limit)
+    before = read_cursor(cursor, int)[0] if cursor else 2**63 - 1
+    is_possible = 0 < scratchpad_id < 2**63
+    found = list_states(project_id, scratchpad_id, limit + 1, before) if is_possible else []
+    rows = found[:limit]
+    return Listing(
+        REVISION_COLUMNS,
+        [[row.revision, row.spoken_change, row.length, row.agent, spoken(row.at)] for row in rows],
+        next=make_cursor(rows[-1].revision) if len(found) > limit else None,
+        cursor_after=lambda count: make_cursor(rows[count - 1].revision),
+    )
+
+
+def find_revision(project_id: int, scratchpad_id: int, revision: int) -> State | None:
+    is_possible = 0 < scratchpad_id < 2**63 and 0 < revision < 2**31
+    return read_state(project_id, scratchpad_id, revision) if is_possible else None
+
+
+def content_at(project_id: int, scratchpad_id: int, revision: int) -> str:
+    """A pad's text as it was; raises NotFound for a state that is not kept."""
+    if (state := find_revision(project_id, scratchpad_id, revision)) is None:
+        raise NotFound(
+            f"Scratchpad {shown(scratchpad_id)} has no revision {shown(revision)}.",
+            hint=f"{operation('scratchpad revisions')} lists those that are kept.",
+        )
+    return state.content
+
+
+def revision_item(row: PadRow, state: State) -> dict[str, Any]:
+    """A pad as it was: who made it so, when and how."""
+    return {
+        "id": row.id,
+        "name": row.name,
+        "workflow_id": row.workflow_id,
+        "content": state.content,
+        "revision": state.revision,
+        "change": state.spoken_change,
+        "length": state.length,
+        "agent": state.agent,
+        "at": spoken(state.at),
+    }
+
+
+def open_scratchpads(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
+    """The items behind refs; `full` whole, else a digest: the text cut short."""
+    ids = {row_id: name for name in names if (row_id := read_id(name))}
+    found: Mapping[int, PadRow] = PADS.read(project_id, list(ids), WHOLE)
+    return {ids[row_id]: scratchpad_item(row) if full else _digest(row) for row_id, row in found.items()}
+
+
+def _digest(row: PadRow) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "workflow_id": row.workflow_id,
+        "length": row.length,
+        "content": preview(row.content),
+        "updated_at": spoken(row.updated_at),
+    }
+
+
+def _with_contents(project_id: int, rows: Sequence[PadRow]) -> list[PadRow]:
+    """The first rows with their texts, as far as a page reaches."""
+    kept: list[int] = []
+    total = 0
+    for row in rows:
+        total += row.size
+        if kept and total > PAGE_BYTES:
+            break
+        kept.append(row.id)
+    return [*PADS.read(project_id, kept, WHOLE).values()]

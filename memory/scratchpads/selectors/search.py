@@ -1,0 +1,120 @@
+"""Searching scratchpads: the pads that answer best, or the places in one of them."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from ctxhub.core.inputs import clean_limit
+from ctxhub.core.listing import COUNTED_TO, Listing, total_of
+from ctxhub.core.search.excerpts import Hit as WordHit
+from ctxhub.core.search.excerpts import Wanted, excerpt, find_hits, merged
+from ctxhub.core.search.queries import Term
+from ctxhub.core.selectors.search import DETAILS, Hit, search, wanted_of
+from ctxhub.core.selectors.search_questions import Search, prepare
+from memory.scratchpads.rows.scratchpads import LISTED, PadRow
+from memory.scratchpads.search.scratchpads import workflow_word
+from memory.scratchpads.selectors.lines import split_lines
+from memory.scratchpads.selectors.scratchpads import find_scratchpads
+
+COLUMNS = ("scratchpad_id", "name", "workflow_id", "snippet", "line")
+DETAIL = "standard"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a pad in which something is found, and what that is worth."""
+
+    line: int
+    text: str
+    worth: float
+
+
+def search_scratchpads(
+    project_id: int,
+    query: str,
+    *,
+    workflow_id: int | None = None,
+    scratchpad_id: int | None = None,
+    limit: int = 20,
+    include_content: bool = True,
+) -> Listing:
+    """Best first, what is found between « and ». With a pad given: the lines of it, each with its number.
+
+    Nothing is found in a workflow or a pad that is not there.
+    """
+    limit = clean_limit(limit)
+    if scratchpad_id is not None:
+        return _search_one(project_id, query, workflow_id, scratchpad_id, limit, include_content)
+    within = [] if workflow_id is None else [[workflow_word(workflow_id)]]
+    found = search(project_id, query, kinds=["scratchpad"], within=within, limit=limit, detail=DETAIL)
+    pads = find_scratchpads(project_id, [_id(hit) for hit in found.hits], LISTED)
+    wanted = wanted_of(found.search.weights) if found.search else Wanted({})
+    rows = [
+        [*_about(pads[_id(hit)]), marked(hit.excerpt, wanted) if include_content else None, None]
+        for hit in found.hits
+        if _id(hit) in pads
+    ]
+    return Listing(COLUMNS, rows, extra={**found.total, **_meant(found.search)})
+
+
+def marked(text: str, wanted: Wanted) -> str:
+    """The text with what is found in it between « and »."""
+    parts, done = [], 0
+    for start, end in merged(find_hits(text, wanted)):
+        parts += [text[done:start], "«", text[start:end], "»"]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _search_one(
+    project_id: int, query: str, workflow_id: int | None, pad_id: int, limit: int, include_content: bool
+) -> Listing:
+    prepared = prepare(project_id, query, kinds=["scratchpad"])
+    pad = find_scratchpads(project_id, [pad_id]).get(pad_id)
+    if prepared is None or pad is None or workflow_id not in (None, pad.workflow_id):
+        return Listing(COLUMNS, [], extra=total_of(0))
+    wanted = wanted_of(prepared.weights)
+    places = _places(pad.content, wanted, prepared.query.excluded)
+    best = sorted(places, key=lambda place: (-place.worth, place.line))[:limit]
+    rows = [
+        [
+            *_about(pad),
+            marked(excerpt(place.text, wanted, DETAILS[DETAIL]), wanted) if include_content else None,
+            place.line,
+        ]
+        for place in best
+    ]
+    return Listing(COLUMNS, rows, extra={**total_of(min(len(places), COUNTED_TO + 1)), **_meant(prepared)})
+
+
+def _places(text: str, wanted: Wanted, excluded: Iterable[Term]) -> Sequence[Place]:
+    """The lines with something that is wanted and nothing that is excluded, in the order of the text."""
+    lines = split_lines(text)
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    refused = {number for number, _ in _on_lines(text, starts, wanted_of(dict.fromkeys(excluded, 1.0)))}
+    worths: dict[int, dict[str, float]] = {}
+    for number, hit in _on_lines(text, starts, wanted):
+        if number not in refused:
+            worths.setdefault(number, {})[hit.word] = hit.worth
+    return [Place(number, lines[number - 1], sum(found.values())) for number, found in worths.items()]
+
+
+def _on_lines(text: str, starts: Sequence[int], wanted: Wanted) -> Iterator[tuple[int, WordHit]]:
+    """What is found, with the number of its line. All at once: a word is looked at but once."""
+    return ((bisect_right(starts, hit.start), hit) for hit in find_hits(text, wanted))
+
+
+def _id(hit: Hit) -> int:
+    return hit.document.object_id
+
+
+def _about(pad: PadRow) -> tuple[int, str, int]:
+    return pad.id, pad.name, pad.workflow_id
+
+
+def _meant(asked: Search | None) -> Mapping[str, str]:
+    return {"did_you_mean": asked.did_you_mean} if asked and asked.did_you_mean else {}

@@ -1,0 +1,91 @@
+"""Reading workflows: one, and lists of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ctxhub.core import sql
+from ctxhub.core.clock import spoken
+from ctxhub.core.errors import NotFound, shown
+from ctxhub.core.inputs import clean_query, read_id
+from ctxhub.core.listing import Listing
+from ctxhub.core.pages import Condition, ListPlan
+from ctxhub.core.search.alternatives import parse_filter
+from ctxhub.core.search.documents import kind_word
+from ctxhub.core.search.engines import Narrowing, read_object_ids
+from ctxhub.core.tool_names import operation
+from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, workflows_of
+
+COLUMNS = ("id", "name", "pads", "active", "metadata", "created_at", "updated_at")
+
+
+def find_workflow(project_id: int, workflow_id: int) -> WorkflowRow | None:
+    found = WORKFLOWS.read(project_id, [workflow_id]) if 0 < workflow_id < 2**63 else {}
+    return found.get(workflow_id)
+
+
+def get_workflow(project_id: int, workflow_id: int) -> WorkflowRow:
+    if (row := find_workflow(project_id, workflow_id)) is None:
+        raise NotFound(
+            f"There is no workflow {shown(workflow_id)}.",
+            hint=f"{operation('scratchpad workflows')} lists those there are; "
+            f"{operation('scratchpad create_workflow')} begins one.",
+        )
+    return row
+
+
+def list_workflows(
+    project_id: int,
+    *,
+    active: bool | None = None,
+    text: str | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> Listing:
+    """The contract's list, newest first: what was written to last.
+
+    `text` finds a workflow by its name, its metadata, and by the names and contents of its pads.
+    """
+    page = WORKFLOWS.page(project_id, _plan(project_id, active, text), limit=limit, cursor=cursor)
+    rows = [list(workflow_item(row).values()) for row in page.rows]
+    return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
+
+
+def workflow_item(row: WorkflowRow) -> dict[str, Any]:
+    """A workflow as the contract shows it."""
+    return {
+        "id": row.id,
+        "name": row.name,
+        "pads": row.pads,
+        "active": row.is_active,
+        "metadata": dict(row.metadata),
+        "created_at": spoken(row.created_at),
+        "updated_at": spoken(row.updated_at),
+    }
+
+
+def open_workflows(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
+    """The items behind refs; a digest has no metadata."""
+    ids = {row_id: name for name in names if (row_id := read_id(name))}
+    items = {ids[row_id]: workflow_item(row) for row_id, row in WORKFLOWS.read(project_id, list(ids)).items()}
+    if not full:
+        for item in items.values():
+            del item["metadata"]
+    return items
+
+
+def _plan(project_id: int, active: bool | None, text: str | None) -> ListPlan:
+    conditions: list[Condition] = [] if active is None else [("d.is_active = %s", [active])]
+    if not text:
+        return ListPlan(conditions)
+    answering = _answering(project_id, clean_query(text, "text"))
+    return ListPlan([*conditions, sql.among("d.id", answering)], is_empty=not answering)
+
+
+def _answering(project_id: int, text: str) -> list[int]:
+    """The workflows in which all words of a text stand in one place: in itself, or in one of its pads."""
+    query = parse_filter(project_id, text)
+    own, pads = (
+        read_object_ids(Narrowing([[f"P{project_id}"], [kind_word(kind)]]), query)
+        for kind in ("workflow", "scratchpad")
+    )
+    return list({*own, *workflows_of(pads)})

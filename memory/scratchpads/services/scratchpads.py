@@ -1,0 +1,301 @@
+"""Scratchpads are created, written to and deleted here, and nowhere else."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Literal, NotRequired
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.clock import spoken
+from ctxhub.core.errors import Conflict, InvalidInput, LimitReached
+from ctxhub.core.history import Change
+from ctxhub.core.inputs import (
+    CONTENT_BYTES,
+    clean_name,
+    clean_query,
+    clean_text,
+    refuse_joined_secret,
+    refuse_secret,
+)
+from ctxhub.core.services.words import register_agent
+from ctxhub.core.tool_names import operation
+from ctxhub.core.writing import writing
+from memory.scratchpads.history.scratchpads import HISTORY, PadEdit
+from memory.scratchpads.models.scratchpad import PadChange
+from memory.scratchpads.rows.scratchpads import GROWING, LISTED, PADS, WHOLE, PadRow
+from memory.scratchpads.rules.edits import edited, mode_of, pieces_of_change
+from memory.scratchpads.selectors.scratchpads import content_at, get_scratchpad
+from memory.scratchpads.selectors.workflows import get_workflow
+from memory.scratchpads.sql.writes import append_content
+
+PADS_IN_WORKFLOW = 50
+# What is longer than a pad is cut; what is longer than this was not meant for one.
+SENT_BYTES = 16 * CONTENT_BYTES
+
+
+class CreatePadAnswer(TypedDict):
+    scratchpad_id: int
+    created_at: str
+    warning: NotRequired[str]
+
+
+class AppendAnswer(TypedDict):
+    updated_at: str
+    new_length: int
+    warning: NotRequired[str]
+
+
+class UpdateAnswer(TypedDict):
+    updated_at: str
+    new_length: int
+    revision: int
+    result: Literal["updated", "unchanged"]
+    warning: NotRequired[str]
+
+
+class DeletedPad(TypedDict):
+    deleted: str
+
+
+# -- Services --------------------------------------------------------------------------------------
+
+
+def create_scratchpad(
+    *, caller: Caller, workflow_id: int, name: str, content: str | None = ""
+) -> CreatePadAnswer:
+    """Begin a pad in a workflow. What does not fit into a pad is cut, and `warning` says how much."""
+    name = _clean_name(name, caller)
+    text, warning = _fitted(_clean_content(content, caller))
+    size = len(text.encode())
+    with writing(caller.project_id):
+        _refuse_full_or_closed(caller, workflow_id)
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        new = PadRow(
+            name=name,
+            workflow_id=workflow_id,
+            length=len(text),
+            size=size,
+            agent=caller.agent,
+            agent_id=agent_id,
+            created_at=at,
+            updated_at=at,
+            content=text,
+        )
+        [row] = PADS.insert(caller.project_id, [new])
+        _record(caller, agent_id, HISTORY.change(None, row), at)
+    answer = CreatePadAnswer(scratchpad_id=row.id, created_at=spoken(at))
+    return {**answer, "warning": warning} if warning else answer
+
+
+def append_to_scratchpad(
+    *,
+    caller: Caller,
+    scratchpad_id: int,
+    content: str,
+    separator: str | None = "\n\n",
+    expected_revision: int | None = None,
+) -> AppendAnswer:
+    """Add to the end of a pad, whoever else does at the same time. The separator stands only between."""
+    content = _clean_content(content, caller)
+    if not content:
+        raise InvalidInput("content must not be empty.", missing=["content"])
+    between = "\n\n" if separator is None else clean_text(separator, "separator", caller)
+    with writing(caller.project_id):
+        old = _open_pad(caller, scratchpad_id, GROWING)
+        _refuse_stale(old, None, expected_revision)
+        between = between if old.length else ""
+        added, warning = _fitted(f"{between}{content}", old.size, content)
+        refuse_joined_secret([old.ending, between, added.removeprefix(between)], "content", caller)
+        if not added:
+            return AppendAnswer(updated_at=spoken(old.updated_at), new_length=old.length, warning=warning)
+        at = clock.now()
+        new = replace(
+            old,
+            length=old.length + len(added),
+            size=old.size + len(added.encode()),
+            revision=old.revision + 1,
+            updated_at=at,
+        )
+        agent_id = register_agent(caller, at)
+        append_content(new, added)
+        edit = PadEdit(PadChange.APPENDED, added=len(added))
+        _record(caller, agent_id, HISTORY.change(old, new, detail=edit), at)
+    answer = AppendAnswer(updated_at=spoken(at), new_length=new.length)
+    return {**answer, "warning": warning} if warning else answer
+
+
+def update_scratchpad(
+    *,
+    caller: Caller,
+    scratchpad_id: int,
+    content: str,
+    mode: str | None = None,
+    line: int | None = None,
+    end: int | None = None,
+    section: str | None = None,
+    expected_length: int | None = None,
+    expected_revision: int | None = None,
+) -> UpdateAnswer:
+    """Change a pad's text: replace it, insert before a line, replace lines, or add to a section's end.
+
+    Without a mode, `section`, `line` and `end` tell which is meant: `mode_of`. `line` and `end` count from 1;
+    inserting before the line behind the last one adds at the end. Raises InvalidInput for what does not go
+    together, Conflict where the pad is not as long, or not in the state, that the caller expects; then
+    nothing is written.
+    """
+    change = mode_of(mode, line=line, end=end, section=section)
+    content = _clean_content(content, caller)
+    _refuse_what_is_missing(change, content, line, section)
+    with writing(caller.project_id):
+        old = _open_pad(caller, scratchpad_id)
+        _refuse_stale(old, expected_length, expected_revision)
+        text = edited(old.content, content, change, line=line, end=end, section=section)
+        refuse_joined_secret(pieces_of_change(old.content, text), "content", caller)
+        return _write(caller, old, text, change)
+
+
+def restore_scratchpad(
+    *,
+    caller: Caller,
+    scratchpad_id: int,
+    revision: int,
+    expected_length: int | None = None,
+    expected_revision: int | None = None,
+) -> UpdateAnswer:
+    """Make a pad's text what it was at a revision. That is a state, too: it can be undone in the same way."""
+    with writing(caller.project_id):
+        old = _open_pad(caller, scratchpad_id)
+        _refuse_stale(old, expected_length, expected_revision)
+        text = content_at(caller.project_id, scratchpad_id, revision)
+        return _write(caller, old, text, PadChange.RESTORED)
+
+
+def delete_scratchpad(
+    *, caller: Caller, scratchpad_id: int, expected_revision: int | None = None
+) -> DeletedPad:
+    """Remove a pad and what it was; that there was one stays in the log."""
+    with writing(caller.project_id):
+        old = _open_pad(caller, scratchpad_id, LISTED)
+        _refuse_stale(old, None, expected_revision)
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[old], at=at)
+    return DeletedPad(deleted=f"scratchpad:{old.id}")
+
+
+# -- What a caller may say -------------------------------------------------------------------------
+
+
+def _clean_name(name: str, caller: Caller) -> str:
+    cleaned = clean_name(name, "name")
+    refuse_secret(cleaned, "name", caller)
+    return cleaned
+
+
+def _clean_content(content: str | None, caller: Caller) -> str:
+    return clean_text(content, "content", caller, at_most=SENT_BYTES)
+
+
+def _refuse_what_is_missing(change: PadChange, content: str, line: int | None, section: str | None) -> None:
+    if change in (PadChange.INSERTED, PadChange.LINES_REPLACED) and line is None:
+        raise InvalidInput("line must be given: the number of a line, from 1.", missing=["line"])
+    if change == PadChange.SECTION_EXTENDED:
+        if section is None:
+            raise InvalidInput("section must be given: the text of a heading.", missing=["section"])
+        clean_query(section, "section")
+    if not content and change in (PadChange.INSERTED, PadChange.SECTION_EXTENDED):
+        hint = "replace_lines with an empty content removes lines."
+        raise InvalidInput("content must not be empty.", missing=["content"], hint=hint)
+
+
+def _fitted(text: str, taken: int = 0, content: str | None = None) -> tuple[str, str]:
+    """As much of a text as a pad has room for, cut at a character, and the warning that it was cut.
+
+    `content`: what of it the caller sent, behind a separator, which is not added alone.
+    """
+    room = max(CONTENT_BYTES - taken, 0)
+    data = text.encode()
+    if len(data) <= room:
+        return text, ""
+    kept = data[:room].decode(errors="ignore")
+    if content is not None and len(kept) <= len(text) - len(content):
+        kept = ""
+    cut = len((text if content is None or kept else content).encode()) - len(kept.encode())
+    return kept, f"A pad holds {CONTENT_BYTES:,} bytes: the last {cut:,} were cut off."
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _refuse_full_or_closed(caller: Caller, workflow_id: int) -> None:
+    workflow = get_workflow(caller.project_id, workflow_id)
+    _refuse_closed(workflow.id, is_active=workflow.is_active)
+    if workflow.pads >= PADS_IN_WORKFLOW:
+        raise LimitReached(
+            f"Workflow {workflow.id} has {workflow.pads} pads; the limit is {PADS_IN_WORKFLOW}.",
+            hint="Append to one of them, or begin another workflow.",
+        )
+
+
+def _refuse_closed(workflow_id: int, *, is_active: bool) -> None:
+    if not is_active:
+        raise Conflict(
+            f"Workflow {workflow_id} is closed; its pads can only be read.",
+            hint=f"{operation('scratchpad close_workflow')} with workflow_id={workflow_id} and reopen=true "
+            "opens it again.",
+        )
+
+
+def _open_pad(caller: Caller, scratchpad_id: int, fields: Sequence[str] = WHOLE) -> PadRow:
+    """The pad, which may be written to."""
+    row = get_scratchpad(caller.project_id, scratchpad_id, fields)
+    _refuse_closed(row.workflow_id, is_active=row.is_active)
+    return row
+
+
+def _refuse_stale(row: PadRow, length: int | None, revision: int | None) -> None:
+    current = {"length": row.length, "revision": row.revision}
+    hint = "Read it again; somebody has written to it."
+    if length is not None and length != row.length:
+        raise Conflict(f"The pad has {row.length:,} characters, not {length:,}.", hint=hint, current=current)
+    if revision is not None and revision != row.revision:
+        raise Conflict(f"The pad is at revision {row.revision}, not {revision}.", hint=hint, current=current)
+
+
+def _write(caller: Caller, old: PadRow, text: str, change: PadChange) -> UpdateAnswer:
+    text, warning = _fitted(text)
+    is_change = text != old.content
+    new = _edited(caller, old, text, change) if is_change else old
+    answer = UpdateAnswer(
+        updated_at=spoken(new.updated_at),
+        new_length=new.length,
+        revision=new.revision,
+        result="updated" if is_change else "unchanged",
+    )
+    return {**answer, "warning": warning} if warning else answer
+
+
+def _edited(caller: Caller, old: PadRow, text: str, change: PadChange) -> PadRow:
+    at = clock.now()
+    new = replace(
+        old,
+        content=text,
+        length=len(text),
+        size=len(text.encode()),
+        revision=old.revision + 1,
+        updated_at=at,
+    )
+    agent_id = register_agent(caller, at)
+    edit = HISTORY.overwrite(caller.project_id, old, change)
+    PADS.update(caller.project_id, old, new)
+    _record(caller, agent_id, HISTORY.change(old, new, detail=edit), at)
+    return new
+
+
+def _record(caller: Caller, agent_id: int, change: Change[PadRow], at: datetime) -> None:
+    HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)

@@ -1,0 +1,195 @@
+"""Workflows are begun, changed, closed and deleted here, and nowhere else."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core import clock
+from ctxhub.core.caller import Caller
+from ctxhub.core.clock import spoken
+from ctxhub.core.deletes import delete_rows
+from ctxhub.core.history import Change as HistoryChange
+from ctxhub.core.inputs import clean_name, clean_object, merge_object, refuse_secret
+from ctxhub.core.selectors.config import config_of
+from ctxhub.core.services.events import Change, record
+from ctxhub.core.services.retention import in_words
+from ctxhub.core.services.search_index import forget
+from ctxhub.core.services.tallies import place, tally
+from ctxhub.core.services.words import register_agent
+from ctxhub.core.unset import UNSET, Unset, given
+from ctxhub.core.writing import writing
+from memory.scratchpads.history.workflows import HISTORY
+from memory.scratchpads.models.workflow import Workflow
+from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, idle_workflows, pads_of_workflows
+from memory.scratchpads.selectors.workflows import get_workflow
+
+# What one cleaning takes at most, so that no write waits long for it.
+CLEANED_AT_ONCE = 20
+CLEANED_BYTES = 8 * 1024 * 1024
+
+
+class CreateWorkflowAnswer(TypedDict):
+    workflow_id: int
+    created_at: str
+
+
+class WorkflowAnswer(TypedDict):
+    workflow_id: int
+    active: bool
+    result: Literal["updated", "unchanged"]
+
+
+class DeletedWorkflow(TypedDict):
+    deleted: str
+    scratchpads: int
+
+
+# -- Services --------------------------------------------------------------------------------------
+
+
+def create_workflow(
+    *, caller: Caller, name: str | None = None, metadata: Mapping[str, Any] | None = None
+) -> CreateWorkflowAnswer:
+    """Begin a piece of work that pads are shared for. `metadata.keep` = "never": it is never cleaned."""
+    name = _clean_name(name, caller)
+    metadata = merge_object({}, clean_object(metadata, "metadata", caller))
+    with writing(caller.project_id):
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        row = WorkflowRow(
+            name=name,
+            metadata=metadata,
+            agent=caller.agent,
+            agent_id=agent_id,
+            created_at=at,
+            updated_at=at,
+        )
+        [stored] = WORKFLOWS.insert(caller.project_id, [row])
+        _record(caller, agent_id, HISTORY.change(None, stored), at)
+    return CreateWorkflowAnswer(workflow_id=stored.id, created_at=spoken(at))
+
+
+def update_workflow(
+    *,
+    caller: Caller,
+    workflow_id: int,
+    name: str | None | Unset = UNSET,
+    metadata: Mapping[str, Any] | None | Unset = UNSET,
+    active: bool | None | Unset = UNSET,
+) -> WorkflowAnswer:
+    """Change what is given. Metadata merges by key: null removes one, and no metadata at all all of them."""
+    new_name = UNSET if isinstance(name, Unset) else _clean_name(name, caller)
+    if not isinstance(metadata, Unset):
+        clean_object(metadata, "metadata", caller)
+    with writing(caller.project_id):
+        old = get_workflow(caller.project_id, workflow_id)
+        merged = _merged(caller, old.metadata, metadata)
+        return _change(
+            caller,
+            old,
+            replace(
+                old,
+                name=given(new_name, old.name),
+                metadata=merged,
+                is_active=old.is_active if active is None else given(active, old.is_active),
+            ),
+        )
+
+
+def close_workflow(*, caller: Caller, workflow_id: int, reopen: bool = False) -> WorkflowAnswer:
+    """From now on its pads can only be read; `reopen`: written to again."""
+    with writing(caller.project_id):
+        old = get_workflow(caller.project_id, workflow_id)
+        return _change(caller, old, replace(old, is_active=reopen))
+
+
+def delete_workflow(*, caller: Caller, workflow_id: int) -> DeletedWorkflow:
+    """Remove it with all its pads and what they were; also one that is closed."""
+    with writing(caller.project_id):
+        at = clock.now()
+        row = get_workflow(caller.project_id, workflow_id)
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
+    return DeletedWorkflow(deleted=f"workflow:{row.id}", scratchpads=row.pads)
+
+
+def clean_workflows(project_id: int, now: datetime) -> dict[str, int]:
+    """Remove what nobody has written to for as long as the project says, some at a time; how many went.
+
+    A workflow that says so itself is spared, and every one where the project keeps them for ever. Called
+    inside the project's transaction.
+    """
+    days = config_of(project_id).scratchpad_days
+    if not days:
+        return {}
+    going = _few(idle_workflows(project_id, now - timedelta(days=days), CLEANED_AT_ONCE))
+    if not going:
+        return {}
+    pads = len(_remove(project_id, going))
+    tally(project_id, Counter({place("workflow"): -len(going), place("scratchpad"): -pads}))
+    gone = {name: n for name, n in (("workflows", len(going)), ("scratchpads", pads)) if n}
+    change = Change("hub", "cleaned", "hub:cleanup", {**gone, "note": in_words(gone)})
+    record(project_id=project_id, agent_id=None, changes=[change], at=now)
+    return gone
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _clean_name(name: str | None, caller: Caller) -> str:
+    """It may be blank."""
+    if name is None or not name.strip():
+        return ""
+    cleaned = clean_name(name, "name")
+    refuse_secret(cleaned, "name", caller)
+    return cleaned
+
+
+def _merged(
+    caller: Caller, stored: Mapping[str, Any], said: Mapping[str, Any] | None | Unset
+) -> dict[str, Any]:
+    if isinstance(said, Unset):
+        return dict(stored)
+    return clean_object(merge_object(stored, said) if said is not None else {}, "metadata", caller)
+
+
+def _change(caller: Caller, old: WorkflowRow, new: WorkflowRow) -> WorkflowAnswer:
+    change = HISTORY.change(old, new)
+    if change.changed:
+        at = clock.now()
+        new = replace(new, updated_at=at)
+        WORKFLOWS.update(caller.project_id, old, new)
+        _record(caller, register_agent(caller, at), HISTORY.change(old, new), at)
+    return WorkflowAnswer(
+        workflow_id=new.id, active=new.is_active, result="updated" if change.changed else "unchanged"
+    )
+
+
+def _record(caller: Caller, agent_id: int, change: HistoryChange[WorkflowRow], at: datetime) -> None:
+    HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)
+
+
+def _few(idle: list[tuple[int, int]]) -> list[int]:
+    """As many as have little to be removed; the first in any case."""
+    going: list[int] = []
+    total = 0
+    for row_id, size in idle:
+        total += size
+        if going and total > CLEANED_BYTES:
+            break
+        going.append(row_id)
+    return going
+
+
+def _remove(project_id: int, ids: list[int]) -> list[int]:
+    """The pads that went with them."""
+    pads = pads_of_workflows(ids)
+    forget(project_id, "scratchpad", pads)
+    forget(project_id, "workflow", ids)
+    delete_rows(Workflow, ids)
+    return pads

@@ -1,0 +1,169 @@
+"""The states a scratchpad was in: kept as lengths as long as it only grows, whole where it was changed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core import sql
+from memory.scratchpads.models.scratchpad import PadChange
+from memory.scratchpads.rows.scratchpads import PadRow
+
+# The newest states whose text lies there whole, and the newest states at all.
+WHOLE_KEPT = 50
+KEPT = 1_000
+# Of appends so many at a time go.
+DROPPED_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class KeptText:
+    """The row that keeps what a pad was; `number` is the state's, `at` when it was written."""
+
+    id: int
+    number: int
+    agent_id: int | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a pad was, or is; lists have no content."""
+
+    revision: int
+    change: int
+    length: int
+    agent: str
+    at: datetime
+    content: str = ""
+
+    @property
+    def spoken_change(self) -> str:
+        return str(PadChange(self.change).label)
+
+
+def insert_states(
+    project_id: int, agent_id: int | None, written: Sequence[tuple[PadRow, PadChange]]
+) -> list[int]:
+    """Note what pads are now, written by their own agents where there is none; the rows that made room.
+
+    The ids are those of rows that had a text.
+    """
+    if not written:
+        return []
+    columns = ("project_id", "scratchpad_id", "number", "change", "length", "agent_id", "at")
+    records = [
+        (
+            *(project_id, row.id, row.revision, change.value, row.length, agent_id or row.agent_id),
+            sql.stored_time(row.updated_at),
+        )
+        for row, change in written
+    ]
+    sql.insert("memory_scratchpadrevision", columns, records)
+    full = [row for row, _ in written if row.revision % DROPPED_AT_ONCE == 0]
+    return [gone for row in full for gone in _drop_until(row.id, row.revision - KEPT + DROPPED_AT_ONCE)]
+
+
+def keep_content(row_id: int) -> tuple[KeptText, list[int]]:
+    """Before a pad is changed other than by growing: the text goes to the state that it is now.
+
+    A pad that was written without states gets this one. Also the ids of the rows that went to make room.
+    """
+    [(kept, number, agent_id, at)] = sql.rows(
+        """
+        INSERT INTO memory_scratchpadrevision
+            (project_id, scratchpad_id, number, change, length, agent_id, at, content)
+        SELECT project_id, id, revision, %s, length, agent_id, updated_at, content
+        FROM memory_scratchpad WHERE id = %s
+        ON CONFLICT (scratchpad_id, number) DO UPDATE SET content = excluded.content
+        RETURNING id, number, agent_id, at""",
+        [PadChange.CREATED.value, row_id],
+    )
+    beyond = sql.rows(
+        """
+        SELECT number FROM memory_scratchpadrevision WHERE scratchpad_id = %s AND content IS NOT NULL
+        ORDER BY number DESC LIMIT 1 OFFSET %s""",
+        [row_id, WHOLE_KEPT],
+    )
+    dropped = [row for (last,) in beyond for row in _drop_until(row_id, last)]
+    return KeptText(kept, number, agent_id, sql.read_time(at)), dropped
+
+
+def list_states(project_id: int, row_id: int, limit: int, before: int) -> list[State]:
+    """One page, newest first, of those before a number."""
+    found = sql.rows(
+        f"""
+        SELECT {_FIELDS} FROM memory_scratchpadrevision r LEFT JOIN core_agent a ON a.id = r.agent_id
+        WHERE r.scratchpad_id = %s AND r.project_id = %s AND r.number < %s
+        ORDER BY r.number DESC LIMIT %s""",  # noqa: S608
+        [row_id, project_id, before, limit],
+    )
+    return [_state(values) for values in found]
+
+
+def read_replaced(project_id: int, ids: Sequence[int]) -> list[tuple[int, str, KeptText, str, str]]:
+    """Of rows that keep a text: the pad and its name, the row, the text, and the text that followed it."""
+    where, values = sql.by_ids("r", project_id, ids)
+    found = sql.rows(
+        f"""
+        SELECT p.id, p.name, r.id, r.number, r.agent_id, r.at, r.content, substr(coalesce((
+                SELECT w.content FROM memory_scratchpadrevision w
+                WHERE w.scratchpad_id = r.scratchpad_id AND w.number > r.number AND w.content IS NOT NULL
+                ORDER BY w.number LIMIT 1), p.content), 1, (
+                SELECT n.length FROM memory_scratchpadrevision n
+                WHERE n.scratchpad_id = r.scratchpad_id AND n.number > r.number ORDER BY n.number LIMIT 1))
+        FROM memory_scratchpadrevision r JOIN memory_scratchpad p ON p.id = r.scratchpad_id
+        WHERE {where} AND r.content IS NOT NULL""",  # noqa: S608
+        values,
+    )
+    return [
+        (pad, name, KeptText(row, number, agent_id, sql.read_time(at)), was, now or "")
+        for pad, name, row, number, agent_id, at, was, now in found
+    ]
+
+
+def replaced_ids(project_id: int, pad_ids: Sequence[int]) -> list[int]:
+    """The rows that keep a text of these pads."""
+    among, values = sql.among("scratchpad_id", pad_ids)
+    rows = sql.rows(
+        f"""
+        SELECT id FROM memory_scratchpadrevision
+        WHERE project_id = %s AND {among} AND content IS NOT NULL""",  # noqa: S608
+        [project_id, *values],
+    )
+    return [row_id for (row_id,) in rows]
+
+
+def read_state(project_id: int, row_id: int, number: int) -> State | None:
+    """A state with its text: the beginning of the next text that lies there whole."""
+    found = sql.rows(
+        f"""
+        SELECT {_FIELDS}, substr(coalesce((
+            SELECT n.content FROM memory_scratchpadrevision n
+            WHERE n.scratchpad_id = r.scratchpad_id AND n.number >= r.number AND n.content IS NOT NULL
+            ORDER BY n.number LIMIT 1), p.content), 1, r.length)
+        FROM memory_scratchpadrevision r JOIN memory_scratchpad p ON p.id = r.scratchpad_id
+        LEFT JOIN core_agent a ON a.id = r.agent_id
+        WHERE r.scratchpad_id = %s AND r.project_id = %s AND r.number = %s""",  # noqa: S608
+        [row_id, project_id, number],
+    )
+    return _state(found[0]) if found else None
+
+
+_FIELDS = "r.number, r.change, r.length, coalesce(a.name, 'system'), r.at"
+
+
+def _state(values: Sequence[Any]) -> State:
+    revision, change, length, agent, at, *content = values
+    return State(revision, change, length, agent, sql.read_time(at), *content)
+
+
+def _drop_until(row_id: int, number: int) -> list[int]:
+    """The ids of those that had a text."""
+    rows = sql.rows(
+        """
+        DELETE FROM memory_scratchpadrevision WHERE scratchpad_id = %s AND number <= %s
+        RETURNING CASE WHEN content IS NOT NULL THEN id END""",
+        [row_id, number],
+    )
+    return [row for (row,) in rows if row is not None]

@@ -1,0 +1,15 @@
+"""Scratchpads that grow."""
+
+from ctxhub.core import sql
+from memory.scratchpads.rows.scratchpads import PadRow
+
+
+def append_content(row: PadRow, added: str) -> None:
+    """Add to a pad's end, with what follows from it: nobody reads or sends what was there."""
+    sql.execute(
+        """
+        UPDATE memory_scratchpad
+        SET content = content || %s, length = %s, size = %s, revision = %s, updated_at = %s
+        WHERE id = %s""",
+        [added, row.length, row.size, row.revision, sql.stored_time(row.updated_at), row.id],
+    )

@@ -1,0 +1,330 @@
+"""The tool `scratchpad`: texts that several agents write to at once, in workflows."""
+
+from typing import Annotated, Any, NotRequired, cast
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core.caller import WRITE, Caller
+from ctxhub.core.errors import InvalidInput
+from ctxhub.core.listing import Listing
+from ctxhub.core.readings import Reading
+from ctxhub.core.toolbox.arguments import AsIds, Number, Object, Says, Word, id_of
+from ctxhub.core.toolbox.registry import action, tool
+from memory.scratchpads.selectors import scratchpads as selectors
+from memory.scratchpads.selectors.answers import open_many, open_one, open_revision
+from memory.scratchpads.selectors.search import search_scratchpads
+from memory.scratchpads.selectors.workflows import list_workflows
+from memory.scratchpads.services import scratchpads as services
+from memory.scratchpads.services import workflows
+
+tool(
+    "scratchpad",
+    "Working pads that agents share in a workflow; append to hand on.",
+    otherwise=[
+        ({"workflow_id", "name"}, "create"),
+        ({"scratchpad_id", "content"}, "append"),
+        ({"query"}, "search"),
+        ({"scratchpad_id"}, "get"),
+        ({"scratchpad_ids"}, "get"),
+        ({"workflow_id"}, "list"),
+        (set(), "workflows"),
+    ],
+)
+
+
+PadId = Annotated[Number, id_of("scratchpad")]
+PadIds = Annotated[list[PadId], AsIds]
+WorkflowId = Annotated[Number, id_of("workflow")]
+
+
+class Marks(TypedDict):
+    """What a text that was cut lacks."""
+
+    truncated: NotRequired[bool]
+    total_lines: NotRequired[int]
+    next_lines: NotRequired[str]
+
+
+class GetAnswer(Marks):
+    scratchpad: NotRequired[dict[str, Any] | None]
+    scratchpads: NotRequired[list[dict[str, Any]]]
+    missing: NotRequired[list[int]]
+    omitted: NotRequired[int]
+
+
+class RevisionAnswer(Marks):
+    scratchpad: dict[str, Any] | None
+
+
+class DeleteAnswer(TypedDict):
+    deleted: str
+    scratchpads: NotRequired[int]
+
+
+# -- Workflows -------------------------------------------------------------------------------------
+
+
+@action(
+    "scratchpad",
+    "create_workflow",
+    writes=True,
+    example={"name": "Code Refactoring Task"},
+    also_known_as=("create-workflow", "start", "begin"),
+)
+def create_workflow(
+    caller: Caller, name: str | None = None, metadata: Object | None = None
+) -> workflows.CreateWorkflowAnswer:
+    """Begin a piece of work whose agents share up to 50 pads.
+
+    A workflow that nobody writes to for some days (scratchpad_days) is cleaned; metadata {"keep":"never"}
+    spares it.
+    """
+    return workflows.create_workflow(caller=caller, name=name, metadata=metadata)
+
+
+@action(
+    "scratchpad",
+    "workflows",
+    example={"active": True, "text": "refactoring"},
+    also_known_as=("list-workflows", "get-workflow", "get-latest-active-workflow", "search-workflows"),
+)
+def workflows_(
+    caller: Caller,
+    active: bool | None = None,
+    text: str | None = None,
+    limit: Number = 20,
+    cursor: str | None = None,
+) -> Listing:
+    """Workflows, the one written to last first.
+
+    `text`: all its words stand in the name, the metadata or a pad. `active`: false lists the closed ones.
+    """
+    return list_workflows(caller.project_id, active=active, text=text, limit=limit, cursor=cursor)
+
+
+@action(
+    "scratchpad",
+    "close_workflow",
+    writes=True,
+    idempotent=True,
+    example={"workflow_id": 2},
+    also_known_as=("update-workflow-status", "close", "finish"),
+)
+def close_workflow(caller: Caller, workflow_id: WorkflowId, reopen: bool = False) -> workflows.WorkflowAnswer:
+    """From now on its pads can only be read; reopen lets them be written to again."""
+    return workflows.close_workflow(caller=caller, workflow_id=workflow_id, reopen=reopen)
+
+
+# -- Pads ------------------------------------------------------------------------------------------
+
+
+@action(
+    "scratchpad",
+    "create",
+    writes=True,
+    example={"workflow_id": 2, "name": "code_analysis", "content": "# Findings\n1. A slow query"},
+    also_known_as=("create-scratchpad", "add"),
+)
+def create(caller: Caller, workflow_id: WorkflowId, name: str, content: str = "") -> services.CreatePadAnswer:
+    """Begin a pad in a workflow. It holds 1,048,576 bytes; `warning` says what was cut off."""
+    return services.create_scratchpad(caller=caller, workflow_id=workflow_id, name=name, content=content)
+
+
+@action(
+    "scratchpad",
+    "list",
+    example={"workflow_id": 2},
+    also_known_as=("list-scratchpads", "pads"),
+)
+def list_(
+    caller: Caller,
+    workflow_id: WorkflowId,
+    include_content: bool = False,
+    limit: Number = 50,
+    cursor: str | None = None,
+) -> Listing:
+    """The pads of a workflow in the order of their creation; none of an unknown one."""
+    return selectors.list_scratchpads(
+        caller.project_id, workflow_id, include_content=include_content, limit=limit, cursor=cursor
+    )
+
+
+@action(
+    "scratchpad",
+    "get",
+    example={"scratchpad_id": 3, "lines": "10-40"},
+    also_known_as=("get-scratchpad", "read", "get-scratchpad-outline", "tail-scratchpad"),
+)
+def get(
+    caller: Caller,
+    scratchpad_id: PadId | None = None,
+    scratchpad_ids: PadIds | None = None,
+    lines: Annotated[Word, Says("10-40")] | None = None,
+    tail: Number | None = None,
+    outline: bool = False,
+) -> Reading[GetAnswer]:
+    """A pad with its text, or several: all of it, some lines, the last ones (tail), or its outline.
+
+    An unknown pad is null, of several it is `missing`. A text that is too long is cut: `next_lines` is the
+    `lines` to read on with. `lines`: "10-40", "10", "10-", or "12@21000-", from the 21,000th character of
+    line 12. What is read on with, put one behind the other, is the text.
+    """
+    if (scratchpad_id is None) == (scratchpad_ids is None):
+        raise InvalidInput("Name either scratchpad_id or scratchpad_ids.", missing=["scratchpad_id"])
+    part = selectors.Part(lines=lines, tail=tail, outline=outline)
+    if scratchpad_id is not None:
+        return open_one(caller.project_id, scratchpad_id, **part)
+    return open_many(caller.project_id, scratchpad_ids or [], **part)
+
+
+@action(
+    "scratchpad",
+    "append",
+    writes=True,
+    example={"scratchpad_id": 3, "content": "2. A leak in the pool"},
+    also_known_as=("append-scratchpad", "write"),
+)
+def append(
+    caller: Caller, scratchpad_id: PadId, content: str, separator: str | None = None
+) -> services.AppendAnswer:
+    """Add to the end of a pad; nobody's lines are lost, however many write at once.
+
+    The separator, a blank line unless said, stands between what is there and what is new.
+    """
+    return services.append_to_scratchpad(
+        caller=caller, scratchpad_id=scratchpad_id, content=content, separator=separator
+    )
+
+
+@action(
+    "scratchpad",
+    "update",
+    writes=True,
+    example={
+        "scratchpad_id": 3,
+        "content": "3. No index",
+        "mode": "section",
+        "section": "Findings",
+        "expected_length": 60,
+    },
+    also_known_as=("update-scratchpad", "edit", "replace", "chop-scratchpad"),
+)
+def update(
+    caller: Caller,
+    scratchpad_id: PadId,
+    content: str,
+    mode: Annotated[str, Says("replace|insert|replace_lines|section")] | None = None,
+    line: Number | None = None,
+    end: Number | None = None,
+    section: str | None = None,
+    expected_length: Number | None = None,
+) -> services.UpdateAnswer:
+    """Change a pad: replace all, insert before a line, replace_lines line to end, or add to a section's end.
+
+    Without mode, `section` means section, `line` and `end` replace_lines, `line` alone insert, none of them
+    replace. Lines count from 1; inserting before the line behind the last adds at the end. `section` is the
+    text of a heading. With expected_length (characters, as answers and lists say) nothing is written over
+    that you have not read. revisions shows what was there before, restore brings it back.
+    """
+    return services.update_scratchpad(
+        caller=caller,
+        scratchpad_id=scratchpad_id,
+        content=content,
+        mode=mode,
+        line=line,
+        end=end,
+        section=section,
+        expected_length=expected_length,
+    )
+
+
+@action(
+    "scratchpad",
+    "revisions",
+    example={"scratchpad_id": 3, "revision": 2},
+    also_known_as=("history", "versions"),
+)
+def revisions(
+    caller: Caller,
+    scratchpad_id: PadId,
+    revision: Number | None = None,
+    lines: Annotated[Word, Says("10-40")] | None = None,
+    tail: Number | None = None,
+    limit: Number = 20,
+    cursor: str | None = None,
+) -> Listing | Reading[RevisionAnswer]:
+    """What a pad was, newest first, the present state included; with revision, its text then.
+
+    `lines` and `tail` read a part of that text, as in get.
+    """
+    if revision is not None:
+        return open_revision(caller.project_id, scratchpad_id, revision, lines=lines, tail=tail)
+    if lines is not None or tail is not None:
+        raise InvalidInput("lines and tail read one revision.", missing=["revision"])
+    return selectors.list_revisions(caller.project_id, scratchpad_id, limit=limit, cursor=cursor)
+
+
+@action(
+    "scratchpad",
+    "restore",
+    writes=True,
+    idempotent=True,
+    example={"scratchpad_id": 3, "revision": 2},
+    also_known_as=("undo", "revert"),
+)
+def restore(
+    caller: Caller, scratchpad_id: PadId, revision: Number, expected_length: Number | None = None
+) -> services.UpdateAnswer:
+    """Make a pad's text what it was at a revision; restoring the one before undoes that."""
+    return services.restore_scratchpad(
+        caller=caller, scratchpad_id=scratchpad_id, revision=revision, expected_length=expected_length
+    )
+
+
+@action(
+    "scratchpad",
+    "delete",
+    destroys=True,
+    scope=WRITE,
+    example={"scratchpad_id": 3},
+    also_known_as=("remove", "delete_workflow"),
+)
+def delete(
+    caller: Caller, scratchpad_id: PadId | None = None, workflow_id: WorkflowId | None = None
+) -> DeleteAnswer:
+    """Remove a pad, or a workflow with all its pads, for good."""
+    if (scratchpad_id is None) == (workflow_id is None):
+        raise InvalidInput("Name either scratchpad_id or workflow_id.", missing=["scratchpad_id"])
+    if workflow_id is not None:
+        return cast(DeleteAnswer, workflows.delete_workflow(caller=caller, workflow_id=workflow_id))
+    assert scratchpad_id is not None
+    return cast(DeleteAnswer, services.delete_scratchpad(caller=caller, scratchpad_id=scratchpad_id))
+
+
+@action(
+    "scratchpad",
+    "search",
+    example={"query": "slow query", "workflow_id": 2},
+    also_known_as=("search-scratchpads", "search-scratchpad-content", "find"),
+)
+def search(
+    caller: Caller,
+    query: str,
+    workflow_id: WorkflowId | None = None,
+    scratchpad_id: PadId | None = None,
+    limit: Number = 20,
+    include_content: bool = True,
+) -> Listing:
+    """Find pads by what is written in them, best first; hits stand between « and ».
+
+    With scratchpad_id: the lines of that pad, each with its number.
+    """
+    return search_scratchpads(
+        caller.project_id,
+        query,
+        workflow_id=workflow_id,
+        scratchpad_id=scratchpad_id,
+        limit=limit,
+        include_content=include_content,
+    )

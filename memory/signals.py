@@ -1,0 +1,7 @@
+from memory.constraints import signals as constraints
+from memory.memories import signals as relationships
+
+__all__ = [
+    "constraints",
+    "relationships",
+]

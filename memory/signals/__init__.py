@@ -1,9 +1,0 @@
-from memory.signals import (
-    constraints,
-    relationships,
-)
-
-__all__ = [
-    "constraints",
-    "relationships",
-]

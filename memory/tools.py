@@ -1,0 +1,9 @@
+"""Registers the tools of all families, in the order that help shows them in."""
+
+# ruff: noqa: I001
+from memory.constraints import tools as constraints
+from memory.memories.tools import contexts, memories, relationships
+from memory.decisions.tools import decisions, templates
+from memory.scratchpads import tools as scratchpads
+
+__all__ = ["constraints", "contexts", "decisions", "memories", "relationships", "scratchpads", "templates"]
