@@ -17,7 +17,7 @@ from ctxhub.core.models import Event, Project
 from ctxhub.core.selectors.hub import count_all
 from ctxhub.core.services.config import set_config
 from ctxhub.core.services.events import recorded
-from ctxhub.management.importing import at_once
+from ctxhub.importers.shared import batching as at_once
 from memory.models import Scratchpad, Workflow
 from memory.scratchpads.selectors.scratchpads import content_at, list_revisions
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ctxhub.core import clock
-from ctxhub.management.sqlew.database import NAMING
+from ctxhub.importers.sqlew.database import NAMING
 from tests.sqlew.schemas import LAYERS, PREFIXES, SCHEMAS
 
 # What some versions call otherwise: the first of these names that a table has is the one it means.

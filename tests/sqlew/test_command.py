@@ -19,7 +19,7 @@ from ctxhub.core.models import Event, Project, SearchText
 from ctxhub.core.selectors.hub import count_all
 from ctxhub.core.services.config import set_config
 from ctxhub.core.services.events import recorded
-from ctxhub.management.importing.values import moment_of
+from ctxhub.importers.shared.values import moment_of
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
 from memory.models import Decision

@@ -1,10 +1,10 @@
 from typing import Any
 
 from ctxhub.core.caller import Caller
-from ctxhub.management.free_context.importing import import_knowledge
-from ctxhub.management.free_context.reader import read_knowledge
-from ctxhub.management.importing.command import ImportCommand
-from ctxhub.management.importing.report import Report
+from ctxhub.importers.free_context.importing import import_knowledge
+from ctxhub.importers.free_context.reader import read_knowledge
+from ctxhub.importers.shared.report import Report
+from ctxhub.management.import_command import ImportCommand
 
 
 class Command(ImportCommand):

@@ -1,10 +1,10 @@
 from typing import Any
 
 from ctxhub.core.caller import Caller
-from ctxhub.management.importing.command import ImportCommand
-from ctxhub.management.importing.report import Report
-from ctxhub.management.scratchpads.importing import import_pads
-from ctxhub.management.scratchpads.reader import read_pads
+from ctxhub.importers.scratchpads.importing import import_pads
+from ctxhub.importers.scratchpads.reader import read_pads
+from ctxhub.importers.shared.report import Report
+from ctxhub.management.import_command import ImportCommand
 
 
 class Command(ImportCommand):

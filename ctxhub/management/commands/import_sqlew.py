@@ -4,11 +4,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from ctxhub.core.caller import Caller
-from ctxhub.management.importing.command import ImportCommand
-from ctxhub.management.importing.report import Report
-from ctxhub.management.sqlew.database import old_database
-from ctxhub.management.sqlew.importing import import_hub
-from ctxhub.management.sqlew.reader import read_hub
+from ctxhub.importers.shared.report import Report
+from ctxhub.importers.sqlew.database import old_database
+from ctxhub.importers.sqlew.importing import import_hub
+from ctxhub.importers.sqlew.reader import read_hub
+from ctxhub.management.import_command import ImportCommand
 
 FOLDER = ".sqlew"
 

@@ -11,11 +11,11 @@ from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import clean_choice, clean_text, refuse_secret
 from ctxhub.core.selectors.config import config_of
 from ctxhub.core.working_time import moment_before
-from ctxhub.management.importing.at_once import batches
-from ctxhub.management.importing.fitting import Fitting
-from ctxhub.management.importing.report import Report
-from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
-from ctxhub.management.sqlew.rows import OldChange
+from ctxhub.importers.shared.batching import batches
+from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.report import Report
+from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
+from ctxhub.importers.sqlew.rows import OldChange
 from tracking.models import ChangeKind, FileChange
 from tracking.selectors.paths import clean_file
 from tracking.services.change_log import record_changes

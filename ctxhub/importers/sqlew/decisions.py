@@ -9,13 +9,13 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.services.search_index import index_again
 from ctxhub.core.unset import given
-from ctxhub.management.importing.at_once import batches
-from ctxhub.management.importing.fitting import Fitting
-from ctxhub.management.importing.report import Report
-from ctxhub.management.importing.values import is_numeric, text_of
-from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
-from ctxhub.management.sqlew.reasons import clean_reasons
-from ctxhub.management.sqlew.rows import OldDecision, OldVersion
+from ctxhub.importers.shared.batching import batches
+from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.report import Report
+from ctxhub.importers.shared.values import is_numeric, text_of
+from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
+from ctxhub.importers.sqlew.reasons import clean_reasons
+from ctxhub.importers.sqlew.rows import OldDecision, OldVersion
 from memory.decisions.history.decisions import HISTORY
 from memory.decisions.inputs.decisions import DecisionFields, clean_fields
 from memory.decisions.rows.decisions import DECISIONS, DecisionRow

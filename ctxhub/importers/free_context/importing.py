@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.writing import writing
-from ctxhub.management.free_context.contexts import (
+from ctxhub.importers.free_context.contexts import (
     choose_contexts,
     clean_contexts,
     general_context,
@@ -13,21 +13,21 @@ from ctxhub.management.free_context.contexts import (
     note_contexts,
     write_contexts,
 )
-from ctxhub.management.free_context.memories import (
+from ctxhub.importers.free_context.memories import (
     choose_memories,
     clean_memories,
     note_memories,
     write_memories,
 )
-from ctxhub.management.free_context.reader import OldKnowledge
-from ctxhub.management.free_context.relationships import (
+from ctxhub.importers.free_context.reader import OldKnowledge
+from ctxhub.importers.free_context.relationships import (
     choose_relationships,
     clean_relationships,
     write_relationships,
 )
-from ctxhub.management.importing.fitting import Fitting
-from ctxhub.management.importing.report import Report, record_import
-from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
+from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.report import Report, record_import
+from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 
 KINDS = ("contexts", "memories", "relationships", "tags")
 

@@ -9,14 +9,14 @@ from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import CONTENT_BYTES
 from ctxhub.core.token_count import count_tokens
 from ctxhub.core.unset import given
-from ctxhub.management.free_context.contexts import GENERAL, fit_stack, names_of, words_of
-from ctxhub.management.free_context.reader import OldMemory
-from ctxhub.management.importing.at_once import light_batches
-from ctxhub.management.importing.cutting import Notes, fit_choice, fit_name, fit_object, fit_text
-from ctxhub.management.importing.fitting import Fitting
-from ctxhub.management.importing.imported import IMPORTED_ID, Imported, add_new, as_id, clean_id
-from ctxhub.management.importing.report import Report
-from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
+from ctxhub.importers.free_context.contexts import GENERAL, fit_stack, names_of, words_of
+from ctxhub.importers.free_context.reader import OldMemory
+from ctxhub.importers.shared.batching import light_batches
+from ctxhub.importers.shared.imported import IMPORTED_ID, Imported, add_new, as_id, clean_id
+from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.report import Report
+from ctxhub.importers.shared.truncating import Notes, fit_choice, fit_name, fit_object, fit_text
+from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from memory.memories.history.memories import HISTORY
 from memory.memories.inputs.memories import clean_memory
 from memory.memories.models.memory import TITLE_LENGTH

@@ -8,11 +8,11 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.models.priority import Priority
 from ctxhub.core.unset import given
-from ctxhub.management.importing.at_once import batches
-from ctxhub.management.importing.fitting import Fitting
-from ctxhub.management.importing.report import Report
-from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
-from ctxhub.management.sqlew.rows import OldConstraint
+from ctxhub.importers.shared.batching import batches
+from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.report import Report
+from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
+from ctxhub.importers.sqlew.rows import OldConstraint
 from memory.constraints.history import HISTORY
 from memory.constraints.inputs import clean_constraint
 from memory.constraints.rows import CONSTRAINTS, ConstraintRow

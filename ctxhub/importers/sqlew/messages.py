@@ -12,11 +12,11 @@ from ctxhub.core.errors import InvalidInput
 from ctxhub.core.models.priority import Priority
 from ctxhub.core.selectors.config import config_of
 from ctxhub.core.working_time import moment_before
-from ctxhub.management.importing.at_once import batches
-from ctxhub.management.importing.fitting import Fitting
-from ctxhub.management.importing.report import Report
-from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
-from ctxhub.management.sqlew.rows import OldMessage
+from ctxhub.importers.shared.batching import batches
+from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.report import Report
+from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
+from ctxhub.importers.sqlew.rows import OldMessage
 from messaging.models import Delivery, Message, MessageType, RequestState
 from messaging.services.ageing import UNREAD_LAST
 from messaging.services.message_fields import MessageFields, clean_message

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from ctxhub.core.errors import shown
-from ctxhub.management.importing.files import NotReadable
-from ctxhub.management.importing.values import moment_of, read_json, text_of
-from ctxhub.management.sqlew.database import OldDatabase
-from ctxhub.management.sqlew.rows import (
+from ctxhub.importers.shared.files import NotReadable
+from ctxhub.importers.shared.values import moment_of, read_json, text_of
+from ctxhub.importers.sqlew.database import OldDatabase
+from ctxhub.importers.sqlew.rows import (
     OldChange,
     OldConstraint,
     OldDecision,

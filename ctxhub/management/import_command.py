@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ctxhub.core.caller import Caller
-from ctxhub.management.importing.files import NotReadable
-from ctxhub.management.importing.report import Report
+from ctxhub.importers.shared.files import NotReadable
+from ctxhub.importers.shared.report import Report
 from ctxhub.management.projects import find_project
 from ctxhub.management.refusals import as_sentences, refuse_unmigrated
 

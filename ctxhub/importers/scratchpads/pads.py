@@ -9,13 +9,13 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.history import Change
 from ctxhub.core.inputs import CONTENT_BYTES, clean_text
-from ctxhub.management.importing.at_once import batches, light_batches
-from ctxhub.management.importing.cutting import Notes, cleaned_name, fit_text
-from ctxhub.management.importing.fitting import Fitting
-from ctxhub.management.importing.imported import as_id
-from ctxhub.management.importing.report import Report
-from ctxhub.management.scratchpads.reader import OldPad
-from ctxhub.management.scratchpads.workflows import NewWorkflow
+from ctxhub.importers.scratchpads.reader import OldPad
+from ctxhub.importers.scratchpads.workflows import NewWorkflow
+from ctxhub.importers.shared.batching import batches, light_batches
+from ctxhub.importers.shared.imported import as_id
+from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.report import Report
+from ctxhub.importers.shared.truncating import Notes, cleaned_name, fit_text
 from memory.models import Scratchpad
 from memory.scratchpads.history.scratchpads import ScratchpadHistory
 from memory.scratchpads.rows.scratchpads import PADS, PadRow

@@ -9,13 +9,13 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import TEXT_BYTES
 from ctxhub.core.unset import given
-from ctxhub.management.free_context.reader import OldContext
-from ctxhub.management.importing.at_once import AT_ONCE, batches
-from ctxhub.management.importing.cutting import Notes, as_object, fit_name, fit_object, fit_text
-from ctxhub.management.importing.fitting import Fitting
-from ctxhub.management.importing.imported import IMPORTED_ID, Imported, add_new, clean_id
-from ctxhub.management.importing.report import Report
-from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
+from ctxhub.importers.free_context.reader import OldContext
+from ctxhub.importers.shared.batching import AT_ONCE, batches
+from ctxhub.importers.shared.imported import IMPORTED_ID, Imported, add_new, clean_id
+from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.report import Report
+from ctxhub.importers.shared.truncating import Notes, as_object, fit_name, fit_object, fit_text
+from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from memory.memories.history.contexts import HISTORY
 from memory.memories.inputs.contexts import clean_context
 from memory.memories.models.context import STACK_LENGTH

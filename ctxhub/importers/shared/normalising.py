@@ -7,7 +7,7 @@ from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.inputs import LIST_LENGTH, WORD_LENGTH, clean_agent, clean_name, refuse_secret, separated
 from ctxhub.core.plurals import singular
-from ctxhub.management.importing.report import Report
+from ctxhub.importers.shared.report import Report
 
 _PARTICULARS = re.compile(r"'[^']*'|\"[^\"]*\"|\d[\d,]*")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ctxhub.management.importing.values import text_of
+from ctxhub.importers.shared.values import text_of
 
 SECONDS_TO_WAIT = 5.0
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
-from ctxhub.management.importing.fitting import Fitting
-from ctxhub.management.sqlew.rows import Reasons
+from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.sqlew.rows import Reasons
 from memory.decisions.inputs.decisions import DecisionArguments, clean_fields
 
 

@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from ctxhub.core.errors import InvalidInput
-from ctxhub.management.free_context.reader import OldRelationship
-from ctxhub.management.importing.at_once import batches
-from ctxhub.management.importing.cutting import Notes, fit_choice
-from ctxhub.management.importing.fitting import Fitting
-from ctxhub.management.importing.imported import as_id
-from ctxhub.management.importing.report import Report
+from ctxhub.importers.free_context.reader import OldRelationship
+from ctxhub.importers.shared.batching import batches
+from ctxhub.importers.shared.imported import as_id
+from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.report import Report
+from ctxhub.importers.shared.truncating import Notes, fit_choice
 from memory.memories.history.relationships import change_of, record_relationships
 from memory.models import Relation, Relationship
 

@@ -10,24 +10,24 @@ from ctxhub.core.inputs import separated
 from ctxhub.core.models.config import Config
 from ctxhub.core.selectors.config import config_of
 from ctxhub.core.writing import writing
-from ctxhub.management.importing.fitting import Fitting
-from ctxhub.management.importing.report import Report, record_import
-from ctxhub.management.importing.vocabulary import Vocabulary, Wanted
-from ctxhub.management.sqlew.changes import choose_changes, clean_changes, note_changes, write_changes
-from ctxhub.management.sqlew.constraints import (
+from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.report import Report, record_import
+from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
+from ctxhub.importers.sqlew.changes import choose_changes, clean_changes, note_changes, write_changes
+from ctxhub.importers.sqlew.constraints import (
     choose_constraints,
     clean_constraints,
     note_constraints,
     write_constraints,
 )
-from ctxhub.management.sqlew.decisions import (
+from ctxhub.importers.sqlew.decisions import (
     choose_decisions,
     clean_decisions,
     note_decisions,
     write_decisions,
 )
-from ctxhub.management.sqlew.messages import choose_messages, clean_messages, note_messages, write_messages
-from ctxhub.management.sqlew.rows import OldHub
+from ctxhub.importers.sqlew.messages import choose_messages, clean_messages, note_messages, write_messages
+from ctxhub.importers.sqlew.rows import OldHub
 
 KINDS = (
     *("decisions", "revisions", "rationales", "constraints", "messages", "changes"),

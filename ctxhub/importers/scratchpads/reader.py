@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ctxhub.management.importing.files import NotReadable, OldTables, column_names, opened, table_names
-from ctxhub.management.importing.imported import flag
-from ctxhub.management.importing.values import moment_of, read_json, text_of
+from ctxhub.importers.shared.files import NotReadable, OldTables, column_names, opened, table_names
+from ctxhub.importers.shared.imported import flag
+from ctxhub.importers.shared.values import moment_of, read_json, text_of
 
 TABLES = ("workflows", "scratchpads")
 

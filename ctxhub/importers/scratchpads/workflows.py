@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from ctxhub.core.caller import Caller
 from ctxhub.core.errors import InvalidInput
 from ctxhub.core.selectors.config import config_of
-from ctxhub.management.importing.at_once import batches
-from ctxhub.management.importing.cutting import Notes, as_object, cleaned_name, fit_object
-from ctxhub.management.importing.fitting import Fitting
-from ctxhub.management.importing.imported import IMPORTED_ID, Imported, add_new, as_id, clean_id
-from ctxhub.management.importing.report import Report
-from ctxhub.management.scratchpads.reader import OldPad, OldWorkflow
+from ctxhub.importers.scratchpads.reader import OldPad, OldWorkflow
+from ctxhub.importers.shared.batching import batches
+from ctxhub.importers.shared.imported import IMPORTED_ID, Imported, add_new, as_id, clean_id
+from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.report import Report
+from ctxhub.importers.shared.truncating import Notes, as_object, cleaned_name, fit_object
 from memory.models import Workflow
 from memory.scratchpads.history.workflows import HISTORY
 from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, is_kept

@@ -12,8 +12,8 @@ from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
 from ctxhub.core.models.base import NamedRow
 from ctxhub.core.services.events import Change, record
 from ctxhub.core.services.words import agent_registered
-from ctxhub.management.importing.at_once import AT_ONCE
-from ctxhub.management.importing.report import Report
+from ctxhub.importers.shared.batching import AT_ONCE
+from ctxhub.importers.shared.report import Report
 
 # The layers that a project begins with, and those that later versions of sqlew brought.
 OFFERED = (

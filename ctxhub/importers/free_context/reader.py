@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ctxhub.management.importing.files import NotReadable, OldTables, column_names, opened, table_names
-from ctxhub.management.importing.values import moment_of, read_json, text_of
+from ctxhub.importers.shared.files import NotReadable, OldTables, column_names, opened, table_names
+from ctxhub.importers.shared.values import moment_of, read_json, text_of
 
 TABLES = ("contexts", "memories", "relationships")
 NEEDED = {"contexts": "name", "memories": "context_id"}

@@ -5,11 +5,11 @@ from contextlib import nullcontext
 from ctxhub.core import clock
 from ctxhub.core.caller import Caller
 from ctxhub.core.writing import writing
-from ctxhub.management.importing.fitting import Fitting
-from ctxhub.management.importing.report import Report, record_import
-from ctxhub.management.scratchpads.pads import choose_pads, clean_pads, write_pads
-from ctxhub.management.scratchpads.reader import OldPads
-from ctxhub.management.scratchpads.workflows import choose_workflows, clean_workflows, write_workflows
+from ctxhub.importers.scratchpads.pads import choose_pads, clean_pads, write_pads
+from ctxhub.importers.scratchpads.reader import OldPads
+from ctxhub.importers.scratchpads.workflows import choose_workflows, clean_workflows, write_workflows
+from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.report import Report, record_import
 from memory.scratchpads.rows.workflows import touch_workflows
 
 KINDS = ("workflows", "scratchpads")

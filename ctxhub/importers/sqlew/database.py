@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ctxhub.management.importing.files import NotReadable, OldTables, column_names, opened, table_names
-from ctxhub.management.importing.values import text_of
+from ctxhub.importers.shared.files import NotReadable, OldTables, column_names, opened, table_names
+from ctxhub.importers.shared.values import text_of
 
 # Tables that only name things: `m_` from version 1.1 on, where all others are called `t_`.
 NAMING = (
