@@ -90,9 +90,9 @@ def _profile(
 
 def _runner() -> Callable[[dict[str, Any]], dict[str, Any]]:
     """A call as both transports make it, without the protocol around it."""
-    from ctxhub.core.caller import Caller
+    from ctxhub.core.kit.caller import Caller
     from ctxhub.core.models import Project
-    from ctxhub.core.token_count import count_tokens
+    from ctxhub.core.text.token_count import count_tokens
     from ctxhub.core.toolbox import dispatch
     from ctxhub.core.toolbox.surface import find_call
 

@@ -14,7 +14,7 @@ from benchmarks.inside import connected
 from benchmarks.prose import Prose
 
 if TYPE_CHECKING:
-    from ctxhub.core.caller import Caller
+    from ctxhub.core.kit.caller import Caller
     from memory.memories.rows.memories import MemoryRow
 
 BATCH = 250
@@ -40,8 +40,8 @@ def _fill(prose: Prose, size: int, projects: int) -> dict["Caller", list[int]]:
     from django.core.management import call_command
 
     from benchmarks.seeding import tidy
-    from ctxhub.core.caller import Caller
-    from ctxhub.core.services.projects import create_project
+    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.kit.caller import Caller
     from memory.memories.services.relationships import relate
 
     call_command("migrate", verbosity=0)
@@ -62,8 +62,8 @@ def _fill(prose: Prose, size: int, projects: int) -> dict["Caller", list[int]]:
 
 
 def _write(caller: "Caller", prose: Prose, count: int) -> list[int]:
-    from ctxhub.core import clock
-    from ctxhub.core.writing import writing
+    from ctxhub.core.kit import clock
+    from ctxhub.core.kit.transactions import writing
     from memory.memories.history.memories import HISTORY
     from memory.memories.rows.memories import MEMORIES
     from memory.memories.services.contexts import create_context

@@ -14,7 +14,7 @@ from benchmarks.questions.made import made_entries
 from benchmarks.tokens import compact, counter
 
 if TYPE_CHECKING:
-    from ctxhub.core.caller import Caller
+    from ctxhub.core.kit.caller import Caller
 
 # What five of them are about; and what finds something in all of them, as Free Context's table supposes.
 QUERIES = (
@@ -82,8 +82,8 @@ def main() -> None:
 def _fill() -> "Caller":
     from django.core.management import call_command
 
-    from ctxhub.core.caller import Caller
-    from ctxhub.core.services.projects import create_project
+    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.kit.caller import Caller
     from memory.memories.services.memories import add_memory
 
     call_command("migrate", verbosity=0)
@@ -97,7 +97,7 @@ def _fill() -> "Caller":
 
 def _padded(own: str, entries: list[Entry], number: int) -> str:
     """What is said of the title's matter, and what else the same note holds: about 500 tokens of it."""
-    from ctxhub.core.token_count import count_tokens
+    from ctxhub.core.text.token_count import count_tokens
 
     paragraphs, tokens = [own] if own else [], count_tokens(own)
     for entry in entries[number :: len(HOOKS) + OTHERS]:

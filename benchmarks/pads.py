@@ -80,8 +80,8 @@ def _fill(size: int) -> list[int]:
     from django.core.management import call_command
 
     from benchmarks.seeding import tidy
-    from ctxhub.core.caller import Caller
-    from ctxhub.core.services.projects import create_project
+    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.kit.caller import Caller
     from memory.scratchpads.services.scratchpads import create_scratchpad
     from memory.scratchpads.services.workflows import create_workflow
 

@@ -71,9 +71,9 @@ def ask_set(name: str, *, aside: bool) -> tuple[list[Asked], list[Asked]]:
 
 def _search_of(name: str, hub: HubRows) -> Callable[[str], list[str]]:
     """A search of a new project with the rows of the hub, as an agent's."""
-    from ctxhub.core.caller import Caller
-    from ctxhub.core.selectors.search import search
-    from ctxhub.core.services.projects import create_project
+    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.kit.caller import Caller
+    from ctxhub.core.search.selectors.search import search
 
     slug = f"{name}-{hub.name}".replace("_", "-")
     caller = Caller(project=create_project(slug=slug), agent="bench", keeps_secrets=True)

@@ -89,7 +89,7 @@ def _mistyped(question: Question, seed: int) -> Question:
 
 
 def _ours(entries: Sequence[Entry]) -> Mapping[str, Search]:
-    from ctxhub.core.selectors.search import search
+    from ctxhub.core.search.selectors.search import search
 
     project_id, ids = _write(entries)
 
@@ -111,8 +111,8 @@ def _by_meaning(search: Search) -> Search:
 
 def _write(entries: Sequence[Entry]) -> tuple[int, dict[str, str]]:
     """Store every entry as what it is; its id by its ref."""
-    from ctxhub.core.caller import Caller
-    from ctxhub.core.services.projects import create_project
+    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.kit.caller import Caller
 
     caller = Caller(project=create_project(slug="bench"), agent="bench", keeps_secrets=True)
     return caller.project_id, write_rows(caller, [_row(entry) for entry in entries])
@@ -160,7 +160,7 @@ def _tsvector(operator: str) -> Search:
 
 
 def _asked(statement: str, values: Sequence[str]) -> list[str]:
-    from ctxhub.core import sql
+    from ctxhub.core.kit import sql
 
     return [found for (found,) in sql.rows(statement, values)] if values[0] else []
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.questions.hubs import Row, RowKind
 
 if TYPE_CHECKING:
-    from ctxhub.core.caller import Caller
+    from ctxhub.core.kit.caller import Caller
 
 
 def write_rows(caller: "Caller", rows: Sequence[Row]) -> dict[str, str]:
@@ -16,7 +16,7 @@ def write_rows(caller: "Caller", rows: Sequence[Row]) -> dict[str, str]:
     Order is order of writing: search tells equals apart by their times, which rise from row to row. Later
     values are written after all first ones, since others have spoken in between.
     """
-    from ctxhub.core.writing import writing
+    from ctxhub.core.kit.transactions import writing
 
     writer = RowWriter(caller)
     with writing(caller.project_id):

@@ -16,7 +16,7 @@ from benchmarks.inside import connected
 from benchmarks.prose import Prose
 
 if TYPE_CHECKING:
-    from ctxhub.core.caller import Caller
+    from ctxhub.core.kit.caller import Caller
 
 BATCH = 50
 
@@ -41,8 +41,8 @@ def _fill(prose: Prose, size: int, projects: int) -> tuple[list["Caller"], int]:
     from django.core.management import call_command
 
     from benchmarks.seeding import tidy
-    from ctxhub.core.caller import Caller
-    from ctxhub.core.services.projects import create_project
+    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.kit.caller import Caller
     from memory.decisions.services.decisions import set_decision_batch
 
     call_command("migrate", verbosity=0)
@@ -68,7 +68,7 @@ def _decision(prose: Prose, number: int) -> dict[str, Any]:
 
 
 def _report_size(engine: Engine, raw: int) -> None:
-    from ctxhub.core import sql
+    from ctxhub.core.kit import sql
 
     [(words, scope)] = (
         sql.rows("SELECT sum(octet_length(words)), sum(octet_length(scope)) FROM core_searchtext")
@@ -84,7 +84,7 @@ def _report_size(engine: Engine, raw: int) -> None:
 
 
 def _report_speed(prose: Prose, callers: list["Caller"], calls: int) -> None:
-    from ctxhub.core.selectors.search import search
+    from ctxhub.core.search.selectors.search import search
 
     def mistyped() -> str:
         words = [prose.word() for _ in range(4)]

@@ -19,7 +19,7 @@ from benchmarks import texts
 from benchmarks.seeding_work import READER, seed_work
 
 if TYPE_CHECKING:
-    from ctxhub.core.caller import Caller
+    from ctxhub.core.kit.caller import Caller
 
 RARE_TAG, COMMON_TAG = "rare", "common"
 RARE_LAYER, COMMON_LAYER = "planning", "data"
@@ -61,11 +61,11 @@ def items_of(size: int) -> Iterator[dict[str, Any]]:
 
 def seed(size: int) -> str:
     """Fill the database that Django is set to; a token that reads and writes."""
-    from ctxhub.core.caller import Caller
+    from ctxhub.core.accounts.services.access_tokens import create_token
+    from ctxhub.core.accounts.services.projects import create_project
+    from ctxhub.core.kit.caller import Caller
+    from ctxhub.core.kit.transactions import writing
     from ctxhub.core.models import Layer
-    from ctxhub.core.services.access_tokens import create_token
-    from ctxhub.core.services.projects import create_project
-    from ctxhub.core.writing import writing
     from memory.decisions.services.decisions import set_decision_batch
 
     project = create_project(slug="bench")
@@ -78,7 +78,7 @@ def seed(size: int) -> str:
     for first in range(0, len(batches), BATCHES_IN_A_TRANSACTION):
         with writing(project.pk):
             for number in range(first, min(first + BATCHES_IN_A_TRANSACTION, len(batches))):
-                with patch("ctxhub.core.clock.now", return_value=started + number * step):
+                with patch("ctxhub.core.kit.clock.now", return_value=started + number * step):
                     set_decision_batch(caller=callers[number % AGENTS], items=batches[number])
     seed_work([*callers, register(Caller(project=project, agent=READER))], size, LAYERS)
     return create_token(project=project, name="bench").secret
@@ -86,7 +86,7 @@ def seed(size: int) -> str:
 
 def register(caller: "Caller") -> "Caller":
     """Its mailbox gets what is said to everyone from now on."""
-    from ctxhub.core.services.agents import touch_agent
+    from ctxhub.core.accounts.services.agents import touch_agent
 
     touch_agent(caller)
     return caller

@@ -8,8 +8,8 @@ from ctxhub.core.api import schema  # noqa: F401  # What it registers, the schem
 from ctxhub.core.api import urls as core
 from ctxhub.core.api.views import unknown_address
 from memory import api_urls as memory
-from messaging.api import urls as messaging
-from tracking.api import urls as tracking
+from messaging import api_urls as messaging
+from tracking import api_urls as tracking
 
 app_name = "api"
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from django.utils.functional import SimpleLazyObject
 
 from ctxhub import env
-from ctxhub.core.sqlite_file import ConnectionToExisting
+from ctxhub.core.kit.sqlite_file import ConnectionToExisting
 
 BASE_DIR = env.ROOT
 VAR_DIR = env.folder("CTXHUB_VAR_DIR", BASE_DIR / "var")

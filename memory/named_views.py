@@ -1,8 +1,8 @@
 """The views of decisions and constraints that agents ask for by name."""
 
-from ctxhub.core.clock import spoken
-from ctxhub.core.listing import Listing, preview
-from ctxhub.core.named_views import register_view
+from ctxhub.core.hub.named_views import register_view
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.listing import Listing, preview
 from memory.constraints.lists import list_constraints
 from memory.decisions.lists import find_decisions, list_decisions
 from memory.decisions.rows.decisions import LISTED

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from ctxhub.core.nouns import Noun, register
-from ctxhub.core.selectors.figures import Figures
+from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.registry import Noun, register
 from memory.constraints.history import HISTORY as CONSTRAINT_HISTORY
 from memory.constraints.selectors import open_constraints
 from memory.decisions.history.decisions import HISTORY as DECISION_HISTORY

@@ -1,9 +1,9 @@
 """What this app gives to the hub: its noun, and who has mail."""
 
-from ctxhub.core import mail
-from ctxhub.core.nouns import Noun, register
-from ctxhub.core.selectors.figures import Figures
-from ctxhub.core.selectors.hub import agent_facts
+from ctxhub.core.events import mail
+from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.hub.selectors.hub import agent_facts
+from ctxhub.core.registry import Noun, register
 from messaging.models import Message
 from messaging.search import messages_showing, read_message_documents
 from messaging.selectors.inbox import count_unread, count_urgent, unread_of

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.models import Agent
-from ctxhub.core.models.base import NamedRow
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.readable import as_lines
 from ctxhub.core.search.words_shown import Fields, ids_showing
+from ctxhub.core.text.readable import as_lines
 from messaging.models import Message
-from messaging.sql.message_rows import Said, read_messages
+from messaging.rows import Said, read_messages
 
 SHOWN: Fields = {Agent: "sender"}
 NAMES_IN_TITLE = 4

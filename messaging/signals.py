@@ -6,14 +6,14 @@ from django.db.models import QuerySet
 from django.db.models.signals import post_delete, post_save, pre_delete, pre_save
 from django.dispatch import receiver
 
-from ctxhub.core import clock
-from ctxhub.core.caller import current
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import current
+from ctxhub.core.kit.transactions import join_queue, writing
 from ctxhub.core.models import Agent
-from ctxhub.core.services.search_index import index_again
-from ctxhub.core.services.words import agent_registered, register_agent
-from ctxhub.core.writing import join_queue, writing
+from ctxhub.core.search.services.index import index_again
+from ctxhub.core.vocabulary.services.names import agent_registered, register_agent
+from messaging.history import Sent, record_changes, record_deleted, record_sent
 from messaging.models import Delivery, Message, MessageType, RequestState
-from messaging.services.message_log import Sent, record_changes, record_deleted, record_sent
 from messaging.sql.deliveries import deliver_standing, deliver_to_everyone
 from messaging.sql.message_writes import copy_to_deliveries
 

@@ -10,11 +10,12 @@ from django.db import connection
 from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services import agents, visitors
+from ctxhub.core.accounts.services.access_tokens import create_token, forget_tokens
+from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.events.services import retention
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.services import agents, retention, visitors
-from ctxhub.core.services.access_tokens import create_token, forget_tokens
-from ctxhub.core.services.projects import create_project
 from tests.databases import end_other_connections
 from tests.emptying import empty_database, vacuum
 from tests.hub import LiveHub, McpClient, RestClient, running_hub

@@ -21,8 +21,8 @@ if not apps.ready and not apps.apps_ready:  # In the process that the others are
 
 from django.db import connection, transaction
 
-from ctxhub.core.caller import Caller, acting
-from ctxhub.core.errors import CtxhubError
+from ctxhub.core.kit.caller import Caller, acting
+from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.dispatch import call
 from memory.models import Decision

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from ctxhub.core.kit.rows import Derived, Row, Table
 from ctxhub.core.models import Category, Project, Scope, Tag
-from ctxhub.core.rows import Derived, Row, Table
 from memory.constraints.models import digest_of, rank_of
 from memory.models import Constraint
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import connection
 
 from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
-from ctxhub.core.nouns import indexed_nouns
+from ctxhub.core.registry import indexed_nouns
 from ctxhub.core.search.documents import PARTS, Document, known_words, passages, scope_words
 
 Index = dict[tuple[str, int], Any]

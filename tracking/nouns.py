@@ -1,6 +1,6 @@
 """The nouns this app gives to the hub."""
 
-from ctxhub.core.nouns import Noun, register
+from ctxhub.core.registry import Noun, register
 from tracking.models import FileChange, Lease, Resource
 from tracking.search import read_change_documents, read_resource_documents
 from tracking.selectors.changes import count_in_last_hour, open_changes

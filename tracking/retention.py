@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from ctxhub.core.services.retention import Ageing, ageing, chores
+from ctxhub.core.events.services.retention import Ageing, ageing, chores
 from tracking.services.changes import remove_changes
 from tracking.services.leases import forget_leases
 from tracking.sql.changes import count_before

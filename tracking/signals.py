@@ -7,14 +7,14 @@ from django.db.models import Model, QuerySet
 from django.db.models.signals import post_delete, post_save, pre_delete, pre_save
 from django.dispatch import receiver
 
-from ctxhub.core import clock
-from ctxhub.core.caller import current
-from ctxhub.core.services.search_index import index_again
-from ctxhub.core.services.words import register_agent
-from ctxhub.core.writing import join_queue, writing
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import current
+from ctxhub.core.kit.transactions import join_queue, writing
+from ctxhub.core.search.services.index import index_again
+from ctxhub.core.vocabulary.services.names import register_agent
+from tracking.history.changes import count_files, record_changes, record_correction
+from tracking.history.leases import Verb, record_leases
 from tracking.models import FileChange, Lease, Resource
-from tracking.services.change_log import count_files, record_changes, record_correction
-from tracking.services.lease_log import Verb, record_leases
 from tracking.sql.changes import Recorded
 from tracking.sql.leases import LeaseRow, read_leases
 

@@ -7,8 +7,10 @@ class CoreConfig(AppConfig):
     label = "core"
 
     def ready(self) -> None:
-        from ctxhub.core import checks, own_nouns, signals, token_count, tools  # noqa: F401
-        from ctxhub.core.services import visitors  # noqa: F401
+        from ctxhub.core import checks, nouns, signals  # noqa: F401
+        from ctxhub.core.accounts.services import visitors  # noqa: F401
+        from ctxhub.core.hub import tools  # noqa: F401
+        from ctxhub.core.text import token_count
 
         if settings.EXACT_TOKENS:
             token_count.use_exact_counts()

@@ -6,10 +6,10 @@ from typing import Any
 from django.core.checks import CheckMessage, Error, register
 from django.db.models import NOT_PROVIDED
 
-from ctxhub.core.columns import OWN, by_column, copies_of
 from ctxhub.core.history import History, compared_field
-from ctxhub.core.nouns import all_nouns
-from ctxhub.core.rows import Table
+from ctxhub.core.kit.columns import OWN, by_column, copies_of
+from ctxhub.core.kit.rows import Table
+from ctxhub.core.registry import all_nouns
 
 
 def histories() -> list[History[Any]]:

@@ -14,18 +14,18 @@ from typing import Any, ClassVar, Generic
 from django.db.models import Model, QuerySet
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
 
-from ctxhub.core import clock
-from ctxhub.core.caller import current
-from ctxhub.core.deletes import delete_rows
-from ctxhub.core.models.base import NamedRow
-from ctxhub.core.rows import RowT, Table
+from ctxhub.core.events.services import events
+from ctxhub.core.events.services.counters import Place, place, tally
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import current
+from ctxhub.core.kit.deletes import delete_rows
+from ctxhub.core.kit.models import NamedRow
+from ctxhub.core.kit.rows import RowT, Table
+from ctxhub.core.kit.transactions import join_queue, writing
 from ctxhub.core.search.documents import Document
+from ctxhub.core.search.services.index import forget, index_documents
 from ctxhub.core.search.words_shown import Fields, ids_showing
-from ctxhub.core.services import events
-from ctxhub.core.services.search_index import forget, index_documents
-from ctxhub.core.services.tallies import Place, place, tally
-from ctxhub.core.services.words import register_agent
-from ctxhub.core.writing import join_queue, writing
+from ctxhub.core.vocabulary.services.names import register_agent
 
 NONE: Mapping[int, int] = {}
 

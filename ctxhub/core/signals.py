@@ -12,16 +12,16 @@ from django.db.models import Model
 from django.db.models.signals import post_delete, post_migrate, post_save, pre_delete
 from django.dispatch import receiver
 
-from ctxhub.core import nouns
+from ctxhub.core import registry
+from ctxhub.core.accounts.services.access_tokens import forget_tokens
+from ctxhub.core.events.services.events import recorded
+from ctxhub.core.events.services.retention import cleanup_sometimes
+from ctxhub.core.kit.models import NamedRow
+from ctxhub.core.kit.transactions import writing
 from ctxhub.core.models import AccessToken, Agent, Category, Project, Scope, Tag
-from ctxhub.core.models.base import NamedRow
-from ctxhub.core.nouns import Noun, indexed_nouns, searched_nouns
-from ctxhub.core.services.access_tokens import forget_tokens
-from ctxhub.core.services.events import recorded
-from ctxhub.core.services.reindexing import index_missing, mend_parts
-from ctxhub.core.services.retention import cleanup_sometimes
-from ctxhub.core.services.search_index import forget, index_again
-from ctxhub.core.writing import writing
+from ctxhub.core.registry import Noun, indexed_nouns, searched_nouns
+from ctxhub.core.search.services.index import forget, index_again
+from ctxhub.core.search.services.reindexing import index_missing, mend_parts
 
 
 @receiver([post_save, post_delete], sender=AccessToken)
@@ -40,13 +40,13 @@ def clean_up(project_id: int, at: datetime, **_: Any) -> None:
 # -- The index -------------------------------------------------------------------------------------
 
 
-@receiver(nouns.registered)
+@receiver(registry.registered)
 def watch_rows(noun: Noun, **_: Any) -> None:
     """Of searched nouns alone: Django deletes in one statement where nobody watches.
 
     Earlier states go with their things, and are looked up before those go.
     """
-    if parent := nouns.find_noun(noun.earlier_states_of):
+    if parent := registry.find_noun(noun.earlier_states_of):
         pre_delete.connect(keep_states, sender=parent.model, dispatch_uid=f"keep {noun.kind}")
     elif noun.documents:
         post_delete.connect(forget_row, sender=noun.model, dispatch_uid=f"forget {noun.kind}")
@@ -70,7 +70,7 @@ def keep_states(sender: type[Model], instance: Any, origin: Any = None, **_: Any
     if getattr(origin, "model", type(origin)) is Project:
         return
     for noun in indexed_nouns():
-        parent = nouns.find_noun(noun.earlier_states_of)
+        parent = registry.find_noun(noun.earlier_states_of)
         if parent and parent.model is sender and noun.states_of:
             instance._ctxhub_states = noun.states_of(instance.project_id, [instance.pk])
 

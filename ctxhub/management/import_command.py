@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.importers.shared.files import NotReadable
 from ctxhub.importers.shared.report import Report
 from ctxhub.management.projects import find_project

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from ctxhub.core.errors import CtxhubError
+from ctxhub.core.kit.errors import CtxhubError
 
 SECONDS_TO_CONNECT = 5
 

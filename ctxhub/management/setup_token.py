@@ -5,9 +5,9 @@ from pathlib import Path
 
 from django.conf import settings
 
+from ctxhub.core.accounts.services.access_tokens import create_token, find_token
+from ctxhub.core.kit.sqlite_file import open_private
 from ctxhub.core.models import AccessToken, Project
-from ctxhub.core.services.access_tokens import create_token, find_token
-from ctxhub.core.sqlite_file import open_private
 
 NAME = "setup"
 MOST_KEPT = 200  # Far more than one machine sets up; those beyond are of databases long gone.

@@ -3,10 +3,10 @@
 import asyncio
 import logging
 
-from ctxhub.core import clock
-from ctxhub.core.failures import log_failure
+from ctxhub.core.events.services.retention import cleanup_sometimes
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.models import Project
-from ctxhub.core.services.retention import cleanup_sometimes
 from ctxhub.mcp.bridge import in_thread
 
 EVERY_SECONDS = 60

@@ -10,12 +10,12 @@ from django.http.request import split_domain_port, validate_host
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError, InvalidInput, NotAllowed, Unauthenticated
-from ctxhub.core.failures import Failure, failure_of, log_failure
-from ctxhub.core.headers import header_text
-from ctxhub.core.inputs import clean_agent
-from ctxhub.core.services.access_tokens import authenticate, authenticate_remembered
+from ctxhub.core.accounts.services.access_tokens import authenticate, authenticate_remembered
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, Unauthenticated
+from ctxhub.core.kit.failures import Failure, failure_of, log_failure
+from ctxhub.core.kit.headers import header_text
+from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.mcp import cross_origin, request_bodies
 from ctxhub.mcp.bridge import in_thread
 from ctxhub.mcp.housekeeping import keep_house

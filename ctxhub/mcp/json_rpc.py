@@ -6,8 +6,8 @@ from typing import Any
 
 import mcp_types as types
 
-from ctxhub.core.errors import CtxhubError
-from ctxhub.core.failures import Failure
+from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.failures import Failure
 
 END_BYTES = 1_000
 NO_MESSAGE = "This is no JSON-RPC message."

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import TypeVar
 
-from ctxhub.core.waiting import Patience
+from ctxhub.core.events.waiting import Patience
 from ctxhub.mcp.watch import watch
 
 T = TypeVar("T")

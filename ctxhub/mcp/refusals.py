@@ -4,8 +4,8 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
-from ctxhub.core.errors import CtxhubError, InvalidInput, LimitReached, NotAllowed, Unauthenticated
-from ctxhub.core.failures import DATABASE_AWAY
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput, LimitReached, NotAllowed, Unauthenticated
+from ctxhub.core.kit.failures import DATABASE_AWAY
 from ctxhub.mcp.json_rpc import NO_MESSAGE, id_in, refusal
 
 JSON = "application/json"

@@ -4,9 +4,9 @@ from typing import Any
 
 import mcp_types as types
 
-from ctxhub.core.answers import fit
-from ctxhub.core.errors import CtxhubError
-from ctxhub.core.token_count import count_tokens
+from ctxhub.core.kit.answers import fit
+from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text
 
 TOKENS = "ctxhub/tokens"

@@ -11,10 +11,10 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
 from ctxhub import __version__
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError, InvalidInput
-from ctxhub.core.failures import Failure, failure_of, log_failure
-from ctxhub.core.tool_names import naming_tools
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput
+from ctxhub.core.kit.failures import Failure, failure_of, log_failure
+from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.toolbox import dispatch
 from ctxhub.core.toolbox.surface import INSTRUCTIONS, find_call, list_tools, offered_tools
 from ctxhub.mcp.bridge import in_thread, in_turn

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from django.db import connection
 
-from ctxhub.core.failures import log_failure
-from ctxhub.core.selectors.events import NewEvent, read_new_events
-from ctxhub.core.services.events import CHANNEL
-from ctxhub.core.waiting import Wanted
+from ctxhub.core.events.selectors.events import NewEvent, read_new_events
+from ctxhub.core.events.services.events import CHANNEL
+from ctxhub.core.events.waiting import Wanted
+from ctxhub.core.kit.failures import log_failure
 
 LOOK_EVERY_SECONDS = 0.05
 SECONDS_AFTER_FAILURE = 1.0

@@ -3,8 +3,8 @@
 from typing import Any
 
 from ctxhub.core.history import Change, History
-from ctxhub.core.models import Category, Scope, Tag
 from ctxhub.core.search.documents import Document
+from ctxhub.core.vocabulary.models import Category, Scope, Tag
 from memory.constraints.models import ConstraintStatus
 from memory.constraints.rows import CONSTRAINTS, ConstraintRow
 from memory.constraints.search import constraint_document

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import (
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import (
     WORD_LENGTH,
     clean_choice,
     clean_name,
@@ -16,8 +16,8 @@ from ctxhub.core.inputs import (
     clean_words,
     refuse_secret,
 )
-from ctxhub.core.models.priority import Priority
-from ctxhub.core.unset import UNSET, Unset
+from ctxhub.core.kit.priority import Priority
+from ctxhub.core.kit.unset import UNSET, Unset
 
 
 class ConstraintArguments(TypedDict, total=False):

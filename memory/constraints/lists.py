@@ -5,13 +5,13 @@ from typing import Any, TypedDict, Unpack
 
 from django.db import connection
 
-from ctxhub.core.clock import spoken
-from ctxhub.core.errors import InvalidInput, unknown_word
-from ctxhub.core.inputs import WORD_LENGTH, clean_choice, clean_match, clean_name, clean_words
-from ctxhub.core.listing import Listing, preview
-from ctxhub.core.models.priority import Priority
-from ctxhub.core.pages import Condition, ListPlan, Page, link_filters
-from ctxhub.core.selectors.words import Words, find_words, scope_ids_of
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.errors import InvalidInput, unknown_word
+from ctxhub.core.kit.inputs import WORD_LENGTH, clean_choice, clean_match, clean_name, clean_words
+from ctxhub.core.kit.listing import Listing, preview
+from ctxhub.core.kit.pages import Condition, ListPlan, Page, link_filters
+from ctxhub.core.kit.priority import Priority
+from ctxhub.core.vocabulary.selectors.names import Words, find_words, scope_ids_of
 from memory.constraints.models import ConstraintStatus
 from memory.constraints.rows import CONSTRAINTS, ORDER, ConstraintRow, ranks_of
 

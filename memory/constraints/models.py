@@ -5,9 +5,10 @@ from hashlib import sha256
 from django.db import models
 from django.utils import timezone
 
-from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
-from ctxhub.core.models.base import ProjectRow
-from ctxhub.core.models.priority import Priority
+from ctxhub.core.accounts.models.agent import Agent
+from ctxhub.core.kit.models import ProjectRow
+from ctxhub.core.kit.priority import Priority
+from ctxhub.core.vocabulary.models import Category, Layer, Scope, Tag
 
 
 class ConstraintStatus(models.IntegerChoices):

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ctxhub.core import sql
-from ctxhub.core.models.priority import Priority
-from ctxhub.core.pages import ALL, Range
-from ctxhub.core.rows import Derived, Row, Table
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.pages import ALL, Range
+from ctxhub.core.kit.priority import Priority
+from ctxhub.core.kit.rows import Derived, Row, Table
 from memory.constraints.models import Constraint, ConstraintStatus, digest_of, rank_of
 
 

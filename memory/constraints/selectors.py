@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ctxhub.core.clock import spoken
-from ctxhub.core.errors import NotFound, shown
-from ctxhub.core.inputs import read_id
-from ctxhub.core.listing import preview
-from ctxhub.core.tool_names import operation
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.errors import NotFound, shown
+from ctxhub.core.kit.inputs import read_id
+from ctxhub.core.kit.listing import preview
+from ctxhub.core.kit.tool_names import operation
 from memory.constraints.rows import CONSTRAINTS, ConstraintRow
 
 

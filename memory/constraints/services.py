@@ -7,14 +7,14 @@ from typing import Literal, NotRequired, Unpack
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.inputs import clean_text
-from ctxhub.core.models.priority import Priority
-from ctxhub.core.selectors.words import Words, find_words
-from ctxhub.core.services.words import register_agent, register_words
-from ctxhub.core.unset import UNSET, Unset, given
-from ctxhub.core.writing import writing
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.inputs import clean_text
+from ctxhub.core.kit.priority import Priority
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.unset import UNSET, Unset, given
+from ctxhub.core.vocabulary.selectors.names import Words, find_words
+from ctxhub.core.vocabulary.services.names import register_agent, register_words
 from memory.constraints.history import HISTORY
 from memory.constraints.inputs import ConstraintArguments, ConstraintFields, clean_constraint
 from memory.constraints.models import ConstraintStatus

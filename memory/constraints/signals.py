@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 
-from ctxhub.core.models import Category
+from ctxhub.core.vocabulary.models import Category
 from memory.constraints.rows import rank_again
 
 

@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.listing import Listing
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.arguments import Number, Says, Word, Words, id_of
 from ctxhub.core.toolbox.registry import action, tool
-from ctxhub.core.unset import UNSET, Unset
 from memory.constraints import services
 from memory.constraints.lists import list_constraints
 

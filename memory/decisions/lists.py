@@ -5,10 +5,11 @@ from typing import Any, TypedDict, Unpack
 
 from django.db import connection
 
-from ctxhub.core import sql
-from ctxhub.core.clock import spoken
-from ctxhub.core.errors import InvalidInput, unknown_word
-from ctxhub.core.inputs import (
+from ctxhub.core.events.selectors.events import moment_of
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.errors import InvalidInput, unknown_word
+from ctxhub.core.kit.inputs import (
     clean_choice,
     clean_match,
     clean_moment,
@@ -17,13 +18,12 @@ from ctxhub.core.inputs import (
     clean_query,
     clean_words,
 )
-from ctxhub.core.listing import Listing, preview
-from ctxhub.core.pages import Condition, ListPlan, Page, link_filters
+from ctxhub.core.kit.listing import Listing, preview
+from ctxhub.core.kit.pages import Condition, ListPlan, Page, link_filters
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope, read_object_ids
-from ctxhub.core.selectors.events import moment_of
-from ctxhub.core.selectors.words import Words, find_words, scope_ids_of
+from ctxhub.core.vocabulary.selectors.names import Words, find_words, scope_ids_of
 from memory.decisions.models.decision import DecisionStatus
 from memory.decisions.rows.decisions import DECISIONS, LISTED, DecisionRow
 

@@ -7,11 +7,11 @@ from django.db.models import QuerySet
 from django.db.models.signals import post_delete, post_save, pre_save
 from django.dispatch import receiver
 
-from ctxhub.core import clock
-from ctxhub.core.caller import current
-from ctxhub.core.services.search_index import forgotten
-from ctxhub.core.services.words import register_agent
-from ctxhub.core.writing import join_queue, writing
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import current
+from ctxhub.core.kit.transactions import join_queue, writing
+from ctxhub.core.search.services.index import forgotten
+from ctxhub.core.vocabulary.services.names import register_agent
 from memory.memories.history.relationships import Verb, change_of, record_relationships
 from memory.memories.models.relationship import Relationship
 from memory.memories.rows.relationships import delete_edges_of

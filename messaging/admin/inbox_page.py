@@ -4,10 +4,10 @@ from datetime import datetime
 
 from django.http import HttpRequest, HttpResponse
 
-from ctxhub.core import clock
 from ctxhub.core.admin.base import ProjectAdmin
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.listing import make_cursor, read_cursor
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.listing import make_cursor, read_cursor
 from ctxhub.core.models import Agent
 from messaging.admin.colours import COLOURS
 from messaging.sql.inbox import InboxWalk, Place, read_inbox

@@ -12,8 +12,8 @@ from unfold.widgets import (
 
 from ctxhub.core.admin.fields import ProseField, WordsField
 from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Agent, Project
-from ctxhub.core.models.priority import Priority
 from messaging.models import MessageType
 
 AGENTS_NAMED = 30

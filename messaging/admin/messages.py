@@ -13,12 +13,12 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from ctxhub.core import clock
 from ctxhub.core.admin.agents import links_of_agents
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, PRIORITY_COLOURS, chips, name, preview
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.kit import clock
 from ctxhub.core.models import Agent
 from ctxhub.core.templatetags.moments import moment
 from messaging.admin.colours import STATE_COLOURS, TYPE_COLOURS

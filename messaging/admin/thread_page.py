@@ -8,10 +8,10 @@ from django.contrib import messages as notices
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
+from ctxhub.core.accounts.selectors.people import find_person
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import ProjectAdmin, person
-from ctxhub.core.caller import WRITE
-from ctxhub.core.selectors.people import find_person
+from ctxhub.core.kit.caller import WRITE
 from messaging.admin.colours import COLOURS
 from messaging.admin.message_form import ReplyForm, known_agents
 from messaging.admin.threads import Conversation, conversation

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from django.db.models import Count, QuerySet
 
-from ctxhub.core import clock
+from ctxhub.core.kit import clock
 from ctxhub.core.templatetags.entries import written
 from messaging.models import Delivery
+from messaging.rows import MessageRow, read_thread
 from messaging.selectors.messages import get_message
-from messaging.sql.message_rows import MessageRow, read_thread
 
 SHOWN = 100
 RECEIPTS_SHOWN = 1_000

@@ -7,10 +7,10 @@ from rest_framework.response import Response
 from ctxhub.core.api.bodies import checked_items
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import ListQuery, ReadQuery
-from ctxhub.core.api.shapes import in_parts
+from ctxhub.core.api.schemas import in_parts
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.readings import Opened
-from messaging.api import message_shapes as shapes
+from ctxhub.core.hub.readings import Opened
+from messaging.api import message_schemas as shapes
 from messaging.selectors import messages as selectors
 from messaging.selectors.inbox import wait_for_inbox
 from messaging.services.mailboxes import open_mailbox

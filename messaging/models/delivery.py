@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db import models
 
-from ctxhub.core.models.base import ProjectRow, saved_with
-from ctxhub.core.models.priority import Priority
+from ctxhub.core.kit.models import ProjectRow, saved_with
+from ctxhub.core.kit.priority import Priority
 from messaging.models.message import Message, MessageType, RequestState
 
 URGENT = Priority.HIGH  # And above.

@@ -3,9 +3,9 @@
 from django.db import models
 from django.utils import timezone
 
+from ctxhub.core.kit.models import ProjectRow
+from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Agent
-from ctxhub.core.models.base import ProjectRow
-from ctxhub.core.models.priority import Priority
 
 
 class MessageType(models.IntegerChoices):

@@ -4,18 +4,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core import clock, waiting
-from ctxhub.core.caller import Caller
-from ctxhub.core.clock import spoken
-from ctxhub.core.inputs import clean_choice, clean_limit, clean_moment
-from ctxhub.core.listing import COUNTED_TO, Listing, make_cursor, read_cursor
-from ctxhub.core.models.priority import Priority
-from ctxhub.core.selectors.events import latest_cursor, moment_of
+from ctxhub.core.events import waiting
+from ctxhub.core.events.selectors.events import latest_cursor, moment_of
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.inputs import clean_choice, clean_limit, clean_moment
+from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor
+from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType
+from messaging.rows import MessageRow
 from messaging.selectors.states import clean_state
 from messaging.sql import inbox as sql
 from messaging.sql.inbox import InboxWalk
-from messaging.sql.message_rows import MessageRow
 
 COLUMNS = ("id", "from", "to", "type", "priority", "text", "payload", "thread", "ack", "at")
 

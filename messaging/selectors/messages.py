@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core import clock
-from ctxhub.core.clock import spoken
-from ctxhub.core.errors import NotFound
-from ctxhub.core.inputs import MAX_LIMIT, clean_limit
-from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor
-from ctxhub.core.tool_names import operation
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.errors import NotFound
+from ctxhub.core.kit.inputs import MAX_LIMIT, clean_limit
+from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.kit.tool_names import operation
 from messaging.models import Delivery, RequestState
-from messaging.sql.message_rows import MessageRow, read_messages, read_thread
+from messaging.rows import MessageRow, read_messages, read_thread
 
 LARGEST_ID = 2**63 - 1
 THREAD_COLUMNS = (

@@ -1,6 +1,6 @@
 """The words for the state of a request."""
 
-from ctxhub.core.errors import unknown_word
+from ctxhub.core.kit.errors import unknown_word
 from messaging.models import RequestState
 
 STATES = [str(state.label) for state in RequestState if state]

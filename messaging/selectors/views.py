@@ -1,10 +1,10 @@
 """The ready-made view of what nobody has read yet."""
 
-from ctxhub.core import sql
-from ctxhub.core.inputs import clean_limit
-from ctxhub.core.listing import Listing, make_cursor, read_cursor
-from ctxhub.core.models.priority import Priority
-from ctxhub.core.named_views import register_view
+from ctxhub.core.hub.named_views import register_view
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.inputs import clean_limit
+from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
+from ctxhub.core.kit.priority import Priority
 
 _COUNTED = """
     SELECT min(d.name), d.folded, d.priority, count(*) FROM messaging_delivery d

@@ -3,13 +3,13 @@
 from collections import Counter
 from datetime import datetime, timedelta
 
-from ctxhub.core import clock
-from ctxhub.core.services.retention import Ageing, ageing, chores
-from ctxhub.core.services.search_index import forget
-from ctxhub.core.services.tallies import place, tally
-from ctxhub.core.services.visitors import named_in
-from ctxhub.core.writing import writing
-from messaging.services.message_log import record_changes
+from ctxhub.core.accounts.services.visitors import named_in
+from ctxhub.core.events.services.counters import place, tally
+from ctxhub.core.events.services.retention import Ageing, ageing, chores
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.search.services.index import forget
+from messaging.history import record_changes
 from messaging.sql.ageing import (
     count_old,
     mark_overdue,

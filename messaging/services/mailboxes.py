@@ -1,10 +1,10 @@
 """A mailbox: an agent's own as soon as it is known, with all that stands there for everyone."""
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.services.agents import find_agent
-from ctxhub.core.services.words import register_agent
-from ctxhub.core.writing import writing
+from ctxhub.core.accounts.services.agents import find_agent
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.vocabulary.services.names import register_agent
 
 
 def open_mailbox(caller: Caller) -> None:

@@ -7,18 +7,18 @@ from typing import Any, NotRequired, Unpack
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError
-from ctxhub.core.services.batches import BatchAnswer, Items, write_batch
-from ctxhub.core.services.words import register_agent
-from ctxhub.core.writing import writing
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
+from ctxhub.core.vocabulary.services.names import register_agent
+from messaging.history import Sent, record_sent
+from messaging.inputs import MessageArguments, MessageFields, clean_message
 from messaging.models import MessageType, RequestState
+from messaging.rows import MessageRow, read_messages
 from messaging.selectors.messages import unknown_message
-from messaging.services.message_fields import MessageArguments, MessageFields, clean_message
-from messaging.services.message_log import Sent, record_sent
 from messaging.sql.deliveries import deliver_to, deliver_to_everyone, known_names
-from messaging.sql.message_rows import MessageRow, read_messages
 from messaging.sql.message_writes import NewMessage, insert_messages
 
 

@@ -6,16 +6,16 @@ from typing import NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, NotFound
-from ctxhub.core.services.words import register_agent
-from ctxhub.core.tool_names import operation
-from ctxhub.core.writing import writing
-from messaging.services.message_fields import clean_ids
-from messaging.services.message_log import record_changes
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, NotFound
+from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.vocabulary.services.names import register_agent
+from messaging.history import record_changes
+from messaging.inputs import clean_ids
+from messaging.rows import read_messages
 from messaging.sql.deliveries import addressed_to, mark_acked, mark_read, mark_some_read
-from messaging.sql.message_rows import read_messages
 
 MARKED_AT_ONCE = 2_000
 

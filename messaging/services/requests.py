@@ -7,22 +7,22 @@ from typing import Any, NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock, sql
-from ctxhub.core.caller import Caller
-from ctxhub.core.clock import spoken
-from ctxhub.core.errors import Conflict, InvalidInput
-from ctxhub.core.inputs import LIST_LENGTH, clean_from_to, refuse_secret
-from ctxhub.core.nouns import split_ref
-from ctxhub.core.services.words import register_agent
-from ctxhub.core.tool_names import operation
-from ctxhub.core.writing import writing
+from ctxhub.core.kit import clock, sql
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.errors import Conflict, InvalidInput
+from ctxhub.core.kit.inputs import LIST_LENGTH, clean_from_to, refuse_secret
+from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.registry import split_ref
+from ctxhub.core.vocabulary.services.names import register_agent
+from messaging.history import record_changes
+from messaging.inputs import clean_id
 from messaging.models import RequestState
+from messaging.rows import MessageRow
 from messaging.selectors.messages import get_message, message_item
-from messaging.services.message_fields import clean_id
-from messaging.services.message_log import record_changes
 from messaging.services.receipts import not_addressed
 from messaging.sql.deliveries import addressed_to, mark_read
-from messaging.sql.message_rows import MessageRow
 from messaging.sql.message_writes import set_state
 from messaging.sql.requests import next_request
 

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core import sql
-from ctxhub.core.deletes import delete_rows
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.deletes import delete_rows
 from messaging.models import Message
 
 _UNREAD = "EXISTS (SELECT 1 FROM messaging_delivery d WHERE d.message_id = m.id AND d.read_at IS NULL)"

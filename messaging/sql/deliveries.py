@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from ctxhub.core import sql
+from ctxhub.core.kit import sql
 
 _COLUMNS = ("project_id", "message_id", "name", "folded", "type", "state", "priority", "at")
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.db import connection
 
-from ctxhub.core import sql
-from ctxhub.core.models.priority import Priority
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType, RequestState
 from messaging.models.delivery import URGENT
-from messaging.sql.message_rows import JOINED, MessageRow, as_row, selected
+from messaging.rows import JOINED, MessageRow, as_row, selected
 
 Place = tuple[int, datetime, int]
 """Where a page ended: priority, time and id of its last message."""

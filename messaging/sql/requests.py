@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core import sql
-from ctxhub.core.models.priority import Priority
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType, RequestState
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from ctxhub.core import sql
-from ctxhub.core.turns import Turn, shares_of
+from ctxhub.core.kit import sql
+from ctxhub.core.search.turns import Turn, shares_of
 
 REPLIES = 200
 

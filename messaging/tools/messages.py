@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.inputs import MAX_LIMIT
-from ctxhub.core.listing import Listing
-from ctxhub.core.services.batches import BatchAnswer
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.inputs import MAX_LIMIT
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.arguments import AsIds, Items, Json, Number, Says, Word, Words, id_of
+from ctxhub.core.toolbox.batch_writes import BatchAnswer
 from ctxhub.core.toolbox.batches import checked_items
 from ctxhub.core.toolbox.registry import action, tool
 from messaging.selectors import inbox as inboxes

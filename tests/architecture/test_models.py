@@ -7,8 +7,8 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import models
 
+from ctxhub.core.kit.models import ProjectManager, ProjectQuerySet, UnscopedQuery
 from ctxhub.core.models import AccessToken, Membership, Project
-from ctxhub.core.models.base import ProjectManager, ProjectQuerySet, UnscopedQuery
 
 # A foreign key may point to its own app or to a lower floor, never sideways or up.
 FLOORS = {"core": 0, "memory": 1, "messaging": 1, "tracking": 1, "agent_sessions": 2}

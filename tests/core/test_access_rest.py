@@ -6,9 +6,9 @@ import pytest
 from django.conf import LazySettings
 from django.contrib.auth.models import User
 
-from ctxhub.core import clock
+from ctxhub.core.accounts.services.access_tokens import create_token, forget_tokens, revoke_token
+from ctxhub.core.kit import clock
 from ctxhub.core.models import AccessToken, Agent, Event, Membership, Project
-from ctxhub.core.services.access_tokens import create_token, forget_tokens, revoke_token
 from tests.hub import LiveHub, RestClient
 from tests.signed_in import sign_in
 from tests.tables import dump_written

@@ -12,12 +12,18 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, LimitReached, NotAllowed, Unauthenticated
+from ctxhub.core.accounts.services import access_tokens
+from ctxhub.core.accounts.services.access_tokens import (
+    authenticate,
+    create_token,
+    forget_tokens,
+    revoke_token,
+)
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, LimitReached, NotAllowed, Unauthenticated
 from ctxhub.core.models import AccessToken, Agent, Project
-from ctxhub.core.services import access_tokens, rates
-from ctxhub.core.services.access_tokens import authenticate, create_token, forget_tokens, revoke_token
+from ctxhub.core.toolbox import rates
 
 
 def test_a_token_stands_for_its_project_agent_and_scopes(apollo: Project) -> None:

@@ -10,10 +10,10 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from ctxhub.core import clock
-from ctxhub.core.errors import Unauthenticated
+from ctxhub.core.accounts.services.access_tokens import authenticate, create_token
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.errors import Unauthenticated
 from ctxhub.core.models import AccessToken, Project
-from ctxhub.core.services.access_tokens import authenticate, create_token
 from tests.people import ADMIN, member
 
 ADD, LIST = reverse("admin:core_accesstoken_add"), reverse("admin:core_accesstoken_changelist")

@@ -5,11 +5,11 @@ import threading
 import pytest
 from django.db import DatabaseError
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services import agents
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.transactions import writing
 from ctxhub.core.models import Agent
-from ctxhub.core.services import agents
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.writing import writing
 from tests.hub import McpClient, RestClient
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Layer, Tally
 from ctxhub.core.toolbox.dispatch import as_text, call
 from tests.tokens import o200k

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxhub.core.answers import MAX_TOKENS, fit
-from ctxhub.core.listing import Listing
-from ctxhub.core.token_count import count_tokens
+from ctxhub.core.kit.answers import MAX_TOKENS, fit
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.text.token_count import count_tokens
 
 
 def size(answer: dict[str, Any]) -> int:

@@ -10,8 +10,8 @@ from django.db import connection
 from django.db.models import ForeignKey, Model
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core import clock
-from ctxhub.core.deletes import delete_rows
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.deletes import delete_rows
 from memory.models import Constraint, Context, Decision, Memory, Scratchpad, Workflow
 from messaging.models import Message
 from tracking.models import FileChange

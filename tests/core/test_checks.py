@@ -12,11 +12,11 @@ from django.db import models
 from django.test.utils import isolate_apps
 
 from ctxhub.core.checks import histories, problems_of_history, problems_of_table
-from ctxhub.core.columns import copies_of
 from ctxhub.core.history import History
+from ctxhub.core.kit.columns import copies_of
+from ctxhub.core.kit.rows import Computed, Derived, Row, Table
 from ctxhub.core.models import Category, Layer, Project, Scope, Tag
-from ctxhub.core.nouns import Noun
-from ctxhub.core.rows import Computed, Derived, Row, Table
+from ctxhub.core.registry import Noun
 from memory.models import Constraint, Context
 from memory.scratchpads.rows.scratchpads import PADS
 from tests.rows import RULES, Rule

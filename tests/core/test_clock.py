@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from ctxhub.core.clock import EventCursor, parse_moment, spoken
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import clean_moment
+from ctxhub.core.kit.clock import EventCursor, parse_moment, spoken
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import clean_moment
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, NotAllowed
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Event, Project
 from ctxhub.core.toolbox.dispatch import call
 from tests.hub import McpClient, RestClient

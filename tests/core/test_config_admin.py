@@ -4,8 +4,8 @@ from typing import Any
 
 from django.test import Client
 
+from ctxhub.core.accounts.selectors.config import config_of
 from ctxhub.core.models import Event, Project
-from ctxhub.core.selectors.config import config_of
 from tests.people import ADMIN, MEMBER, member
 
 NO_MEMBERS = {

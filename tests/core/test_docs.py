@@ -11,8 +11,8 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from ctxhub import env
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.toolbox import dispatch
 from ctxhub.core.toolbox.surface import find_call
 

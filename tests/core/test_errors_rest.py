@@ -6,8 +6,8 @@ import socket
 import pytest
 from django.db import OperationalError
 
+from ctxhub.core.hub.selectors import hub as selectors
 from ctxhub.core.models import Event, Project
-from ctxhub.core.selectors import hub as selectors
 from tests.hub import LiveHub, Reply, RestClient
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

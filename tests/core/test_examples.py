@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox import dispatch
 from ctxhub.core.toolbox.registry import all_tools
 from ctxhub.core.toolbox.surface import list_tools

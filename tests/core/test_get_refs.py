@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import SearchEntry
-from ctxhub.core.nouns import searched_nouns
-from ctxhub.core.token_count import count_tokens
+from ctxhub.core.registry import searched_nouns
+from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxhub.core.globs import as_regex, head, is_glob, literal_start, matches, overlap
+from ctxhub.core.text.globs import as_regex, head, is_glob, literal_start, matches, overlap
 
 MATCHED = [
     ("src/app.py", "src/app.py"),

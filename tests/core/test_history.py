@@ -12,11 +12,11 @@ from django.db import connection
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller, acting
 from ctxhub.core.history import Change, History, record_changes
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Event, Project, Scope, Tag
-from ctxhub.core.services.words import register_agent
+from ctxhub.core.vocabulary.services.names import register_agent
 from memory.memories.history.contexts import HISTORY, ContextHistory
 from memory.models import Context, ContextTag
 from tests.rows import NOON, RULES, Rule, new_rule, stored_rule

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.listing import make_cursor
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.listing import make_cursor
 from ctxhub.core.models import Agent, Layer
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services.decisions import (

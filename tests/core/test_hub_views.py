@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.hub.named_views import all_views
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Layer
-from ctxhub.core.named_views import all_views
 from ctxhub.core.toolbox.dispatch import call
 from tests.hub import McpClient, RestClient
 

@@ -9,8 +9,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
 from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
 from memory.models import Decision

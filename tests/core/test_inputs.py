@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxhub.core import inputs
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError, InvalidInput, nearest, shown, unknown_word
+from ctxhub.core.kit import inputs
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput, nearest, shown, unknown_word
 from ctxhub.core.models import Project
 from memory.models import DecisionStatus
 

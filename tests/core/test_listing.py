@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor, total_of
-from ctxhub.core.token_count import count_tokens
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor, total_of
+from ctxhub.core.text.token_count import count_tokens
 
 texts = st.text(max_size=80)
 keys = st.one_of(st.integers(0, 99_999), st.text("abc", min_size=1, max_size=5))

@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project
-from ctxhub.core.token_count import count_tokens
+from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision

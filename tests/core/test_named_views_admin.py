@@ -2,9 +2,9 @@
 
 from django.test import Client
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.hub.named_views import all_views
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.named_views import all_views
 from memory.decisions.services.decisions import set_decision_batch
 from tests.people import MEMBER, member, superuser
 

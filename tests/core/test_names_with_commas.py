@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import clean_names, clean_words
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import clean_names, clean_words
 from ctxhub.core.models import Tag
-from ctxhub.core.services.word_changes import add_word, rename_word
+from ctxhub.core.vocabulary.services.changes import add_word, rename_word
 from tests.hub import McpClient, RestClient
 
 SAID: list[Any] = [

@@ -11,8 +11,8 @@ from django.core.management.color import no_style
 from django.db import connection, transaction
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.registry import Action, all_tools
 from tests.hub import McpClient, RestClient

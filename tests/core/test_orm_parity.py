@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller, acting
+from ctxhub.core.events.services import retention
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
-from ctxhub.core.services import retention
-from ctxhub.core.services.word_changes import rename_word
+from ctxhub.core.vocabulary.services.changes import rename_word
 from memory.constraints.services import add_constraint, deactivate_constraint, delete_constraint
 from memory.decisions.services.decisions import (
     change_decision,

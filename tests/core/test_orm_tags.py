@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core import clock
+from ctxhub.core.kit import clock
 from ctxhub.core.models import Category, Project, Scope, Tag
 from memory.models import Constraint, Context, Decision, Memory
 

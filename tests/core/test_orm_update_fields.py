@@ -9,7 +9,7 @@ import pytest
 import time_machine
 from django.db.models import Model
 
-from ctxhub.core import clock
+from ctxhub.core.kit import clock
 from ctxhub.core.models import Agent, Category, Event, Layer, Project, Scope, Tag
 from memory.models import (
     Constraint,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.listing import read_cursor
-from ctxhub.core.pages import (
+from ctxhub.core.kit.listing import read_cursor
+from ctxhub.core.kit.pages import (
     ALL,
     MOST_BRANCHES,
     Condition,

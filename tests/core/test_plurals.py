@@ -2,20 +2,20 @@
 
 import pytest
 
-from ctxhub.core import nouns
+from ctxhub.core import registry
 from ctxhub.core.admin.layer_chart import Bar
-from ctxhub.core.caller import Caller
+from ctxhub.core.events.services.retention import ageing, in_words
+from ctxhub.core.hub.selectors.hub import summarise_layers
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Category, Project
-from ctxhub.core.selectors.hub import summarise_layers
-from ctxhub.core.services.retention import ageing, in_words
-from ctxhub.core.services.word_changes import rename_word
 from ctxhub.core.toolbox.dispatch import call
+from ctxhub.core.vocabulary.services.changes import rename_word
 from memory.memories.services.contexts import create_context, delete_context
 from memory.memories.services.memories import add_memory
 
 
 def singulars() -> dict[str, str]:
-    return {noun.plural: noun.kind for noun in nouns.all_nouns()}
+    return {noun.plural: noun.kind for noun in registry.all_nouns()}
 
 
 def test_what_is_cleaned_is_counted_in_words() -> None:

@@ -9,10 +9,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Layer, Membership, Project
-from ctxhub.core.services.access_tokens import create_token
-from ctxhub.core.services.projects import create_project
 from memory.decisions.services.decisions import deprecate_decision, set_decision
 from memory.models import Decision
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, superuser

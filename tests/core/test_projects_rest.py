@@ -2,8 +2,8 @@
 
 import pytest
 
+from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.models import Membership, Project
-from ctxhub.core.services.projects import create_project
 from tests.hub import LiveHub, RestClient
 from tests.signed_in import sign_in
 

@@ -9,10 +9,11 @@ from django.test.utils import CaptureQueriesContext
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 from pytest_django import Settings
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services import agents
+from ctxhub.core.events.services import retention
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.services import agents, retention
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.registry import all_tools
 from memory.constraints.services import add_constraint, deactivate_constraint

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Tag
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.rows.decisions import DECISIONS

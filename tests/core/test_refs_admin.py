@@ -6,7 +6,7 @@ from django.test import Client
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.logged import LoggedAdmin
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from ctxhub.core.api.ids import kind_of
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.nouns import find_noun
+from ctxhub.core.registry import find_noun
 from memory.constraints.services import add_constraint
 from memory.memories.services.memories import add_memory
 from memory.memories.services.relationships import relate

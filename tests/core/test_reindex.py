@@ -13,13 +13,14 @@ from django.core.management.sql import emit_post_migrate_signal
 from django.db import connection, models
 from django.db.migrations.recorder import MigrationRecorder
 
-from ctxhub.core import nouns, sql
-from ctxhub.core.caller import Caller
+from ctxhub.core import registry
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
 from ctxhub.core.search import schema
-from ctxhub.core.selectors import index_check, index_rows
-from ctxhub.core.selectors.search import search
-from ctxhub.core.services import reindexing
+from ctxhub.core.search.selectors import index_check, index_rows
+from ctxhub.core.search.selectors.search import search
+from ctxhub.core.search.services import reindexing
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
 from memory.memories.services.memories import add_memory
@@ -436,4 +437,4 @@ def test_altering_the_texts_themselves_does_no_harm(transactional_db: None, ada:
 
 def test_every_searched_noun_is_stocked(stocked: Project) -> None:
     kinds = set(SearchEntry.objects.in_project(stocked).values_list("kind", flat=True))
-    assert kinds == {noun.kind for noun in nouns.searched_nouns()}
+    assert kinds == {noun.kind for noun in registry.searched_nouns()}

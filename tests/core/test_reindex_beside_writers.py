@@ -9,13 +9,13 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.events.services.retention import clear
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.transactions import writing
 from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
-from ctxhub.core.selectors import index_check
-from ctxhub.core.selectors.index_rows import Entry, read_entries
-from ctxhub.core.services import reindexing
-from ctxhub.core.services.retention import clear
-from ctxhub.core.writing import writing
+from ctxhub.core.search.selectors import index_check
+from ctxhub.core.search.selectors.index_rows import Entry, read_entries
+from ctxhub.core.search.services import reindexing
 from memory.decisions.services.decisions import delete_decision, set_decision
 from messaging.services.messages import send_message
 from tests.search_index import index_is_right

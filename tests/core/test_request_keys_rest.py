@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core import clock
+from ctxhub.core.kit import clock
 from ctxhub.core.models import Project, StoredAnswer
 from tests.addresses import Operation, operations
 from tests.hub import RestClient

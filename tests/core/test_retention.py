@@ -8,11 +8,11 @@ import pytest
 import time_machine
 from django.core.management import call_command
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.events.services import retention
+from ctxhub.core.events.services.retention import cleanup
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from ctxhub.core.services import retention
-from ctxhub.core.services.config import set_config
-from ctxhub.core.services.retention import cleanup
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision

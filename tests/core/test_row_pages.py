@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
-from ctxhub.core import listing, rows, sql
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import MAX_LIMIT
-from ctxhub.core.listing import make_cursor
+from ctxhub.core.kit import listing, rows, sql
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import MAX_LIMIT
+from ctxhub.core.kit.listing import make_cursor
+from ctxhub.core.kit.pages import ALL, MOST_BRANCHES, ListPlan, Page, Range, link_filters
 from ctxhub.core.models import Project
-from ctxhub.core.pages import ALL, MOST_BRANCHES, ListPlan, Page, Range, link_filters
 from memory.models import Constraint
 from tests.rows import NOON, RULES, Known, Rule, new_rule, store, stored_rule
 

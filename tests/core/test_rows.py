@@ -10,9 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
-from ctxhub.core import rows, sql
+from ctxhub.core.kit import rows, sql
+from ctxhub.core.kit.rows import Computed, Derived, Row, Table
 from ctxhub.core.models import Agent, Layer, Project
-from ctxhub.core.rows import Computed, Derived, Row, Table
 from memory.memories.rows.contexts import CONTEXTS
 from memory.models import Constraint, ConstraintTag
 from tests.rows import NOON, RULES, Known, Rule, links_of, new_rule, read_rule, store, stored_rule

@@ -26,8 +26,8 @@ from schemathesis.specs.openapi.checks import (
 )
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 
+from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Project
-from ctxhub.core.services.access_tokens import create_token
 from tests.hub import LiveHub, RestClient
 
 OPENAPI = {"Accept": "application/vnd.oai.openapi+json"}

@@ -8,10 +8,10 @@ from django.db.models import Model
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
+from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.admin.base import ProjectAdmin
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import AccessToken, Agent, Category, Event, Layer, Project, Scope, Tag
-from ctxhub.core.services.access_tokens import create_token
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
 from memory.decisions.services.templates import set_template

@@ -8,10 +8,10 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, NotFound
-from ctxhub.core.selectors.events import latest_cursor
-from ctxhub.core.selectors.search import DETAILS, Found, answer_search, search, search_listing
+from ctxhub.core.events.selectors.events import latest_cursor
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, NotFound
+from ctxhub.core.search.selectors.search import DETAILS, Found, answer_search, search, search_listing
 from ctxhub.core.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch

@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext, override_settings
 
 from ctxhub.core.admin.search_hits import Card
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import deprecate_decision, set_decision

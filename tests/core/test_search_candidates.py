@@ -10,7 +10,7 @@ from ctxhub.core.search.documents import Document, kind_word
 from ctxhub.core.search.engines import Candidate, Narrowing, find_candidates, telling_terms
 from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.ranking import worth
-from ctxhub.core.services.search_index import index_documents
+from ctxhub.core.search.services.index import index_documents
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LIMIT = 5

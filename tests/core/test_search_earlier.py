@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, SearchEntry
 from ctxhub.core.search.documents import EARLIER_CHARACTERS, earlier_text
 from ctxhub.core.search.repeats import Shown
-from ctxhub.core.selectors.search import Hit, search, standing_first
-from ctxhub.core.services.reindexing import index_missing, reindex
-from ctxhub.core.services.search_index import forget
+from ctxhub.core.search.selectors.search import Hit, search, standing_first
+from ctxhub.core.search.services.index import forget
+from ctxhub.core.search.services.reindexing import index_missing, reindex
 from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
 from memory.models import Decision, DecisionRevision, Scratchpad, ScratchpadRevision
 from memory.scratchpads.services.scratchpads import (
@@ -21,7 +21,7 @@ from memory.scratchpads.services.scratchpads import (
     restore_scratchpad,
     update_scratchpad,
 )
-from memory.scratchpads.sql import states as scratchpad_states
+from memory.scratchpads.sql import states as pad_states
 from tests.hub import McpClient, RestClient
 from tests.memory.pads import pad_of
 from tests.people import member
@@ -217,7 +217,7 @@ def test_a_renamed_pad_was_so_under_its_new_name(ada: Caller, apollo: Project) -
 def test_texts_that_are_kept_no_longer_are_found_no_longer(
     ada: Caller, apollo: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scratchpad_states, "WHOLE_KEPT", 2)
+    monkeypatch.setattr(pad_states, "WHOLE_KEPT", 2)
     pad = pad_of(ada, "alpha")
     for word in ("beta", "gamma", "delta"):
         update_scratchpad(caller=ada, scratchpad_id=pad, content=word)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ctxhub.core import token_count
 from ctxhub.core.search.analyser import analyse
-from ctxhub.core.search.cuts import breaks, is_tail, sentences
 from ctxhub.core.search.excerpts import Wanted, excerpt, find_hits, merged
-from ctxhub.core.token_count import count_tokens, use_exact_counts
+from ctxhub.core.text import token_count
+from ctxhub.core.text.graphemes import breaks, is_tail, sentences
+from ctxhub.core.text.token_count import count_tokens, use_exact_counts
 from tests.core.test_search_analyser import odd, texts
 
 CORPUS = {

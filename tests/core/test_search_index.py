@@ -8,8 +8,10 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.events.services.retention import clear
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import (
     Agent,
     Category,
@@ -23,11 +25,9 @@ from ctxhub.core.models import (
 )
 from ctxhub.core.search import documents
 from ctxhub.core.search.documents import EARLIER
-from ctxhub.core.services.projects import create_project
-from ctxhub.core.services.retention import clear
-from ctxhub.core.services.search_index import AT_ONCE, index_again
-from ctxhub.core.services.word_changes import delete_word, rename_word
+from ctxhub.core.search.services.index import AT_ONCE, index_again
 from ctxhub.core.toolbox.dispatch import call
+from ctxhub.core.vocabulary.services.changes import delete_word, rename_word
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision, set_decision_batch
 from memory.models import Constraint, Decision

@@ -15,7 +15,7 @@ from ctxhub.core.models import Project
 from ctxhub.core.search.documents import Document, kind_word, passages, tag_word
 from ctxhub.core.search.engines import Narrowing, count_by_kind, find_candidates, frequencies
 from ctxhub.core.search.queries import MAX_TERMS, Query, Term, parse
-from ctxhub.core.services.search_index import index_documents
+from ctxhub.core.search.services.index import index_documents
 
 KINDS = ("decision", "message", "change")
 TAGS = ("api", "資料", "v1.2")

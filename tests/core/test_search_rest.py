@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Agent, Project
-from ctxhub.core.services.access_tokens import create_token
 from tests.hub import LiveHub, Reply, RestClient
 
 Ask = Callable[..., Reply]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.search import semantic
-from ctxhub.core.selectors.search import search
+from ctxhub.core.search.selectors.search import search
 from memory.decisions.services.decisions import set_decision
 
 pytestmark = pytest.mark.django_db

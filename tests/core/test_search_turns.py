@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.selectors.search import search
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.search.selectors.search import search
+from ctxhub.core.search.turns import Turn, shares_of
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.turns import Turn, shares_of
 from memory.decisions.services.decisions import set_decision
 from memory.memories.services.memories import add_memory
 from messaging.services.messages import send_message

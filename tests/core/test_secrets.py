@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxhub.core.secrets import Secret, find_joined_secret, find_secret
+from ctxhub.core.text.secrets import Secret, find_joined_secret, find_secret
 
 CORPUS = sorted((Path(__file__).parent.parent / "corpus").glob("*.txt"))
 DRAWN = hashlib.sha512(b"not a secret")
@@ -510,6 +510,6 @@ def test_hostile_text_is_read_in_time(unit: str) -> None:
 
 
 def test_the_module_needs_no_django() -> None:
-    code = "import sys, ctxhub.core.secrets; print('django' in sys.modules)"
+    code = "import sys, ctxhub.core.text.secrets; print('django' in sys.modules)"
 
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"

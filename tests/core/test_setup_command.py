@@ -20,9 +20,9 @@ from django.contrib.auth import authenticate
 from django.db import connection
 
 from ctxhub import env
+from ctxhub.core.accounts.services.access_tokens import create_token, find_token, revoke_token
+from ctxhub.core.kit.sqlite_file import ConnectionToExisting, close_to_others, make_file
 from ctxhub.core.models import AccessToken, Project
-from ctxhub.core.services.access_tokens import create_token, find_token, revoke_token
-from ctxhub.core.sqlite_file import ConnectionToExisting, close_to_others, make_file
 from ctxhub.management.first_user import ensure_superuser
 from ctxhub.management.ready_lines import stdio_environment
 from ctxhub.management.setup_token import ensure_token, kept_project

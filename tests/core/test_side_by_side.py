@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Agent, Event, Project
-from ctxhub.core.services.access_tokens import create_token
 from memory.models import Decision
 from messaging.models import Delivery, Message
 from tests.crowd import Answers, Crowd, ToolCall, in_processes, over_http, processes

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.answers import size
-from ctxhub.core.caller import Caller
-from ctxhub.core.listing import Listing
+from ctxhub.core.kit.answers import size
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.registry import all_tools
 from memory.constraints.services import add_constraint

@@ -8,10 +8,10 @@ import pytest
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 from pytest_django import Settings
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError
+from ctxhub.core.events.selectors.events import latest_cursor
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Layer, Project
-from ctxhub.core.selectors.events import latest_cursor
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.registry import all_tools
 from memory.constraints.services import add_constraint

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ctxhub.core import token_count
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.search.cuts import is_tail
-from ctxhub.core.text_parts import LineRange, count_lines, json_tokens, part_of
-from ctxhub.core.token_count import use_exact_counts
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.text import token_count
+from ctxhub.core.text.graphemes import is_tail
+from ctxhub.core.text.parts import LineRange, count_lines, json_tokens, part_of
+from ctxhub.core.text.token_count import use_exact_counts
 
 MIB = 1_048_576
 FAMILY = "👨‍👩‍👧‍👦"

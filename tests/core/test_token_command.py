@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from ctxhub.core import clock
+from ctxhub.core.kit import clock
 from ctxhub.core.models import AccessToken, Project
 from tests.hub import LiveHub
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxhub.core import token_count
-from ctxhub.core.token_count import count_tokens, is_estimate, use_exact_counts
+from ctxhub.core.text import token_count
+from ctxhub.core.text.token_count import count_tokens, is_estimate, use_exact_counts
 from tests.tokens import o200k
 
 # With the line breaks that they have.
@@ -169,6 +169,6 @@ def test_without_the_extra_exact_counts_are_refused_and_the_estimate_stays(
 
 
 def test_the_module_brings_neither_django_nor_the_vocabulary() -> None:
-    code = "import sys, ctxhub.core.token_count; print({'django', 'bpe_openai'} & set(sys.modules))"
+    code = "import sys, ctxhub.core.text.token_count; print({'django', 'bpe_openai'} & set(sys.modules))"
 
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"

@@ -4,10 +4,10 @@ from typing import Annotated, Any, TypedDict, Unpack
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.arguments import Anything, Arguments, Items, Number, Object, Says, Value, Word, Words
-from ctxhub.core.unset import UNSET, Unset
 
 
 def sample(

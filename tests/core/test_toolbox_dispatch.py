@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller, acting, current
-from ctxhub.core.errors import InvalidInput, NotAllowed
+from ctxhub.core.kit.caller import Caller, acting, current
+from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Agent, Project
 from ctxhub.core.toolbox.dispatch import as_text, call
 from ctxhub.core.toolbox.registry import all_tools, find_tool

@@ -8,8 +8,8 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.toolbox.dispatch import as_text, call
 from ctxhub.core.toolbox.registry import all_tools
 from memory.decisions.services.decisions import deprecate_decision, set_decision

@@ -8,13 +8,13 @@ import pytest
 import time_machine
 from django.db.models import ManyToOneRel
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services import agents, visitors
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.services.visitors import LOOKED_AT_ONCE
+from ctxhub.core.events.services.retention import cleanup
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
-from ctxhub.core.services import agents, visitors
-from ctxhub.core.services.access_tokens import create_token
-from ctxhub.core.services.retention import cleanup
-from ctxhub.core.services.visitors import LOOKED_AT_ONCE
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision

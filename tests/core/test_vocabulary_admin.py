@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Layer, Membership, Project, Scope, Tag
 from memory.decisions.services.decisions import set_decision
 from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in, superuser

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxhub.core.models.config import Config
-from ctxhub.core.working_time import moment_before
+from ctxhub.core.accounts.models.config import Config
+from ctxhub.core.events.working_time import moment_before
 
 DAY = timedelta(hours=24)
 WEEKDAYS = Config(ignore_weekend=True)

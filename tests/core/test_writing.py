@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager, contextmanager
 import pytest
 from django.db import connection
 
-from ctxhub.core import writing
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services import agents
+from ctxhub.core.accounts.services.access_tokens import authenticate, create_token
+from ctxhub.core.kit import transactions
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent
-from ctxhub.core.services import agents
-from ctxhub.core.services.access_tokens import authenticate, create_token
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -33,7 +33,7 @@ def another_thread_writes() -> Iterator[None]:
     started, enough = threading.Event(), threading.Event()
 
     def write() -> None:
-        with writing._queue:
+        with transactions._queue:
             started.set()
             enough.wait(timeout=30)
 
@@ -64,9 +64,9 @@ def test_who_reads_does_not_wait_to_be_noted(
 
 def test_what_is_noted_leaves_the_queue_free(ada: Caller) -> None:
     for _ in range(2):
-        with writing.noting() as may_write:
+        with transactions.noting() as may_write:
             assert may_write
-    with pytest.raises(ZeroDivisionError), writing.noting():
+    with pytest.raises(ZeroDivisionError), transactions.noting():
         raise ZeroDivisionError
-    with writing.writing(ada.project_id):
+    with transactions.writing(ada.project_id):
         pass

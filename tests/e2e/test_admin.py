@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import Page, expect
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import AccessToken, Layer, Project
-from ctxhub.core.services.access_tokens import create_token
 from memory.decisions.selectors.decisions import find_decision
 from memory.decisions.services.decisions import set_decision
 from memory.models import Decision

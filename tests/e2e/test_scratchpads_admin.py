@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Dialog, Page, expect
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.memories.services.memories import add_memory
 from memory.models import Scratchpad

@@ -10,9 +10,9 @@ import time_machine
 from django.contrib.messages import get_messages
 from django.test import Client
 
-from ctxhub.core.clock import now, spoken
-from ctxhub.core.services import agents as touched_agents
-from ctxhub.core.services.access_tokens import forget_tokens
+from ctxhub.core.accounts.services import agents as touched_agents
+from ctxhub.core.accounts.services.access_tokens import forget_tokens
+from ctxhub.core.kit.clock import now, spoken
 from tests.golden.ids import Ids
 from tests.golden.readable import readable
 from tests.hub import LiveHub, McpClient

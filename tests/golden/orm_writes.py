@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import ForeignObjectRel, Model
 
-from ctxhub.core import clock
+from ctxhub.core.kit import clock
 from ctxhub.core.models import Agent, Category, Layer, Project, Scope, Tag
 from memory.models import (
     Constraint,

@@ -7,10 +7,10 @@ import pytest
 import time_machine
 from django.test import Client
 
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.events.services import retention
 from ctxhub.core.models import Membership, Project
-from ctxhub.core.services import retention
-from ctxhub.core.services.access_tokens import create_token
-from ctxhub.core.services.projects import create_project
 from tests.golden.chapters import (
     admin,
     constraints,

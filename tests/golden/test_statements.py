@@ -9,10 +9,11 @@ import time_machine
 from django.db import connection
 from pytest_django import Settings
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller, acting
+from ctxhub.core.accounts.services import agents
+from ctxhub.core.events.services import retention
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Project
-from ctxhub.core.services import agents, retention
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import delete_constraint
 from memory.decisions.services.decisions import change_decision, replace_decision

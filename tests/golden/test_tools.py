@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import ALL_SCOPES, READ, WRITE, Caller
+from ctxhub.core.kit.caller import ALL_SCOPES, READ, WRITE, Caller
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.help import help_for
 from ctxhub.core.toolbox.registry import all_tools

@@ -11,11 +11,11 @@ from django.core.management import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.inputs import CONTENT_BYTES, TEXT_BYTES
+from ctxhub.core.events.services.events import recorded
+from ctxhub.core.hub.selectors.hub import count_all
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.inputs import CONTENT_BYTES, TEXT_BYTES
 from ctxhub.core.models import Event, Project
-from ctxhub.core.selectors.hub import count_all
-from ctxhub.core.services.events import recorded
 from memory.memories.services.contexts import create_context, update_context
 from memory.memories.services.memories import add_memory, update_memory
 from memory.memories.services.relationships import relate

@@ -11,13 +11,13 @@ from django.core.management import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.inputs import CONTENT_BYTES
+from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.events.services.events import recorded
+from ctxhub.core.hub.selectors.hub import count_all
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.inputs import CONTENT_BYTES
 from ctxhub.core.models import Event, Project
-from ctxhub.core.selectors.hub import count_all
-from ctxhub.core.services.config import set_config
-from ctxhub.core.services.events import recorded
-from ctxhub.importers.shared import batching as at_once
+from ctxhub.importers.shared import batching
 from memory.models import Scratchpad, Workflow
 from memory.scratchpads.selectors.scratchpads import content_at, list_revisions
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad
@@ -374,7 +374,7 @@ def test_statements_do_not_grow_with_rows(apollo: Project, hermes: Project, tmp_
 def test_large_pads_are_written_a_few_at_a_time(
     apollo: Project, pads: OldPads, take_pads: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(at_once, "BYTES_AT_ONCE", 8 * (size := 65_536))
+    monkeypatch.setattr(batching, "BYTES_AT_ONCE", 8 * (size := 65_536))
     pads.workflow()
     for n in range(10):
         pads.pad(f"pad {n}", f"{n} " * (size // 2))

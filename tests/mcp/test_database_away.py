@@ -9,8 +9,8 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from ctxhub.core import mail
-from ctxhub.core.caller import Caller
+from ctxhub.core.events import mail
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.models import Decision
 from tests.databases import database_away

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from django.db import connection
 
+from ctxhub.core.kit.transactions import writing
 from ctxhub.core.models import Project
-from ctxhub.core.writing import writing
 from ctxhub.mcp.bridge import THREADS
 from ctxhub.mcp.lanes import LANES
 from tests.hub import LiveHub, McpClient, RestClient

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.services import retention
+from ctxhub.core.events.services import retention
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.mcp import housekeeping
 from ctxhub.mcp.housekeeping import keep_house
 from messaging.models import Message

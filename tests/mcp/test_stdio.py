@@ -110,7 +110,7 @@ import os
 os.environ |= {"DJANGO_SETTINGS_MODULE": "ctxhub.settings", "CTXHUB_WEB": "false"}
 import django
 django.setup()
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.registry import action, tool
 
 tool("noise", "Prints.", otherwise=[(set(), "make")])

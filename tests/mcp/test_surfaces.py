@@ -9,10 +9,10 @@ import pytest
 from jsonschema_rs import meta
 from mcp import Client
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, NotAllowed
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Project
-from ctxhub.core.services.access_tokens import create_token
 from ctxhub.core.toolbox.dispatch import as_text, call
 from ctxhub.core.toolbox.registry import all_tools
 from ctxhub.core.toolbox.surface import CORE, ORDER, check_choice, find_call, list_tools

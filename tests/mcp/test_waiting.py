@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.services.access_tokens import create_token
 from ctxhub.mcp.watch import _Postgres, _Sqlite, watch
 from memory.decisions.services.decisions import set_decision
 from messaging.services.messages import send_message

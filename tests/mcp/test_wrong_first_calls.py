@@ -13,10 +13,10 @@ from typing import Any, Protocol
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError, InvalidInput
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput
+from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.models import Project
-from ctxhub.core.tool_names import naming_tools
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.toolbox.other_names import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS, OTHER_NOUNS
 from ctxhub.core.toolbox.registry import all_tools, find_tool

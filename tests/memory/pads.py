@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.models import PadChange, Scratchpad, ScratchpadRevision
 from memory.scratchpads.services.scratchpads import create_scratchpad

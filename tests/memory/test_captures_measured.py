@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.memories.capture.lessons import is_chatter, is_lesson
 from memory.memories.capture.patterns import find_pattern, is_short

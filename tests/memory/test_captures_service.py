@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, NotAllowed, NotFound
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Project
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services.decisions import set_decision

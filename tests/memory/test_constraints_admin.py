@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Category, Event, Membership, Project
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.models import Constraint, ConstraintStatus

@@ -13,12 +13,12 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.listing import make_cursor
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.listing import make_cursor
+from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Category, Project
-from ctxhub.core.models.priority import Priority
-from ctxhub.core.services.word_changes import rename_word
+from ctxhub.core.vocabulary.services.changes import rename_word
 from memory.constraints.lists import list_constraints
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.models import Constraint

@@ -7,11 +7,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.clock import now
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.clock import now
 from ctxhub.core.models import Category, Layer, Scope, Tag
-from ctxhub.core.services.words import register_agent
 from ctxhub.core.toolbox.dispatch import call
+from ctxhub.core.vocabulary.services.names import register_agent
 from memory.constraints.models import digest_of, rank_of
 from memory.models import Constraint, ConstraintScope, ConstraintTag
 from tests.core.test_query_plans import explained, sorts_inside

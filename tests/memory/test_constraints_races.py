@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Category, Event, Project, Tag
-from ctxhub.core.selectors.figures import Figures
-from ctxhub.core.services.access_tokens import create_token
 from memory.constraints.services import add_constraint
 from memory.models import Constraint, ConstraintStatus
 from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, NotFound
+from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.events.services.events import recorded
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, NotFound
+from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Agent, Category, Event, Project
-from ctxhub.core.models.priority import Priority
-from ctxhub.core.selectors.figures import Figures
-from ctxhub.core.services.events import recorded
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.selectors import constraint_item, get_constraint
 from memory.constraints.services import (

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Category, Event, Layer, Project, Scope, Tag, Tally
-from ctxhub.core.models.priority import Priority
-from ctxhub.core.selectors.figures import Figures
 from memory.constraints.lists import list_constraints
 from memory.constraints.models import digest_of
 from memory.constraints.services import add_constraint

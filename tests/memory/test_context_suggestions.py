@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.toolbox.dispatch import call
 from memory.memories.search.keywords import find_keywords
 from memory.memories.search.likeness import Rarity

@@ -5,8 +5,8 @@ from urllib.parse import quote
 
 import pytest
 
+from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Membership, Project
-from ctxhub.core.services.access_tokens import create_token
 from memory.models import Context
 from tests.hub import LiveHub, Reply, RestClient
 from tests.signed_in import sign_in

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import Conflict, InvalidInput, NotFound
+from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import Conflict, InvalidInput, NotFound
 from ctxhub.core.models import Event, Project, SearchEntry
-from ctxhub.core.selectors.figures import Figures
-from ctxhub.core.selectors.search import search
+from ctxhub.core.search.selectors.search import search
 from memory.memories.lists.contexts import list_contexts
 from memory.memories.selectors.contexts import context_item, find_context, get_context
 from memory.memories.services.contexts import create_context, delete_context, update_context

@@ -9,7 +9,7 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.decisions.selectors.similar_keys import near_keys
 from memory.decisions.selectors.suggestions import suggest_decisions

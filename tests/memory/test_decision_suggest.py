@@ -8,8 +8,8 @@ import time_machine
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
 from memory.decisions.selectors.suggestions import suggest_decisions
 from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
 from tests.hub import McpClient, RestClient

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.decisions.rows.decisions import DecisionRow
 from memory.decisions.selectors.decisions import find_decision

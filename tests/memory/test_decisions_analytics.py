@@ -14,10 +14,10 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.selectors.events import latest_cursor
-from memory.decisions.selectors import analytics as decision_analytics
+from ctxhub.core.events.selectors.events import latest_cursor
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from memory.decisions.selectors import analytics
 from memory.decisions.selectors.analytics import Analytics, analyse_decisions, percentile
 from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
 from memory.decisions.sql.numbers import key_like
@@ -261,8 +261,8 @@ def test_a_bucket_has_a_row(
 
 
 def test_only_the_newest_are_read_and_shown(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decision_analytics, "MEASUREMENTS_READ", 3)
-    monkeypatch.setattr(decision_analytics, "BUCKETS_SHOWN", 2)
+    monkeypatch.setattr(analytics, "MEASUREMENTS_READ", 3)
+    monkeypatch.setattr(analytics, "BUCKETS_SHOWN", 2)
     with time_machine.travel(START, tick=False) as clock:
         for value in range(3):
             clock.shift(timedelta(days=1))
@@ -273,7 +273,7 @@ def test_only_the_newest_are_read_and_shown(ada: Caller, monkeypatch: pytest.Mon
     assert (figures["count"], figures["min"], figures["last"], figures["more"]) == (3, 1, 3, True)
     assert "omitted" not in figures
     assert analyse(ada, bucket="hour")["rows"][0][1] == 2
-    monkeypatch.setattr(decision_analytics, "BUCKETS_SHOWN", 1)
+    monkeypatch.setattr(analytics, "BUCKETS_SHOWN", 1)
     assert analyse(ada, bucket="day")["omitted"] == 1
 
 
@@ -293,7 +293,7 @@ def test_percentiles_are_those_of_the_textbook(values: list[float]) -> None:
 def test_figures_are_finite_and_lie_between_the_ends(values: list[float]) -> None:
     ordered = sorted(values)
     slack = 1e-11 * max(abs(ordered[0]), abs(ordered[-1]))
-    for figure in (decision_analytics._mean(values), percentile(ordered, 0.5), percentile(ordered, 0.95)):
+    for figure in (analytics._mean(values), percentile(ordered, 0.5), percentile(ordered, 0.95)):
         assert math.isfinite(figure)
         assert ordered[0] - slack <= figure <= ordered[-1] + slack
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest import Subtests  # noqa: PT013  # A name for a type.
 
-from ctxhub.core.listing import make_cursor
+from ctxhub.core.kit.listing import make_cursor
 from ctxhub.core.toolbox.registry import Action, all_tools
 from tests.hub import McpClient
 from tests.tables import dump_all

@@ -13,11 +13,11 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.listing import make_cursor
+from ctxhub.core.events.selectors.events import latest_cursor
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.listing import make_cursor
 from ctxhub.core.models import Project
-from ctxhub.core.selectors.events import latest_cursor
 from memory.decisions.lists import list_decisions
 from memory.decisions.models.decision import version_order
 from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project, Scope, StoredAnswer, Tag
-from ctxhub.core.services.access_tokens import create_token
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services.decisions import set_decision
 from memory.models import Decision, DecisionRevision

@@ -9,10 +9,10 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import Conflict, CtxhubError, InvalidInput, NotFound
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, NotFound
+from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.models import Event, Layer
-from ctxhub.core.unset import UNSET, Unset
 from memory.decisions.lists import list_decisions
 from memory.decisions.rules.inference import infer
 from memory.decisions.rules.versions import bump

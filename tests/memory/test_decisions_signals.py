@@ -8,7 +8,7 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.caller import Caller, acting
+from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Event, Layer, Project, Scope, Tag
 from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
 from memory.models import Decision, DecisionRevision, DecisionScope, DecisionTag, ValueType

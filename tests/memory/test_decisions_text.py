@@ -7,10 +7,10 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.listing import COUNTED_TO
-from memory.decisions import lists as decision_lists
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.listing import COUNTED_TO
+from memory.decisions import lists
 from memory.decisions.lists import list_decisions
 from memory.decisions.services.decisions import set_decision, set_decision_batch
 from memory.models import Decision
@@ -133,7 +133,7 @@ def many(ada: Caller, ben: Caller) -> Caller:
 def test_a_text_narrows_whatever_is_listed(
     many: Caller, query: dict[str, Any], few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decision_lists, "FEW", few)
+    monkeypatch.setattr(lists, "FEW", few)
     for order in SORTS:
         every = list_decisions(many.project_id, limit=200, **query, **order).objects()
         expected = [row["key"] for row in every if "green" in row["value"]]

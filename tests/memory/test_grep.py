@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from ctxhub.core import roots
-from ctxhub.core.errors import InvalidInput, NotAllowed, NotFound
+from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Project
-from ctxhub.core.roots import Budget, Root, read_texts
+from memory.memories import roots
+from memory.memories.roots import Budget, Root, read_texts
 from memory.memories.selectors import grep as selector
 
 NOBODY = 65534

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, NotFound
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, NotFound
 from memory.memories.lists.memories import find_memories, list_memories
 from memory.memories.services.memories import add_memory, update_memory
 

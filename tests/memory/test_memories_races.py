@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, Tag
-from ctxhub.core.selectors.figures import Figures
-from ctxhub.core.services.access_tokens import create_token
 from memory.memories.services.contexts import create_context
 from memory.memories.services.memories import add_memory
 from memory.models import Context, Memory

@@ -7,9 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Membership, Project
-from ctxhub.core.services.access_tokens import create_token
 from memory.memories.services.memories import add_memory
 from memory.models import Memory
 from tests.hub import LiveHub, Reply, RestClient

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, NotFound
-from ctxhub.core.inputs import CONTENT_BYTES
+from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, NotFound
+from ctxhub.core.kit.inputs import CONTENT_BYTES
 from ctxhub.core.models import Agent, Event, Project, Tag
-from ctxhub.core.selectors.figures import Figures
-from ctxhub.core.selectors.search import search
+from ctxhub.core.search.selectors.search import search
 from memory.memories.rules.digest import tokens_of
 from memory.memories.selectors.contexts import get_context
 from memory.memories.selectors.memories import get_memory, memory_item

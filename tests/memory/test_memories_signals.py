@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, SearchEntry, Tag, Tally
-from ctxhub.core.selectors.figures import Figures
 from memory.memories.lists.memories import list_memories
 from memory.memories.rules.digest import tokens_of
 from memory.memories.services.contexts import update_context

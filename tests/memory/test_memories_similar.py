@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, NotFound
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.toolbox.dispatch import call
 from memory.memories.selectors import similar as similar_memories
 from memory.memories.selectors.similar import find_similar

@@ -8,9 +8,9 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.listing import Listing
-from ctxhub.core.named_views import all_views
+from ctxhub.core.hub.named_views import all_views
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.listing import Listing
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services.decisions import set_decision
 

@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Membership, Project
 from memory.decisions.services.decisions import delete_decision, set_decision
 from memory.memories.services.memories import add_memory

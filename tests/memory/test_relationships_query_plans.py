@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from memory.memories.rows.memories import MEMORIES
 from memory.memories.rows.relationships import delete_edges_of, read_edges_from, read_edges_of, read_related
 from memory.memories.sql.texts import read_texts

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, NotAllowed, NotFound
+from ctxhub.core.hub.selectors.refs import Place
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Project
-from ctxhub.core.selectors.things import Place
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import delete_decision, set_decision
 from memory.memories.rows.relationships import delete_edges_of

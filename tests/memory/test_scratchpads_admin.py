@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.models import Scratchpad, ScratchpadRevision
 from memory.scratchpads.admin.numbered_lines import LINES_SHOWN, numbered_lines

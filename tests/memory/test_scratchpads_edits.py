@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
 from memory.models import PadChange
 from memory.scratchpads.rules.edits import MODES, edited
 from memory.scratchpads.selectors.lines import Heading, headings, split_lines

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.dispatch import call
 from memory.models import PadChange, Scratchpad, ScratchpadRevision, Workflow
 from memory.scratchpads.rows.workflows import idle_workflows

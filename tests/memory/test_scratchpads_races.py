@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.core.services.access_tokens import create_token
 from memory.models import Scratchpad
 from memory.scratchpads.selectors.scratchpads import content_at
 from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes

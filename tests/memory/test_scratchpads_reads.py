@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.answers import MAX_TOKENS, size
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.answers import MAX_TOKENS, size
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.toolbox.dispatch import call
 from memory.scratchpads.selectors.scratchpads import list_scratchpads
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, NotFound
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, NotFound
 from memory.scratchpads.selectors.scratchpads import content_at, find_revision, list_revisions
 from memory.scratchpads.services.scratchpads import (
     append_to_scratchpad,
     restore_scratchpad,
     update_scratchpad,
 )
-from memory.scratchpads.sql import states as scratchpad_states
+from memory.scratchpads.sql import states
 from memory.scratchpads.sql.states import WHOLE_KEPT
 from tests.memory.pads import content_of, events_of, pad_of, states_of, stored
 
@@ -137,7 +137,7 @@ def test_only_the_newest_whole_texts_are_kept(ada: Caller) -> None:
 
 
 def test_of_appends_the_newest_are_kept(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scratchpad_states, "KEPT", kept := 200)
+    monkeypatch.setattr(states, "KEPT", kept := 200)
     pad = pad_of(ada, "0")
     for n in range(1, kept + 105):
         append(ada, pad, str(n))

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.search.excerpts import Wanted
 from memory.scratchpads.selectors.search import marked, search_scratchpads
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, delete_scratchpad, update_scratchpad

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project
 from memory.scratchpads.services.scratchpads import (
     append_to_scratchpad,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import Conflict, InvalidInput, LimitReached, NotFound
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import Conflict, InvalidInput, LimitReached, NotFound
 from ctxhub.core.models import Event
 from memory.scratchpads.selectors.scratchpads import get_scratchpad, list_scratchpads
 from memory.scratchpads.services.scratchpads import (

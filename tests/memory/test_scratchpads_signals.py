@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.models import PadChange, Scratchpad, ScratchpadRevision, Workflow
 from memory.scratchpads.selectors.scratchpads import content_at

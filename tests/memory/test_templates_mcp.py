@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from ctxhub.core.services.access_tokens import create_token
 from ctxhub.core.toolbox.registry import all_tools
 from ctxhub.core.toolbox.surface import list_tools
 from memory.models import Decision, DecisionTemplate

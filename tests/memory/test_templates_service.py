@@ -8,10 +8,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Layer
-from ctxhub.core.patterns import PROGRAM_SIZE
+from ctxhub.core.text.patterns import PROGRAM_SIZE
 from memory.decisions.rows.decisions import DecisionRow
 from memory.decisions.selectors.builtin_templates import TEMPLATES
 from memory.decisions.selectors.decisions import find_decision

@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Membership, Project
 from memory.models import Scratchpad, Workflow
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad

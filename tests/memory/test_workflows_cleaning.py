@@ -8,12 +8,12 @@ import pytest
 import time_machine
 from django.core.management import call_command
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.events.services import retention
+from ctxhub.core.events.services.retention import cleanup
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, SearchEntry
-from ctxhub.core.services import retention
-from ctxhub.core.services.config import set_config
-from ctxhub.core.services.retention import cleanup
 from memory.models import Scratchpad, ScratchpadRevision, Workflow
 from memory.scratchpads.services import workflows
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import Conflict, InvalidInput, NotFound
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import Conflict, InvalidInput, NotFound
+from ctxhub.core.kit.unset import UNSET
 from ctxhub.core.models import Event, SearchEntry
-from ctxhub.core.unset import UNSET
 from memory.models import Scratchpad, ScratchpadRevision, Workflow
 from memory.scratchpads.selectors.workflows import get_workflow, list_workflows, workflow_item
 from memory.scratchpads.services.scratchpads import (

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Tally
 from messaging.models import Message
 from messaging.selectors.inbox import list_inbox

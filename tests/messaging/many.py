@@ -3,8 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent
 from messaging.models import Delivery, Message, MessageType, RequestState
 from tests.messaging.mail import known

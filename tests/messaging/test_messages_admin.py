@@ -9,11 +9,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core import clock
 from ctxhub.core.admin import refs
-from ctxhub.core.caller import Caller
+from ctxhub.core.events.services.retention import cleanup
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Project
-from ctxhub.core.services.retention import cleanup
 from messaging.models import Delivery, Message
 from messaging.services.receipts import acknowledge_messages
 from messaging.services.requests import claim_request

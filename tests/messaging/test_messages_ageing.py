@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
+from ctxhub.core.events.services import retention
+from ctxhub.core.events.services.retention import cleanup, clear
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event
-from ctxhub.core.services import retention
-from ctxhub.core.services.retention import cleanup, clear
 from messaging.models import Delivery, Message
 from messaging.selectors.messages import list_thread
 from messaging.services.ageing import remove_old_messages

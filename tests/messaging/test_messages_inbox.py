@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, NotFound
-from ctxhub.core.mail import count_urgent
-from ctxhub.core.named_views import all_views
-from ctxhub.core.selectors.events import count_updates, latest_cursor
-from ctxhub.core.selectors.hub import list_agents
+from ctxhub.core.events.mail import count_urgent
+from ctxhub.core.events.selectors.events import count_updates, latest_cursor
+from ctxhub.core.hub.named_views import all_views
+from ctxhub.core.hub.selectors.hub import list_agents
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, NotFound
 from messaging.selectors.inbox import list_inbox
 from messaging.selectors.messages import list_receipts, list_thread, open_messages
 from messaging.services.receipts import acknowledge_messages, read_messages_of

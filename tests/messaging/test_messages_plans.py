@@ -9,9 +9,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.mail import count_urgent
+from ctxhub.core.events.mail import count_urgent
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from messaging.selectors.inbox import count_unread, list_inbox, unread_of
 from messaging.selectors.messages import list_thread
 from messaging.services.ageing import remove_old_messages, tell_overdue

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
-from ctxhub.core.services.access_tokens import create_token
 from messaging.models import Delivery, Message
 from messaging.services.ageing import tell_overdue
 from messaging.services.messages import send_message

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import Conflict, InvalidInput, NotFound
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import Conflict, InvalidInput, NotFound
 from memory.decisions.services.decisions import set_decision
 from messaging.models import Delivery, Message, RequestState
 from messaging.services.requests import claim_request, finish_request

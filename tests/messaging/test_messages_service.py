@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError, InvalidInput, NotFound
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotFound
 from ctxhub.core.models import Agent
 from messaging.models import Delivery, Message
 from messaging.selectors.messages import list_thread

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller, acting
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Event, Project, Tally
 from messaging.models import Delivery, Message, MessageType, RequestState
 from tests.messaging.mail import counted, events, inbox, known, send, texts, verbs

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ctxhub.core import clock
+from ctxhub.core.kit import clock
 from ctxhub.importers.sqlew.database import NAMING
 from tests.sqlew.schemas import LAYERS, PREFIXES, SCHEMAS
 

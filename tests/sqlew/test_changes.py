@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core import clock
+from ctxhub.core.kit import clock
 from ctxhub.core.models import Event, Project
 from tests.sqlew.importing import Import, imported
 from tests.sqlew.old_file import OldFile

@@ -14,11 +14,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.events.services.events import recorded
+from ctxhub.core.hub.selectors.hub import count_all
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, SearchText
-from ctxhub.core.selectors.hub import count_all
-from ctxhub.core.services.config import set_config
-from ctxhub.core.services.events import recorded
 from ctxhub.importers.shared.values import moment_of
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Category, Project
-from ctxhub.core.models.priority import Priority
 from memory.constraints.services import add_constraint
 from memory.models import Constraint, ConstraintStatus
 from tests.sqlew.importing import Import, imported

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Layer, Project, Scope, Tag
 from memory.decisions.selectors.decisions import find_decision, list_versions
 from memory.decisions.services.decisions import set_decision

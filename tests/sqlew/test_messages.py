@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
+from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.events.services.retention import cleanup
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Project
-from ctxhub.core.services.config import set_config
-from ctxhub.core.services.retention import cleanup
 from messaging.models import Delivery, Message, RequestState
 from messaging.services.messages import send_message
 from tests.sqlew.importing import Import, imported

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.decisions.selectors.decisions import list_versions
 from memory.models import Constraint, ConstraintStatus, Decision

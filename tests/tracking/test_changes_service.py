@@ -8,12 +8,12 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError, InvalidInput
+from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.events.services import retention
+from ctxhub.core.hub.selectors.hub import count_all, summarise_layers
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput
 from ctxhub.core.models import Agent, Event, Project
-from ctxhub.core.selectors.figures import Figures
-from ctxhub.core.selectors.hub import count_all, summarise_layers
-from ctxhub.core.services import retention
 from ctxhub.core.toolbox.dispatch import call
 from tests.tables import dump_project
 from tracking.models import FileChange, Resource

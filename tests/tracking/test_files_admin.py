@@ -8,9 +8,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from ctxhub.core import clock
 from ctxhub.core.admin import refs
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Membership, Project
 from tests.people import ADMIN, MEMBER, VIEWER, member, superuser
 from tracking.models import FileChange, Lease, Resource

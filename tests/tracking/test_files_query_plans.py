@@ -9,11 +9,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core import clock, sql
-from ctxhub.core.caller import Caller
-from ctxhub.core.listing import Listing
+from ctxhub.core.events.services import retention
+from ctxhub.core.kit import clock, sql
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Agent
-from ctxhub.core.services import retention
 from tests.core.test_query_plans import explained, sorts_inside
 from tests.databases import every_statement_within, take_statistics
 from tracking.models import FileChange

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from django.db import transaction
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller, acting
+from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Event, Layer, Project, Tally
-from ctxhub.core.services.projects import create_project
 from tracking.models import ChangeKind, FileChange, Lease, LeasePath, Resource
 from tracking.selectors.leases import list_leases
 from tracking.services.changes import record_change

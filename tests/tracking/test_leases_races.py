@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.globs import overlap
+from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Event, Project, Tally
-from ctxhub.core.services.access_tokens import create_token
+from ctxhub.core.text.globs import overlap
 from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
 from tests.hub import LiveHub
 from tracking.models import FileChange, Lease, LeasePath, Resource

@@ -8,12 +8,12 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core import sql
-from ctxhub.core.caller import READ, WRITE, Caller
-from ctxhub.core.errors import Conflict, CtxhubError, InvalidInput, NotAllowed, NotFound
+from ctxhub.core.events.services import retention
+from ctxhub.core.hub.selectors.hub import count_all, list_agents
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.caller import READ, WRITE, Caller
+from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Agent, Event, Project
-from ctxhub.core.selectors.hub import count_all, list_agents
-from ctxhub.core.services import retention
 from ctxhub.core.toolbox.dispatch import call
 from tests.tables import dump_project
 from tracking.models import Lease, LeasePath

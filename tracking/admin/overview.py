@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from ctxhub.core import clock
 from ctxhub.core.admin import dashboard
 from ctxhub.core.admin.dashboard import Card, Place
+from ctxhub.core.kit import clock
 from tracking.models import FileChange, Lease
 from tracking.selectors.changes import RECENT
 

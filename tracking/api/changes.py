@@ -9,33 +9,33 @@ from rest_framework.response import Response
 from ctxhub.core.api.bodies import checked_items
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import ReadQuery
-from ctxhub.core.api.shapes import in_parts
+from ctxhub.core.api.schemas import in_parts
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.caller import READ
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.readings import Opened
-from tracking.api import shapes
+from ctxhub.core.hub.readings import Opened
+from ctxhub.core.kit.caller import READ
+from ctxhub.core.kit.errors import InvalidInput
+from tracking.api import schemas
 from tracking.selectors import changes as selectors
 from tracking.selectors.locks import check_lock
 from tracking.services import changes as services
 
 
 class ChangeViewSet(ProjectViewSet):
-    queries = {"list": shapes.ChangeQuery, "retrieve": ReadQuery}
-    bodies = {"create": shapes.RecordChange}
+    queries = {"list": schemas.ChangeQuery, "retrieve": ReadQuery}
+    bodies = {"create": schemas.RecordChange}
 
-    @extend_schema(responses=shapes.Change)
+    @extend_schema(responses=schemas.Change)
     def list(self, request: Request, slug: str) -> Response:
         """Changes that pass every filter, newest first; without a filter those of the last hour."""
         return self.listed(Page.of(selectors.list_changes(self.project_id, **self.query)))
 
-    @extend_schema(responses={201: shapes.Change})
+    @extend_schema(responses={201: schemas.Change})
     def create(self, request: Request, slug: str) -> Response:
         """Tell the others that a file was changed."""
         answer = self.once(lambda: self._answer(services.record_change(caller=self.caller, **self.body)))
         return Response(answer, status=201)
 
-    @extend_schema(responses=in_parts(shapes.Change), filters=True)
+    @extend_schema(responses=in_parts(schemas.Change), filters=True)
     def retrieve(self, request: Request, slug: str, change_id: int) -> Response:
         """One change, its description whole, or some lines of it."""
         asked = self.asked()
@@ -49,19 +49,19 @@ class ChangeViewSet(ProjectViewSet):
 
 
 class ChangeBatchViewSet(ProjectViewSet):
-    bodies = {"create": shapes.RecordChanges}
+    bodies = {"create": schemas.RecordChanges}
 
-    @extend_schema(responses={200: shapes.ChangesAnswer})
+    @extend_schema(responses={200: schemas.ChangesAnswer})
     def create(self, request: Request, slug: str) -> Response:
         """Record up to 50 changes at once: all or nothing, unless `atomic` is false."""
-        arguments = {**self.body, "items": checked_items(self.body["items"], shapes.ChangeFields)}
+        arguments = {**self.body, "items": checked_items(self.body["items"], schemas.ChangeFields)}
         return Response(self.once(lambda: services.record_change_batch(caller=self.caller, **arguments)))
 
 
 class LockViewSet(ProjectViewSet):
-    queries = {"retrieve": shapes.LockQuery}
+    queries = {"retrieve": schemas.LockQuery}
 
-    @extend_schema(responses=shapes.Lock, filters=True)
+    @extend_schema(responses=schemas.Lock, filters=True)
     def retrieve(self, request: Request, slug: str) -> Response:
         """Whether somebody else is at a file: changed it a moment ago, or holds a lease on it."""
         if "path" not in self.query:

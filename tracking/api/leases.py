@@ -8,34 +8,34 @@ from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.caller import READ, WRITE
-from tracking.api import shapes
+from ctxhub.core.kit.caller import READ, WRITE
+from tracking.api import schemas
 from tracking.selectors import leases as selectors
 from tracking.services import leases as services
 
 
 class LeaseViewSet(ProjectViewSet):
-    queries = {"list": shapes.LeaseQuery, "destroy": shapes.ReleaseQuery}
-    bodies = {"create": shapes.AcquireLease, "partial_update": shapes.RenewLease}
+    queries = {"list": schemas.LeaseQuery, "destroy": schemas.ReleaseQuery}
+    bodies = {"create": schemas.AcquireLease, "partial_update": schemas.RenewLease}
     scopes = {"destroy": WRITE}
 
-    @extend_schema(responses=shapes.ListedLease)
+    @extend_schema(responses=schemas.ListedLease)
     def list(self, request: Request, slug: str) -> Response:
         """Live leases, soonest to expire first."""
         return self.listed(Page.of(selectors.list_leases(self.project_id, **self.query)))
 
-    @extend_schema(responses={201: shapes.Lease})
+    @extend_schema(responses={201: schemas.Lease})
     def create(self, request: Request, slug: str) -> Response:
         """Reserve paths; 409 names who holds what until when."""
         answer = self.once(lambda: self._answer(services.acquire_lease(caller=self.caller, **self.body)))
         return Response(answer, status=201)
 
-    @extend_schema(responses=shapes.Lease)
+    @extend_schema(responses=schemas.Lease)
     def retrieve(self, request: Request, slug: str, lease_id: int) -> Response:
         """One lease, also one that has ended."""
         return Response(selectors.lease_item(selectors.get_lease(self.project_id, lease_id)))
 
-    @extend_schema(responses=shapes.Lease)
+    @extend_schema(responses=schemas.Lease)
     def partial_update(self, request: Request, slug: str, lease_id: int) -> Response:
         """Renew your live lease: it lasts that long from now."""
         renewed = {"lease_id": lease_id, **self.body}
@@ -55,9 +55,9 @@ class LeaseViewSet(ProjectViewSet):
 
 
 class ReleaseViewSet(ProjectViewSet):
-    bodies = {"create": shapes.ReleaseLeases}
+    bodies = {"create": schemas.ReleaseLeases}
 
-    @extend_schema(responses={200: shapes.Released})
+    @extend_schema(responses={200: schemas.Released})
     def create(self, request: Request, slug: str) -> Response:
         """Release all your leases, or one."""
         return Response(self.once(lambda: services.release_leases(caller=self.caller, **self.body)))

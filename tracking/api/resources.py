@@ -6,14 +6,14 @@ from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.views import ProjectViewSet
-from tracking.api import shapes
+from tracking.api import schemas
 from tracking.selectors.resources import list_resources
 
 
 class ResourceViewSet(ProjectViewSet):
-    queries = {"list": shapes.ResourceQuery}
+    queries = {"list": schemas.ResourceQuery}
 
-    @extend_schema(responses=shapes.Resource)
+    @extend_schema(responses=schemas.Resource)
     def list(self, request: Request, slug: str) -> Response:
         """Files by path, each with its last change."""
         return self.listed(Page.of(list_resources(self.project_id, **self.query)))

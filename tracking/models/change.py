@@ -3,8 +3,8 @@
 from django.db import models
 from django.utils import timezone
 
+from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.models import Agent, Layer
-from ctxhub.core.models.base import ProjectRow
 from tracking.models.resource import Resource
 
 

@@ -8,10 +8,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from ctxhub.core.globs import head
-from ctxhub.core.inputs import PATH_LENGTH
+from ctxhub.core.kit.inputs import PATH_LENGTH
+from ctxhub.core.kit.models import ProjectRow, saved_with
 from ctxhub.core.models import Agent
-from ctxhub.core.models.base import ProjectRow, saved_with
+from ctxhub.core.text.globs import head
 from tracking.models.resource import PathField
 
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 from django.db import models
 from django.utils import timezone
 
-from ctxhub.core.inputs import PATH_LENGTH
-from ctxhub.core.models.base import ProjectRow
+from ctxhub.core.kit.inputs import PATH_LENGTH
+from ctxhub.core.kit.models import ProjectRow
 
 if TYPE_CHECKING:
     from django.db.models.expressions import Combinable

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from ctxhub.core import clock, sql
-from ctxhub.core.clock import spoken
-from ctxhub.core.errors import NotFound, shown
-from ctxhub.core.globs import is_glob
-from ctxhub.core.inputs import clean_choice, clean_limit, clean_moment, clean_name
-from ctxhub.core.listing import PREVIEW_CHARACTERS, Listing, make_cursor, preview, read_cursor
-from ctxhub.core.named_views import register_view
-from ctxhub.core.pages import Condition
-from ctxhub.core.selectors.events import moment_of
-from ctxhub.core.selectors.words import find_words
+from ctxhub.core.events.selectors.events import moment_of
+from ctxhub.core.hub.named_views import register_view
+from ctxhub.core.kit import clock, sql
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.errors import NotFound, shown
+from ctxhub.core.kit.inputs import clean_choice, clean_limit, clean_moment, clean_name
+from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, make_cursor, preview, read_cursor
+from ctxhub.core.kit.pages import Condition
+from ctxhub.core.text.globs import is_glob
+from ctxhub.core.vocabulary.selectors.names import find_words
 from tracking.models import ChangeKind
 from tracking.selectors.paths import clean_file, clean_pattern
 from tracking.sql import changes as rows

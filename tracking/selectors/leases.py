@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core import clock, sql
-from ctxhub.core.clock import spoken
-from ctxhub.core.errors import NotFound, shown
-from ctxhub.core.globs import overlap
-from ctxhub.core.inputs import clean_limit, clean_name
-from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor
-from ctxhub.core.pages import Condition
-from ctxhub.core.selectors import hub
-from ctxhub.core.tool_names import operation
+from ctxhub.core.hub.selectors import hub
+from ctxhub.core.kit import clock, sql
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.errors import NotFound, shown
+from ctxhub.core.kit.inputs import clean_limit, clean_name
+from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.kit.pages import Condition
+from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.text.globs import overlap
 from tracking.selectors.changes import whole_numbers
 from tracking.selectors.paths import clean_pattern
 from tracking.sql import leases as rows

@@ -6,11 +6,11 @@ from typing import Literal, NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.clock import spoken
-from ctxhub.core.globs import is_glob, matches
-from ctxhub.core.inputs import clean_from_to
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.inputs import clean_from_to
+from ctxhub.core.text.globs import is_glob, matches
 from tracking.selectors.changes import last_within_by_another
 from tracking.selectors.leases import find_overlapping
 from tracking.selectors.paths import clean_pattern

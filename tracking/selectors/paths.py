@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import clean_path, clean_paths
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import clean_path, clean_paths
 
 # What an index of PostgreSQL can hold of one value.
 PATH_BYTES = 2_500

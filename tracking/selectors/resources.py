@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from ctxhub.core import clock
-from ctxhub.core.clock import spoken
-from ctxhub.core.errors import CtxhubError
-from ctxhub.core.globs import matches
-from ctxhub.core.inputs import clean_limit
-from ctxhub.core.listing import Listing, make_cursor, read_cursor
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.inputs import clean_limit
+from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
+from ctxhub.core.text.globs import matches
 from tracking.models import ChangeKind
 from tracking.selectors.changes import change_item
 from tracking.selectors.leases import lease_item

@@ -8,17 +8,17 @@ from typing import Any
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError
-from ctxhub.core.inputs import WORD_LENGTH, clean_choice, clean_name, clean_text, refuse_secret
-from ctxhub.core.selectors.words import Words, find_words
-from ctxhub.core.services.batches import BatchAnswer, Items, write_batch
-from ctxhub.core.services.words import register_words
-from ctxhub.core.writing import writing
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.inputs import WORD_LENGTH, clean_choice, clean_name, clean_text, refuse_secret
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
+from ctxhub.core.vocabulary.selectors.names import Words, find_words
+from ctxhub.core.vocabulary.services.names import register_words
+from tracking.history.changes import count_gone, record_changes
 from tracking.models import ChangeKind
 from tracking.selectors.paths import clean_file
-from tracking.services.change_log import count_gone, record_changes
 from tracking.sql.changes import NewChange, Recorded, delete_changes, insert_changes
 from tracking.sql.resources import find_resources, make_resources
 

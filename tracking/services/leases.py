@@ -6,16 +6,16 @@ from datetime import datetime, timedelta
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock
-from ctxhub.core.caller import ADMIN, Caller
-from ctxhub.core.clock import spoken
-from ctxhub.core.errors import Conflict, InvalidInput, NotAllowed
-from ctxhub.core.inputs import clean_from_to, clean_text, refuse_secret
-from ctxhub.core.services.words import register_agent
-from ctxhub.core.writing import writing
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import ADMIN, Caller
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.errors import Conflict, InvalidInput, NotAllowed
+from ctxhub.core.kit.inputs import clean_from_to, clean_text, refuse_secret
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.vocabulary.services.names import register_agent
+from tracking.history.leases import record_leases
 from tracking.selectors.leases import find_overlapping, get_lease
 from tracking.selectors.paths import clean_patterns
-from tracking.services.lease_log import record_leases
 from tracking.sql import leases as rows
 from tracking.sql.leases import LeaseRow, live_leases_of, read_leases
 

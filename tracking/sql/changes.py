@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core import sql
-from ctxhub.core.pages import Condition
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.pages import Condition
 from tracking.models import ChangeKind
 
 WHOLE = 2**20

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core import sql
-from ctxhub.core.globs import head
-from ctxhub.core.pages import Condition, all_of
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.pages import Condition, all_of
+from ctxhub.core.text.globs import head
 
 LIVE = "l.project_id = %s AND l.released_at IS NULL AND l.expires_at > %s"
 MOST_COUNTED = 10_000

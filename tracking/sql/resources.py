@@ -5,9 +5,9 @@ from datetime import datetime
 
 from django.db import connection
 
-from ctxhub.core import sql
-from ctxhub.core.globs import LAST_CHARACTER, as_regex, literal_start
-from ctxhub.core.pages import Condition
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.pages import Condition
+from ctxhub.core.text.globs import LAST_CHARACTER, as_regex, literal_start
 
 
 def find_resources(project_id: int, paths: Sequence[str]) -> dict[str, int]:

@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.listing import Listing
-from ctxhub.core.services.batches import BatchAnswer
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.arguments import Items, Number, Says, Word
+from ctxhub.core.toolbox.batch_writes import BatchAnswer
 from ctxhub.core.toolbox.batches import checked_items
 from ctxhub.core.toolbox.registry import action, tool
 from tracking.selectors import locks

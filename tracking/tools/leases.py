@@ -2,8 +2,8 @@
 
 from typing import Annotated
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.listing import Listing
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.arguments import Number, Words, id_of
 from ctxhub.core.toolbox.registry import action
 from tracking.selectors.leases import list_leases

@@ -6,9 +6,9 @@ from urllib.parse import parse_qs
 
 from django.http import HttpRequest
 
-from ctxhub.core.caller import ALL_SCOPES, READ
+from ctxhub.core.accounts.selectors.people import SCOPES_OF_ROLE, is_superuser, projects_of
+from ctxhub.core.kit.caller import ALL_SCOPES, READ
 from ctxhub.core.models import Membership, Project
-from ctxhub.core.selectors.people import SCOPES_OF_ROLE, is_superuser, projects_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from ctxhub.core import clock
 from ctxhub.core.admin.base import Menu, ProjectAdmin
 from ctxhub.core.admin.cells import time_in_full
 from ctxhub.core.admin.filters import ProjectFilter
+from ctxhub.core.kit import clock
 from ctxhub.core.models import Agent
 from ctxhub.core.templatetags.moments import moment
 

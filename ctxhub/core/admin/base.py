@@ -16,17 +16,17 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.safestring import mark_safe
 
+from ctxhub.core.accounts.selectors.people import find_person
 from ctxhub.core.admin.access import access_of, chosen_project, named_slug
 from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.lists import FilteredList
 from ctxhub.core.admin.looks import ChangeList, ModelAdmin
 from ctxhub.core.admin.service_form import ServiceForm, sentence
-from ctxhub.core.caller import ADMIN, READ, WRITE, Caller, acting, current
-from ctxhub.core.errors import CtxhubError
+from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting, current
+from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.models import ProjectRow
+from ctxhub.core.kit.transactions import writing
 from ctxhub.core.models import Project
-from ctxhub.core.models.base import ProjectRow
-from ctxhub.core.selectors.people import find_person
-from ctxhub.core.writing import writing
 
 T = TypeVar("T")
 

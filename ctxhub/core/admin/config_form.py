@@ -9,11 +9,11 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
+from ctxhub.core.accounts.models.config import Config
+from ctxhub.core.accounts.selectors.config import config_of, spoken_config
 from ctxhub.core.admin.fields import LinesField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.models import Project
-from ctxhub.core.models.config import Config
-from ctxhub.core.selectors.config import config_of, spoken_config
 
 FIELDSET = "How long things are kept"
 

@@ -12,12 +12,12 @@ from django.db.models.functions import Cast, Substr
 from django.http import HttpRequest
 from django.urls import reverse
 
-from ctxhub.core import clock
 from ctxhub.core.admin.access import Access, access_of, chosen_project, shown_project_ids
 from ctxhub.core.admin.layer_chart import LayerBars, layer_chart
-from ctxhub.core.caller import ADMIN
+from ctxhub.core.events.selectors.events import note_of
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.models import Agent, Event, Project
-from ctxhub.core.selectors.events import note_of
 
 EVENTS_SHOWN = 12
 AGENTS_SHOWN = 6

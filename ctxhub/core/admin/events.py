@@ -17,8 +17,8 @@ from ctxhub.core.admin.base import Menu, ProjectAdmin
 from ctxhub.core.admin.cells import mono, name, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.looks import DropdownFilter
+from ctxhub.core.events.selectors.events import note_of
 from ctxhub.core.models import Event
-from ctxhub.core.selectors.events import note_of
 from ctxhub.core.templatetags.entries import written
 from ctxhub.core.templatetags.moments import moment
 

@@ -9,8 +9,8 @@ from django.http import HttpRequest
 
 from ctxhub.core.admin.access import access_of, shown_project_ids
 from ctxhub.core.admin.looks import DropdownFilter, TextFilter
+from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
-from ctxhub.core.models.base import NamedRow
 
 NAMES_OFFERED = 200
 

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from ctxhub.core.admin import refs
+from ctxhub.core.hub.selectors.hub import summarise_layers
 from ctxhub.core.models import Project
-from ctxhub.core.plurals import singular
-from ctxhub.core.selectors.hub import summarise_layers
+from ctxhub.core.text.plurals import singular
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from ctxhub.core.admin.access import access_of, chosen_project
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.hub.named_views import NamedView, all_views
+from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project
-from ctxhub.core.named_views import NamedView, all_views
 
 FOLDER = "/admin/views/"
 ROWS_ON_PAGE = 50

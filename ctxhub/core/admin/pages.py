@@ -19,7 +19,7 @@ from ctxhub.core.admin.indexed import IndexedAdmin
 from ctxhub.core.admin.lists import FilteredList, ReadableRows
 from ctxhub.core.admin.looks import ChangeList
 from ctxhub.core.admin.row_actions import RowActionAdmin
-from ctxhub.core.inputs import read_id
+from ctxhub.core.kit.inputs import read_id
 
 
 class ReadableList(ReadableRows, FilteredList): ...

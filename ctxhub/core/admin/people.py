@@ -15,10 +15,10 @@ from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldBooleanSwitchWidget
 
+from ctxhub.core.accounts.selectors.people import is_superuser
 from ctxhub.core.admin.base import Menu
 from ctxhub.core.admin.looks import DropdownFilter, ModelAdmin, TabularInline
 from ctxhub.core.models import Membership
-from ctxhub.core.selectors.people import is_superuser
 from ctxhub.core.templatetags.moments import moment
 
 admin.site.unregister(User)

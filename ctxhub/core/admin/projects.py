@@ -14,15 +14,15 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from ctxhub.core.accounts.selectors.people import is_superuser
+from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import Menu, ProjectAdmin, person
 from ctxhub.core.admin.config_form import ConfigForm, config_fieldsets
 from ctxhub.core.admin.looks import ModelForm, TabularInline
-from ctxhub.core.caller import ADMIN
+from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.models import Membership, Project
-from ctxhub.core.selectors.people import is_superuser
-from ctxhub.core.services.config import set_config
-from ctxhub.core.services.projects import create_project
 from ctxhub.core.templatetags.moments import moment
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from django.urls import NoReverseMatch, reverse
 
-from ctxhub.core.nouns import find_noun
+from ctxhub.core.registry import find_noun
 
 # kind -> (project id, name) -> the address of the page, or None where there is no such thing any more.
 pages: dict[str, Callable[[int, str], str | None]] = {}

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.admin.service_form import sentence
-from ctxhub.core.errors import CtxhubError
+from ctxhub.core.kit.errors import CtxhubError
 
 Run = Callable[..., None]
 

@@ -8,14 +8,14 @@ from django.contrib import admin
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from ctxhub.core import nouns
+from ctxhub.core import registry
 from ctxhub.core.admin import refs
 from ctxhub.core.models import Agent
 from ctxhub.core.search.excerpts import Wanted, find_hits, merged
 from ctxhub.core.search.queries import Term, parse
 from ctxhub.core.search.ranking import Ranked, occurrences
-from ctxhub.core.selectors.search import Hit, wanted_of
-from ctxhub.core.selectors.search_questions import Search
+from ctxhub.core.search.selectors.questions import Search
+from ctxhub.core.search.selectors.search import Hit, wanted_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Look:
 
 
 def look_of(kind: str) -> Look:
-    noun = nouns.find_noun(nouns.standing_kind(kind))
+    noun = registry.find_noun(registry.standing_kind(kind))
     if noun is None:
         return Look(kind, f"{kind}s", "")
     opts, menu = noun.model._meta, getattr(admin.site._registry.get(noun.model), "menu", None)
@@ -120,7 +120,7 @@ def _card(hit: Hit, wanted: Wanted, agents: Mapping[int, str], why: Why) -> Card
         ref=hit.ref,
         kind=look.name,
         icon=look.icon,
-        url=refs.page_of_row(nouns.standing_kind(candidate.kind), document.thing_id or document.object_id),
+        url=refs.page_of_row(registry.standing_kind(candidate.kind), document.thing_id or document.object_id),
         title=marked(hit.title.removesuffix(f" ({document.mark})"), wanted),
         excerpt=marked(hit.excerpt, wanted),
         mark=document.mark,

@@ -11,16 +11,16 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from ctxhub.core import nouns
+from ctxhub.core import registry
 from ctxhub.core.admin.access import access_of, chosen_project
 from ctxhub.core.admin.search_hits import cards, look_of
 from ctxhub.core.admin.service_form import sentence
-from ctxhub.core.errors import CtxhubError
-from ctxhub.core.inputs import MAX_LIMIT
+from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.inputs import MAX_LIMIT
 from ctxhub.core.models import Layer, Project
 from ctxhub.core.search.engines import count_by_kind
-from ctxhub.core.selectors.search import Found, search
-from ctxhub.core.selectors.search_questions import SearchFilters, narrow
+from ctxhub.core.search.selectors.questions import SearchFilters, narrow
+from ctxhub.core.search.selectors.search import Found, search
 
 FOLDER = "/admin/search/"
 HITS_MORE = 20
@@ -159,8 +159,8 @@ def _kinds(asked: Asked, project: Project, found: Found) -> list[Choice]:
     narrowing = narrow(project.pk, {**asked.filters, "kinds": None})
     counts: Counter[str] = Counter()
     for kind, count in (count_by_kind(narrowing, found.search.query) if narrowing else {}).items():
-        counts[nouns.standing_kind(kind)] += count
-    kinds = [noun.kind for noun in nouns.searched_nouns()]
+        counts[registry.standing_kind(kind)] += count
+    kinds = [noun.kind for noun in registry.searched_nouns()]
     chosen = asked.said.get("kind", "")
     shown = [kind for kind in kinds if counts.get(kind) or kind == chosen]
     return [

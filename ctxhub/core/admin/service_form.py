@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from ctxhub.core.admin.fields import object_change
 from ctxhub.core.admin.looks import ModelForm
-from ctxhub.core.errors import CtxhubError
+from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Layer, Project
 
 

@@ -11,10 +11,10 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from ctxhub.core import clock
 from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.caller import ADMIN, READ, WRITE
-from ctxhub.core.inputs import WORD_LENGTH
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import ADMIN, READ, WRITE
+from ctxhub.core.kit.inputs import WORD_LENGTH
 
 LASTS = (
     ("", "Until it is revoked"),

@@ -15,20 +15,20 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from ctxhub.core.accounts.selectors.people import find_person
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.access import access_of, shown_project_ids
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.caller import ADMIN
-from ctxhub.core.inputs import WORD_LENGTH
+from ctxhub.core.kit.caller import ADMIN
+from ctxhub.core.kit.inputs import WORD_LENGTH
+from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.models import Category, Layer, Scope, Tag
-from ctxhub.core.models.base import NamedRow
-from ctxhub.core.selectors.people import find_person
-from ctxhub.core.selectors.word_uses import count_uses, with_uses
-from ctxhub.core.services.vocabulary import add_layer
-from ctxhub.core.services.word_changes import add_word, delete_word, move_layer, rename_word
+from ctxhub.core.vocabulary.selectors.uses import count_uses, with_uses
+from ctxhub.core.vocabulary.services.changes import add_word, delete_word, move_layer, rename_word
+from ctxhub.core.vocabulary.services.layers import add_layer
 
 
 class WordForm(ServiceForm):

@@ -8,18 +8,18 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api import shapes
+from ctxhub.core.accounts.selectors.access_tokens import COLUMNS, list_tokens, token_row
+from ctxhub.core.accounts.services.access_tokens import create_token, revoke_token
+from ctxhub.core.api import schemas
 from ctxhub.core.api.bodies import Body, Text, Texts
 from ctxhub.core.api.limits import OPTIONAL_WORD, SCOPE
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.project import caller_in, only_project, visible_projects
 from ctxhub.core.api.queries import ListQuery, text
 from ctxhub.core.api.views import HubViewSet
-from ctxhub.core.caller import ADMIN, Caller
-from ctxhub.core.errors import NotFound
+from ctxhub.core.kit.caller import ADMIN, Caller
+from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.models import AccessToken
-from ctxhub.core.selectors.access_tokens import COLUMNS, list_tokens, token_row
-from ctxhub.core.services.access_tokens import create_token, revoke_token
 
 
 class TokenQuery(ListQuery):
@@ -46,13 +46,13 @@ class TokenViewSet(HubViewSet):
     queries = {"list": TokenQuery}
     bodies = {"create": CreateToken}
 
-    @extend_schema(responses=shapes.Token)
+    @extend_schema(responses=schemas.Token)
     def list(self, request: Request) -> Response:
         """The project's tokens, newest first, without what would open it."""
         caller = self.administrator(self.query.pop("project", None))
         return self.listed(Page.of(list_tokens(caller.project_id, **self.query)))
 
-    @extend_schema(responses={201: shapes.NewToken})
+    @extend_schema(responses={201: schemas.NewToken})
     def create(self, request: Request) -> Response:
         """A new token. `secret` is shown in this answer and never again."""
         caller = self.administrator(self.body.pop("project", None))

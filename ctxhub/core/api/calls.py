@@ -7,9 +7,9 @@ from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api.shapes import ANYTHING
+from ctxhub.core.api.schemas import ANYTHING
 from ctxhub.core.api.views import ProjectViewSet, request_key
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.toolbox.dispatch import call
 
 AS_THE_OPERATION: Any = {"request": {"application/json": ANYTHING}, "responses": {200: ANYTHING}}

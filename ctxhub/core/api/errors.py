@@ -9,7 +9,7 @@ from rest_framework import exceptions as rest
 from rest_framework.response import Response
 
 from ctxhub.core.api.problems import refusal_of
-from ctxhub.core.errors import (
+from ctxhub.core.kit.errors import (
     Conflict,
     CtxhubError,
     InvalidInput,
@@ -18,8 +18,8 @@ from ctxhub.core.errors import (
     NotFound,
     Unauthenticated,
 )
-from ctxhub.core.failures import DATABASE_AWAY, Failure, failure_of, log_failure
-from ctxhub.core.services.stored_answers import UsedRequestId
+from ctxhub.core.kit.failures import DATABASE_AWAY, Failure, failure_of, log_failure
+from ctxhub.core.toolbox.stored_answers import UsedRequestId
 
 STATUS = {"invalid": 400, "not_found": 404, "conflict": 409, "not_allowed": 403, "limit_reached": 409}
 NEEDS_TOKEN = "Send the header Authorization: Bearer TOKEN (manage.py token create), or sign in at /admin/."  # noqa: S105

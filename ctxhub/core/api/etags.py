@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.errors import InvalidInput
 
 # What a tag may hold, beside letters and digits, as it is; the rest is percent-encoded.
 _PLAIN = "!#$&'()*+,-./:;<=>?@[\\]^_`{|}~"

@@ -4,10 +4,12 @@ from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.accounts.selectors.config import config_of, spoken_config
+from ctxhub.core.accounts.services.config import set_config
 from ctxhub.core.api.bodies import JsonObject, ProjectBody
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import ListQuery, Query, number, text, words
-from ctxhub.core.api.shapes import (
+from ctxhub.core.api.schemas import (
     ANYTHING,
     COUNTS,
     SETTINGS,
@@ -18,14 +20,13 @@ from ctxhub.core.api.shapes import (
     LayerFigures,
 )
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.caller import ADMIN
-from ctxhub.core.errors import NotFound, nearest
-from ctxhub.core.named_views import all_views
-from ctxhub.core.selectors import events, hub
-from ctxhub.core.selectors.config import config_of, spoken_config
-from ctxhub.core.selectors.news import wait_for_updates
-from ctxhub.core.services.config import set_config
-from ctxhub.core.waiting import LONGEST_SECONDS
+from ctxhub.core.events.selectors import events
+from ctxhub.core.events.waiting import LONGEST_SECONDS
+from ctxhub.core.hub.named_views import all_views
+from ctxhub.core.hub.selectors import hub
+from ctxhub.core.hub.selectors.updates import wait_for_updates
+from ctxhub.core.kit.caller import ADMIN
+from ctxhub.core.kit.errors import NotFound, nearest
 
 SINCE = 'A time ("2026-11-21T10:00:00Z"), a time ago ("30m", "7d") or an event\'s cursor ("e1234").'
 

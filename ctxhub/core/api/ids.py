@@ -5,8 +5,8 @@ from typing import Any
 
 from django.urls import register_converter
 
-from ctxhub.core.errors import InvalidInput, shown
-from ctxhub.core.inputs import read_ref_id
+from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.inputs import read_ref_id
 
 LONGEST_NUMBER = 100
 OF_AN_ID = "_id"  # How the names of such parts of an address end.

@@ -6,8 +6,15 @@ refused, and what they allow is taken, but for the rare text that grows or is lo
 
 from typing import Any
 
-from ctxhub.core.caller import ADMIN, READ, WRITE
-from ctxhub.core.inputs import CONTENT_BYTES, LIST_LENGTH, NAME_LENGTH, PATH_LENGTH, TEXT_BYTES, WORD_LENGTH
+from ctxhub.core.kit.caller import ADMIN, READ, WRITE
+from ctxhub.core.kit.inputs import (
+    CONTENT_BYTES,
+    LIST_LENGTH,
+    NAME_LENGTH,
+    PATH_LENGTH,
+    TEXT_BYTES,
+    WORD_LENGTH,
+)
 
 Limits = dict[str, Any]
 

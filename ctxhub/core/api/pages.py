@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
-from ctxhub.core.answers import Item, fit_first
-from ctxhub.core.listing import Listing
+from ctxhub.core.kit.answers import Item, fit_first
+from ctxhub.core.kit.listing import Listing
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework.exceptions import ErrorDetail
 
-from ctxhub.core.errors import SHOWN_NAMES, InvalidInput, shown_all
+from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all
 from ctxhub.core.toolbox.suggestions import meant_arguments
 
 

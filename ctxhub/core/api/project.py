@@ -7,12 +7,12 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import QuerySet
 from rest_framework.request import Request
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, NotFound
-from ctxhub.core.headers import header_text
-from ctxhub.core.inputs import clean_agent
+from ctxhub.core.accounts.selectors.people import find_person, projects_of
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, NotFound
+from ctxhub.core.kit.headers import header_text
+from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.models import Project
-from ctxhub.core.selectors.people import find_person, projects_of
 
 AGENT_HEADER = "Ctxhub-Agent"
 

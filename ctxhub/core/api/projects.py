@@ -4,17 +4,17 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api import shapes
+from ctxhub.core.accounts.selectors.people import is_superuser, list_projects
+from ctxhub.core.accounts.services.projects import create_project
+from ctxhub.core.api import schemas
 from ctxhub.core.api.bodies import Body, Text
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.project import visible_projects
 from ctxhub.core.api.queries import ListQuery
 from ctxhub.core.api.views import HubViewSet, ProjectViewSet
-from ctxhub.core.clock import spoken
-from ctxhub.core.errors import NotAllowed
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.errors import NotAllowed
 from ctxhub.core.models import Project
-from ctxhub.core.selectors.people import is_superuser, list_projects
-from ctxhub.core.services.projects import create_project
 
 
 class CreateProject(Body):
@@ -27,12 +27,12 @@ class ProjectsViewSet(HubViewSet):
     queries = {"list": ListQuery}
     bodies = {"create": CreateProject}
 
-    @extend_schema(responses=shapes.Project)
+    @extend_schema(responses=schemas.Project)
     def list(self, request: Request) -> Response:
         """The projects you may see; a token sees its own."""
         return self.listed(Page.of(list_projects(visible_projects(request), **self.query)))
 
-    @extend_schema(responses={201: shapes.Project})
+    @extend_schema(responses={201: schemas.Project})
     def create(self, request: Request) -> Response:
         """A new project, with the layers and tags every team needs. A superuser's."""
         project = create_project(**self.body)
@@ -44,7 +44,7 @@ class ProjectsViewSet(HubViewSet):
 
 
 class ProjectSeenViewSet(ProjectViewSet):
-    @extend_schema(responses=shapes.ProjectSeen)
+    @extend_schema(responses=schemas.ProjectSeen)
     def retrieve(self, request: Request, slug: str) -> Response:
         """The project, and who you are in it."""
         scopes = [scope for scope in ("read", "write", "admin") if self.caller.may(scope)]

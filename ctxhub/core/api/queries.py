@@ -10,12 +10,12 @@ from drf_spectacular.drainage import set_override
 from drf_spectacular.utils import extend_schema_field
 from rest_framework.filters import BaseFilterBackend
 
-from ctxhub.core.answers import MAX_TOKENS
 from ctxhub.core.api.ids import id_said, id_schema
 from ctxhub.core.api.limits import ANY_LENGTH, Limits
 from ctxhub.core.api.problems import refuse_unknown
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import MAX_LIMIT
+from ctxhub.core.kit.answers import MAX_TOKENS
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import MAX_LIMIT
 
 REQUIRED = "ctxhub_required"
 

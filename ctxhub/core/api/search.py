@@ -7,19 +7,19 @@ from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.answers import MAX_TOKENS
 from ctxhub.core.api.bodies import ProjectBody, Text, WholeNumber, Words
 from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.limits import QUESTION, SAID
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import Query, number, text, words
-from ctxhub.core.api.shapes import SearchAnswer
+from ctxhub.core.api.schemas import SearchAnswer
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.caller import READ
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import MAX_LIMIT
-from ctxhub.core.selectors.search import DETAILS, answer_search
-from ctxhub.core.selectors.search_questions import MATCHES
+from ctxhub.core.kit.answers import MAX_TOKENS
+from ctxhub.core.kit.caller import READ
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import MAX_LIMIT
+from ctxhub.core.search.selectors.questions import MATCHES
+from ctxhub.core.search.selectors.search import DETAILS, answer_search
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
 
 QUERY = 'A sentence, words, an identifier. Also "a phrase", -not and prefix*.'

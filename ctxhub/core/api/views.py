@@ -16,20 +16,20 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
-from ctxhub.core.answers import MAX_TOKENS, size
+from ctxhub.core.accounts.services.agents import touch_agent
 from ctxhub.core.api.bodies import Body
 from ctxhub.core.api.ids import ids_of_refs
 from ctxhub.core.api.pages import CursorPages, Page
 from ctxhub.core.api.project import caller_in, speaking
 from ctxhub.core.api.queries import DeclaredQuery, Query
-from ctxhub.core.caller import ADMIN, READ, WRITE, Caller, acting
-from ctxhub.core.errors import InvalidInput, NotFound, unknown_word
-from ctxhub.core.headers import header_text
-from ctxhub.core.readings import Asked, Excerpt, Opened, clean_asked
-from ctxhub.core.selectors.unknown_names import unknown_names
-from ctxhub.core.services.agents import touch_agent
-from ctxhub.core.services.stored_answers import answer_once
+from ctxhub.core.hub.readings import Asked, Excerpt, Opened, clean_asked
+from ctxhub.core.kit.answers import MAX_TOKENS, size
+from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting
+from ctxhub.core.kit.errors import InvalidInput, NotFound, unknown_word
+from ctxhub.core.kit.headers import header_text
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
+from ctxhub.core.toolbox.stored_answers import answer_once
+from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
 
 AnswerT = TypeVar("AnswerT")
 

@@ -8,12 +8,12 @@ from ctxhub.core.api.bodies import ProjectBody, Text
 from ctxhub.core.api.limits import WORD
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import ListQuery
-from ctxhub.core.api.shapes import LayerName, UsedWord
+from ctxhub.core.api.schemas import LayerName, UsedWord
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.caller import ADMIN
+from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.models import Category, Scope, Tag
-from ctxhub.core.selectors.vocabulary import list_layers, list_words
-from ctxhub.core.services.vocabulary import add_layer
+from ctxhub.core.vocabulary.selectors.lists import list_layers, list_words
+from ctxhub.core.vocabulary.services.layers import add_layer
 
 
 class AddLayer(ProjectBody):

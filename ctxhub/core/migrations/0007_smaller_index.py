@@ -7,7 +7,7 @@ from importlib import import_module
 
 from django.db import migrations
 
-from ctxhub.core.models.search_index import RowIdField
+from ctxhub.core.search.models import RowIdField
 
 search = import_module("ctxhub.core.migrations.0004_search")
 # The rows go before the triggers do.

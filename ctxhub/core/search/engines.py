@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection
 
-from ctxhub.core import sql
+from ctxhub.core.kit import sql
 from ctxhub.core.search.documents import EARLIER, OVER, PARTS
 from ctxhub.core.search.queries import Query, Term
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ctxhub.core.search.analyser import Piece, pieces, runs
-from ctxhub.core.search.cuts import Stretch, characters, sentences, widened
-from ctxhub.core.token_count import count_tokens
+from ctxhub.core.text.graphemes import Stretch, characters, sentences, widened
+from ctxhub.core.text.token_count import count_tokens
 
 # A word with less than this on both sides says nothing.
 LEAST_AROUND = 15

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from ctxhub.core import sql
+from ctxhub.core.kit import sql
 
 # How a word may go on and be the same, the plain word first.
 ENDINGS = ("", "s", "es", "ed", "ing")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ctxhub.core.models.base import NamedRow, ProjectRow
+from ctxhub.core.kit.models import NamedRow, ProjectRow
 
 Fields = Mapping[type[NamedRow], str]
 """The field by which a model points to each kind of word."""

@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 
-from ctxhub.core.clock import spoken
+from ctxhub.core.kit.clock import spoken
 
 register = template.Library()
 

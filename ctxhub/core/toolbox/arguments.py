@@ -15,10 +15,10 @@ from pydantic import BeforeValidator, ConfigDict, PlainValidator, TypeAdapter, V
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
-from ctxhub.core.errors import SHOWN_NAMES, InvalidInput, shown_all
-from ctxhub.core.inputs import clean_number, read_ref_id
+from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all
+from ctxhub.core.kit.inputs import clean_number, read_ref_id
+from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.suggestions import meant_arguments
-from ctxhub.core.unset import UNSET, Unset
 
 
 def present(given: Mapping[str, Any]) -> dict[str, Any]:

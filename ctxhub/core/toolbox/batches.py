@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ctxhub.core.errors import CtxhubError, InvalidInput, shown
-from ctxhub.core.services.batches import Items
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
+from ctxhub.core.toolbox.batch_writes import Items
 from ctxhub.core.toolbox.registry import Action, all_tools
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.registry import Action, Tool
 
 

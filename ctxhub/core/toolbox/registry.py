@@ -7,11 +7,11 @@ from inspect import cleandoc
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
 
-from ctxhub.core.caller import ADMIN, READ, WRITE
-from ctxhub.core.errors import InvalidInput, shown
-from ctxhub.core.listing import Listing
-from ctxhub.core.readings import Reading
-from ctxhub.core.tool_names import call_of, flat_name, is_flat, is_offered
+from ctxhub.core.hub.readings import Reading
+from ctxhub.core.kit.caller import ADMIN, READ, WRITE
+from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered
 from ctxhub.core.toolbox.arguments import Arguments
 from ctxhub.core.toolbox.suggestions import (
     fitting_action,

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ctxhub.core.errors import LONGEST_WORD, nearest
-from ctxhub.core.plurals import singular
+from ctxhub.core.kit.errors import LONGEST_WORD, nearest
+from ctxhub.core.text.plurals import singular
 from ctxhub.core.toolbox.other_names import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS, OTHER_NOUNS
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter
 
-from ctxhub.core.caller import READ, WRITE, Caller
-from ctxhub.core.errors import InvalidInput, shown
-from ctxhub.core.listing import Listing
-from ctxhub.core.readings import Reading
+from ctxhub.core.hub.readings import Reading
+from ctxhub.core.kit.caller import READ, WRITE, Caller
+from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.arguments import lean
 from ctxhub.core.toolbox.registry import Action, Tool, all_tools, find_tool, kinds_of
 

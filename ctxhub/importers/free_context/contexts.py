@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import TEXT_BYTES
-from ctxhub.core.unset import given
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import TEXT_BYTES
+from ctxhub.core.kit.unset import given
 from ctxhub.importers.free_context.reader import OldContext
 from ctxhub.importers.shared.batching import AT_ONCE, batches
 from ctxhub.importers.shared.imported import IMPORTED_ID, Imported, add_new, clean_id

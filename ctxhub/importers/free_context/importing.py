@@ -2,9 +2,9 @@
 
 from contextlib import nullcontext
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.writing import writing
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.transactions import writing
 from ctxhub.importers.free_context.contexts import (
     choose_contexts,
     clean_contexts,

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import CONTENT_BYTES
-from ctxhub.core.token_count import count_tokens
-from ctxhub.core.unset import given
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import CONTENT_BYTES
+from ctxhub.core.kit.unset import given
+from ctxhub.core.text.token_count import count_tokens
 from ctxhub.importers.free_context.contexts import GENERAL, fit_stack, names_of, words_of
 from ctxhub.importers.free_context.reader import OldMemory
 from ctxhub.importers.shared.batching import light_batches

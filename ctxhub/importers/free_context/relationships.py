@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.importers.free_context.reader import OldRelationship
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.imported import as_id

@@ -2,9 +2,9 @@
 
 from contextlib import nullcontext
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.writing import writing
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.transactions import writing
 from ctxhub.importers.scratchpads.pads import choose_pads, clean_pads, write_pads
 from ctxhub.importers.scratchpads.reader import OldPads
 from ctxhub.importers.scratchpads.workflows import choose_workflows, clean_workflows, write_workflows

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
 from ctxhub.core.history import Change
-from ctxhub.core.inputs import CONTENT_BYTES, clean_text
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import CONTENT_BYTES, clean_text
 from ctxhub.importers.scratchpads.reader import OldPad
 from ctxhub.importers.scratchpads.workflows import NewWorkflow
 from ctxhub.importers.shared.batching import batches, light_batches

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.selectors.config import config_of
+from ctxhub.core.accounts.selectors.config import config_of
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.importers.scratchpads.reader import OldPad, OldWorkflow
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.imported import IMPORTED_ID, Imported, add_new, as_id, clean_id

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db.models.fields.json import KT
 
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import clean_name
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import clean_name
 
 IMPORTED_ID = "imported_id"
 

@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from ctxhub.core.errors import shown
-from ctxhub.core.secrets import find_secret
-from ctxhub.core.services.events import Change, record
+from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.kit.errors import shown
+from ctxhub.core.text.secrets import find_secret
 
 EXAMPLES = 5
 

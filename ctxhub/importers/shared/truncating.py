@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 from django.db.models import IntegerChoices
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import (
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import (
     NAME_LENGTH,
     clean_choice,
     clean_name,

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import clean_choice, clean_text, refuse_secret
-from ctxhub.core.selectors.config import config_of
-from ctxhub.core.working_time import moment_before
+from ctxhub.core.accounts.selectors.config import config_of
+from ctxhub.core.events.working_time import moment_before
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import clean_choice, clean_text, refuse_secret
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.normalising import Fitting
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from ctxhub.importers.sqlew.rows import OldChange
+from tracking.history.changes import record_changes
 from tracking.models import ChangeKind, FileChange
 from tracking.selectors.paths import clean_file
-from tracking.services.change_log import record_changes
 from tracking.sql.changes import Recorded
 from tracking.sql.resources import find_resources, make_resources
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.models.priority import Priority
-from ctxhub.core.unset import given
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.priority import Priority
+from ctxhub.core.kit.unset import given
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.normalising import Fitting
 from ctxhub.importers.shared.report import Report

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.services.search_index import index_again
-from ctxhub.core.unset import given
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.unset import given
+from ctxhub.core.search.services.index import index_again
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.normalising import Fitting
 from ctxhub.importers.shared.report import Report

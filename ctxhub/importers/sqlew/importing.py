@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import PurePath
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.inputs import separated
-from ctxhub.core.models.config import Config
-from ctxhub.core.selectors.config import config_of
-from ctxhub.core.writing import writing
+from ctxhub.core.accounts.models.config import Config
+from ctxhub.core.accounts.selectors.config import config_of
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.inputs import separated
+from ctxhub.core.kit.transactions import writing
 from ctxhub.importers.shared.normalising import Fitting
 from ctxhub.importers.shared.report import Report, record_import
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted

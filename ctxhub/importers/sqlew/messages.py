@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.models.priority import Priority
-from ctxhub.core.selectors.config import config_of
-from ctxhub.core.working_time import moment_before
+from ctxhub.core.accounts.selectors.config import config_of
+from ctxhub.core.events.working_time import moment_before
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.priority import Priority
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.normalising import Fitting
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from ctxhub.importers.sqlew.rows import OldMessage
+from messaging.history import Sent, record_sent
+from messaging.inputs import MessageFields, clean_message
 from messaging.models import Delivery, Message, MessageType, RequestState
+from messaging.rows import MessageRow, read_messages
 from messaging.services.ageing import UNREAD_LAST
-from messaging.services.message_fields import MessageFields, clean_message
-from messaging.services.message_log import Sent, record_sent
 from messaging.sql.deliveries import deliver_to, deliver_to_everyone, known_names
-from messaging.sql.message_rows import MessageRow, read_messages
 from messaging.sql.message_writes import NewMessage as Written
 from messaging.sql.message_writes import insert_messages
 

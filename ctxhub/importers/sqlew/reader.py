@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from ctxhub.core.errors import shown
+from ctxhub.core.kit.errors import shown
 from ctxhub.importers.shared.files import NotReadable
 from ctxhub.importers.shared.values import moment_of, read_json, text_of
 from ctxhub.importers.sqlew.database import OldDatabase

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.importers.shared.normalising import Fitting
 from ctxhub.importers.sqlew.rows import Reasons
 from memory.decisions.inputs.decisions import DecisionArguments, clean_fields

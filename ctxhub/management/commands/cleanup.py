@@ -3,8 +3,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
+from ctxhub.core.events.services.retention import cleanup, in_words
 from ctxhub.core.models import Project
-from ctxhub.core.services.retention import cleanup, in_words
 from ctxhub.management.projects import find_project
 from ctxhub.management.refusals import as_sentences, refuse_unmigrated
 

@@ -1,6 +1,6 @@
 from typing import Any
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.importers.free_context.importing import import_knowledge
 from ctxhub.importers.free_context.reader import read_knowledge
 from ctxhub.importers.shared.report import Report

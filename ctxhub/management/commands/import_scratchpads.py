@@ -1,6 +1,6 @@
 from typing import Any
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.importers.scratchpads.importing import import_pads
 from ctxhub.importers.scratchpads.reader import read_pads
 from ctxhub.importers.shared.report import Report

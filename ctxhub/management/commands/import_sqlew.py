@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from ctxhub.core.caller import Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.sqlew.database import old_database
 from ctxhub.importers.sqlew.importing import import_hub

@@ -5,7 +5,7 @@ from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import connections
 
-from ctxhub.core.sqlite_file import close_to_others, make_file
+from ctxhub.core.kit.sqlite_file import close_to_others, make_file
 
 
 class Command(migrate.Command):

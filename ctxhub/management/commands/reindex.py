@@ -7,10 +7,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ctxhub.core.models import Project
-from ctxhub.core.selectors.index_check import SAMPLE, Fault, find_faults
-from ctxhub.core.selectors.index_parts import out_of_step, wrong_parts
-from ctxhub.core.selectors.index_rows import count_index
-from ctxhub.core.services.reindexing import mend_parts, reindex
+from ctxhub.core.search.selectors.index_check import SAMPLE, Fault, find_faults
+from ctxhub.core.search.selectors.index_parts import out_of_step, wrong_parts
+from ctxhub.core.search.selectors.index_rows import count_index
+from ctxhub.core.search.services.reindexing import mend_parts, reindex
 from ctxhub.management.projects import find_project
 from ctxhub.management.refusals import as_sentences, refuse_unmigrated
 

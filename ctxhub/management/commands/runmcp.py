@@ -5,10 +5,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connections
 
-from ctxhub.core.caller import ALL_SCOPES, Caller
-from ctxhub.core.errors import CtxhubError, NotAllowed
-from ctxhub.core.inputs import clean_agent
-from ctxhub.core.services.access_tokens import clean_scopes
+from ctxhub.core.accounts.services.access_tokens import clean_scopes
+from ctxhub.core.kit.caller import ALL_SCOPES, Caller
+from ctxhub.core.kit.errors import CtxhubError, NotAllowed
+from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.toolbox.surface import check_choice
 from ctxhub.management.projects import find_project
 

@@ -6,8 +6,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
+from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.models import Project
-from ctxhub.core.services.projects import create_project
 from ctxhub.management.first_user import Signin, ensure_superuser
 from ctxhub.management.ready_lines import as_text, base_url, http_lines, stdio_lines
 from ctxhub.management.refusals import as_sentences, refuse_unreachable

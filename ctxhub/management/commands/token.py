@@ -5,10 +5,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import QuerySet
 
-from ctxhub.core import clock
-from ctxhub.core.errors import InvalidInput, shown
+from ctxhub.core.accounts.services.access_tokens import create_token, find_token, revoke_token
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.models import AccessToken
-from ctxhub.core.services.access_tokens import create_token, find_token, revoke_token
 from ctxhub.management.projects import find_project
 from ctxhub.management.ready_lines import as_text, http_lines
 from ctxhub.management.refusals import as_sentences

@@ -7,9 +7,9 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from ctxhub.core.admin.fields import LinesField, ProseField, WordsField
 from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.inputs import WORD_LENGTH
-from ctxhub.core.models import Category
-from ctxhub.core.models.priority import Priority
+from ctxhub.core.kit.inputs import WORD_LENGTH
+from ctxhub.core.kit.priority import Priority
+from ctxhub.core.vocabulary.models import Category
 
 CATEGORIES_OFFERED = 200
 

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from ctxhub.core.api.bodies import ProjectBody, Text, Texts, Word, Words
 from ctxhub.core.api.limits import OPTIONAL_WORD, PATH, SAID, WORD
 from ctxhub.core.api.queries import ListQuery, flag, text, words
-from ctxhub.core.models.priority import Priority
+from ctxhub.core.kit.priority import Priority
 from memory.constraints.models import ConstraintStatus
 
 PRIORITIES = tuple(Priority.labels)

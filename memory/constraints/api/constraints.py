@@ -9,11 +9,11 @@ from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import ReadQuery
-from ctxhub.core.api.shapes import in_parts
+from ctxhub.core.api.schemas import in_parts
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.caller import READ
-from ctxhub.core.inputs import clean_choice
-from ctxhub.core.readings import Opened
+from ctxhub.core.hub.readings import Opened
+from ctxhub.core.kit.caller import READ
+from ctxhub.core.kit.inputs import clean_choice
 from memory.constraints import services
 from memory.constraints.api.constraint_schemas import (
     ActivateConstraint,

@@ -19,7 +19,7 @@ from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, mono, preview
 from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter, ScopeFilter, TagFilter
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.row_actions import row_action
-from ctxhub.core.errors import Conflict
+from ctxhub.core.kit.errors import Conflict
 from memory.decisions.admin.deprecation import DeprecateForm, possible_successors
 from memory.decisions.admin.form import DecisionForm
 from memory.decisions.admin.history import (

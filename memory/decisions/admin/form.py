@@ -10,7 +10,7 @@ from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSelectWidget
 
 from ctxhub.core.admin.fields import LinesField, ObjectField, ProseField, WordsField, object_change
 from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.inputs import NAME_LENGTH
+from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.decisions.admin.alternatives import AlternativesField
 from memory.decisions.admin.history import FieldChange, Version, changes_between
 from memory.decisions.inputs.decisions import VERSION_LENGTH

@@ -8,7 +8,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from ctxhub.core.admin.fields import LinesField, ObjectField, WordsField
 from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.inputs import NAME_LENGTH
+from ctxhub.core.kit.inputs import NAME_LENGTH
 
 COLON = ": "
 

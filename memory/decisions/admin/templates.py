@@ -12,8 +12,8 @@ from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.cells import chips, mono, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.logged import LoggedAdmin
-from ctxhub.core.errors import Conflict
-from ctxhub.core.inputs import clean_name
+from ctxhub.core.kit.errors import Conflict
+from ctxhub.core.kit.inputs import clean_name
 from memory.decisions.admin.template_form import TemplateForm
 from memory.decisions.models.template import DecisionTemplate
 from memory.decisions.selectors.builtin_templates import OWN, TEMPLATES

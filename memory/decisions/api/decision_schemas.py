@@ -6,7 +6,6 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ctxhub.core.answers import MAX_TOKENS
 from ctxhub.core.api import queries
 from ctxhub.core.api.bodies import (
     Anything,
@@ -23,8 +22,9 @@ from ctxhub.core.api.bodies import (
 from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.limits import NAME, OPTIONAL_WORD, PATH, VERSION
 from ctxhub.core.api.queries import ListQuery, Query, ReadQuery, flag, number, words
-from ctxhub.core.api.shapes import BatchAnswer, BatchResult
-from ctxhub.core.inputs import MAX_LIMIT
+from ctxhub.core.api.schemas import BatchAnswer, BatchResult
+from ctxhub.core.kit.answers import MAX_TOKENS
+from ctxhub.core.kit.inputs import MAX_LIMIT
 from memory.decisions.lists import SORTS
 from memory.decisions.selectors.analytics import BUCKETS
 from memory.decisions.selectors.decisions import INCLUDES

@@ -10,12 +10,12 @@ from rest_framework.response import Response
 from ctxhub.core.api.bodies import checked_items
 from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.shapes import in_parts
+from ctxhub.core.api.schemas import in_parts
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.caller import READ
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.listing import preview
-from ctxhub.core.readings import Asked, Opened
+from ctxhub.core.hub.readings import Asked, Opened
+from ctxhub.core.kit.caller import READ
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.listing import preview
 from memory.decisions.api.decision_schemas import (
     Analytics,
     AnalyticsQuery,

@@ -11,7 +11,7 @@ from ctxhub.core.api.etags import IF_MATCH
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import ListQuery
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.caller import READ
+from ctxhub.core.kit.caller import READ
 from memory.decisions.api.decision_schemas import SetAnswer
 from memory.decisions.api.decisions import DecisionWrites
 from memory.decisions.api.template_schemas import (

@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from ctxhub.core.events.services import events
 from ctxhub.core.history import Change, History
-from ctxhub.core.models import Scope, Tag
 from ctxhub.core.search.documents import Document
-from ctxhub.core.services import events
+from ctxhub.core.vocabulary.models import Scope, Tag
 from memory.decisions.models.decision import Decision, DecisionStatus
 from memory.decisions.rows.decisions import DECISIONS, DecisionRow
 from memory.decisions.rules.versions import bump

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import (
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import (
     WORD_LENGTH,
     clean_choice,
     clean_json,
@@ -18,7 +18,7 @@ from ctxhub.core.inputs import (
     clean_words,
     refuse_secret,
 )
-from ctxhub.core.unset import UNSET, Unset
+from ctxhub.core.kit.unset import UNSET, Unset
 from memory.decisions.models.decision import DecisionStatus, ValueType
 
 VERSION_LENGTH = 50

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from ctxhub.core.patterns import compiled
+from ctxhub.core.text.patterns import compiled
 
 
 def matches(pattern: str, value: Any) -> bool:

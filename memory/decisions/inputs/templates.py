@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput, nearest, shown, shown_all
-from ctxhub.core.inputs import (
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, nearest, shown, shown_all
+from ctxhub.core.kit.inputs import (
     LIST_LENGTH,
     WORD_LENGTH,
     clean_name,
@@ -15,8 +15,8 @@ from ctxhub.core.inputs import (
     merge_object,
     refuse_secret,
 )
-from ctxhub.core.patterns import check_pattern
-from ctxhub.core.unset import UNSET, Unset
+from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.text.patterns import check_pattern
 from memory.decisions.inputs.decisions import DecisionArguments, clean_fields
 from memory.decisions.models.decision import DecisionStatus
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ctxhub.core import sql
-from ctxhub.core.rows import Derived, Row, Table
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.rows import Derived, Row, Table
 from memory.decisions.models.decision import Decision, DecisionStatus, ValueType, typed_value, version_order
 
 

@@ -5,17 +5,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.errors import Conflict
-from ctxhub.core.inputs import merge_object
-from ctxhub.core.listing import preview
-from ctxhub.core.selectors.words import Words
-from ctxhub.core.unset import Unset, given
+from ctxhub.core.kit.errors import Conflict
+from ctxhub.core.kit.inputs import merge_object
+from ctxhub.core.kit.listing import preview
+from ctxhub.core.kit.metadata import changed_metadata
+from ctxhub.core.kit.unset import Unset, given
+from ctxhub.core.vocabulary.selectors.names import Words
 from memory.decisions.history.decisions import HISTORY, DecisionChange
 from memory.decisions.inputs.decisions import DecisionFields
 from memory.decisions.models.decision import DecisionStatus, ValueType
 from memory.decisions.rows.decisions import DecisionRow
 from memory.decisions.rules.versions import FIRST_VERSION, bump
-from memory.services.metadata import changed_metadata
 
 
 def decide(

@@ -5,7 +5,7 @@ import re
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.inputs import LIST_LENGTH, WORD_LENGTH, clean_name, clean_words
+from ctxhub.core.kit.inputs import LIST_LENGTH, WORD_LENGTH, clean_name, clean_words
 
 LAYER_OF_PREFIX = {
     "presentation": ("api", "endpoint", "ui"),

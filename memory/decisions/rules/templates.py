@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ctxhub.core.errors import InvalidInput, shown, shown_all
-from ctxhub.core.patterns import check_pattern
-from ctxhub.core.unset import UNSET
+from ctxhub.core.kit.errors import InvalidInput, shown, shown_all
+from ctxhub.core.kit.unset import UNSET
+from ctxhub.core.text.patterns import check_pattern
 from memory.decisions.inputs.decisions import DecisionArguments
 from memory.decisions.inputs.template_patterns import matches
 from memory.decisions.inputs.templates import SHAPES, is_empty

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ctxhub.core.search.documents import EARLIER, Document, earlier_text, layer_word
-from ctxhub.core.search.readable import as_lines
+from ctxhub.core.text.readable import as_lines
 from memory.decisions.models.decision import DecisionStatus
 from memory.decisions.rows.decisions import DecisionRow
 from memory.decisions.search.keys import signs

@@ -11,12 +11,12 @@ from django.db import connection
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import sql
-from ctxhub.core.clock import spoken
-from ctxhub.core.inputs import clean_moment, clean_name, clean_one_of
-from ctxhub.core.pages import Condition
-from ctxhub.core.selectors.events import moment_of
-from ctxhub.core.selectors.words import find_words
+from ctxhub.core.events.selectors.events import moment_of
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.inputs import clean_moment, clean_name, clean_one_of
+from ctxhub.core.kit.pages import Condition
+from ctxhub.core.vocabulary.selectors.names import find_words
 from memory.decisions.sql.numbers import Measurement, has_decisions, key_like, read_measurements
 
 BUCKETS = ("hour", "day", "week", "month")

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.clock import spoken
-from ctxhub.core.inputs import clean_limit, clean_name, clean_one_of, clean_words
-from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.inputs import clean_limit, clean_name, clean_one_of, clean_words
+from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from memory.decisions.models.decision import Decision, DecisionRevision, DecisionStatus, typed_value
 from memory.decisions.rows.decisions import DecisionRow, read_decisions
 

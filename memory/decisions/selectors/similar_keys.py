@@ -7,7 +7,7 @@ from rapidfuzz import fuzz
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock
+from ctxhub.core.kit import clock
 from ctxhub.core.search.abbreviations import meanings
 from ctxhub.core.search.analyser import surface_words
 from ctxhub.core.search.documents import kind_word

@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ctxhub.core import clock, sql
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import clean_from_to, clean_limit, clean_name, clean_query, clean_words
-from ctxhub.core.listing import Listing
+from ctxhub.core.kit import clock, sql
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import clean_from_to, clean_limit, clean_name, clean_query, clean_words
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.engines import Candidate, find_candidates, first_object_ids, read_beginnings
 from ctxhub.core.search.ranking import Ranked, rank
-from ctxhub.core.selectors.search_questions import Search, prepare
-from ctxhub.core.selectors.words import find_words
+from ctxhub.core.search.selectors.questions import Search, prepare
+from ctxhub.core.vocabulary.selectors.names import find_words
 from memory.decisions.rows.decisions import read_decisions
 from memory.decisions.selectors.key_likeness import Likeness, compare_keys
 from memory.decisions.selectors.scores import Score, score, share_in_common

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ctxhub.core.errors import NotFound, nearest
-from ctxhub.core.inputs import LIST_LENGTH, clean_limit, clean_name
-from ctxhub.core.listing import Listing, make_cursor, read_cursor
+from ctxhub.core.kit.errors import NotFound, nearest
+from ctxhub.core.kit.inputs import LIST_LENGTH, clean_limit, clean_name
+from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
 from memory.decisions.rows import templates as template_rows
 from memory.decisions.selectors.builtin_templates import TEMPLATES, Template
 

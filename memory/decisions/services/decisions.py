@@ -7,16 +7,16 @@ from typing import Literal, NotRequired, Unpack
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock
-from ctxhub.core.caller import READ, Caller
-from ctxhub.core.errors import Conflict, CtxhubError, NotFound
-from ctxhub.core.inputs import clean_text, merge_object
-from ctxhub.core.selectors.words import find_words
-from ctxhub.core.services.batches import BatchAnswer, Items, write_batch
-from ctxhub.core.services.words import register_agent
-from ctxhub.core.tool_names import operation
-from ctxhub.core.unset import UNSET, Unset, given
-from ctxhub.core.writing import writing
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import READ, Caller
+from ctxhub.core.kit.errors import Conflict, CtxhubError, NotFound
+from ctxhub.core.kit.inputs import clean_text, merge_object
+from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.unset import UNSET, Unset, given
+from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
+from ctxhub.core.vocabulary.selectors.names import find_words
+from ctxhub.core.vocabulary.services.names import register_agent
 from memory.decisions.history.decisions import HISTORY, DecisionChange
 from memory.decisions.inputs.decisions import (
     DEFAULTS,

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import CtxhubError
 from ctxhub.core.history import Change
-from ctxhub.core.selectors.words import Words, find_words
-from ctxhub.core.services.words import register_words
-from ctxhub.core.unset import UNSET, given
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.unset import UNSET, given
+from ctxhub.core.vocabulary.selectors.names import Words, find_words
+from ctxhub.core.vocabulary.services.names import register_words
 from memory.decisions.history.decisions import HISTORY, DecisionChange
 from memory.decisions.inputs.decisions import DecisionFields
 from memory.decisions.rows.decisions import DECISIONS, DecisionRow, read_decisions, used_versions

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from ctxhub.core import sql
-from ctxhub.core.inputs import NAME_LENGTH
-from ctxhub.core.pages import Condition
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.inputs import NAME_LENGTH
+from ctxhub.core.kit.pages import Condition
 from memory.decisions.models.decision import typed_value
 
 # What stands now comes after all that it was.

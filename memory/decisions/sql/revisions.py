@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ctxhub.core import sql
+from ctxhub.core.kit import sql
 from memory.decisions.rows.decisions import DecisionRow
 
 # What of a decision is text, beside its value; a revision keeps it in `data`.

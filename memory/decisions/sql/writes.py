@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from ctxhub.core import sql
-from ctxhub.core.pages import Links
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.pages import Links
 from memory.decisions.rows.decisions import DECISIONS, DecisionRow, rest_of
 
 _KEPT = ("project_id", "key", "created_at")

@@ -5,16 +5,16 @@ from typing import Annotated, Any, NotRequired, Unpack
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import MAX_LIMIT
-from ctxhub.core.listing import Listing
-from ctxhub.core.readings import Opened, Reading, clean_asked
-from ctxhub.core.services.batches import BatchAnswer
+from ctxhub.core.hub.readings import Opened, Reading, clean_asked
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import MAX_LIMIT
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.arguments import Anything, Items, Number, Object, Says, Value, Word, Words
+from ctxhub.core.toolbox.batch_writes import BatchAnswer
 from ctxhub.core.toolbox.batches import checked_items
 from ctxhub.core.toolbox.registry import action, tool
-from ctxhub.core.unset import UNSET, Unset
 from memory.decisions.inputs.decisions import clean_key
 from memory.decisions.lists import list_decisions
 from memory.decisions.selectors import decisions as selectors

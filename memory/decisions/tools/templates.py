@@ -2,11 +2,11 @@
 
 from typing import Unpack
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.listing import Listing
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.arguments import Number, Object, Value, Words
 from ctxhub.core.toolbox.registry import action
-from ctxhub.core.unset import UNSET, Unset
 from memory.decisions.selectors.templates import list_templates
 from memory.decisions.services import templates as services
 from memory.decisions.services.decisions import SetAnswer

@@ -7,7 +7,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from ctxhub.core.admin.fields import ObjectField, ProseField, WordsField
 from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.inputs import NAME_LENGTH
+from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.memories.models.context import STACK_LENGTH
 
 

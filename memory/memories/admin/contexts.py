@@ -16,7 +16,7 @@ from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.cells import preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
 from ctxhub.core.admin.pages import NounAdmin
-from ctxhub.core.caller import WRITE
+from ctxhub.core.kit.caller import WRITE
 from memory.memories.admin.context_form import ContextForm
 from memory.memories.models.context import Context
 from memory.memories.models.memory import Memory

@@ -19,8 +19,8 @@ from ctxhub.core.admin.cells import chips, preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
 from ctxhub.core.admin.markdown import render_markdown
 from ctxhub.core.admin.pages import NounAdmin
-from ctxhub.core.caller import WRITE
-from ctxhub.core.inputs import read_id
+from ctxhub.core.kit.caller import WRITE
+from ctxhub.core.kit.inputs import read_id
 from memory.memories.admin.filters import ContextFilter, StackFilter
 from memory.memories.admin.memory_form import MemoryForm
 from memory.memories.admin.memory_relationships import relationships_of

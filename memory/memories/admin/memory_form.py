@@ -8,7 +8,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from ctxhub.core.admin.fields import LinesField, ObjectField, ProseField, WordsField
 from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.inputs import NAME_LENGTH
+from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.memories.models.context import STACK_LENGTH, Context
 from memory.memories.models.memory import TITLE_LENGTH, Difficulty, Memory, MemoryType
 

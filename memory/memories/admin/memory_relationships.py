@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.http import Http404
 
-from ctxhub.core.selectors.things import Place, find_things
+from ctxhub.core.hub.selectors.refs import Place, find_things
 from memory.memories.admin.neighbours import FORWARDS, Neighbours, neighbours_of
 from memory.memories.admin.relationship_graph import Node, worded
 from memory.memories.admin.relationship_layout import Drawing, tall, wide

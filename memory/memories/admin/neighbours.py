@@ -9,7 +9,7 @@ from django.http import Http404
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.search_hits import look_of
-from ctxhub.core.selectors.things import Place
+from ctxhub.core.hub.selectors.refs import Place
 from memory.memories.admin.relationship_graph import NEAR_DRAWN, Graph, Link, Node, graph_of, worded
 from memory.memories.models.relationship import Relationship
 from memory.memories.rows.relationships import Edge, read_edges_of

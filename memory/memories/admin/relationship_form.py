@@ -6,7 +6,7 @@ from django import forms
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.inputs import PATH_LENGTH
+from ctxhub.core.kit.inputs import PATH_LENGTH
 from memory.memories.models.memory import Memory
 from memory.memories.models.relationship import Relation
 

@@ -19,10 +19,10 @@ from ctxhub.core.admin.cells import mono, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.lists import FilteredList
 from ctxhub.core.admin.logged import LoggedAdmin
-from ctxhub.core.caller import WRITE
-from ctxhub.core.errors import CtxhubError
-from ctxhub.core.inputs import read_id
-from ctxhub.core.selectors.things import Place, find_things
+from ctxhub.core.hub.selectors.refs import Place, find_things
+from ctxhub.core.kit.caller import WRITE
+from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.inputs import read_id
 from memory.memories.admin.neighbours import SECTION, ends_of, nodes_of
 from memory.memories.admin.relationship_form import RelationshipForm
 from memory.memories.admin.relationship_graph import Node, worded

@@ -8,8 +8,8 @@ from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.caller import READ, WRITE
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.caller import READ, WRITE
+from ctxhub.core.kit.errors import InvalidInput
 from memory.memories.api.capture_schemas import (
     Capture,
     Captured,

@@ -6,11 +6,11 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ctxhub.core.answers import MAX_TOKENS
 from ctxhub.core.api.bodies import JsonObject, ProjectBody, Text, Texts, Word, Words
 from ctxhub.core.api.limits import CONTENT, NAME, OPTIONAL_NAME, OPTIONAL_WORD, PATH, QUESTION, TITLE
 from ctxhub.core.api.queries import ListQuery, Query, number, text, words
-from ctxhub.core.inputs import MAX_LIMIT
+from ctxhub.core.kit.answers import MAX_TOKENS
+from ctxhub.core.kit.inputs import MAX_LIMIT
 from memory.memories.api.context_schemas import STACK, Metadata
 from memory.memories.models.memory import Difficulty, MemoryType
 from memory.memories.selectors.fuzzy import MOST_TOLERANCE

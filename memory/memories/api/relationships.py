@@ -6,10 +6,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.answers import fit
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.caller import READ, WRITE
-from ctxhub.core.errors import InvalidInput
+from ctxhub.core.kit.answers import fit
+from ctxhub.core.kit.caller import READ, WRITE
+from ctxhub.core.kit.errors import InvalidInput
 from memory.memories.api.relationship_schemas import (
     Around,
     AroundQuery,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ctxhub.core.patterns import compiled
+from ctxhub.core.text.patterns import compiled
 
 # Who has learned something says so early, and in few words.
 READ, LONGEST = 4_000, 600

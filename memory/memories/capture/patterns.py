@@ -6,7 +6,7 @@ Source of the order and of what a pattern counts: Free Context's auto-save. RE2:
 from dataclasses import dataclass
 from typing import Any
 
-from ctxhub.core.patterns import compiled
+from ctxhub.core.text.patterns import compiled
 from memory.memories.capture.lessons import is_chatter, is_lesson
 from memory.memories.capture.titles import clean_title, title_of
 from memory.memories.models.memory import MemoryType

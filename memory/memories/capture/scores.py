@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ctxhub.core.patterns import compiled
 from ctxhub.core.search.analyser import pieces, runs
+from ctxhub.core.text.patterns import compiled
 from memory.memories.capture.patterns import Pattern, is_list
 from memory.memories.search.likeness import COMPARED_CHARACTERS, Rarity, count_words
 

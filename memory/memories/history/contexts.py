@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from ctxhub.core.events.services.counters import Place, place
 from ctxhub.core.history import Change, History
-from ctxhub.core.models import Tag
-from ctxhub.core.plurals import counted
 from ctxhub.core.search.documents import Document
-from ctxhub.core.services.tallies import Place, place
+from ctxhub.core.text.plurals import counted
+from ctxhub.core.vocabulary.models import Tag
 from memory.memories.rows.contexts import CONTEXTS, ContextRow, count_again, ids_in
 from memory.memories.search.contexts import context_document
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from ctxhub.core.history import Change, History
-from ctxhub.core.models import Tag
 from ctxhub.core.search.documents import Document
+from ctxhub.core.vocabulary.models import Tag
 from memory.memories.rows.contexts import touch_contexts
 from memory.memories.rows.memories import MEMORIES, MemoryRow
 from memory.memories.rules.digest import digest_of, tokens_of

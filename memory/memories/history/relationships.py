@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
-from ctxhub.core.services.events import Change, record
+from ctxhub.core.events.services.events import Change, record
 from memory.memories.models.relationship import Relation
 
 Verb = Literal["created", "updated", "deleted"]

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import clean_name, clean_object, clean_text, clean_words, refuse_secret
-from ctxhub.core.nouns import name_of_ref
-from ctxhub.core.unset import UNSET, Unset
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import clean_name, clean_object, clean_text, clean_words, refuse_secret
+from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.registry import name_of_ref
 from memory.memories.models.context import STACK_LENGTH
 from memory.memories.selectors.contexts import is_number
 

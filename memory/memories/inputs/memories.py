@@ -4,12 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import CONTENT_BYTES, clean_choice, clean_name, clean_paths, clean_text, refuse_secret
-from ctxhub.core.nouns import name_of_ref
-from ctxhub.core.token_count import count_tokens
-from ctxhub.core.unset import UNSET, Unset, given
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import (
+    CONTENT_BYTES,
+    clean_choice,
+    clean_name,
+    clean_paths,
+    clean_text,
+    refuse_secret,
+)
+from ctxhub.core.kit.unset import UNSET, Unset, given
+from ctxhub.core.registry import name_of_ref
+from ctxhub.core.text.token_count import count_tokens
 from memory.memories.inputs.contexts import clean_context_name, clean_metadata, clean_stack, clean_tags
 from memory.memories.models.memory import TITLE_LENGTH, Difficulty, MemoryType
 from memory.memories.selectors.contexts import is_number

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from ctxhub.core import sql
-from ctxhub.core.clock import spoken
-from ctxhub.core.inputs import clean_query
-from ctxhub.core.listing import Listing, preview
-from ctxhub.core.pages import ListPlan, Page
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.inputs import clean_query
+from ctxhub.core.kit.listing import Listing, preview
+from ctxhub.core.kit.pages import ListPlan, Page
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word
 from ctxhub.core.search.engines import Narrowing, read_object_ids

@@ -5,11 +5,11 @@ from typing import Any, TypedDict, Unpack
 
 from django.db import connection
 
-from ctxhub.core.clock import spoken
-from ctxhub.core.inputs import clean_choice, clean_name, clean_words
-from ctxhub.core.listing import Listing, preview
-from ctxhub.core.pages import ListPlan, Page
-from ctxhub.core.selectors.words import find_words
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.inputs import clean_choice, clean_name, clean_words
+from ctxhub.core.kit.listing import Listing, preview
+from ctxhub.core.kit.pages import ListPlan, Page
+from ctxhub.core.vocabulary.selectors.names import find_words
 from memory.memories.models.context import STACK_LENGTH
 from memory.memories.models.memory import Difficulty, MemoryType
 from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow

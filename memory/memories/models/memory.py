@@ -3,8 +3,9 @@
 from django.db import models
 from django.utils import timezone
 
-from ctxhub.core.models import Agent, Tag
-from ctxhub.core.models.base import ProjectRow
+from ctxhub.core.accounts.models.agent import Agent
+from ctxhub.core.kit.models import ProjectRow
+from ctxhub.core.vocabulary.models import Tag
 from memory.memories.models.context import STACK_LENGTH, Context
 
 TITLE_LENGTH = 500

@@ -3,8 +3,8 @@
 from django.db import models
 from django.utils import timezone
 
-from ctxhub.core.models import Agent
-from ctxhub.core.models.base import ProjectRow
+from ctxhub.core.accounts.models.agent import Agent
+from ctxhub.core.kit.models import ProjectRow
 
 
 class Relation(models.IntegerChoices):

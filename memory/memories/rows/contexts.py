@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core import sql
-from ctxhub.core.rows import Derived, Row, Table
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.rows import Derived, Row, Table
 from memory.memories.models.context import Context
 
 

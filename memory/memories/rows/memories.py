@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ctxhub.core.rows import Derived, Row, Table
+from ctxhub.core.kit.rows import Derived, Row, Table
 from memory.memories.models.memory import Difficulty, Memory, MemoryType
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core import sql
-from ctxhub.core.selectors.things import Place
+from ctxhub.core.hub.selectors.refs import Place
+from ctxhub.core.kit import sql
 from memory.memories.models.relationship import Relation
 
 COLUMNS = "id, source_kind, source_id, target_kind, target_id, relation, strength, is_found"

@@ -2,8 +2,8 @@
 
 import re
 
-from ctxhub.core.search.cuts import is_tail
-from ctxhub.core.token_count import count_tokens
+from ctxhub.core.text.graphemes import is_tail
+from ctxhub.core.text.token_count import count_tokens
 
 # A longer first sentence is cut, so that even a list of twenty costs little.
 SENTENCE_CHARACTERS = 100

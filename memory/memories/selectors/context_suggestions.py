@@ -7,7 +7,7 @@ from typing import NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.inputs import clean_query
+from ctxhub.core.kit.inputs import clean_query
 from ctxhub.core.search.analyser import analyse
 from memory.memories.rows.contexts import CONTEXTS, ContextRow, ids_of_names
 from memory.memories.search.keywords import Keyword, find_keywords

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ctxhub.core.clock import spoken
-from ctxhub.core.errors import NotFound, nearest, shown
-from ctxhub.core.inputs import clean_name, read_id
-from ctxhub.core.listing import preview
-from ctxhub.core.nouns import name_of_ref
-from ctxhub.core.tool_names import operation
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.errors import NotFound, nearest, shown
+from ctxhub.core.kit.inputs import clean_name, read_id
+from ctxhub.core.kit.listing import preview
+from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.registry import name_of_ref
 from memory.memories.rows.contexts import CONTEXTS, ContextRow, find_named, ids_of_names, newest_names
 
 # So many names are looked through for what was meant.

@@ -3,17 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ctxhub.core.inputs import clean_from_to, clean_limit, clean_query
-from ctxhub.core.listing import Listing
+from ctxhub.core.kit.inputs import clean_from_to, clean_limit, clean_query
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.documents import PASSAGE_CHARACTERS, kind_word
 from ctxhub.core.search.engines import Candidate, Narrowing, Scope, find_candidates, frequencies
 from ctxhub.core.search.excerpts import Wanted, excerpt
 from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.ranking import worth
+from ctxhub.core.search.selectors.questions import count_things
+from ctxhub.core.search.selectors.search import CANDIDATES, DETAILS
 from ctxhub.core.search.spelling import find_words_within
 from ctxhub.core.search.stems import stem
-from ctxhub.core.selectors.search import CANDIDATES, DETAILS
-from ctxhub.core.selectors.search_questions import count_things
 from memory.memories.rows.memories import MEMORIES, MemoryRow
 from memory.memories.search.memories import memory_document
 from memory.memories.search.near_words import asked_words, nearest, own_words

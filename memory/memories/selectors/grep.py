@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from ctxhub.core import globs
-from ctxhub.core.errors import NotFound, shown, shown_all
-from ctxhub.core.inputs import clean_from_to, clean_limit, clean_path, clean_query
-from ctxhub.core.listing import COUNTED_TO, Listing, total_of
-from ctxhub.core.models import Project
-from ctxhub.core.patterns import check_pattern, compiled
-from ctxhub.core.roots import Budget, Root, Wanted, read_texts, roots_of
+from ctxhub.core.accounts.models.project import Project
+from ctxhub.core.kit.errors import NotFound, shown, shown_all
+from ctxhub.core.kit.inputs import clean_from_to, clean_limit, clean_path, clean_query
+from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
+from ctxhub.core.text import globs
+from ctxhub.core.text.patterns import check_pattern, compiled
+from memory.memories.roots import Budget, Root, Wanted, read_texts, roots_of
 
 COLUMNS = ("file", "line", "text", "before", "after")
 MOST_CONTEXT = 5

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ctxhub.core.inputs import read_id
-from ctxhub.core.listing import Listing
-from ctxhub.core.selectors.things import Place, Thing, find_things, get_things
+from ctxhub.core.hub.selectors.refs import Place, Thing, find_things, get_things
+from ctxhub.core.kit.inputs import read_id
+from ctxhub.core.kit.listing import Listing
 from memory.memories.models.relationship import Relation
 from memory.memories.rows.memories import LISTED, MEMORIES
 from memory.memories.rows.relationships import Edge, read_edges, read_edges_of, read_related

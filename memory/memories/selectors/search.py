@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ctxhub.core.inputs import clean_choice, clean_name, clean_one_of
-from ctxhub.core.listing import Listing
+from ctxhub.core.kit.inputs import clean_choice, clean_name, clean_one_of
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.engines import Scope
-from ctxhub.core.selectors.search import Found, search
+from ctxhub.core.search.selectors.search import Found, search
 from memory.memories.models.context import STACK_LENGTH
 from memory.memories.models.memory import MemoryType
 from memory.memories.rows.memories import LISTED, MEMORIES

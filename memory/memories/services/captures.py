@@ -7,15 +7,15 @@ from typing import NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock
-from ctxhub.core.caller import READ, Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import clean_choice
+from ctxhub.core.hub.selectors.refs import Place, find_things
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import READ, Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import clean_choice
 from ctxhub.core.search.engines import COUNTED_TO, Narrowing, find_candidates, frequencies
 from ctxhub.core.search.queries import Query, Term, parse_likeness
 from ctxhub.core.search.ranking import worth
-from ctxhub.core.selectors.things import Place, find_things
-from ctxhub.core.selectors.words import find_words
+from ctxhub.core.vocabulary.selectors.names import find_words
 from memory.memories.capture.patterns import LEAST, Pattern, find_pattern, find_title, is_short, type_of
 from memory.memories.capture.scores import (
     DUPLICATE,

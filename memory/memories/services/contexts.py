@@ -8,20 +8,20 @@ from typing import Any, Literal, Unpack
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.errors import Conflict
 from ctxhub.core.history import Change
-from ctxhub.core.selectors.words import Words, find_words
-from ctxhub.core.services.words import register_agent, register_words
-from ctxhub.core.tool_names import operation
-from ctxhub.core.unset import UNSET, Unset, given
-from ctxhub.core.writing import writing
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import Conflict
+from ctxhub.core.kit.metadata import changed_metadata
+from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.unset import UNSET, Unset, given
+from ctxhub.core.vocabulary.selectors.names import Words, find_words
+from ctxhub.core.vocabulary.services.names import register_agent, register_words
 from memory.memories.history.contexts import HISTORY
 from memory.memories.inputs.contexts import ContextArguments, ContextFields, clean_context
 from memory.memories.rows.contexts import CONTEXTS, ContextRow
 from memory.memories.selectors.contexts import find_context, get_context
-from memory.services.metadata import changed_metadata
 
 
 class ContextAnswer(TypedDict):

@@ -8,14 +8,15 @@ from typing import Any, Literal, NotRequired, Unpack
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock
-from ctxhub.core.caller import READ, Caller
 from ctxhub.core.history import Change, record_changes
-from ctxhub.core.selectors.words import Words, find_words
-from ctxhub.core.services.words import register_agent, register_words
-from ctxhub.core.token_count import count_tokens
-from ctxhub.core.unset import UNSET, Unset, given
-from ctxhub.core.writing import writing
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import READ, Caller
+from ctxhub.core.kit.metadata import changed_metadata
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.unset import UNSET, Unset, given
+from ctxhub.core.text.token_count import count_tokens
+from ctxhub.core.vocabulary.selectors.names import Words, find_words
+from ctxhub.core.vocabulary.services.names import register_agent, register_words
 from memory.memories.history.contexts import HISTORY as CONTEXT_HISTORY
 from memory.memories.history.memories import HISTORY
 from memory.memories.inputs.contexts import ContextFields
@@ -28,7 +29,6 @@ from memory.memories.selectors.contexts import find_context, get_context, is_num
 from memory.memories.selectors.memories import get_memory
 from memory.memories.selectors.similar import find_similar
 from memory.memories.services.contexts import insert_context
-from memory.services.metadata import changed_metadata
 
 # What is so like a new memory is named to whoever adds it.
 SIMILAR_FROM = 0.5

@@ -7,13 +7,13 @@ from typing import Literal
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock
-from ctxhub.core.caller import WRITE, Caller
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import clean_choice, clean_from_to, clean_limit
-from ctxhub.core.selectors.things import Thing
-from ctxhub.core.services.words import register_agent
-from ctxhub.core.writing import writing
+from ctxhub.core.hub.selectors.refs import Thing
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import WRITE, Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import clean_choice, clean_from_to, clean_limit
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.vocabulary.services.names import register_agent
 from memory.memories.history.relationships import change_of, record_relationships
 from memory.memories.models.relationship import Relation
 from memory.memories.rows.memories import LISTED, MEMORIES

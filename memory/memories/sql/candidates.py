@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ctxhub.core import sql
+from ctxhub.core.kit import sql
 from ctxhub.core.search.abbreviations import written_forms
 from ctxhub.core.search.engines import Narrowing, Scope, found_object_ids
 from ctxhub.core.search.queries import Query, Term

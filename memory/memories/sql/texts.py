@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core import sql
+from ctxhub.core.kit import sql
 from ctxhub.core.search.documents import PARTS
 
 KIND = "memory"

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.caller import READ, WRITE, Caller
+from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.toolbox.arguments import Number, Ref, Says, Share, Word
 from ctxhub.core.toolbox.registry import action
 from memory.memories.selectors.relationships import edge_listing, node_listing, suggestion_listing

@@ -9,7 +9,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from ctxhub.core.admin.fields import ProseField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.admin.text_diff import Piece, diff
-from ctxhub.core.inputs import NAME_LENGTH
+from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.scratchpads.models.workflow import Workflow
 from memory.scratchpads.sql.states import State
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from ctxhub.core.inputs import read_id
+from ctxhub.core.kit.inputs import read_id
 from memory.scratchpads.selectors.lines import split_lines
 
 LINES_SHOWN = 2_000

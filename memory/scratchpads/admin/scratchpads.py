@@ -16,8 +16,8 @@ from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.looks import TextFilter
 from ctxhub.core.admin.markdown import read_markdown, the_rest
 from ctxhub.core.admin.pages import NounAdmin
-from ctxhub.core.caller import WRITE
-from ctxhub.core.inputs import read_id
+from ctxhub.core.kit.caller import WRITE
+from ctxhub.core.kit.inputs import read_id
 from memory.scratchpads.admin.form import AppendForm, NewPadForm, PadForm
 from memory.scratchpads.admin.numbered_lines import numbered_lines
 from memory.scratchpads.admin.states import states_page, with_writer

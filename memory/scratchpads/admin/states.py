@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
 from ctxhub.core.admin.text_diff import Piece, diff
-from ctxhub.core.inputs import read_id
+from ctxhub.core.kit.inputs import read_id
 from memory.scratchpads.models.scratchpad import PadChange, Scratchpad, ScratchpadRevision
 from memory.scratchpads.selectors.scratchpads import find_revision
 from memory.scratchpads.sql.states import State, list_states

@@ -7,7 +7,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from ctxhub.core.admin.fields import ObjectField
 from ctxhub.core.admin.service_form import ServiceForm
-from ctxhub.core.inputs import NAME_LENGTH
+from ctxhub.core.kit.inputs import NAME_LENGTH
 
 
 class WorkflowForm(ServiceForm):

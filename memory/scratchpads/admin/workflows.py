@@ -20,9 +20,9 @@ from ctxhub.core.admin.indexed import found_ids
 from ctxhub.core.admin.looks import DropdownFilter
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.row_actions import row_action
-from ctxhub.core.caller import WRITE
-from ctxhub.core.plurals import counted
+from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.templatetags.moments import moment
+from ctxhub.core.text.plurals import counted
 from memory.scratchpads.admin.states import SPOKEN, with_writer
 from memory.scratchpads.admin.workflow_form import WorkflowForm
 from memory.scratchpads.models.scratchpad import Scratchpad, ScratchpadRevision

@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest
 
 from ctxhub.core.admin.base import ProjectAdmin, person
-from ctxhub.core.inputs import read_id
+from ctxhub.core.kit.inputs import read_id
 from memory.scratchpads.admin.form import AppendForm
 from memory.scratchpads.models.scratchpad import Scratchpad
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, restore_scratchpad

@@ -10,12 +10,12 @@ from rest_framework.response import Response
 from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import ReadQuery
-from ctxhub.core.api.shapes import in_parts
+from ctxhub.core.api.schemas import in_parts
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.caller import WRITE
-from ctxhub.core.errors import InvalidInput, NotFound, shown
-from ctxhub.core.inputs import read_id
-from ctxhub.core.readings import Opened
+from ctxhub.core.hub.readings import Opened
+from ctxhub.core.kit.caller import WRITE
+from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
+from ctxhub.core.kit.inputs import read_id
 from memory.scratchpads.api.scratchpad_schemas import (
     AppendedPad,
     AppendToPad,

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.caller import READ, WRITE
+from ctxhub.core.kit.caller import READ, WRITE
 from memory.scratchpads.api.workflow_schemas import (
     ChangedWorkflow,
     ChangeWorkflow,

@@ -7,7 +7,7 @@ from typing import Any
 
 from ctxhub.core.history import NONE, Change, History
 from ctxhub.core.search.documents import Document
-from ctxhub.core.services.search_index import forget, index_again, index_growth
+from ctxhub.core.search.services.index import forget, index_again, index_growth
 from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.rows.scratchpads import PADS, PadRow, read_content_from
 from memory.scratchpads.rows.workflows import touch_workflows

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ctxhub.core.events.services.counters import Place, place
 from ctxhub.core.history import Change, History
 from ctxhub.core.search.documents import Document
-from ctxhub.core.services.tallies import Place, place
 from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, pads_of_workflows
 from memory.scratchpads.search.workflows import workflow_document
 

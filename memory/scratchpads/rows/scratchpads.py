@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from ctxhub.core import sql
-from ctxhub.core.rows import Computed, Row, Table
-from ctxhub.core.secrets import LONGEST
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.rows import Computed, Row, Table
+from ctxhub.core.text.secrets import LONGEST
 from memory.scratchpads.models.scratchpad import Scratchpad
 
 

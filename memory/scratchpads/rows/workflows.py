@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core import sql
-from ctxhub.core.rows import Computed, Derived, Row, Table
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.rows import Computed, Derived, Row, Table
 from memory.scratchpads.models.workflow import Workflow
 
 

@@ -3,10 +3,10 @@
 import unicodedata
 from collections.abc import Sequence
 
-from ctxhub.core.errors import InvalidInput, shown
-from ctxhub.core.inputs import clean_one_of
-from ctxhub.core.plurals import counted
-from ctxhub.core.tool_names import operation
+from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.inputs import clean_one_of
+from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.text.plurals import counted
 from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.selectors.lines import headings, split_lines
 

@@ -1,7 +1,7 @@
 """What workflows are found by."""
 
 from ctxhub.core.search.documents import Document
-from ctxhub.core.search.readable import as_lines
+from ctxhub.core.text.readable import as_lines
 from memory.scratchpads.rows.workflows import WorkflowRow
 
 

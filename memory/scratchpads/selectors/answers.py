@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from ctxhub.core.errors import InvalidInput
-from ctxhub.core.inputs import LIST_LENGTH
-from ctxhub.core.readings import Excerpt, Opened, Reading, clean_asked
+from ctxhub.core.hub.readings import Excerpt, Opened, Reading, clean_asked
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import LIST_LENGTH
 from memory.scratchpads.selectors.scratchpads import (
     Part,
     clean_part,

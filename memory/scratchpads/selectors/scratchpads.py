@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
-from ctxhub.core.clock import spoken
-from ctxhub.core.errors import InvalidInput, NotFound, shown
-from ctxhub.core.inputs import clean_limit, read_id
-from ctxhub.core.listing import Listing, make_cursor, preview, read_cursor
-from ctxhub.core.pages import Condition, ListPlan
-from ctxhub.core.readings import Asked, Excerpt, Opened, clean_asked
-from ctxhub.core.tool_names import operation
+from ctxhub.core.hub.readings import Asked, Excerpt, Opened, clean_asked
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
+from ctxhub.core.kit.inputs import clean_limit, read_id
+from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.kit.pages import Condition, ListPlan
+from ctxhub.core.kit.tool_names import operation
 from memory.scratchpads.rows.scratchpads import LISTED, PADS, WHOLE, PadRow
 from memory.scratchpads.selectors.lines import headings, split_lines
 from memory.scratchpads.sql.states import State, list_states, read_state

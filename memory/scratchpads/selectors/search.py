@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from ctxhub.core.inputs import clean_limit
-from ctxhub.core.listing import COUNTED_TO, Listing, total_of
+from ctxhub.core.kit.inputs import clean_limit
+from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
 from ctxhub.core.search.excerpts import Hit as WordHit
 from ctxhub.core.search.excerpts import Wanted, excerpt, find_hits, merged
 from ctxhub.core.search.queries import Term
-from ctxhub.core.selectors.search import DETAILS, Hit, search, wanted_of
-from ctxhub.core.selectors.search_questions import Search, prepare
+from ctxhub.core.search.selectors.questions import Search, prepare
+from ctxhub.core.search.selectors.search import DETAILS, Hit, search, wanted_of
 from memory.scratchpads.rows.scratchpads import LISTED, PadRow
 from memory.scratchpads.search.scratchpads import workflow_word
 from memory.scratchpads.selectors.lines import split_lines

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ctxhub.core import sql
-from ctxhub.core.clock import spoken
-from ctxhub.core.errors import NotFound, shown
-from ctxhub.core.inputs import clean_query, read_id
-from ctxhub.core.listing import Listing
-from ctxhub.core.pages import Condition, ListPlan
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.errors import NotFound, shown
+from ctxhub.core.kit.inputs import clean_query, read_id
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.pages import Condition, ListPlan
+from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word
 from ctxhub.core.search.engines import Narrowing, read_object_ids
-from ctxhub.core.tool_names import operation
 from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, workflows_of
 
 COLUMNS = ("id", "name", "pads", "active", "metadata", "created_at", "updated_at")

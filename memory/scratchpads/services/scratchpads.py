@@ -8,12 +8,12 @@ from typing import Literal, NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.clock import spoken
-from ctxhub.core.errors import Conflict, InvalidInput, LimitReached
 from ctxhub.core.history import Change
-from ctxhub.core.inputs import (
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.errors import Conflict, InvalidInput, LimitReached
+from ctxhub.core.kit.inputs import (
     CONTENT_BYTES,
     clean_name,
     clean_query,
@@ -21,9 +21,9 @@ from ctxhub.core.inputs import (
     refuse_joined_secret,
     refuse_secret,
 )
-from ctxhub.core.services.words import register_agent
-from ctxhub.core.tool_names import operation
-from ctxhub.core.writing import writing
+from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.vocabulary.services.names import register_agent
 from memory.scratchpads.history.scratchpads import HISTORY, PadEdit
 from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.rows.scratchpads import GROWING, LISTED, PADS, WHOLE, PadRow

@@ -9,20 +9,20 @@ from typing import Any, Literal
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core import clock
-from ctxhub.core.caller import Caller
-from ctxhub.core.clock import spoken
-from ctxhub.core.deletes import delete_rows
+from ctxhub.core.accounts.selectors.config import config_of
+from ctxhub.core.events.services.counters import place, tally
+from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.services.retention import in_words
 from ctxhub.core.history import Change as HistoryChange
-from ctxhub.core.inputs import clean_name, clean_object, merge_object, refuse_secret
-from ctxhub.core.selectors.config import config_of
-from ctxhub.core.services.events import Change, record
-from ctxhub.core.services.retention import in_words
-from ctxhub.core.services.search_index import forget
-from ctxhub.core.services.tallies import place, tally
-from ctxhub.core.services.words import register_agent
-from ctxhub.core.unset import UNSET, Unset, given
-from ctxhub.core.writing import writing
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.deletes import delete_rows
+from ctxhub.core.kit.inputs import clean_name, clean_object, merge_object, refuse_secret
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.unset import UNSET, Unset, given
+from ctxhub.core.search.services.index import forget
+from ctxhub.core.vocabulary.services.names import register_agent
 from memory.scratchpads.history.workflows import HISTORY
 from memory.scratchpads.models.workflow import Workflow
 from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, idle_workflows, pads_of_workflows

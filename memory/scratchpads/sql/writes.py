@@ -1,6 +1,6 @@
 """Scratchpads that grow."""
 
-from ctxhub.core import sql
+from ctxhub.core.kit import sql
 from memory.scratchpads.rows.scratchpads import PadRow
 
 

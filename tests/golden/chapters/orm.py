@@ -1,6 +1,6 @@
 """Writes through the ORM, by somebody who acts as an agent and by nobody."""
 
-from ctxhub.core.caller import Caller, acting
+from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Project
 from tests.golden.hour import Hour
 from tests.golden.orm_writes import WRITTEN, Written, leaving, steps

@@ -1,0 +1,62 @@
+"""People in projects: what a member may do, and which projects a person can see."""
+
+from django.contrib.auth.models import AbstractBaseUser, AbstractUser
+from django.db.models import QuerySet
+
+from ctxhub.core.kit.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.inputs import WORD_LENGTH, clean_limit
+from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
+from ctxhub.core.models import Membership, Project
+
+SCOPES_OF_ROLE = {
+    Membership.Role.VIEWER: frozenset({READ}),
+    Membership.Role.MEMBER: frozenset({READ, WRITE}),
+    Membership.Role.ADMIN: ALL_SCOPES,
+}
+
+
+def find_person(user: AbstractBaseUser, slug: str) -> Caller | None:
+    """The caller a person is in a project, as the agent of their username; None where they have no place."""
+    if is_superuser(user):
+        project = Project.objects.filter(slug=slug).first()
+        return _person(user, project, ALL_SCOPES) if project else None
+    memberships = Membership.objects.filter(user_id=user.pk, project__slug=slug).select_related("project")
+    if (membership := memberships.first()) is None:
+        return None
+    return _person(user, membership.project, SCOPES_OF_ROLE[Membership.Role(membership.role)])
+
+
+def projects_of(user: AbstractBaseUser) -> QuerySet[Project]:
+    """The projects a person can see: a superuser all, anybody else those they belong to."""
+    if is_superuser(user):
+        return Project.objects.all()
+    return Project.objects.filter(memberships__user_id=user.pk)
+
+
+def list_projects(projects: QuerySet[Project], *, limit: int = 20, cursor: str | None = None) -> Listing:
+    """By slug: rows slug, name, created."""
+    limit = clean_limit(limit)
+    after = read_cursor(cursor, str)[0] if cursor else ""
+    found = list(projects.filter(slug__gt=after).order_by("slug")[: limit + 1])
+    return Listing(
+        columns=("slug", "name", "created"),
+        rows=[[project.slug, project.name, spoken(project.created_at)] for project in found[:limit]],
+        next=make_cursor(found[limit - 1].slug) if len(found) > limit else None,
+        extra=total_of(projects[: COUNTED_TO + 1].count()),
+        cursor_after=lambda count: make_cursor(found[count - 1].slug),
+    )
+
+
+def is_superuser(user: object) -> bool:
+    return isinstance(user, AbstractUser) and user.is_active and user.is_superuser
+
+
+def _person(user: AbstractBaseUser, project: Project, scopes: frozenset[str]) -> Caller:
+    return Caller(
+        project=project,
+        agent=user.get_username()[:WORD_LENGTH],
+        scopes=scopes,
+        is_person=True,
+        keeps_secrets=ADMIN in scopes,
+    )

@@ -1,0 +1,196 @@
+"""Access tokens: made, shown once, checked, revoked."""
+
+import hashlib
+import hmac
+import secrets
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
+from ctxhub.core.kit.errors import InvalidInput, Unauthenticated, unknown_word
+from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name
+from ctxhub.core.kit.transactions import noting, writing
+from ctxhub.core.models import AccessToken, Agent, Project
+from ctxhub.core.toolbox.rates import count_request
+from ctxhub.core.vocabulary.services.names import register_agent
+
+PREFIX = "ctx_"
+CACHED_SECONDS = 5.0
+USE_NOTED_EVERY = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """The only moment the token itself is known."""
+
+    row: AccessToken
+    secret: str
+
+
+def create_token(
+    *,
+    project: Project,
+    name: str = "",
+    agent: str = "",
+    scopes: Iterable[str] = (READ, WRITE),
+    expires_at: datetime | None = None,
+    created_by: User | None = None,
+) -> NewToken:
+    """Make a token of a project; with `agent` it speaks for that agent only."""
+    scopes = clean_scopes(scopes)
+    if expires_at and expires_at <= clock.now():
+        raise InvalidInput("expires_at lies in the past.")
+    agent = clean_name(agent, "agent", at_most=WORD_LENGTH) if agent else ""
+    secret = PREFIX + secrets.token_urlsafe(30)
+    with writing(project.pk):
+        row = AccessToken.objects.create(
+            project=project,
+            name=clean_name(name or agent or f"token-{secret[4:10]}", "name", at_most=WORD_LENGTH),
+            agent=_agent_row(project, agent) if agent else None,
+            digest=_digest(secret, settings.SECRET_KEY),
+            start=secret[:10],
+            scopes=scopes,
+            expires_at=expires_at,
+            created_by=created_by,
+        )
+    return NewToken(row, secret)
+
+
+def revoke_token(token: AccessToken) -> AccessToken:
+    """End a token now. Other processes of this hub notice within seconds."""
+    if token.revoked_at is None:
+        token.revoked_at = clock.now()
+        token.save(update_fields=["revoked_at"])
+    return token
+
+
+def clean_scopes(scopes: Iterable[str]) -> list[str]:
+    wanted = [scope.strip().lower() for scope in scopes]
+    for scope in wanted:
+        if scope not in ALL_SCOPES:
+            raise unknown_word("scopes", scope, [READ, WRITE, ADMIN])
+    if not wanted:
+        raise InvalidInput("scopes: name at least one of read, write, admin.")
+    return [scope for scope in (READ, WRITE, ADMIN) if scope in wanted]
+
+
+def authenticate(secret: str) -> Caller:
+    """The caller a token stands for. Raises Unauthenticated, saying what to mend, or LimitReached."""
+    caller = _remembered(secret) or _verify(secret)
+    count_request(caller.token_id)
+    return caller
+
+
+def authenticate_remembered(secret: str) -> Caller | None:
+    """As `authenticate`, for a token verified seconds ago; never touches the database."""
+    if caller := _remembered(secret):
+        count_request(caller.token_id)
+    return caller
+
+
+def _remembered(secret: str) -> Caller | None:
+    until, caller = _verified.get(_digest(secret, settings.SECRET_KEY), (0.0, None))
+    return caller if until > time.monotonic() else None
+
+
+def _verify(secret: str) -> Caller:
+    with _lock:
+        generation = _generation
+    row = find_token(secret)
+    _refuse_unusable(secret, row)
+    assert row is not None
+    caller = _caller(row)
+    _note_use(row)
+    with _lock:
+        if len(_verified) > 1_000:
+            _verified.clear()
+        if generation == _generation:  # Nothing was revoked since the row was read.
+            _verified[_digest(secret, settings.SECRET_KEY)] = (
+                time.monotonic() + _cacheable_seconds(row),
+                caller,
+            )
+    return caller
+
+
+def find_token(secret: str) -> AccessToken | None:
+    """The row of a token, usable or not; looking at it is not using it."""
+    found = AccessToken.unscoped.select_related("project", "agent").filter(digest__in=_digests(secret))
+    return found.first()
+
+
+def forget_tokens() -> None:
+    """Make the next request of every token look it up again."""
+    global _generation
+    with _lock:
+        _generation += 1
+        _verified.clear()
+
+
+def _cacheable_seconds(row: AccessToken) -> float:
+    left = (row.expires_at - clock.now()).total_seconds() if row.expires_at else CACHED_SECONDS
+    return min(left, CACHED_SECONDS)
+
+
+def _refuse_unusable(secret: str, row: AccessToken | None) -> None:
+    if secret.startswith("${"):
+        raise Unauthenticated(
+            f"The token is the literal text {secret[:40]}: your client did not fill in the variable.",
+            hint="Set the variable in the environment your client starts in, then restart it.",
+        )
+    if row is None:
+        raise Unauthenticated(
+            "The token is not known here.", hint="Make one: manage.py token create --project P"
+        )
+    if row.revoked_at:
+        raise Unauthenticated(
+            "The token was revoked.", hint="Ask an administrator of the project for a new one."
+        )
+    if not row.is_usable:
+        raise Unauthenticated(
+            "The token has expired.", hint="Ask an administrator of the project for a new one."
+        )
+
+
+def _caller(row: AccessToken) -> Caller:
+    return Caller(
+        project=row.project,
+        agent=row.agent.name if row.agent else row.name,
+        scopes=frozenset(row.scopes),
+        pinned=row.agent is not None,
+        keeps_secrets=ADMIN in row.scopes,
+        token_id=row.pk,
+    )
+
+
+def _note_use(row: AccessToken) -> None:
+    now = clock.now()
+    if row.last_used_at is None or now - row.last_used_at > USE_NOTED_EVERY:
+        with noting() as may_write:
+            if may_write:
+                AccessToken.objects.in_project(row.project_id).filter(pk=row.pk).update(last_used_at=now)
+
+
+def _agent_row(project: Project, name: str) -> Agent:
+    agent_id = register_agent(Caller(project=project, agent=name), clock.now())
+    return Agent.objects.in_project(project).get(pk=agent_id)
+
+
+def _digests(secret: str) -> list[str]:
+    return [_digest(secret, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
+
+
+def _digest(secret: str, key: str) -> str:
+    return hmac.new(key.encode(), secret.encode(errors="replace"), hashlib.sha256).hexdigest()
+
+
+# Verified tokens by digest, for seconds: a look-up costs more than everything else in a call.
+_verified: dict[str, tuple[float, Caller]] = {}
+_generation = 0
+_lock = threading.Lock()

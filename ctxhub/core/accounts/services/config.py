@@ -1,0 +1,124 @@
+"""A project's settings, changed by its administrators."""
+
+import zoneinfo
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any
+
+from ctxhub.core.accounts.models.config import Config
+from ctxhub.core.accounts.selectors.config import config_of, spoken_config
+from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, nearest, shown, shown_all
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.models import Project
+from ctxhub.core.vocabulary.services.names import register_agent
+
+MOST_HOLIDAYS = 500
+
+
+def set_config(*, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Change some settings and answer all; null puts one back to its default. Raises InvalidInput.
+
+    Ranges: message_hours 1..168, change_days 1..90, scratchpad_days 0..365, session_days and access_days
+    0..3650; `time_zone` is an IANA name, `holidays` a list of ISO dates.
+    """
+    cleaned = {name: _clean(name, value) for name, value in values.items()}
+    if not cleaned:
+        raise InvalidInput("values is empty.", allowed=list(_CLEANERS), missing=["values"])
+    with writing(caller.project_id):
+        was = spoken_config(config_of(caller.project_id))
+        new = {**was, **cleaned}
+        changed = [name for name in new if new[name] != was[name]]
+        if changed:
+            _store(caller, new, changed)
+    return new
+
+
+def _store(caller: Caller, config: Mapping[str, Any], changed: list[str]) -> None:
+    defaults = spoken_config(Config())
+    differing = {name: value for name, value in config.items() if value != defaults[name]}
+    Project.objects.filter(pk=caller.project_id).update(config=differing)
+    at = clock.now()
+    record(
+        project_id=caller.project_id,
+        agent_id=register_agent(caller, at),
+        changes=[Change("config", "updated", "config:project", {"changed": changed})],
+        at=at,
+    )
+
+
+def _clean(name: str, value: Any) -> Any:
+    if name not in _CLEANERS:
+        raise InvalidInput(
+            f"There is no setting {shown(name)}.",
+            did_you_mean=_OTHER_NAMES.get(name) or nearest(name, list(_CLEANERS)),
+            allowed=list(_CLEANERS),
+        )
+    return spoken_config(Config())[name] if value is None else _CLEANERS[name](name, value)
+
+
+def _whole(at_least: int, at_most: int) -> Callable[[str, Any], int]:
+    def clean(name: str, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not at_least <= value <= at_most:
+            raise InvalidInput(
+                f"{name} must be a whole number from {at_least} to {at_most:,}, not {shown(value)}."
+            )
+        return value
+
+    return clean
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{name} must be true or false, not {shown(value)}.")
+    return value
+
+
+def _time_zone(name: str, value: Any) -> str:
+    known = zoneinfo.available_timezones()
+    if not isinstance(value, str) or value not in known:
+        raise InvalidInput(
+            f"{name}: {shown(value)} is not a time zone; use an IANA name: Europe/Berlin.",
+            did_you_mean=nearest(str(value), sorted(known)),
+        )
+    return value
+
+
+def _holidays(name: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or len(value) > MOST_HOLIDAYS:
+        raise InvalidInput(f"{name} must be a list of at most {MOST_HOLIDAYS} dates.")
+    wrong = [day for day in value if not _is_date(day)]
+    if wrong:
+        raise InvalidInput(f"{name}: {shown_all(wrong)} is no ISO date (2026-12-25).")
+    return sorted({date.fromisoformat(day).isoformat() for day in value})
+
+
+def _is_date(said: Any) -> bool:
+    try:
+        return isinstance(said, str) and bool(date.fromisoformat(said))
+    except ValueError:
+        return False
+
+
+_CLEANERS: dict[str, Callable[[str, Any], Any]] = {
+    "ignore_weekend": _flag,
+    "time_zone": _time_zone,
+    "holidays": _holidays,
+    "message_hours": _whole(1, 168),
+    "change_days": _whole(1, 90),
+    "scratchpad_days": _whole(0, 365),
+    "session_days": _whole(0, 3_650),
+    "access_days": _whole(0, 3_650),
+    "auto_prune": _flag,
+    "tell_stale": _flag,
+}
+_OTHER_NAMES = {
+    "ignoreWeekend": "ignore_weekend",
+    "messageRetentionHours": "message_hours",
+    "fileHistoryRetentionDays": "change_days",
+    "autodelete_ignore_weekend": "ignore_weekend",
+    "autodelete_message_hours": "message_hours",
+    "autodelete_file_history_days": "change_days",
+}

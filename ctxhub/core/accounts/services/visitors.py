@@ -1,0 +1,91 @@
+"""Agents that only looked around: a new name in a header makes a row, which need not stay for ever."""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime, timedelta
+
+from django.db import models
+
+from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.events.services.retention import chores, in_words
+from ctxhub.core.kit import sql
+from ctxhub.core.models import Agent
+
+VISITORS_LAST = timedelta(days=7)
+LOOKED_AT_ONCE = 200
+EVERY = timedelta(hours=1)
+
+# Tables that name agents without pointing to them, and the column of the case-folded name.
+named_in: list[tuple[str, str]] = []
+
+
+def remove_visitors(project_id: int, now: datetime) -> dict[str, int]:
+    """Remove agents not seen for a week that wrote nothing, own nothing and were never addressed.
+
+    People stay, and so does whoever has a token of its own. Looks once an hour, inside the project's
+    transaction; how many went.
+    """
+    last = _looked.get(project_id)
+    if last and last <= now < last + EVERY:
+        return {}
+    _looked[project_id] = now
+    going = _visitors(project_id, now - VISITORS_LAST)
+    if not going:
+        return {}
+    among, values = sql.among("id", going)
+    sql.execute(f"DELETE FROM core_agent WHERE {among}", values)  # noqa: S608
+    gone = {"agents": len(going)}
+    change = Change("hub", "cleaned", "hub:cleanup", {**gone, "note": in_words(gone)})
+    record(project_id=project_id, agent_id=None, changes=[change], at=now)
+    return gone
+
+
+def _visitors(project_id: int, before: datetime) -> list[int]:
+    """Those who have left no trace, the last seen first: whoever is kept for another reason comes behind."""
+    found = sql.rows(
+        """SELECT id, folded FROM core_agent a
+        WHERE project_id = %s AND last_seen_at < %s AND kind = %s AND NOT EXISTS (
+            SELECT 1 FROM core_event e WHERE e.project_id = a.project_id AND e.agent_id = a.id)
+        ORDER BY last_seen_at DESC LIMIT %s""",
+        [project_id, sql.stored_time(before), Agent.Kind.AGENT.value, LOOKED_AT_ONCE],
+    )
+    left: dict[int, str] = dict(found)
+    for table, column, is_name in _traces():
+        if not left:
+            break
+        asked = sorted(left.values()) if is_name else sorted(left)
+        present = _present(project_id, table, column, asked)
+        left = {i: name for i, name in left.items() if (name if is_name else i) not in present}
+    return sorted(left)
+
+
+def _present(
+    project_id: int, table: str, column: str, asked: Sequence[int] | Sequence[str]
+) -> Collection[object]:
+    among, values = sql.among(column, asked)
+    found = sql.rows(
+        f"SELECT DISTINCT {column} FROM {table} WHERE project_id = %s AND {among}",  # noqa: S608
+        [project_id, *values],
+    )
+    return {value for (value,) in found}
+
+
+def _traces() -> Iterator[tuple[str, str, bool]]:
+    """Every column that points to an agent or holds its name: those with an index first, they cost least."""
+    pointing = [
+        relation.field
+        for relation in Agent._meta.get_fields(include_hidden=True)
+        if isinstance(relation, models.ManyToOneRel)
+    ]
+    for field in sorted(pointing, key=lambda field: not _is_indexed(field)):
+        yield field.model._meta.db_table, field.column, False
+    yield from ((table, column, True) for table, column in named_in)
+
+
+def _is_indexed(field: "models.ForeignKey[Agent, Agent]") -> bool:
+    return any(field.name in index.fields[:2] for index in field.model._meta.indexes)
+
+
+# When this process last looked at each project; a throttle, nothing else.
+_looked: dict[int, datetime] = {}
+
+chores.append(remove_visitors)

@@ -1,0 +1,201 @@
+"""Reading the log: what happened, what is new for one agent, and which moment a cursor means."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Max
+
+from ctxhub.core import registry
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.clock import EventCursor, spoken
+from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_words
+from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
+from ctxhub.core.models import Event
+
+NEW_EVENTS_READ = 10_000
+
+# The actions that agents know, as the past tenses that the log speaks.
+VERBS_OF_ACTION = {
+    "set": ("created", "updated"),
+    "create": ("created",),
+    "update": ("updated",),
+    "deprecate": ("deprecated",),
+    "delete": ("deleted",),
+    "append": ("appended",),
+    "restore": ("restored",),
+    "close": ("closed",),
+    "reopen": ("reopened",),
+    "add": ("created",),
+    "activate": ("activated",),
+    "deactivate": ("deactivated",),
+    "record": ("created", "modified", "deleted"),
+    "lease": ("leased",),
+    "renew": ("renewed",),
+    "release": ("released", "force_released"),
+    "file_record": ("created", "modified", "deleted"),
+    "send": ("sent",),
+    "message_send": ("sent",),
+    "ack": ("acked",),
+    "claim": ("claimed",),
+    "decision_set": ("created",),
+    "decision_update": ("updated",),
+}
+
+# What the log says of things: the past tenses above, and what happens without an action of that name.
+VERBS = (
+    *("created", "updated", "deprecated", "deleted", "modified", "activated", "deactivated"),
+    *("sent", "acked", "claimed", "done", "overdue"),
+    *("appended", "restored", "closed", "reopened"),
+    *("leased", "renewed", "released", "force_released"),
+    *("imported", "cleaned"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """A row of the log, as far as it decides whom it concerns. `agent` is case-folded."""
+
+    id: int
+    noun: str
+    agent: str
+    data: Mapping[str, Any]
+
+
+def moment_of(project_id: int, since: datetime | EventCursor | None) -> datetime | None:
+    """The first moment that counts as `since`; for an event's cursor, the one right after that event."""
+    if not isinstance(since, EventCursor):
+        return since
+    at = (
+        Event.objects.in_project(project_id)
+        .filter(pk__lte=since.event_id)
+        .order_by("-pk")
+        .values_list("at", flat=True)
+    )
+    last = at.first()
+    return last + timedelta(microseconds=1) if last else None
+
+
+def id_of(project_id: int, since: datetime | EventCursor) -> int:
+    """The last event before `since`: what is new comes after it."""
+    if isinstance(since, EventCursor):
+        return since.event_id
+    before = Event.objects.in_project(project_id).filter(at__lt=since).order_by("-at")
+    return before.values_list("pk", flat=True).first() or 0
+
+
+def latest_cursor(project_id: int) -> EventCursor:
+    newest = Event.objects.in_project(project_id).aggregate(newest=Max("pk"))["newest"]
+    return EventCursor(newest or 0)
+
+
+def list_activity(
+    project_id: int,
+    *,
+    since: str | None = None,
+    agents: Sequence[str] | None = None,
+    verbs: Sequence[str] | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> Listing:
+    """What happened, newest first: rows at, agent, verb, ref, note."""
+    limit = clean_limit(limit)
+    events = Event.objects.in_project(project_id)
+    match clean_moment(since, "since"):
+        case EventCursor(event_id=event_id):
+            events = events.filter(pk__gt=event_id)
+        case datetime() as moment:
+            events = events.filter(at__gte=moment)
+    names = [name.casefold() for name in clean_words(agents, "agents") if name != "*"]
+    if names:
+        events = events.filter(agent__in=_agent_ids(project_id, names))
+    if wanted := _past_tenses(clean_words(verbs, "verbs")):
+        events = events.filter(verb__in=wanted)
+    if cursor:
+        [before] = read_cursor(cursor, int)
+        events = events.filter(pk__lt=before)
+    found = list(
+        events.order_by("-pk").values_list("pk", "at", "agent__name", "verb", "ref", "data")[: limit + 1]
+    )
+    rows = found[:limit]
+    return Listing(
+        columns=("at", "agent", "verb", "ref", "note"),
+        rows=[
+            [spoken(at), agent or "system", verb, ref, note_of(data)]
+            for _, at, agent, verb, ref, data in rows
+        ],
+        next=make_cursor(rows[-1][0]) if len(found) > limit else None,
+        cursor_after=lambda count: make_cursor(rows[count - 1][0]),
+    )
+
+
+def note_of(data: dict[str, Any]) -> str:
+    """An event's data as a person reads it: `1.0.0 > 1.0.1: value, tags`."""
+    version = " > ".join(dict.fromkeys(str(data[name]) for name in ("was", "version") if name in data))
+    changed = ", ".join(data.get("changed", ()))
+    note = ": ".join(part for part in (version, changed) if part)
+    said = str(data.get("note") or data.get("reason") or "")
+    return "; ".join(part for part in (note, said[:100]) if part)
+
+
+def count_updates(caller: Caller, *, since: str | None = None) -> dict[str, Any]:
+    """How many things of each noun others have changed since, and the cursor to ask with next time.
+
+    Of messages it tells how many the caller has not read, whenever they came.
+    """
+    cursor = latest_cursor(caller.project_id)
+    changed = _count_changed(caller, clean_moment(since, "since"), cursor)
+    unread = {noun.plural: noun.unread(caller) for noun in registry.all_nouns() if noun.unread}
+    news = {**{plural: count for plural, count in changed.items() if plural not in unread}, **unread}
+    return {**{plural: count for plural, count in news.items() if count}, "cursor": str(cursor)}
+
+
+def _count_changed(
+    caller: Caller, since: datetime | EventCursor | None, cursor: EventCursor
+) -> dict[str, int]:
+    conditions = ["project_id = %s", "id <= %s", "noun <> 'hub'"]
+    values: list[Any] = [caller.project_id, cursor.event_id]
+    match since:
+        case EventCursor(event_id=event_id):
+            conditions.append("id > %s")
+            values.append(event_id)
+        case datetime() as moment:
+            conditions.append("at >= %s")
+            values.append(sql.stored_time(moment))
+    conditions.append(
+        "(agent_id IS NULL OR agent_id NOT IN"
+        " (SELECT id FROM core_agent WHERE project_id = %s AND folded = %s))"
+    )
+    values += [caller.project_id, caller.agent.casefold()]
+    counted = sql.rows(
+        f"""SELECT noun, count(*) FROM (SELECT DISTINCT noun, ref FROM (
+            SELECT noun, ref FROM core_event WHERE {" AND ".join(conditions)} ORDER BY id DESC LIMIT %s
+        ) new) things GROUP BY noun ORDER BY noun""",  # noqa: S608
+        [*values, NEW_EVENTS_READ],
+    )
+    return {registry.plural(noun): count for noun, count in counted}
+
+
+def read_new_events(project_id: int, after: int) -> list[NewEvent]:
+    """What was recorded after an event, oldest first, as far as it decides who waits for it."""
+    found = sql.rows(
+        """SELECT e.id, e.noun, coalesce(a.folded, ''), e.data FROM core_event e
+        LEFT JOIN core_agent a ON a.id = e.agent_id
+        WHERE e.project_id = %s AND e.id > %s ORDER BY e.id LIMIT %s""",
+        [project_id, after, NEW_EVENTS_READ],
+    )
+    return [NewEvent(row_id, noun, agent, sql.read_json(data)) for row_id, noun, agent, data in found]
+
+
+def _past_tenses(verbs: Iterable[str]) -> list[str]:
+    return [verb for said in verbs for verb in VERBS_OF_ACTION.get(said.lower(), (said.lower(),))]
+
+
+def _agent_ids(project_id: int, folded: Sequence[str]) -> list[int]:
+    found = sql.rows(
+        f"SELECT id FROM core_agent WHERE project_id = %s AND folded IN ({sql.marks(folded)})",  # noqa: S608
+        [project_id, *folded],
+    )
+    return [row_id for (row_id,) in found]

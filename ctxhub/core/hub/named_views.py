@@ -1,0 +1,37 @@
+"""Ready-made views of a project, by name: what its agents ask for again and again, in one call."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from ctxhub.core.kit.listing import Listing
+
+
+class Selector(Protocol):
+    """One page of a view: `limit` 20 (1..200), `cursor` from the page before."""
+
+    def __call__(self, project_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NamedView:
+    """`says` is what people read above it."""
+
+    name: str
+    says: str
+    select: Selector
+
+
+_views: dict[str, NamedView] = {}
+
+
+def register_view(name: str, says: str) -> Callable[[Selector], Selector]:
+    def register(select: Selector) -> Selector:
+        _views[name] = NamedView(name, says, select)
+        return select
+
+    return register
+
+
+def all_views() -> Mapping[str, NamedView]:
+    return _views

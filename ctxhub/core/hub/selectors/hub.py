@@ -1,0 +1,98 @@
+"""The hub at a glance: figures, agents, vocabulary."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet, Value
+from django.db.models.functions import Coalesce
+
+from ctxhub.core import registry
+from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.hub.named_views import register_view
+from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.inputs import MAX_LIMIT, clean_limit
+from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
+from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
+from ctxhub.core.vocabulary.selectors.uses import with_uses
+
+WORDS_SHOWN = 200
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+IN_ORDER = (
+    *("agents", "decisions", "constraints", "messages", "changes", "files", "tags", "scopes", "layers"),
+    *("contexts", "memories", "workflows", "scratchpads", "snapshots", "sessions", "leases"),
+)
+IN_EACH_LAYER = ("decisions", "changes", "constraints")
+
+# What apps know of agents, by column: (project id, case-folded names) -> a fact for each that has one.
+agent_facts: dict[str, Callable[[int, Sequence[str]], Mapping[str, Any]]] = {}
+
+
+def count_all(project_id: int) -> dict[str, Any]:
+    """The contract's `stats`: a figure for each noun, [active, all] where that differs."""
+    figures = Figures(project_id)
+    counts = {noun.plural: noun.count(figures) for noun in registry.all_nouns() if noun.count}
+    return {plural: counts[plural] for plural in IN_ORDER if plural in counts} | counts
+
+
+@register_view("layer_summary", "What is in force in each layer, and the file changes of the last hour.")
+def summarise_layers(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | None = None) -> Listing:
+    """What lies in each layer, the empty ones too: rows layer, decisions, changes, constraints.
+
+    Every figure is asked for by itself: joined, one would multiply the other.
+    """
+    limit = clean_limit(limit)
+    layers = Layer.objects.in_project(project_id)
+    if cursor:
+        position, row_id = read_cursor(cursor, int, int)
+        layers = layers.filter(Q(position__gt=position) | Q(position=position, pk__gt=row_id))
+    found = list(layers.order_by("position", "pk").values_list("position", "pk", "name")[: limit + 1])
+    figures = Figures(project_id)
+    of = {noun.plural: noun.by_layer(figures) for noun in registry.all_nouns() if noun.by_layer}
+    columns = [plural for plural in IN_EACH_LAYER if plural in of]
+    return Listing(
+        columns=("layer", *columns),
+        rows=[[name, *(of[plural].get(pk, 0) for plural in columns)] for _, pk, name in found[:limit]],
+        next=make_cursor(*found[limit - 1][:2]) if len(found) > limit else None,
+        cursor_after=lambda count: make_cursor(*found[count - 1][:2]),
+    )
+
+
+def list_agents(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | None = None) -> Listing:
+    """The agents of a project, last seen first: rows name, last_seen, and what the apps know of them."""
+    limit = clean_limit(limit)
+    everyone = Agent.objects.in_project(project_id)
+    agents = everyone.annotate(seen=Coalesce("last_seen_at", Value(NEVER)))
+    if cursor:
+        seen, row_id = read_cursor(cursor, datetime, int)
+        agents = agents.filter(Q(seen__lt=seen) | Q(seen=seen, pk__gt=row_id))
+    in_order = agents.order_by("-seen", "pk")
+    found = list(in_order.values_list("name", "last_seen_at", "seen", "pk", "folded")[: limit + 1])
+    places = [(seen.isoformat(), row_id) for _, _, seen, row_id, _ in found]
+    names = [folded for *_, folded in found[:limit]]
+    facts = {column: know(project_id, names) for column, know in agent_facts.items()} if names else {}
+    return Listing(
+        columns=("name", "last_seen", *facts),
+        rows=[
+            [name, spoken(last_seen) if last_seen else None, *(fact.get(folded) for fact in facts.values())]
+            for name, last_seen, _, _, folded in found[:limit]
+        ],
+        next=make_cursor(*places[limit - 1]) if len(found) > limit else None,
+        extra=total_of(everyone[: COUNTED_TO + 1].count()),
+        cursor_after=lambda count: make_cursor(*places[count - 1]),
+    )
+
+
+def count_vocabulary(project_id: int) -> dict[str, dict[str, int]]:
+    """Layers (in their order), categories, tags and scopes (most used first), each with how many use it."""
+    return {
+        "layers": _used(Layer.objects.in_project(project_id), "position", "pk"),
+        "categories": _used(Category.objects.in_project(project_id), "-uses", "name"),
+        "tags": _used(Tag.objects.in_project(project_id), "-uses", "name"),
+        "scopes": _used(Scope.objects.in_project(project_id), "-uses", "name"),
+    }
+
+
+def _used(words: QuerySet[Any], *order: str) -> dict[str, int]:
+    return dict(with_uses(words).order_by(*order).values_list("name", "uses")[:WORDS_SHOWN])

@@ -1,0 +1,25 @@
+"""Updates that a caller waits for."""
+
+from typing import Any
+
+from ctxhub.core.events import waiting
+from ctxhub.core.events.selectors.events import count_updates, id_of, read_new_events
+from ctxhub.core.events.waiting import Wanted
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.clock import EventCursor
+from ctxhub.core.kit.inputs import clean_moment
+
+
+def wait_for_updates(caller: Caller, *, since: str | None = None, wait_seconds: int = 30) -> dict[str, Any]:
+    """As `updates`, once there is something new to the caller since then, or since the call was made.
+
+    What was addressed to others is not new to the caller, and neither is mail that waited before.
+    """
+    seconds = waiting.clean_seconds(wait_seconds)
+    said = clean_moment(since, "since")
+    after = waiting.began_at(caller.project_id) if said is None else id_of(caller.project_id, said)
+    wanted = Wanted(caller.project_id, caller.agent.casefold(), after, frozenset(), seconds)
+    events = read_new_events(caller.project_id, after)
+    if not any(wanted.is_news(event) for event in events):
+        waiting.wait_for_news(caller, seconds, after=events[-1].id if events else after)
+    return count_updates(caller, since=str(EventCursor(after)))

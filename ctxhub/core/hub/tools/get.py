@@ -1,0 +1,107 @@
+"""The tool `get`: opens anything by its ref."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, NotRequired
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core import registry
+from ctxhub.core.hub.readings import Asked, Excerpt, Opened, Reading, clean_asked
+from ctxhub.core.kit.answers import MAX_TOKENS, fit
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import LIST_LENGTH, clean_one_of
+from ctxhub.core.toolbox.arguments import Number, Says, Word, Words
+from ctxhub.core.toolbox.registry import action, tool
+
+tool("get", "Open anything by its ref, as lists and events name it (decision:api/auth).")
+
+
+# Of several things that are too long together, none is cut to less than this part of the budget.
+LEAST_SHARE = 4
+
+
+class GetAnswer(TypedDict):
+    items: list[dict[str, Any]]
+    missing: list[str]
+    hint: NotRequired[str]
+    omitted: NotRequired[int]
+    truncated: NotRequired[bool]
+    total_lines: NotRequired[int]
+    next_lines: NotRequired[str]
+    also_cut: NotRequired[list[str]]
+
+
+@action("get", example={"refs": ["decision:api/auth/method"], "detail": "digest"})
+def get(
+    caller: Caller,
+    refs: Words,
+    detail: Annotated[str, Says("full|digest")] = "full",
+    lines: Word | None = None,
+    tail: Number | None = None,
+) -> Reading[GetAnswer]:
+    """Open up to 50 things by their refs.
+
+    What does not exist in this project is listed in `missing`, and so is what is no ref (`hint` says why);
+    `omitted` counts the last ones, for which max_tokens left no room. `digest` is a short form for deciding
+    what to read. What is too long is cut: `truncated`, and `next_lines` is the `lines` to read on with, of
+    one ref at a time. `lines`: "10-40", "10-", "12", or "12@21000-": from the 21,000th character of line 12;
+    `tail`: the last ones. They read the main text (value, text, content); "rationale:1-" reads another field,
+    and `also_cut` names such fields.
+    """
+    if not 1 <= len(refs) <= LIST_LENGTH:
+        raise InvalidInput(f"refs has {len(refs)} entries; name 1 to {LIST_LENGTH}.")
+    full = clean_one_of(detail, ["full", "digest"], "detail") == "full"
+    asked = clean_asked(lines, tail)
+    wanted, hint = _readable(refs)
+    if asked and (len(set(refs)) > 1 or not full):
+        raise InvalidInput("lines and tail read one ref, with detail full.")
+    opened = _open(caller.project_id, list(wanted.values()), full)
+    things = [
+        _thing(noun, {"ref": f"{noun.kind}:{name}", **opened[noun.kind, name]}, full, asked)
+        for noun, name in _found(wanted.values(), opened)
+    ]
+    there = {ref for ref, (noun, name) in wanted.items() if (noun.kind, name) in opened}
+    missing = [ref for ref in dict.fromkeys(refs) if ref not in there]
+    missing = fit({"missing": missing}, MAX_TOKENS // 2)["missing"]
+    extra = {"hint": hint} if hint else {}
+    return Reading(things, lambda items: {"items": items, "missing": missing, **extra}, LEAST_SHARE)
+
+
+def _readable(refs: Sequence[str]) -> tuple[dict[str, tuple[registry.Noun, str]], str]:
+    """The refs that can be read, and what is wrong with the first that cannot; InvalidInput if none can."""
+    read: dict[str, tuple[registry.Noun, str]] = {}
+    refused: list[InvalidInput] = []
+    for ref in refs:
+        try:
+            read[ref] = registry.split_ref(ref)
+        except InvalidInput as error:
+            refused.append(error)
+    if refused and not read:
+        raise refused[0]
+    return read, f"{refused[0].message} {refused[0].hint}".strip() if refused else ""
+
+
+def _thing(noun: registry.Noun, item: dict[str, Any], full: bool, asked: Asked | None) -> Opened | Excerpt:
+    return Opened(item, noun.text, asked) if full else Excerpt(item)
+
+
+def _open(
+    project_id: int, wanted: Sequence[tuple[registry.Noun, str]], full: bool
+) -> dict[tuple[str, str], Any]:
+    """One query for each noun, however many refs."""
+    names: dict[str, list[str]] = {}
+    openers = {}
+    for noun, name in wanted:
+        names.setdefault(noun.kind, []).append(name)
+        openers[noun.kind] = noun.open
+    found: dict[tuple[str, str], Any] = {}
+    for kind, opener in openers.items():
+        assert opener is not None
+        found |= {(kind, name): item for name, item in opener(project_id, names[kind], full).items()}
+    return found
+
+
+def _found(wanted: Any, opened: Any) -> list[tuple[registry.Noun, str]]:
+    return [(noun, name) for noun, name in wanted if (noun.kind, name) in opened]

@@ -1,0 +1,148 @@
+"""The tool `hub`: what is going on and what is new, who is here, what words are in use, what is kept."""
+
+from typing import Any
+
+from ctxhub.core.accounts.selectors.config import config_of, spoken_config
+from ctxhub.core.accounts.services import config as config_services
+from ctxhub.core.events.selectors import events
+from ctxhub.core.events.services import retention
+from ctxhub.core.hub.named_views import all_views
+from ctxhub.core.hub.selectors import hub
+from ctxhub.core.hub.selectors.updates import wait_for_updates
+from ctxhub.core.kit.caller import ADMIN, READ, Caller
+from ctxhub.core.kit.inputs import MAX_LIMIT, clean_one_of
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.toolbox.arguments import Number, Object, Words
+from ctxhub.core.toolbox.registry import action, tool
+
+tool(
+    "hub",
+    "The hub at a glance: what is new, who is here, which words are in use.",
+    otherwise=[(set(), "stats")],
+)
+
+
+@action("hub", "stats", also_known_as=("get_stats", "db_stats"))
+def stats(caller: Caller) -> dict[str, Any]:
+    """Figures for every kind of thing; decisions as [active, all]."""
+    return hub.count_all(caller.project_id)
+
+
+@action("hub", "layer_summary", also_known_as=("get_layer_summary",))
+def layer_summary(caller: Caller, limit: Number = MAX_LIMIT, cursor: str | None = None) -> Listing:
+    """What is in force in each layer, the empty ones too, and how many files changed in the last hour."""
+    return hub.summarise_layers(caller.project_id, limit=limit, cursor=cursor)
+
+
+@action(
+    "hub",
+    "activity",
+    example={"since": "1h", "agents": ["ada"], "verbs": ["created", "updated"]},
+    also_known_as=("activity_log",),
+)
+def activity(
+    caller: Caller,
+    since: str | None = None,
+    agents: Words | None = None,
+    verbs: Words | None = None,
+    limit: Number = 20,
+    cursor: str | None = None,
+) -> Listing:
+    """What happened, newest first.
+
+    `verbs` are created, updated, deprecated, deleted (also set, deprecate, delete). `since` is a time, a time
+    ago ("30m", "7d") or an event cursor ("e1234").
+    """
+    return events.list_activity(
+        caller.project_id, since=since, agents=agents, verbs=verbs, limit=limit, cursor=cursor
+    )
+
+
+@action("hub", "updates", example={"since": "e120"}, also_known_as=("has_updates",))
+def updates(caller: Caller, since: str | None = None) -> dict[str, Any]:
+    """How many things others changed since, and the cursor for the next call.
+
+    Your own changes are not counted. Costs a few tokens: poll with it, and read `activity` when a figure is
+    there.
+    """
+    return events.count_updates(caller, since=since)
+
+
+@action("hub", "wait", example={"since": "e120", "wait_seconds": 30})
+def wait(caller: Caller, since: str | None = None, wait_seconds: Number = 30) -> dict[str, Any]:
+    """As `updates`, as soon as there is something new to you, or after 0 to 60 seconds.
+
+    Without `since`: new from now on.
+    """
+    return wait_for_updates(caller, since=since, wait_seconds=wait_seconds)
+
+
+@action("hub", "agents", example={"limit": 20})
+def agents(caller: Caller, limit: Number = MAX_LIMIT, cursor: str | None = None) -> Listing:
+    """Who works here, last seen first."""
+    return hub.list_agents(caller.project_id, limit=limit, cursor=cursor)
+
+
+@action("hub", "vocabulary")
+def vocabulary(caller: Caller) -> dict[str, Any]:
+    """The layers, categories, tags and scopes, with how often each is used; reuse them before you invent."""
+    return hub.count_vocabulary(caller.project_id)
+
+
+@action("hub", "view", example={"name": "active_context"})
+def view(caller: Caller, name: str, limit: Number = 20, cursor: str | None = None) -> Listing:
+    """A ready-made view: tagged_decisions, active_context (decisions of the last hour), layer_summary,
+    unread_messages_by_priority, recent_file_changes (of the last hour) or tagged_constraints.
+    """
+    views = all_views()
+    return views[clean_one_of(name, list(views), "name")].select(
+        caller.project_id, limit=limit, cursor=cursor
+    )
+
+
+@action(
+    "hub",
+    "clear",
+    destroys=True,
+    dry_scope=READ,
+    example={"messages_older_than": "12h", "dry_run": True},
+    also_known_as=("clear_old_data",),
+)
+def clear(
+    caller: Caller,
+    messages_older_than: str | None = None,
+    changes_older_than: str | None = None,
+    dry_run: bool = False,
+) -> dict[str, int]:
+    """Remove old messages and file changes; answers how many.
+
+    A time or a time ago ("12h", "7d") is exact, and clears that kind only. Without either the project's
+    settings decide, as in every cleaning. dry_run removes nothing.
+    """
+    older_than = {"messages": messages_older_than, "changes": changes_older_than}
+    return retention.clear(caller=caller, older_than=older_than, dry_run=dry_run)
+
+
+@action("hub", "config", also_known_as=("get_config",))
+def config(caller: Caller) -> dict[str, Any]:
+    """The project's settings: how long things are kept, and which days do not count."""
+    return spoken_config(config_of(caller.project_id))
+
+
+@action(
+    "hub",
+    "config_set",
+    writes=True,
+    scope=ADMIN,
+    idempotent=True,
+    example={"values": {"message_hours": 48, "ignore_weekend": True, "time_zone": "Europe/Berlin"}},
+    also_known_as=("update_config",),
+)
+def config_set(caller: Caller, values: Object) -> dict[str, Any]:
+    """Change settings; those left out stay, null puts one back to its default.
+
+    message_hours 1..168, change_days 1..90, scratchpad_days 0..365, session_days and access_days 0..3650,
+    ignore_weekend (weekends and holidays do not age messages and changes), time_zone (Europe/Berlin),
+    holidays (ISO dates), auto_prune, tell_stale.
+    """
+    return config_services.set_config(caller=caller, values=values)

@@ -1,0 +1,55 @@
+"""The tool `search`: one question to everything a project knows."""
+
+from typing import Annotated
+
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.search.selectors.search import answer_search
+from ctxhub.core.toolbox.arguments import Number, Ref, Says, Words
+from ctxhub.core.toolbox.registry import action, tool
+
+tool("search", "Find anything said or decided: ask in a sentence.")
+
+
+@action(
+    "search",
+    example={"query": "why do sessions expire?", "kinds": ["decision", "message"], "detail": "standard"},
+    also_known_as=("find", "recall"),
+)
+def search_everything(
+    caller: Caller,
+    query: str,
+    kinds: Annotated[Words, Says("decision|message|…")] | None = None,
+    match: Annotated[str, Says("auto|any|all|fuzzy|similar")] = "auto",
+    detail: Annotated[str, Says("compact|ids|standard|detailed")] = "compact",
+    tags: Words | None = None,
+    layer: str | None = None,
+    context: Ref | None = None,
+    by: str | None = None,
+    since: str | None = None,
+    limit: Number = 10,
+) -> Listing:
+    """Find anything said or decided: ask in a sentence, in any language, or by an identifier.
+
+    Rows: ref (open it with get), title, excerpt, score (0..1), tokens, more (nearly equal ones left out),
+    best first. Title and excerpt cost at most 60 tokens (compact), 120 (standard) or 250 (detailed); ids
+    gives refs alone. For a list of things ask several short questions, or limit 20. `match`: any of the
+    words (auto: and mistyped ones are put right, did_you_mean says how), all of them, fuzzy (words near
+    them, too), or similar (query is a text: what is like it). Also "a phrase", -not and prefix*. `kinds`:
+    decision, constraint, message, memory, context, scratchpad, workflow, resource (a file by its path),
+    change (what was said of one). `tags`: any of them; `context`: of memories; `by`: an agent; `since`: a
+    time, a time ago ("7d") or an event cursor.
+    """
+    return answer_search(
+        caller.project_id,
+        query,
+        match=match,
+        detail=detail,
+        limit=limit,
+        kinds=kinds,
+        tags=tags,
+        layer=layer,
+        context=context,
+        by=by,
+        since=since,
+    )

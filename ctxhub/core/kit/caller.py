@@ -1,0 +1,74 @@
+"""Caller: who is asking. Resolved once, by the face; services get it as an argument, signals from here."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ctxhub.core.kit.errors import NotAllowed
+
+if TYPE_CHECKING:
+    from ctxhub.core.models import Project
+
+READ, WRITE, ADMIN = "read", "write", "admin"
+ALL_SCOPES = frozenset({READ, WRITE, ADMIN})
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One project, one speaking agent, and what it may do there.
+
+    `agent` is a name; its row is found or made inside the statement that needs it. `pinned` tokens speak for
+    one agent only. `keeps_secrets`: an administrator who may store what looks like a credential.
+    """
+
+    project: "Project"
+    agent: str
+    scopes: frozenset[str] = field(default=ALL_SCOPES)
+    pinned: bool = False
+    is_person: bool = False
+    keeps_secrets: bool = False
+    token_id: int | None = None
+
+    @property
+    def project_id(self) -> int:
+        return self.project.pk
+
+    def may(self, scope: str) -> bool:
+        return scope in self.scopes
+
+    def require(self, scope: str, doing: str) -> None:
+        """Raise NotAllowed unless the caller has the scope."""
+        if scope not in self.scopes:
+            raise NotAllowed(
+                f"{doing} needs the scope {scope!r}; yours: {', '.join(sorted(self.scopes)) or 'none'}.",
+                hint="Ask an administrator of the project for a token with that scope.",
+            )
+
+    def speaking_as(self, agent: str) -> "Caller":
+        """The same caller, with another of its agents speaking. A pinned token or a person has only one."""
+        if agent.casefold() == self.agent.casefold():
+            return self
+        if self.pinned or self.is_person:
+            raise NotAllowed(
+                f"You speak as {self.agent!r} and cannot speak as {agent!r}.", hint="Leave `agent` out."
+            )
+        return replace(self, agent=agent)
+
+
+_current: ContextVar[Caller | None] = ContextVar("ctxhub_caller", default=None)
+
+
+def current() -> Caller | None:
+    """Who acts now, where a face has said so; None in scripts and migrations."""
+    return _current.get()
+
+
+@contextmanager
+def acting(caller: Caller) -> Iterator[None]:
+    token = _current.set(caller)
+    try:
+        yield
+    finally:
+        _current.reset(token)

@@ -1,0 +1,53 @@
+"""The time, and how agents write it: "30m", "2h", "7d" ago, ISO 8601, or an event's cursor ("e1234")."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
+
+from ctxhub.core.kit.errors import InvalidInput
+
+_AGO = re.compile(r"(\d{1,6})\s*([smhdw])", re.ASCII)
+_CURSOR = re.compile(r"e(\d{1,18})", re.ASCII)
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+@dataclass(frozen=True, slots=True)
+class EventCursor:
+    """A place in a project's log of events: everything after the event with this id is new."""
+
+    event_id: int
+
+    def __str__(self) -> str:
+        return f"e{self.event_id}"
+
+
+def now() -> datetime:
+    return timezone.now()
+
+
+def parse_moment(text: str, name: str = "since") -> datetime | EventCursor:
+    """The moment that `text` names; raises InvalidInput for what cannot be read."""
+    text = text.strip()
+    if cursor := _CURSOR.fullmatch(text):
+        return EventCursor(int(cursor[1]))
+    try:
+        if ago := _AGO.fullmatch(text):
+            return now() - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        if moment := parse_datetime(text) or parse_date(text):
+            moment = moment if isinstance(moment, datetime) else datetime.combine(moment, datetime.min.time())
+            # Arithmetic near the ends of the calendar overflows; better here than in a query.
+            return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise InvalidInput(
+        f"{name}: {text[:60]!r} is not a time.",
+        hint='Use ISO 8601 ("2026-11-21T10:00:00Z"), a time ago ("30m", "2h", "7d") or a cursor ("e1234").',
+    )
+
+
+def spoken(moment: datetime) -> str:
+    """UTC, to the second: 2026-11-21T10:00:00Z."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,56 @@
+"""Deletes rows with all that belongs to them, in one statement for each table.
+
+Django's own cascade looks at every row: a context of 300 memories takes it 1,220 statements.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from django.db.models import CASCADE, SET_NULL, ForeignKey, Model
+
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.pages import Condition
+
+PointsToThem = Callable[[str], Condition]
+"""The condition that a column holds the id of one of the rows that go."""
+
+
+def delete_rows(model: type[Model], ids: Sequence[int]) -> None:
+    """Delete rows by their ids, as the model's foreign keys say.
+
+    What points to them with CASCADE goes too, with SET_NULL it is cleared. Index, counters and log are the
+    caller's: see `History.delete`.
+    """
+    if ids:
+        _delete(model, "id", lambda column: sql.among(column, ids))
+
+
+def _delete(model: type[Model], key: str, points: PointsToThem) -> None:
+    """Delete the rows whose `key` points to what goes; first what points to them."""
+    table = model._meta.db_table
+    where, values = points(key)
+
+    def to_these(column: str) -> Condition:
+        return sql.among_found(column, f"SELECT id FROM {table} WHERE {where}"), values  # noqa: S608
+
+    for foreign_key in _pointing_to(model):
+        pointer = points if key == "id" else to_these
+        _let_go(foreign_key, pointer)
+    sql.execute(f"DELETE FROM {table} WHERE {where}", values)  # noqa: S608
+
+
+def _let_go(foreign_key: "ForeignKey[Any, Any]", points: PointsToThem) -> None:
+    on_delete = foreign_key.remote_field.on_delete
+    if on_delete is CASCADE:
+        _delete(foreign_key.model, foreign_key.column, points)
+    elif on_delete is SET_NULL:
+        where, values = points(foreign_key.column)
+        table, column = foreign_key.model._meta.db_table, foreign_key.column
+        sql.execute(f"UPDATE {table} SET {column} = NULL WHERE {where}", values)  # noqa: S608
+
+
+def _pointing_to(model: type[Model]) -> "Iterator[ForeignKey[Any, Any]]":
+    for relation in model._meta.get_fields(include_hidden=True):
+        key = getattr(relation, "field", None)
+        if relation.auto_created and isinstance(key, ForeignKey):
+            yield key

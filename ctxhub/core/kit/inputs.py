@@ -1,0 +1,259 @@
+"""The rules all faces share: what a name, a text, a list may be. Each returns the clean value or raises."""
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from django.db.models import IntegerChoices
+
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
+from ctxhub.core.text import secrets
+
+NAME_LENGTH = 200
+WORD_LENGTH = 100
+PATH_LENGTH = 1_000
+LIST_LENGTH = 50
+TEXT_BYTES = 64 * 1024
+CONTENT_BYTES = 1_048_576
+JSON_DEPTH = 20
+MAX_LIMIT = 200
+
+_LEFT_OPEN = re.compile(r"\$\{[^}]*\}")
+
+ChoiceT = TypeVar("ChoiceT", bound=IntegerChoices)
+
+
+def clean_name(value: str, name: str, *, at_most: int = NAME_LENGTH) -> str:
+    """A key, name or title: stripped, NFC, case-sensitive, one to `at_most` characters."""
+    _refuse_unstorable(value, name)
+    cleaned = unicodedata.normalize("NFC", value).strip()
+    if not cleaned:
+        raise InvalidInput(f"{name} must not be blank.")
+    if len(cleaned) > at_most:
+        raise InvalidInput(f"{name} has {len(cleaned)} characters; the limit is {at_most}.")
+    return cleaned
+
+
+def clean_agent(said: str, place: str = "agent") -> str:
+    """The name of an agent, which everybody reads: no credential, and no variable that nobody filled in."""
+    name = clean_name(said, place, at_most=WORD_LENGTH)
+    if _LEFT_OPEN.search(name):
+        raise InvalidInput(
+            f"{place} is {shown(name)}: a variable that the client did not fill in.",
+            hint="Set it where the client is started, or leave it out.",
+        )
+    if found := secrets.find_secret(name):
+        raise InvalidInput(
+            f"{place} seems to be a credential ({found.kind}); not stored.",
+            hint="It names who speaks: ada. A token belongs into the header Authorization.",
+        )
+    return name
+
+
+def clean_text(value: str | None, name: str, caller: Caller, *, at_most: int = TEXT_BYTES) -> str:
+    """A text of at most `at_most` bytes in UTF-8 that holds no credential. None clears: an empty text."""
+    if value is None:
+        return ""
+    size = _refuse_unstorable(value, name)
+    if size > at_most:
+        raise InvalidInput(
+            f"{name} has {size:,} bytes; the limit is {at_most:,}.", hint="Store a summary and a path."
+        )
+    refuse_secret(value, name, caller)
+    return value
+
+
+def clean_query(value: str, name: str) -> str:
+    """What somebody looks for: any text of at most 64 KiB that is not blank."""
+    size = _refuse_unstorable(value, name)
+    if size > TEXT_BYTES:
+        raise InvalidInput(f"{name} has {size:,} bytes; the limit is {TEXT_BYTES:,}.")
+    if not value.strip():
+        raise InvalidInput(f"{name} must not be blank.")
+    return value
+
+
+def clean_words(values: Iterable[str] | None, name: str) -> list[str]:
+    """Tags, scopes or agents: up to 50 names of up to 100 characters, each once, whatever its case.
+
+    A comma stands between two of them, so none holds one: "api,security" are two tags.
+    """
+    return clean_names([word for value in values or () for word in separated(value)], name)
+
+
+def separated(value: str) -> list[str]:
+    """The names between commas, the value as it is where there is no comma."""
+    if "," not in value:
+        return [value]
+    return [part for part in value.split(",") if part.strip()] or [""]
+
+
+def clean_names(values: Iterable[str] | None, name: str) -> list[str]:
+    """The same of names that may hold commas."""
+    cleaned: dict[str, str] = {}
+    for position, value in enumerate(_bounded(values, name)):
+        word = clean_name(value, f"{name}[{position}]", at_most=WORD_LENGTH)
+        cleaned.setdefault(word.casefold(), word)
+    return list(cleaned.values())
+
+
+def clean_paths(values: Iterable[str] | None, name: str) -> list[str]:
+    return list(
+        dict.fromkeys(clean_path(path, f"{name}[{n}]") for n, path in enumerate(_bounded(values, name)))
+    )
+
+
+def clean_path(value: str, name: str) -> str:
+    """A path or glob relative to the repository: `/`-separated, without `..`, up to 1,000 characters."""
+    path = clean_name(value, name, at_most=PATH_LENGTH).replace("\\", "/").removeprefix("./")
+    if not path or path.startswith("/") or ".." in path.split("/") or (len(path) > 1 and path[1] == ":"):
+        raise InvalidInput(f"{name}: {shown(value)} must be relative to the repository, without '..'.")
+    return path
+
+
+def clean_object(value: Mapping[str, Any] | None, name: str, caller: Caller) -> dict[str, Any]:
+    """A JSON object of at most 64 KiB, 20 levels deep, that holds no credential. None clears."""
+    if value is None:
+        return {}
+    return dict(clean_json(value, name, caller))
+
+
+def clean_json(value: Any, name: str, caller: Caller) -> Any:
+    """Any JSON value of at most 64 KiB, 20 levels deep, without NUL, NaN or a credential."""
+    _check_json(value, name, JSON_DEPTH)
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (ValueError, TypeError) as error:
+        raise InvalidInput(f"{name} is not JSON: {error}.") from error
+    clean_text(text, name, caller)
+    return value
+
+
+def merge_object(stored: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata merges by key; null removes a key."""
+    return {key: value for key, value in {**stored, **change}.items() if value is not None}
+
+
+def clean_number(value: int | float, name: str) -> int | float:
+    if isinstance(value, bool):
+        raise InvalidInput(f"{name} must be a text or a number, not {str(value).lower()}.")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidInput(f"{name} must be a finite number.")
+    if isinstance(value, int) and abs(value) >= 10**300:
+        raise InvalidInput(f"{name} has more than 300 digits; store it as a text.")
+    return value
+
+
+def clean_choice(value: Any, choices: type[ChoiceT], name: str) -> ChoiceT:
+    """An enum's word in any case, or its number."""
+    words = {choice.label.lower(): choice for choice in choices}
+    numbers = {str(choice.value): choice for choice in choices}
+    said = str(value).strip().lower()
+    if said not in words and said not in numbers:
+        raise unknown_word(name, value, list(words))
+    return words[said] if said in words else numbers[said]
+
+
+def clean_one_of(value: str, known: Sequence[str], name: str) -> str:
+    said = value.strip().lower()
+    if said not in known:
+        raise unknown_word(name, value, known)
+    return said
+
+
+def clean_match(value: str) -> bool:
+    """True where all must match: `all` or AND; False for `any` or OR."""
+    return (
+        clean_one_of({"and": "all", "or": "any"}.get(value.strip().lower(), value), ["any", "all"], "match")
+        == "all"
+    )
+
+
+def clean_limit(value: int, name: str = "limit", *, at_most: int = MAX_LIMIT) -> int:
+    return clean_from_to(value, name, 1, at_most)
+
+
+def clean_from_to(value: int, name: str, at_least: int, at_most: int) -> int:
+    if not at_least <= value <= at_most:
+        raise InvalidInput(f"{name} is {shown(value)}; it must be between {at_least} and {at_most}.")
+    return value
+
+
+def read_id(name: str) -> int | None:
+    """The id that a name is, written as ids are; None for what a database cannot hold."""
+    is_id = name.isascii() and name.isdecimal() and name[0] != "0" and len(name) < 19
+    return int(name) if is_id else None
+
+
+def read_ref_id(said: Any, kind: str) -> Any:
+    """The id as number or text in a ref of this kind (`memory:17`); what is no text stays as it is.
+
+    Raises InvalidInput for a ref of another kind.
+    """
+    if not isinstance(said, str):
+        return said
+    word, colon, name = said.strip().partition(":")
+    if colon and word.strip().lower() != kind:
+        raise InvalidInput(f"{shown(said)} is not the id of a {kind}: write 17 or {kind}:17.")
+    return name.strip() if colon else word
+
+
+def clean_moment(value: str | datetime | None, name: str) -> datetime | clock.EventCursor | None:
+    """The moment, or the event, that a caller names; None where nothing is said."""
+    if isinstance(value, datetime):
+        return value
+    return clock.parse_moment(value, name) if value else None
+
+
+def _bounded(values: Iterable[str] | None, name: str) -> list[str]:
+    listed = list(values or ())
+    if len(listed) > LIST_LENGTH:
+        raise InvalidInput(f"{name} has {len(listed)} entries; the limit is {LIST_LENGTH}.")
+    return listed
+
+
+def _check_json(value: Any, name: str, levels: int) -> None:
+    if isinstance(value, str):
+        _refuse_unstorable(value, name)
+    elif isinstance(value, (Mapping, list)):
+        if levels == 0:
+            raise InvalidInput(f"{name} is nested more than {JSON_DEPTH} levels deep.")
+        for item in [*value, *value.values()] if isinstance(value, Mapping) else value:
+            _check_json(item, name, levels - 1)
+
+
+def _refuse_unstorable(value: str, name: str) -> int:
+    """The size in bytes of a text that both databases can hold."""
+    if "\x00" in value:
+        raise InvalidInput(f"{name} holds a NUL character.")
+    try:
+        return len(value.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidInput(f"{name} holds half of a surrogate pair at character {error.start}.") from error
+
+
+def refuse_joined_secret(pieces: Sequence[str], name: str, caller: Caller) -> None:
+    """For a text that is put together: no credential may come of it that was in none of the pieces."""
+    if caller.keeps_secrets:
+        return
+    if found := secrets.find_joined_secret(*pieces):
+        raise InvalidInput(
+            f"{name} makes a credential ({found.kind}) with the text beside it; not stored.",
+            hint="Say where the secret is kept instead. An administrator may store it.",
+        )
+
+
+def refuse_secret(value: str, name: str, caller: Caller) -> None:
+    if caller.keeps_secrets:
+        return
+    if found := secrets.find_secret(value):
+        raise InvalidInput(
+            f"{name} seems to hold a credential ({found.kind}) at character {found.start}; not stored.",
+            hint="Say where the secret is kept instead. An administrator may store it.",
+        )

@@ -1,0 +1,242 @@
+"""Keyset pages: which rows a list has, in which order, and where the next page begins."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Generic, TypeVar
+
+from django.db import connection
+
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.listing import COUNTED_TO, make_cursor
+
+RowT = TypeVar("RowT")
+Condition = tuple[str, Sequence[Any]]
+"""SQL on the table's alias `d`, and the values of its placeholders."""
+Position = tuple[Any, ...]
+"""The values of the order's columns in the last row of a page."""
+
+# Pages of rows with one of more words than this are not read word by word.
+MOST_BRANCHES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """A link table: its `column` names a word of the row that `owner` names."""
+
+    table: str
+    column: str
+    owner: str
+
+    def to_any(self, ids: Sequence[int], *, negated: bool = False) -> Condition:
+        """The row is linked to one of these words."""
+        among, values = sql.among(f"y.{self.column}", ids)
+        exists = "NOT EXISTS" if negated else "EXISTS"
+        return f"{exists} (SELECT 1 FROM {self.table} y WHERE y.{self.owner} = d.id AND {among})", values  # noqa: S608
+
+    def of_link(self, column: str) -> str:
+        """A column of the order as the link table repeats it."""
+        return f"x.{self.owner if column == 'id' else column}"
+
+    def rarest_first(self, ids: Sequence[int]) -> list[int]:
+        """The words by the number of their rows, counted no further than it takes to choose."""
+        counted = f"SELECT 1 FROM {self.table} x WHERE x.{self.column} = %s LIMIT {COUNTED_TO}"  # noqa: S608
+        counts = " UNION ALL ".join([f"SELECT %s, (SELECT count(*) FROM ({counted}) c)"] * len(ids))  # noqa: S608
+        found = sql.rows(counts, [value for word in ids for value in (word, word)])
+        return [word for word, _ in sorted(found, key=lambda row: int(row[1]))]
+
+
+def of_row(column: str) -> str:
+    """A column of the order as the table itself has it."""
+    return f"d.{column}"
+
+
+Filter = tuple[Links, Sequence[int]]
+"""The row is linked to one of these words."""
+
+
+def link_filters(
+    tags: Links, tag_ids: Sequence[int], scopes: Links, scope_ids: Sequence[int], *, match_all: bool
+) -> list[Filter]:
+    """What each row must be linked to, the filter that is best to read a page along first."""
+    if match_all and len(tag_ids) > 1:
+        filters: list[Filter] = [(tags, [tag]) for tag in tags.rarest_first(tag_ids)]
+    else:
+        filters = [(tags, tag_ids)] if tag_ids else []
+    return [*filters, (scopes, scope_ids)] if scope_ids else filters
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Values of the order's first column: from `start` up to, not including, `end`; or `start` alone.
+
+    Both are as the database stores them.
+    """
+
+    start: Any = None
+    end: Any = None
+    is_one: bool = False
+
+    def holds(self, value: Any) -> bool:
+        if self.is_one:
+            return bool(value == self.start)
+        return not self.is_after(value) and not self.is_before(value)
+
+    def is_before(self, value: Any) -> bool:
+        """Whether the range ends before a value."""
+        return bool(value > self.start) if self.is_one else self.end is not None and value >= self.end
+
+    def is_after(self, value: Any) -> bool:
+        """Whether the range begins behind a value."""
+        return self.start is not None and value < self.start
+
+    def on(self, column: str, above: Any = None) -> Condition:
+        """The column is in the range and, with `above`, greater than this."""
+        if self.is_one:
+            return f"{column} = %s", [self.start]
+        first = (f"{column} > %s", [above]) if above is not None else (f"{column} >= %s", [self.start])
+        both = (first, (f"{column} < %s", [self.end]))
+        return all_of([(text, values) for text, values in both if values[0] is not None])
+
+
+ALL = Range()
+
+
+@dataclass(frozen=True, slots=True)
+class ListPlan:
+    """How a list is read: the `conditions` of its rows, and its `order`, which an index has to have.
+
+    With `links` the rows are found through each word of `link_ids`: a link table repeats the order's columns.
+    `ids`: only these are looked at. `sort`: the name of the order, where a caller can choose it.
+    `ranges` narrow the first column of an ascending order. `total`: how many rows there are, where that is
+    known. `is_empty`: a filter names what does not exist, so there are none. `leads`: an index that begins
+    with the project is read; else SQLite, which has no statistics, is kept off it.
+    """
+
+    conditions: Sequence[Condition] = ()
+    order: Sequence[str] = ("-updated_at", "-id")
+    links: Links | None = None
+    link_ids: Sequence[int] = ()
+    ids: Sequence[int] | None = None
+    ranges: Sequence[Range] = (ALL,)
+    sort: str = ""
+    total: int | None = None
+    is_empty: bool = False
+    leads: bool = True
+
+    def __post_init__(self) -> None:
+        if self.order[0].startswith("-") and tuple(self.ranges) != (ALL,):
+            raise ValueError(f"Ranges narrow an ascending order, not {self.order[0]!r}.")
+
+    @classmethod
+    def along(cls, filters: Sequence[Filter], conditions: Sequence[Condition], **how: Any) -> "ListPlan":
+        """A list of rows with certain words, read along the first filter where that names few words."""
+        leads = bool(filters) and len(filters[0][1]) <= MOST_BRANCHES
+        links, link_ids = filters[0] if leads else (None, ())
+        linked = [of.to_any(ids) for of, ids in filters[leads:]]
+        return cls([*conditions, *linked], links=links, link_ids=link_ids, **how)
+
+    def source(self, table: str) -> tuple[str, Callable[[str], str], list[Condition]]:
+        """What rows are found in, how it names the order's columns, and a condition for each branch."""
+        if self.ids is not None and connection.vendor == "sqlite":
+            # One by one: left to itself SQLite walks another index and looks for each row among the ids.
+            ids = json.dumps(list(self.ids))
+            return f"json_each(%s) i CROSS JOIN {table} d", of_row, [("d.id = i.value", [ids])]
+        if self.ids is not None:
+            return f"{table} d", of_row, [sql.among("d.id", self.ids)] if self.ids else []
+        if self.links is None:
+            return f"{table} d", of_row, [("", [])]
+        is_word = f"x.{self.links.column} = %s AND d.id = x.{self.links.owner}"
+        # CROSS JOIN keeps SQLite walking the link's index; left to itself it reads every row.
+        source = f"{self.links.table} x CROSS JOIN {table} d"
+        return source, self.links.of_link, [(is_word, [word]) for word in self.link_ids]
+
+    def of_project(self, project_id: int) -> Condition:
+        plus = "" if self.leads or connection.vendor == "postgresql" else "+"
+        return f"{plus}d.project_id = %s", [project_id]
+
+    @property
+    def columns(self) -> list[str]:
+        return [name.removeprefix("-") for name in self.order]
+
+    def order_by(self, name: Callable[[str], str]) -> str:
+        return ", ".join(
+            f"{name(column.removeprefix('-'))}{' DESC' if column.startswith('-') else ''}"
+            for column in self.order
+        )
+
+    def behind(self, name: Callable[[str], str], after: Position | None) -> list[Condition]:
+        """The rows behind a position, as conditions of which each is one walk of an index."""
+        first = name(self.columns[0])
+        found: list[Condition] = []
+        for values in self.ranges:
+            if after is None or values.is_after(after[0]):
+                found.append(values.on(first))
+            elif values == ALL:
+                found += self._rest(name, after, self._parts(self.order))
+            elif values.holds(after[0]):
+                *rest, _ = self._rest(name, after, [self.order[:1], *self._parts(self.order[1:])])
+                found += rest if values.is_one else [*rest, values.on(first, above=after[0])]
+        return found
+
+    @staticmethod
+    def _parts(order: Sequence[str]) -> list[Sequence[str]]:
+        """The parts of an order that run in one direction: each is one comparison."""
+        return [list(part) for _, part in groupby(order, key=lambda column: column.startswith("-"))]
+
+    def _rest(
+        self, name: Callable[[str], str], after: Position, parts: Iterable[Sequence[str]]
+    ) -> list[Condition]:
+        """The rows behind a position, as one condition for each part of the order, the last part first."""
+        found: list[Condition] = []
+        equal: list[Condition] = []
+        rest = list(after)
+        for part in parts:
+            is_down = part[0].startswith("-")
+            names = [name(column.removeprefix("-")) for column in part]
+            values, rest = rest[: len(names)], rest[len(names) :]
+            comparison = f"{_tuple(names)} {'<' if is_down else '>'} {_tuple(['%s'] * len(names))}"
+            found.append(all_of([*equal, (comparison, values)]))
+            equal += [(f"{column} = %s", [value]) for column, value in zip(names, values, strict=True)]
+        return found[::-1]
+
+
+def all_of(conditions: Sequence[Condition]) -> Condition:
+    """Every condition holds; those without text say nothing."""
+    values = [value for _, some in conditions for value in some]
+    return " AND ".join(text for text, _ in conditions if text), values
+
+
+def union_of(branches: Sequence[Condition]) -> Condition:
+    """The ids that any of these queries finds."""
+    if len(branches) == 1:
+        return branches[0]
+    text = " UNION ".join(f"SELECT id FROM ({text}) branch" for text, _ in branches)  # noqa: S608
+    return text, [value for _, values in branches for value in values]
+
+
+def _tuple(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[RowT]):
+    """One page of a list. `total` counts to 1,000; `position(row)`: where a page that ends with it ends."""
+
+    rows: Sequence[RowT]
+    has_more: bool
+    total: Mapping[str, Any]
+    position: Callable[[RowT], Position]
+
+    def cursor_after(self, count: int) -> str:
+        """The cursor that continues behind the first `count` rows."""
+        return make_cursor(*(_written(value) for value in self.position(self.rows[count - 1])))
+
+    @property
+    def next(self) -> str | None:
+        return self.cursor_after(len(self.rows)) if self.has_more else None
+
+
+def _written(value: Any) -> str | int:
+    return value if isinstance(value, str | int) else str(value.isoformat())

@@ -1,0 +1,451 @@
+"""Tables: the rows of a model read and written as frozen dataclasses, by SQL that is built once.
+
+A `Table` replaces Django's query sets where lists are long and writes are hot: a page of a list is one
+statement, and so are the rows of an insert. What it does not know, a noun writes in SQL of its own, over
+`selected()`, `as_rows()`, `columns` and `records()`.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from functools import cache, cached_property, partial
+from itertools import chain
+from operator import attrgetter
+from typing import Any, Generic, Protocol, TypeVar
+
+from django.db import models
+
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.columns import (
+    adapter_of,
+    by_column,
+    casefolded,
+    copies_of,
+    default_of,
+    difference_of,
+    links_of,
+    read_position,
+    read_words,
+    reader_of,
+)
+from ctxhub.core.kit.inputs import clean_limit
+from ctxhub.core.kit.listing import COUNTED_TO, total_of
+from ctxhub.core.kit.models import ProjectRow
+from ctxhub.core.kit.pages import Condition, Links, ListPlan, Page, Position, all_of, of_row, union_of
+from ctxhub.core.models import Agent
+
+NOBODY = "system"
+# A statement takes 32,766 values at most on SQLite as it is built by default, and 65,535 on PostgreSQL.
+VALUES_AT_ONCE = 30_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A stored object with the names of what it points to. `id` is 0 before it is stored."""
+
+    id: int = 0
+    agent: str = NOBODY
+    agent_id: int | None = None
+    created_at: datetime
+    updated_at: datetime
+
+
+RowT = TypeVar("RowT", bound=Row)
+
+
+class Vocabulary(Protocol):
+    """The ids of words, by the field that holds them: tags, scopes."""
+
+    def word_id(self, field: str, name: str) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Derived(Generic[RowT]):
+    """A column that follows from the fields `of` a row. `value` is cheap, and asks no database."""
+
+    of: Sequence[str]
+    value: Callable[[RowT], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A field that is an SQL expression on the alias `d`, and how its value is read; None: as it is.
+
+    `text` may be a function, where the expression depends on the engine.
+    """
+
+    text: str | Callable[[], str]
+    read: Callable[[Any], Any] | None = None
+
+
+class Table(Generic[RowT]):
+    """The rows of `model` as `row`s.
+
+    Each field of a row is a column of the model (`text`, `layer_id`), the name of what a foreign key points
+    to (`layer`), the names of a many-to-many field (`tags`), or an SQL expression from `computed`. `derived`
+    are columns that follow from a row; a column of neither gets its default. `shown`: foreign keys that a row
+    has by another column than `name`.
+
+    A link table may repeat columns of the model under their names, to have the order of a list: these copies
+    are kept in step.
+    """
+
+    def __init__(
+        self,
+        model: type[ProjectRow],
+        row: type[RowT],
+        *,
+        derived: Mapping[str, Derived[RowT]] | None = None,
+        computed: Mapping[str, Computed] | None = None,
+        shown: Mapping[str, str] | None = None,
+    ) -> None:
+        self.model, self.row = model, row
+        self.derived, self.computed, self.shown = derived or {}, computed or {}, shown or {}
+
+    # -- Reading -----------------------------------------------------------------------------------
+
+    def read(self, project_id: int, ids: Sequence[int], names: Sequence[str] = ()) -> dict[int, RowT]:
+        """Rows by their ids, in the order asked for.
+
+        `names`: the fields that are read, the others have their defaults; (): all.
+        """
+        if not ids:
+            return {}
+        rows = self._find(sql.by_ids("d", project_id, ids), self._with(names, ["id"]))
+        found = {row.id: row for row in rows}
+        return {row_id: found[row_id] for row_id in ids if row_id in found}
+
+    def find(self, project_id: int, where: Condition, names: Sequence[str] = ()) -> list[RowT]:
+        """The project's rows that fulfil a condition on the alias `d`."""
+        return self._find(all_of([("d.project_id = %s", [project_id]), where]), names)
+
+    def page(
+        self,
+        project_id: int,
+        plan: ListPlan,
+        *,
+        limit: int = 20,
+        cursor: str | None = None,
+        names: Sequence[str] = (),
+    ) -> Page[RowT]:
+        """One page of a list, and how many rows it has in all. Raises InvalidInput for a bad cursor."""
+        limit = clean_limit(limit)
+        position = partial(self._position, plan)
+        order = [self._by_column[column] for column in plan.columns]
+        after = read_position(order, cursor, plan.sort) if cursor else None
+        if plan.is_empty:
+            return Page([], has_more=False, total={"total": 0}, position=position)
+        rows = self._list(project_id, plan, limit + 1, after, self._with(names, plan.columns))
+        more = len(rows) > limit
+        # A first page that holds everything has counted it.
+        is_whole = after is None and not more
+        counted = plan.total if plan.total is not None else len(rows) if is_whole else None
+        if counted is None:
+            counted = self.count(project_id, plan, COUNTED_TO + 1)
+        return Page(rows[:limit], has_more=more, total=total_of(counted), position=position)
+
+    def count(self, project_id: int, plan: ListPlan, at_most: int) -> int:
+        """How many rows a list has, counted up to `at_most`."""
+        branches = self._branches(project_id, plan, at_most, None, ordered=False)
+        if not branches:
+            return 0
+        found, values = union_of(branches)
+        if len(branches) > 1:
+            found, values = f"SELECT id FROM ({found}) u LIMIT %s", [*values, at_most]  # noqa: S608
+        [(count,)] = sql.rows(f"SELECT count(*) FROM ({found}) c", values)  # noqa: S608
+        return int(count)
+
+    def selected(self, names: Sequence[str] = ()) -> str:
+        """`columns FROM table d joins`, for a statement of one's own whose answer `as_rows` reads."""
+        return f"{self._columns(tuple(names))} FROM {self.name} d {self._joins(tuple(names))}"
+
+    def as_rows(self, found: Iterable[Sequence[Any]], names: Sequence[str] = ()) -> list[RowT]:
+        names = names or self.fields
+        readers = [(name, self._readers[name]) for name in names if name in self._readers]
+        rows = []
+        for values in found:
+            named = dict(zip(names, values, strict=True))
+            for name, read in readers:
+                named[name] = read(named[name])
+            rows.append(self.row(**named))
+        return rows
+
+    # -- Writing -----------------------------------------------------------------------------------
+
+    def insert(
+        self, project_id: int, rows: Sequence[RowT], vocabulary: Vocabulary | None = None
+    ) -> list[RowT]:
+        """Store new rows with their links; the rows with their ids, in the same order.
+
+        `vocabulary` knows the words of their links.
+        """
+        stored: list[RowT] = []
+        for some in sql.chunks(rows, VALUES_AT_ONCE // len(self.columns)):
+            found = sql.insert(self.name, self.columns, self.records(project_id, some), "RETURNING id")
+            # Both engines number rows as they stand in VALUES, and answer in any order.
+            ids = sorted(row_id for (row_id,) in found)
+            stored += [replace(row, id=row_id) for row, row_id in zip(some, ids, strict=True)]
+        for field in self.links:
+            if any(getattr(row, field) for row in stored):
+                assert vocabulary is not None
+                self._insert_links(project_id, field, stored, vocabulary)
+        return stored
+
+    def update(self, project_id: int, old: RowT, new: RowT, vocabulary: Vocabulary | None = None) -> None:
+        """Store what differs: columns, what is derived of them, links, and what links repeat.
+
+        `vocabulary` knows the words of links that differ.
+        """
+        changes = self.differences(old, new)
+        if changes:
+            columns = ", ".join(f"{column} = %s" for column in changes)
+            values = [self._stored(column, value) for column, value in changes.items()]
+            sql.execute(f"UPDATE {self.name} SET {columns} WHERE id = %s", [*values, new.id])  # noqa: S608
+        for field, links in self.links.items():
+            if casefolded(getattr(old, field)) != casefolded(getattr(new, field)):
+                assert vocabulary is not None
+                sql.execute(f"DELETE FROM {links.table} WHERE {links.owner} = %s", [new.id])  # noqa: S608
+                self._insert_links(project_id, field, [new], vocabulary)
+            elif not changes.keys().isdisjoint(self.copies[field]):
+                self._copy(links, self.copies[field], ("= %s", [new.id]))
+
+    def keep_copies(self, owners: Condition) -> None:
+        """Repeat on the links of some rows (`IN (...)`) what the rows have now."""
+        for field, links in self.links.items():
+            if copies := self.copies[field]:
+                self._copy(links, copies, owners)
+
+    def differences(self, old: RowT, new: RowT) -> dict[str, Any]:
+        """The columns in which two rows differ, with the values of the new one."""
+        changes = {
+            column: value for column, read, differ in self._plain if differ(value := read(new), read(old))
+        }
+        for column, derived in self.derived.items():
+            if any(getattr(old, name) != getattr(new, name) for name in derived.of):
+                changes[column] = derived.value(new)
+        return changes
+
+    def records(self, project_id: int, rows: Iterable[RowT]) -> list[list[Any]]:
+        """The values of `columns`, for an insert of one's own."""
+        writers = self._writers
+        return [[project_id, *(write(row) for write in writers)] for row in rows]
+
+    def derive(self, row: RowT) -> dict[str, Any]:
+        """The columns that follow from a row."""
+        return {column: derived.value(row) for column, derived in self.derived.items()}
+
+    def value(self, row: RowT, column: str) -> Any:
+        """What a row has in a column, also in one that is derived."""
+        derived = self.derived.get(column)
+        return derived.value(row) if derived else getattr(row, column)
+
+    def row_of(self, instance: models.Model, old: RowT | None, saved: Collection[str] | None) -> RowT:
+        """The row that saving a model instance would store: its `saved` fields (None: all) over the old."""
+        values: dict[str, Any] = {}
+        for name in self.fields:
+            if name in self.links or name in self.computed:
+                continue
+            field = self._named.get(name) or self._by_column[name]
+            if old and saved is not None and not _is_saved(field, saved):
+                continue
+            if name not in self._named:
+                values[name] = getattr(instance, name)
+            elif old is None or getattr(old, field.attname) != getattr(instance, field.attname):
+                values[name] = self._name_of(name, getattr(instance, field.name))
+        return replace(old, **values) if old else self.row(**{**values, "id": instance.pk or 0})
+
+    # -- What the model says -----------------------------------------------------------------------
+
+    @cached_property
+    def name(self) -> str:
+        return self.model._meta.db_table
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(self.row))
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that an insert writes, in the order of `records`."""
+        return ("project_id", *self._written)
+
+    @cached_property
+    def links(self) -> dict[str, Links]:
+        """The link tables by the row's fields."""
+        return {name: links_of(field) for name, field in self.many.items()}
+
+    @cached_property
+    def many(self) -> dict[str, Any]:
+        """The many-to-many fields that a row has."""
+        return {field.name: field for field in self.model._meta.many_to_many if field.name in self.fields}
+
+    @cached_property
+    def copies(self) -> dict[str, list[str]]:
+        """The columns of the model that link tables repeat, by the row's fields."""
+        return {name: copies_of(field) for name, field in self.many.items()}
+
+    @cached_property
+    def _by_column(self) -> dict[str, Any]:
+        return by_column(self.model)
+
+    @cached_property
+    def _named(self) -> dict[str, Any]:
+        """The foreign keys that rows have by name."""
+        return {
+            field.name: field
+            for field in self.model._meta.concrete_fields
+            if field.is_relation and field.name in self.fields
+        }
+
+    @cached_property
+    def _written(self) -> dict[str, Callable[[RowT], Any]]:
+        """What a row has in each column but `id` and `project_id`."""
+        own = {*self.fields} - {*self.computed}
+        found: dict[str, Callable[[RowT], Any]] = {}
+        for column, field in self._by_column.items():
+            if column in self.derived:
+                found[column] = self.derived[column].value
+            else:
+                found[column] = attrgetter(column) if column in own else default_of(field)
+        return {column: read for column, read in found.items() if column not in ("id", "project_id")}
+
+    @cached_property
+    def _plain(self) -> list[tuple[str, Callable[[RowT], Any], Callable[[Any, Any], bool]]]:
+        """The columns that are fields of the row, how they are read, and how compared."""
+        own = {*self.fields} - {*self.derived} - {*self.computed}
+        return [
+            (column, read, difference_of(self._by_column[column]))
+            for column, read in self._written.items()
+            if column in own
+        ]
+
+    @cached_property
+    def _writers(self) -> list[Callable[[RowT], Any]]:
+        return [self._writer(column, read) for column, read in self._written.items()]
+
+    def _writer(self, column: str, read: Callable[[RowT], Any]) -> Callable[[RowT], Any]:
+        return (lambda row: self._stored(column, read(row))) if self._adapters[column] else read
+
+    @cached_property
+    def _adapters(self) -> dict[str, Callable[[Any], Any] | None]:
+        return {column: adapter_of(field) for column, field in self._by_column.items()}
+
+    def _stored(self, column: str, value: Any) -> Any:
+        adapt = self._adapters[column]
+        return adapt(value) if adapt and value is not None else value
+
+    @cached_property
+    def _readers(self) -> dict[str, Callable[[Any], Any]]:
+        found = {name: reader_of(field) for name, field in self._by_column.items() if name in self.fields}
+        found |= {name: computed.read for name, computed in self.computed.items()}
+        readers = {name: read for name, read in found.items() if read}
+        return {**readers, **dict.fromkeys(self.links, read_words)}
+
+    @cache  # noqa: B019  # A table lives as long as the process.
+    def _columns(self, names: tuple[str, ...]) -> str:
+        return ", ".join(self._expression(name) for name in names or self.fields)
+
+    def _expression(self, name: str) -> str:
+        if name in self.computed:
+            text = self.computed[name].text
+            return text if isinstance(text, str) else text()
+        if links := self.links.get(name):
+            words = self.many[name].related_model._meta.db_table
+            return (
+                f"(SELECT {sql.json_list('w.name')} FROM {links.table} x JOIN {words} w"  # noqa: S608
+                f" ON w.id = x.{links.column} WHERE x.{links.owner} = d.id)"
+            )
+        if field := self._named.get(name):
+            column = f"{name}.{self.shown.get(name, 'name')}"
+            return f"coalesce({column}, '{NOBODY}')" if field.related_model is Agent else column
+        return f"d.{name}"
+
+    @cache  # noqa: B019
+    def _joins(self, names: tuple[str, ...]) -> str:
+        return " ".join(
+            f"{'LEFT ' if field.null else ''}JOIN {field.related_model._meta.db_table} {name}"
+            f" ON {name}.id = d.{field.attname}"
+            for name, field in self._named.items()
+            if name in (names or self.fields)
+        )
+
+    def _name_of(self, name: str, pointed_to: Any) -> str | None:
+        if pointed_to:
+            return str(getattr(pointed_to, self.shown.get(name, "name")))
+        return NOBODY if self._named[name].related_model is Agent else None
+
+    def _position(self, plan: ListPlan, row: RowT) -> Position:
+        """What a cursor holds of a row."""
+        values = [self.value(row, column) for column in plan.columns]
+        return (plan.sort, *values) if plan.sort else tuple(values)
+
+    def _with(self, names: Sequence[str], columns: Iterable[str]) -> tuple[str, ...]:
+        """The fields to read for `names`, and for what `columns` hold. (): all."""
+        needed = (self.derived[column].of if column in self.derived else [column] for column in columns)
+        return tuple(dict.fromkeys([*names, *chain(*needed)])) if names else ()
+
+    # -- Statements --------------------------------------------------------------------------------
+
+    def _find(self, where: Condition, names: Sequence[str]) -> list[RowT]:
+        condition, values = where
+        return self.as_rows(sql.rows(f"SELECT {self.selected(names)} WHERE {condition}", values), names)
+
+    def _insert_links(
+        self, project_id: int, field: str, rows: Iterable[RowT], vocabulary: Vocabulary
+    ) -> None:
+        links, copies = self.links[field], self.copies[field]
+        records = [
+            (
+                *(project_id, row.id, vocabulary.word_id(field, name)),
+                *(self._stored(column, self.value(row, column)) for column in copies),
+            )
+            for row in rows
+            for name in getattr(row, field)
+        ]
+        columns = ("project_id", links.owner, links.column, *copies)
+        for some in sql.chunks(records, VALUES_AT_ONCE // len(columns)):
+            sql.insert(links.table, columns, some)
+
+    def _copy(self, links: Links, copies: Sequence[str], owners: Condition) -> None:
+        where, values = owners
+        changes = ", ".join(
+            f"{column} = (SELECT d.{column} FROM {self.name} d WHERE d.id = {links.table}.{links.owner})"  # noqa: S608
+            for column in copies
+        )
+        sql.execute(f"UPDATE {links.table} SET {changes} WHERE {links.owner} {where}", values)  # noqa: S608
+
+    def _list(
+        self, project_id: int, plan: ListPlan, limit: int, after: Position | None, names: tuple[str, ...]
+    ) -> list[RowT]:
+        branches = self._branches(project_id, plan, limit, after)
+        if not branches:
+            return []
+        found, values = union_of(branches)
+        # MATERIALIZED: with statistics taken while a table was empty, PostgreSQL looked for the page again at
+        # every row there is.
+        statement = f"""
+            WITH page AS MATERIALIZED ({found})
+            SELECT {self._columns(names)} FROM page CROSS JOIN {self.name} d {self._joins(names)}
+            WHERE d.id = page.id ORDER BY {plan.order_by(of_row)}"""  # noqa: S608
+        if len(branches) > 1:
+            statement, values = f"{statement} LIMIT %s", [*values, limit]
+        return self.as_rows(sql.rows(statement, values), names)
+
+    def _branches(
+        self, project_id: int, plan: ListPlan, limit: int, after: Position | None, *, ordered: bool = True
+    ) -> list[Condition]:
+        """The ids of a page: a query for each range of the order and, with links, for each word."""
+        source, name, words = plan.source(self.name)
+        own = plan.of_project(project_id)
+        order = f" ORDER BY {plan.order_by(name)}" if ordered else ""
+        branches: list[Condition] = []
+        for word in words:
+            for behind in plan.behind(name, after):
+                where, values = all_of([word, own, *plan.conditions, behind])
+                text = f"SELECT {name('id')} AS id FROM {source} WHERE {where}{order} LIMIT %s"  # noqa: S608
+                branches.append((text, [*values, limit]))
+        return branches
+
+
+def _is_saved(field: Any, saved: Collection[str]) -> bool:
+    return field.name in saved or field.attname in saved

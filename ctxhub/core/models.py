@@ -1,0 +1,25 @@
+from ctxhub.core.accounts.models.access_token import AccessToken
+from ctxhub.core.accounts.models.agent import Agent
+from ctxhub.core.accounts.models.project import Membership, Project
+from ctxhub.core.events.models.event import Event
+from ctxhub.core.events.models.tally import Tally
+from ctxhub.core.search.models import SearchEntry, SearchText, SearchWord
+from ctxhub.core.toolbox.models import StoredAnswer
+from ctxhub.core.vocabulary.models import Category, Layer, Scope, Tag
+
+__all__ = [
+    "AccessToken",
+    "Agent",
+    "Category",
+    "Event",
+    "Layer",
+    "Membership",
+    "Project",
+    "Scope",
+    "SearchEntry",
+    "SearchText",
+    "SearchWord",
+    "StoredAnswer",
+    "Tag",
+    "Tally",
+]

@@ -1,0 +1,87 @@
+"""What to tell who found nothing: what kept everything out, or what is nearest to the words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.listing import COUNTED_TO, total_of
+from ctxhub.core.search.engines import Narrowing, find_candidates
+from ctxhub.core.search.queries import Query, single_words
+from ctxhub.core.search.selectors.questions import Search, SearchFilters, count_things, narrow, prepare
+from ctxhub.core.search.spelling import find_words_within
+from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
+
+NEAR = 5
+# Of so many letters one may be another.
+LETTERS_PER_SLIP = 3
+
+
+def explain_nothing(project_id: int, query: str, match: str, filters: SearchFilters) -> dict[str, Any]:
+    """`hint`, and the refs that are `near` the words of the question, where there are any.
+
+    It asks the database a few times for each filter: nobody finds nothing often.
+    """
+    if unknown := unknown_names(project_id, filters):
+        return unknown
+    if not count_things(project_id):
+        return {"hint": "Nothing is stored in this project yet."}
+    asked = prepare(project_id, query, match="auto" if match == "all" else match)
+    if asked is None or not asked.weights:
+        return {}
+    everything = _count(asked, Narrowing([[f"P{project_id}"]]))
+    if hint := _filter_that_excludes(project_id, asked, filters, everything):
+        return {"hint": hint}
+    if everything:
+        return {"hint": f"Nothing has all of these words; with match any there {_are(everything)}."}
+    if near := _near_refs(project_id, asked.query):
+        return {"near": near, "hint": "Nothing has these words; what is near has others like them."}
+    return {"hint": "Nothing has these words, or any like them; other words may find it."}
+
+
+def _filter_that_excludes(project_id: int, asked: Search, filters: SearchFilters, everything: int) -> str:
+    """The one without which something is found; or all of them, where it takes several."""
+    said = {name: value for name, value in filters.items() if value}
+    if not everything or _count_with(project_id, asked, said):
+        return ""
+    for name in said:
+        if left := _count_with(project_id, asked, {other: said[other] for other in said if other != name}):
+            return f"{name} excludes all: without it there {_are(left)}."
+    return f"Without {' and '.join(said)} there {_are(everything)}."
+
+
+def _count_with(project_id: int, asked: Search, filters: Any) -> int:
+    narrowing = narrow(project_id, filters)
+    return _count(asked, narrowing) if narrowing else 0
+
+
+def _count(asked: Search, narrowing: Narrowing) -> int:
+    return find_candidates(narrowing, asked.query, asked.weights, 1, COUNTED_TO + 1)[1]
+
+
+def _are(count: int) -> str:
+    total = total_of(count)
+    more = " or more" if "more" in total else ""
+    return f"is {total['total']}" if count == 1 else f"are {total['total']:,}{more}"
+
+
+def _near_refs(project_id: int, query: Query) -> list[str]:
+    """Things with words that are like those of the question, the nearest word first."""
+    reaches = {term.surface: max(len(term.surface) // LETTERS_PER_SLIP, 1) for term in single_words(query)}
+    near = find_words_within(project_id, reaches, NEAR)
+    words = list(dict.fromkeys(word for some in near.values() for word in some))
+    return _refs_with(project_id, words)[:NEAR]
+
+
+def _refs_with(project_id: int, words: Sequence[str]) -> list[str]:
+    if not words:
+        return []
+    among, values = sql.among("w.word", words)
+    found = dict(
+        sql.rows(
+            f"""
+            SELECT w.word, e.ref FROM core_searchword w JOIN core_searchentry e ON e.id = w.entry_id
+            WHERE w.project_id = %s AND {among}""",  # noqa: S608
+            [project_id, *values],
+        )
+    )
+    return list(dict.fromkeys(found[word] for word in words if word in found))

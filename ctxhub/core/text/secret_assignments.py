@@ -1,0 +1,143 @@
+"""Finds credentials by the name that stands before them: "DB_PASSWORD=...", "the password is ..."."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ctxhub.core.text import secret_values as values
+
+
+class Assigned(NamedTuple):
+    """A value behind a name. `operator` is empty where it only follows; `is_variable`: NAME=value."""
+
+    value: str
+    operator: str
+    is_quoted: bool
+    is_variable: bool
+    is_on_next_line: bool
+
+    @property
+    def is_loose(self) -> bool:
+        return self.is_on_next_line or self.operator in ("", ">")
+
+
+Judge = Callable[[Assigned], bool]
+
+
+def read_assigned(match: re.Match[str], text: str, judge: Judge) -> tuple[int, int] | None:
+    """Start and end of the value that a match of a name has, if it is a credential."""
+    start, end = match.span("quoted")
+    if is_bare := start < 0:
+        start, end = match.span("bare")
+    value = CUT_AT.split(text[start:end], maxsplit=1)[0]
+    operator = match["operator"].strip()
+    is_variable = operator == "=" and text[slice(*match.span("name"))].isupper()
+    if is_bare and not is_variable:
+        value = _literal(value)
+    before = match.string[max(match.start() - 14, 0) : match.start()]
+    if before.rstrip("_-").endswith(HARMLESS_TOKENS):
+        return None
+    if not operator and OPTION.search(before):
+        operator = "="
+    said = Assigned(value, operator, not is_bare, is_variable, bool(match["gap"]))
+    is_secret = (is_token if match["weak"] is not None else judge)(said)
+    return (start, start + len(value)) if is_secret else None
+
+
+def _literal(value: str) -> str:
+    """A value without quotes as far as it is one; empty for an attribute or a comparison."""
+    value = value.split("&", 1)[0].rstrip(".,:;!?*=")
+    return "" if EXPRESSION.search(value) else value
+
+
+# -- What the value must be ------------------------------------------------------------------------
+
+
+def is_password(said: Assigned) -> bool:
+    value = said.value
+    if said.is_loose:
+        return values.is_strong(value)
+    if values.is_chosen(value):
+        return said.is_quoted or said.is_variable or not values.names_a_secret(value)
+    if said.is_variable:
+        return values.is_phrase(value) or values.is_word(value)
+    return said.is_quoted and said.operator == "=" and values.is_phrase(value)
+
+
+def is_secret_key(said: Assigned) -> bool:
+    value = said.value
+    if said.is_variable and values.is_chosen(value):
+        return True
+    return values.is_strong(value) or values.is_aws_key(value) or is_token(said)
+
+
+def is_token(said: Assigned) -> bool:
+    return len(said.value) >= 12 and not said.is_loose and values.is_generated(said.value)
+
+
+# -- Names and what follows them -------------------------------------------------------------------
+
+HARMLESS_TOKENS = ("csrf", "page", "next", "sync", "continuation")
+OPTION = re.compile(r"--[\w-]*$")
+EXPRESSION = re.compile(r"[.$:=]")
+# A value ends where a text in Chinese goes on.
+CUT_AT = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\u201c\u201d\u2019\u00bb]")
+
+# "(root)", "[None]".
+_ASIDE = r"(?: ?[(\[][^)\]\n]{0,30}[)\]])?"
+_SIGN = r"(?:: ?str)?[ \t]{0,4}(?::=|=>|==|=|:|\xef|>)(?:\*\*)?[ \t]{0,4}"
+_IS = (
+    r"(?: (?:for|of|to|on|in|at|du|de|von|f.?r)(?: [^\s:=]{1,24}){1,3}?)?"
+    r"(?: (?:is|was|are|ist|lautet|est|set to)(?: now| set to)?:?|:)(?: |(?=\r?\n))"
+)
+_BEFORE_DIGIT = r"[ \t](?=[^\s\"']{0,40}[0-9])"
+_NEXT = r"[\s\"'`\\\]*:=>(\[\xef]"
+_PHRASE = r"[a-z]{3,12}(?: [a-z]{3,12}){3,7}"
+
+
+def _named(name: str, shortest: int = 6) -> re.Pattern[str]:
+    """A name, and a value in quotes, or alone up to the end of its word, on its line or below."""
+    return re.compile(
+        rf"(?P<name>{name})(?={_NEXT})[\"'`\\\]*]{{0,3}}{_ASIDE}(?P<operator>(?(weak){_SIGN}|(?:{_SIGN}|{_IS}|{_BEFORE_DIGIT})))"
+        r"(?P<gap>(?:\r?\n[ \t]{0,8}){0,2})[\\*]{0,2}"
+        rf"(?:[\"'`](?P<quoted>[^\s\"'`\\]{{{shortest},200}}+|{_PHRASE})\\?[\"'`]"
+        rf"|(?!\*)(?P<bare>[^\s\"'`\\,;()\[\]{{}}<>]{{{shortest},200}}+)(?=[\s\"'`\\,;)\]}}<]|$))"
+    )
+
+
+def _foreign(name: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?P<name>{name})(?P<weak>(?!))?[\"'`*]{{0,3}}[^\S\n]?"
+        r"(?P<operator>(?:[:=\uff1a是為为は는은]|改成|es |это |[-\u2014] ){0,2})"
+        r"[^\S\n]{0,2}(?P<gap>(?:\r?\n){0,2})[\"'`*\u300c\u201c]{0,2}"
+        r"(?P<bare>[^\s\"'`\\,;()\[\]{}<>\u2e80-\uffef]{6,200}+)(?![(\[{<])(?P<quoted>(?!))?"
+    )
+
+
+_KEYS = ("api", "access", "secret", "private", "signing", "encryption", "auth", "storage")
+_ENDS = f"[{''.join(sorted({kind[-1] for kind in _KEYS}))}]"
+_OF_KEY = (
+    f"(?<={_ENDS}[ _-]key)(?:{'|'.join(f'(?<={kind}.key)' for kind in _KEYS)})"
+    f"|(?<={_ENDS}key)(?:{'|'.join(f'(?<={kind}key)' for kind in _KEYS)})"
+)
+# In lower case; "weak": behind this name only a generated value tells. What two names have in common is
+# looked for once, in the letters that they begin with here.
+NAMES: tuple[tuple[re.Pattern[str], Judge], ...] = (
+    (_named(r"pass(?:word|wd|phrase|code|wort|e(?<=mot de passe)|(?<=[_-]pass)|(?P<weak>))s?"), is_password),
+    (_named(r"pwd(?P<weak>(?!))?"), is_password),
+    (_named(r"cre(?:t(?<=secret)|(?P<weak>dential))s?"), is_secret_key),
+    (_named(rf"key(?={_NEXT})(?:{_OF_KEY})(?P<weak>(?!))?", 8), is_secret_key),
+    (_named(r"token(?P<weak>s?)", 12), is_token),
+)
+# As written, by letters that they have, the first byte of which tells that they may be there.
+FOREIGN_NAMES = tuple(
+    (letters, letters[-1].encode().decode("latin-1")[0], _foreign(name))
+    for letters, name in (
+        ("密", "密[碼码]"),
+        ("口令", "口令"),
+        ("ароль", "ароль"),
+        ("パスワード", "パスワード"),
+        ("비밀번호", "비밀번호"),
+        ("traseñ", "traseña"),
+    )
+)

@@ -1,0 +1,212 @@
+"""Finds text that looks like a credential, so that nobody stores one by accident.
+
+Precise rather than complete: keys with their issuer's prefix, and values in a place where credentials
+stand (a URL, a bearer header, an assignment) that nobody would write as an example. Each search is for
+one rare letter or word, and each find looks a bounded way ahead, so that ordinary texts are done quickly
+and hostile ones cost no more than their length.
+"""
+
+import re
+import string
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from ctxhub.core.text.secret_assignments import FOREIGN_NAMES, NAMES, Judge, is_password, read_assigned
+from ctxhub.core.text.secret_values import is_generated, is_login, is_stand_in
+
+# So long is the longest credential, and so far before it may stand what tells that it is one.
+LONGEST, BEFORE = 10_240, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """What the credential looks like, as an error would name it ("GitHub token"), and where it stands."""
+
+    kind: str
+    start: int
+    end: int = field(default=0, compare=False)
+
+
+def find_secret(text: str) -> Secret | None:
+    """The first credential in a text, or None."""
+    lowered = _lowered(text)
+    found: list[Secret | None] = [_read_key(key) for keys in KEY_PATTERNS if (key := keys.search(text))]
+    if match := IN_URL.search(text):
+        found.append(_first(match, text, _read_url))
+    found += [_first(match, text, read) for name, read in IN_LOWERED if (match := name.search(lowered))]
+    if not text.isascii():
+        for letters, first_byte, name in FOREIGN_NAMES:
+            if first_byte in lowered and letters in text and (match := name.search(text)):
+                found.append(_first(match, text, partial(_read_assigned, is_password)))
+    return min(filter(None, found), key=lambda secret: secret.start, default=None)
+
+
+def find_joined_secret(*pieces: str) -> Secret | None:
+    """The first credential that pieces make when they are put together, though none of them holds it.
+
+    Looks only near the seams, as far as a credential may reach: the cost does not grow with the pieces.
+    """
+    seams = range(1, len(pieces))
+    found = (_find_at_seam("".join(pieces[:seam]), "".join(pieces[seam:])) for seam in seams)
+    return next(filter(None, found), None)
+
+
+def _find_at_seam(before: str, after: str) -> Secret | None:
+    left, right = before[-LONGEST:], after[:LONGEST]
+    left = left[max(len(left.rstrip(UNBROKEN)) - BEFORE, 0) :]
+    right = right[: len(right) - len(right.lstrip(UNBROKEN)) + BEFORE]
+    if not find_secret(left + right):
+        return None
+    known = {secret.start for secret in _secrets(left)}
+    known |= {len(left) + secret.start for secret in _secrets(right)}
+    at = len(before) - len(left)
+    joined = (secret for secret in _secrets(left + right) if secret.start not in known)
+    return next((Secret(found.kind, found.start + at, found.end + at) for found in joined), None)
+
+
+def _secrets(text: str) -> Iterator[Secret]:
+    at = 0
+    while found := find_secret(text[at:]):
+        yield Secret(found.kind, found.start + at, found.end + at)
+        at += found.end
+
+
+def _lowered(text: str) -> str:
+    """A character for each of the text's: ASCII in lower case, the first byte of every other."""
+    if text.isascii():
+        return text.lower()
+    return text.encode("utf-8", "surrogatepass").translate(LOWERED, CONTINUING).decode("latin-1")
+
+
+UNBROKEN = string.ascii_letters + string.digits + "_.~+/=-"
+LOWERED = bytes(range(256)).lower()
+CONTINUING = bytes(range(0x80, 0xC0))
+
+# -- Keys by their issuers' prefixes ---------------------------------------------------------------
+
+# (kind, prefix, body). The prefix stands at the start of a word and has a fixed width; its last character
+# is what is looked for, so it is split from the body where that is rare.
+KEYS = (
+    ("ctxhub token", "ctx_", r"(?=[^A-Z\s]{0,39}[A-Z])(?=[^a-z\s]{0,39}[a-z])[\w-]{40}"),
+    ("GitHub token", "gh[opusr]_", r"[A-Za-z0-9]{36}"),
+    ("GitHub token", "github_pat_", r"[A-Za-z0-9]{22}_[A-Za-z0-9]{59}"),
+    ("GitLab token", "gl[cp][abt]t-", r"[\w-]{20}"),
+    ("GitLab token", "gl[dfr]t-", r"[\w-]{20}"),
+    ("Slack token", "xox[abeoprs]-", r"(?=[A-Za-z-]{0,23}[0-9])[A-Za-z0-9-]{24}"),
+    ("Stripe key", "[rs]k_live_", r"[A-Za-z0-9]{16}"),
+    ("Anthropic key", "sk-", r"ant-[a-z0-9]{3,8}-[\w-]{40}"),
+    (
+        "OpenAI key",
+        "sk-",
+        r"(?:(?:proj|svcacct|admin)-[\w-]{40}|(?=[A-Za-z]{0,31}[0-9])[A-Za-z0-9]{32}|[A-Za-z0-9]{40})",
+    ),
+    ("npm token", "npm_", r"[A-Za-z0-9]{36}"),
+    ("PyPI token", "pypi-", r"Ag[\w-]{60}"),
+    ("Hugging Face token", "hf_", r"[A-Za-z0-9]{34}"),
+    ("DigitalOcean token", "do[opr]_v1_", r"[0-9a-f]{64}"),
+    ("Azure storage key", "AccountK", r"ey=[A-Za-z0-9+/]{86}=="),
+    ("AWS access key", "A[KS]I", r"A[A-Z0-9]{16}(?!\w)"),
+    ("Google API key", "AI", r"za[\w-]{35}"),
+    ("SendGrid key", "SG", r"\.[\w-]{22}\.[\w-]{43}"),
+    ("Twilio key", "SK", r"[0-9a-f]{32}(?!\w)"),
+    ("Telegram bot token", "[0-9]:A", r"(?<=[0-9]{8}:A)A[\w-]{33}"),
+    # Its header says "alg", which base64 may write in three ways.
+    (
+        "JSON Web Token",
+        "eyJ",
+        r"(?=hbGci|[\w-]{1,1000}?(?:ImFsZyI|JhbGci|iYWxnI))[\w-]{9,1000}+\.[\w-]{9,9000}+\.[\w-]{20}",
+    ),
+    (
+        "private key",
+        "-----B",
+        # The line alone is enough; in a sentence it is not, unless the key follows.
+        r"EGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:\s{0,8}+$|[\r\n]|\\[nr]|\s{1,8}+[A-Za-z0-9+/]{40})",
+    ),
+)
+
+
+def _compile_keys() -> tuple[re.Pattern[str], ...]:
+    """For each last character of a prefix, one pattern of all the keys whose prefix ends in it."""
+    befores: dict[str, list[list[str]]] = defaultdict(list)
+    keys: dict[str, list[str]] = defaultdict(list)
+    for number, (_, prefix, body) in enumerate(KEYS):
+        *before, last = CHARACTERS.findall(prefix)
+        befores[last].append(before)
+        # A word starts after no word, or after a line break that is written out: \\n.
+        word = rf"(?:(?<![\w-]{prefix})|(?<=\\[nrt]{prefix}))" if re.match(r"\w|\[[a-z]", prefix) else ""
+        keys[last].append(f"(?P<key{number}>(?<={prefix}){word}{body})")
+    return tuple(
+        re.compile(f"{last}(?<={_ends(befores[last])}{last})(?={'|'.join(keys[last])})", re.ASCII)
+        for last in keys
+    )
+
+
+def _ends(prefixes: list[list[str]]) -> str:
+    """What may stand at the last two places of the prefixes, or at the last where one has no more."""
+    width = min(2, *map(len, prefixes))
+    places = zip(*(prefix[-width:] for prefix in prefixes), strict=True)
+    return "".join(f"[{''.join(dict.fromkeys(one.strip('[]') for one in place))}]" for place in places)
+
+
+CHARACTERS = re.compile(r"\[.*?]|.")
+KEY_PATTERNS = _compile_keys()
+
+
+def _read_key(match: re.Match[str]) -> Secret:
+    kind, prefix, _ = KEYS[int(str(match.lastgroup).removeprefix("key"))]
+    return Secret(kind, match.end() - len(CHARACTERS.findall(prefix)), match.end(str(match.lastgroup)))
+
+
+# -- Credentials by their place --------------------------------------------------------------------
+
+IN_URL = re.compile(
+    r"://(?:(?P<user>[^\s/:@\"'<>]{0,64}):(?P<password>[^\s/@\"'<>`]{4,128}+)@[\w\[$<{]"
+    r"|hooks\.slack\.com/services/(?P<webhook>T\w{6,12}/B\w{6,12}/\w{20}))"
+)
+# The rest is matched in lower case.
+BEARER = re.compile(r"bearer[ \t]{1,4}([\w.~+/-]{20,400}+)")
+LOGIN = re.compile(r"basic[ \t]{1,4}([a-z0-9+/]{8,400}+={0,2})(?![\w+/=])")
+
+
+def _first(
+    match: re.Match[str] | None, text: str, read: Callable[[re.Match[str], str], Secret | None]
+) -> Secret | None:
+    """The first credential of a match and those behind it."""
+    while match:
+        if secret := read(match, text):
+            return secret
+        match = match.re.search(match.string, match.end())
+    return None
+
+
+def _read_url(match: re.Match[str], _: str) -> Secret | None:
+    if match["webhook"]:
+        return Secret("Slack webhook", *match.span("webhook"))
+    if match["password"] == match["user"] or is_stand_in(match["password"]):
+        return None
+    return Secret("password in a URL", *match.span("password"))
+
+
+def _read_bearer(match: re.Match[str], text: str) -> Secret | None:
+    start, end = match.span(1)
+    return Secret("bearer token", start, end) if is_generated(text[start:end]) else None
+
+
+def _read_login(match: re.Match[str], text: str) -> Secret | None:
+    start, end = match.span(1)
+    return Secret("login of HTTP Basic", start, end) if is_login(text[start:end]) else None
+
+
+def _read_assigned(judge: Judge, match: re.Match[str], text: str) -> Secret | None:
+    place = read_assigned(match, text, judge)
+    return Secret("assigned secret", *place) if place else None
+
+
+IN_LOWERED: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], Secret | None]], ...] = (
+    (BEARER, _read_bearer),
+    (LOGIN, _read_login),
+    *((name, partial(_read_assigned, judge)) for name, judge in NAMES),
+)

@@ -1,0 +1,32 @@
+"""How many requests a token may make in a minute: CTXHUB_RATE_LIMIT, for each process; 0 is no limit."""
+
+import threading
+import time
+
+from django.conf import settings
+
+from ctxhub.core.events import waiting
+from ctxhub.core.kit.errors import LimitReached
+
+WINDOW_SECONDS = 60
+
+
+def count_request(token_id: int | None) -> None:
+    """Count one request of a token. Beyond the limit raises LimitReached, `retry_after` in seconds."""
+    limit: int = settings.RATE_LIMIT
+    if not limit or token_id is None or waiting.is_again():
+        return
+    now = time.monotonic()
+    with _lock:
+        started, count = _windows.get(token_id, (now, 0))
+        if now - started >= WINDOW_SECONDS:
+            started, count = now, 0
+        _windows[token_id] = (started, count + 1)
+    if count >= limit:
+        wait = max(1, round(started + WINDOW_SECONDS - now))
+        said = f"More than {limit} requests in a minute."
+        raise LimitReached(said, hint=f"Wait {wait} s.", retry_after=wait)
+
+
+_windows: dict[int, tuple[float, int]] = {}
+_lock = threading.Lock()

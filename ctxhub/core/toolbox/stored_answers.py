@@ -1,0 +1,89 @@
+"""A write that is sent again, under the same request id, answers as it did and writes nothing."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import Conflict, InvalidInput, shown
+from ctxhub.core.kit.inputs import clean_name
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.models import StoredAnswer
+
+RETRY_WINDOW = timedelta(hours=24)
+FORGOTTEN_AT_ONCE = 100
+
+AnswerT = TypeVar("AnswerT")
+
+
+class UsedRequestId(Conflict):
+    """Another call had this request id."""
+
+
+def answer_once(
+    caller: Caller,
+    request_id: str | None,
+    run: Callable[[], AnswerT],
+    *,
+    operation: str,
+    arguments: Mapping[str, Any],
+    name: str = "request_id",
+) -> AnswerT:
+    """What `run` answers, or answered when this agent sent this `request_id` within the last 24 hours.
+
+    `operation` and `arguments` are the call: raises UsedRequestId, and runs nothing, where the id came with
+    another one. `name` is what the face calls the id, for its errors. A write that is refused is not
+    remembered.
+    """
+    if not request_id:
+        return run()
+    request_id = clean_name(request_id, name)
+    digest = _digest(operation, arguments)
+    with writing(caller.project_id):
+        mine = StoredAnswer.objects.in_project(caller.project).filter(
+            agent=caller.agent.casefold(), request_id=request_id
+        )
+        if stored := mine.filter(created_at__gt=clock.now() - RETRY_WINDOW).first():
+            # Answers that were stored before there were digests repeat whatever is asked.
+            if stored.digest not in (digest, ""):
+                raise _used(request_id)
+            first: AnswerT = stored.answer
+            return first
+        answer = run()
+        mine.delete()
+        _forget_old(caller)
+        StoredAnswer.objects.create(
+            project=caller.project,
+            agent=caller.agent.casefold(),
+            request_id=request_id,
+            digest=digest,
+            answer=answer,
+            created_at=clock.now(),
+        )
+    return answer
+
+
+def _digest(operation: str, arguments: Mapping[str, Any]) -> str:
+    """The same for the same call, however its arguments are ordered."""
+    try:
+        said = json.dumps([operation, arguments], sort_keys=True)
+    except (RecursionError, TypeError, ValueError) as error:
+        raise InvalidInput(f"The arguments are not JSON: {error}.") from error
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _used(request_id: str) -> UsedRequestId:
+    return UsedRequestId(
+        f"The request id {shown(request_id)} was another call's less than 24 hours ago; nothing was written.",
+        hint="Send a new id with each call, such as a UUID; the same id only to repeat the same call.",
+    )
+
+
+def _forget_old(caller: Caller) -> None:
+    answers = StoredAnswer.objects.in_project(caller.project)
+    old = answers.filter(created_at__lte=clock.now() - RETRY_WINDOW).order_by("created_at")
+    if some := list(old.values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE]):
+        answers.filter(pk__in=some).delete()

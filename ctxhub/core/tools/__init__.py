@@ -1,3 +1,0 @@
-from ctxhub.core.tools import get, hub, search
-
-__all__ = ["get", "hub", "search"]

@@ -1,0 +1,93 @@
+"""Finds the rows behind the names a call mentions: its agent, layers, tags, scopes and categories."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.errors import unknown_word
+from ctxhub.core.kit.inputs import clean_name
+
+
+@dataclass(slots=True)
+class Words:
+    """Ids by case-folded name, and the spellings. True only inside the transaction that found them.
+
+    `spellings`: how the stored words are written, by kind ("tag") and case-folded name.
+    """
+
+    agent_id: int | None = None
+    tags: dict[str, int] = field(default_factory=dict)
+    scopes: dict[str, int] = field(default_factory=dict)
+    categories: dict[str, int] = field(default_factory=dict)
+    layers: dict[str, tuple[int, str]] = field(default_factory=dict)
+    spellings: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def layer(self, name: str) -> tuple[int, str]:
+        """Id and spelling of a layer; raises InvalidInput, naming the known, for any other."""
+        if found := self.layers.get(name.casefold()):
+            return found
+        raise unknown_word("layer", name, [spelling for _, spelling in sorted(self.layers.values())])
+
+    def word_id(self, field: str, name: str) -> int:
+        """The id of a registered word, by the field that holds it: tags, scopes."""
+        ids = self.tags if field == "tags" else self.scopes
+        return ids[name.casefold()]
+
+    def spelled(self, kind: str, name: str) -> str:
+        """The name as the project writes it, whose spelling is that of who said it first."""
+        return self.spellings.get((kind, name.casefold()), name)
+
+
+def find_words(
+    project_id: int,
+    *,
+    agent: str = "",
+    tags: Iterable[str] = (),
+    scopes: Iterable[str] = (),
+    categories: Iterable[str] = (),
+    layers: bool = False,
+) -> Words:
+    """Look all names up in one statement; what is not found is not there. `layers` asks for all of them."""
+    parts, values = [], []
+    asked = {"agent": [agent] if agent else [], "tag": tags, "scope": scopes, "category": categories}
+    for kind, names in ((kind, list(names)) for kind, names in asked.items()):
+        if names:
+            parts.append(
+                f"SELECT '{kind}', folded, id, name FROM core_{kind} "  # noqa: S608
+                f"WHERE project_id = %s AND folded IN ({sql.marks(names)})"
+            )
+            values += [project_id, *(name.casefold() for name in names)]
+    if layers:
+        parts.append("SELECT 'layer', folded, id, name FROM core_layer WHERE project_id = %s")
+        values.append(project_id)
+    words = Words()
+    for kind, folded, row_id, name in sql.rows(" UNION ALL ".join(parts), values) if parts else ():
+        words.spellings[kind, folded] = name
+        match kind:
+            case "agent":
+                words.agent_id = row_id
+            case "tag":
+                words.tags[folded] = row_id
+            case "scope":
+                words.scopes[folded] = row_id
+            case "category":
+                words.categories[folded] = row_id
+            case "layer":
+                words.layers[folded] = (row_id, name)
+    return words
+
+
+def scope_ids_of(project_id: int, scope: str) -> list[int]:
+    """The scopes of this name, or of this glob (`api/*`)."""
+    folded = clean_name(scope, "scope").casefold()
+    if "*" not in folded:
+        return list(find_words(project_id, scopes=[folded]).scopes.values())
+    found = sql.rows(
+        "SELECT id FROM core_scope WHERE project_id = %s AND folded LIKE %s ESCAPE '\\'",
+        [project_id, _like(folded)],
+    )
+    return [row_id for (row_id,) in found]
+
+
+def _like(glob: str) -> str:
+    return glob.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_").replace("*", "%")

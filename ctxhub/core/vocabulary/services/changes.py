@@ -1,0 +1,85 @@
+"""People add, rename, move and delete tags, scopes, categories and layers; agents bring words by use."""
+
+from typing import TypeVar
+
+from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import Conflict, InvalidInput
+from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name, refuse_secret
+from ctxhub.core.kit.models import NamedRow
+from ctxhub.core.kit.transactions import writing
+from ctxhub.core.models import Layer, Scope, Tag
+from ctxhub.core.vocabulary.selectors.uses import count_uses
+from ctxhub.core.vocabulary.services.names import register_agent
+
+WordT = TypeVar("WordT", bound=NamedRow)
+
+
+def add_word(*, caller: Caller, model: type[WordT], name: str) -> WordT:
+    """A new tag, scope or category. Raises Conflict where the project has it, whatever its case."""
+    name = _clean(caller, model, name)
+    with writing(caller.project_id):
+        _refuse_taken(caller, model, name)
+        word = model.objects.create(project=caller.project, name=name)
+        _record(caller, "created", word)
+    return word
+
+
+def rename_word(*, caller: Caller, word: WordT, name: str) -> WordT:
+    """Give a word another name, wherever it stands. Raises Conflict if the name is taken."""
+    name, was = _clean(caller, type(word), name), word.name
+    if name == was:
+        return word
+    with writing(caller.project_id):
+        _refuse_taken(caller, type(word), name, but=word)
+        word.name = name
+        word.save(update_fields=["name", "folded"])
+        _record(caller, "updated", word, was=was)
+    return word
+
+
+def move_layer(*, caller: Caller, layer: Layer, position: int) -> Layer:
+    """Where a layer stands among the others: 0 is the top."""
+    with writing(caller.project_id):
+        layer.position = position
+        layer.save(update_fields=["position"])
+        _record(caller, "updated", layer, changed=["position"])
+    return layer
+
+
+def delete_word(*, caller: Caller, word: NamedRow) -> None:
+    """Remove a word that nothing carries. Raises Conflict where something does."""
+    with writing(caller.project_id):
+        if uses := count_uses(word):
+            raise Conflict(f"{_kind(type(word)).capitalize()} {word.name!r} is in use {uses} times.")
+        _record(caller, "deleted", word)
+        word.delete()
+
+
+def _clean(caller: Caller, model: type[NamedRow], name: str) -> str:
+    name = clean_name(name, "name", at_most=WORD_LENGTH)
+    if model in (Tag, Scope) and "," in name:
+        raise InvalidInput(f"name: a {_kind(model)} holds no comma; it stands between two of them.")
+    refuse_secret(name, "name", caller)
+    return name
+
+
+def _refuse_taken(caller: Caller, model: type[NamedRow], name: str, but: NamedRow | None = None) -> None:
+    others = model.objects.in_project(caller.project).exclude(pk=but.pk if but else None)
+    if stands := others.filter(folded=name.casefold()).first():
+        raise Conflict(f"There is a {_kind(model)} {stands.name!r} already.")
+
+
+def _record(caller: Caller, verb: str, word: NamedRow, **data: object) -> None:
+    at, kind = clock.now(), _kind(type(word))
+    record(
+        project_id=caller.project_id,
+        agent_id=register_agent(caller, at),
+        changes=[Change(kind, verb, f"{kind}:{word.name}", dict(data))],
+        at=at,
+    )
+
+
+def _kind(model: type[NamedRow]) -> str:
+    return str(model._meta.verbose_name)

@@ -1,0 +1,108 @@
+"""What a caller may say in a message, made clean before any lock is taken."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypedDict, Unpack
+
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.inputs import MAX_LIMIT, clean_agent, clean_choice, clean_json, clean_names, clean_text
+from ctxhub.core.kit.priority import Priority
+from messaging.models import MessageType
+from messaging.selectors.messages import LARGEST_ID
+
+LONGEST_ACK = timedelta(days=30)
+
+_SPAN = re.compile(r"(\d{1,6})\s*([smhdw])", re.ASCII)
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class MessageArguments(TypedDict, total=False):
+    """What `send` takes beside the text. `to`: None, or left out, is everyone; in a reply, who wrote."""
+
+    to: Sequence[str] | None
+    type: str | int
+    priority: str | int
+    payload: Any
+    reply_to: int | None
+    ack: bool
+    ack_within: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFields:
+    """Clean fields. `to`: names without the sender's own; None: nothing said, (): everyone."""
+
+    text: str
+    to: Sequence[str] | None
+    type: MessageType
+    priority: Priority
+    payload: Any
+    reply_to: int | None
+    ack: bool
+    ack_within: timedelta | None
+
+
+def clean_message(caller: Caller, *, text: str, **rest: Unpack[MessageArguments]) -> MessageFields:
+    """Check everything that needs no database; raises InvalidInput."""
+    payload, reply_to = rest.get("payload"), rest.get("reply_to")
+    within = clean_span(said, "ack_within") if (said := rest.get("ack_within")) else None
+    return MessageFields(
+        text=_clean_text(text, caller),
+        to=_clean_recipients(rest.get("to"), caller),
+        type=clean_choice(rest.get("type", MessageType.INFO), MessageType, "type"),
+        priority=clean_choice(rest.get("priority", Priority.MEDIUM), Priority, "priority"),
+        payload=None if payload is None else clean_json(payload, "payload", caller),
+        reply_to=None if reply_to is None else clean_id(reply_to, "reply_to"),
+        ack=rest.get("ack", False) or within is not None,
+        ack_within=within,
+    )
+
+
+def clean_id(said: int, name: str) -> int:
+    if not 0 < said <= LARGEST_ID:
+        raise InvalidInput(f"{name}: {shown(said)} is not the id of a message.")
+    return said
+
+
+def clean_ids(said: Sequence[int], name: str = "ids") -> list[int]:
+    """Ids of messages, each once: at least one, at most as many as a page has."""
+    if not said:
+        raise InvalidInput(f"{name} is empty.", missing=[name])
+    if len(said) > MAX_LIMIT:
+        raise InvalidInput(f"{name} has {len(said):,} entries; the limit is {MAX_LIMIT}.")
+    return list(dict.fromkeys(clean_id(one, f"{name}[{place}]") for place, one in enumerate(said)))
+
+
+def clean_span(said: str, name: str) -> timedelta:
+    """A length of time ("30m", "2h"): at least a second, at most 30 days."""
+    found = _SPAN.fullmatch(said.strip())
+    span = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else timedelta()
+    if not timedelta() < span <= LONGEST_ACK:
+        raise InvalidInput(
+            f"{name}: {shown(said)} is not a length of time.",
+            hint='Use "30m", "2h" or "3d"; at most 30 days.',
+        )
+    return span
+
+
+def _clean_text(said: str, caller: Caller) -> str:
+    text = clean_text(said, "text", caller)
+    if not text.strip():
+        raise InvalidInput("text must not be blank.")
+    return text
+
+
+def _clean_recipients(said: Sequence[str] | None, caller: Caller) -> Sequence[str] | None:
+    if said is None:
+        return None
+    names = [clean_agent(name, f"to[{place}]") for place, name in enumerate(clean_names(said, "to"))]
+    others = [name for name in names if name.casefold() != caller.agent.casefold()]
+    if names and not others:
+        raise InvalidInput(
+            "to names nobody but you, and your own messages are not in your inbox.",
+            hint="Name another agent, or leave `to` out for everyone.",
+        )
+    return tuple(others)

@@ -1,0 +1,117 @@
+"""The row of a message with the names of what it points to, and how it is read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.priority import Priority
+from messaging.models import MessageType, RequestState
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Who said what to whom. `to`: the recipients, None: everyone."""
+
+    id: int
+    sender: str
+    sender_id: int
+    to: Sequence[str] | None
+    text: str
+    payload: Any
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow(Said):
+    """A stored message with names. `by`: who holds or did it."""
+
+    type: int
+    priority: int
+    thread: int
+    reply_to: int | None
+    ack: bool
+    ack_due_at: datetime | None
+    ack_overdue: bool
+    state: int
+    by: str | None
+    claimed_until: datetime | None
+    result_refs: Sequence[str]
+
+    @property
+    def spoken_type(self) -> str:
+        return str(MessageType(self.type).label)
+
+    @property
+    def spoken_priority(self) -> str:
+        return str(Priority(self.priority).label)
+
+    @property
+    def is_request(self) -> bool:
+        return self.type == MessageType.REQUEST
+
+    def is_held(self, now: datetime) -> bool:
+        """Whether somebody's claim still holds."""
+        return (
+            self.state == RequestState.CLAIMED and self.claimed_until is not None and self.claimed_until > now
+        )
+
+    def spoken_state(self, now: datetime) -> str | None:
+        """The state of a request, None for anything else; a claim past its time is open."""
+        if not self.is_request:
+            return None
+        is_expired = self.state == RequestState.CLAIMED and not self.is_held(now)
+        return str(RequestState.OPEN.label if is_expired else RequestState(self.state).label)
+
+
+_FIELDS = tuple(field.name for field in fields(MessageRow))
+_CONVERTED: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("ack_due_at", "claimed_until", "at"), sql.read_time),
+    **dict.fromkeys(("ack", "ack_overdue"), bool),
+    **dict.fromkeys(("payload", "result_refs"), sql.read_json),
+    "to": lambda names: sorted(sql.read_json(names), key=str.casefold),
+}
+JOINED = "JOIN core_agent s ON s.id = m.sender_id LEFT JOIN core_agent h ON h.id = m.claimed_by_id"
+
+
+@cache
+def selected() -> str:
+    """The columns of a MessageRow, from `messaging_message m` and what is JOINED to it."""
+    names = f"(SELECT {sql.json_list('r.name')} FROM messaging_delivery r WHERE r.message_id = m.id)"  # noqa: S608
+    to = f"CASE WHEN m.to_everyone THEN NULL ELSE coalesce({names}, '[]') END"
+    return (
+        f"m.id, s.name, m.sender_id, {to}, m.text, m.payload, m.created_at, m.type, m.priority, "
+        "coalesce(m.thread_id, m.id), m.reply_to_id, m.ack, m.ack_due_at, m.ack_overdue, m.state, "
+        "h.name, m.claimed_until, m.result_refs"
+    )
+
+
+def as_row(found: Sequence[Any]) -> MessageRow:
+    named = dict(zip(_FIELDS, found, strict=True))
+    for name, read in _CONVERTED.items():
+        named[name] = None if named[name] is None else read(named[name])
+    return MessageRow(**named)
+
+
+def read_messages(project_id: int, ids: Sequence[int]) -> dict[int, MessageRow]:
+    if not ids:
+        return {}
+    which, values = sql.by_ids("m", project_id, ids)
+    statement = f"SELECT {selected()} FROM messaging_message m {JOINED} WHERE {which}"  # noqa: S608
+    return {row.id: row for row in map(as_row, sql.rows(statement, values))}
+
+
+def read_thread(project_id: int, root_id: int, after: int, limit: int) -> list[MessageRow]:
+    """The messages of a thread behind the one with the id `after`, oldest first."""
+    statement = f"""
+        WITH page AS MATERIALIZED (
+            SELECT id FROM messaging_message WHERE project_id = %s AND id = %s AND id > %s
+            UNION ALL SELECT id FROM (
+                SELECT id FROM messaging_message WHERE project_id = %s AND thread_id = %s AND id > %s
+                ORDER BY id LIMIT %s) later)
+        SELECT {selected()} FROM page CROSS JOIN messaging_message m {JOINED} WHERE m.id = page.id
+        ORDER BY m.id LIMIT %s"""  # noqa: S608
+    place = [project_id, root_id, after]
+    return [as_row(found) for found in sql.rows(statement, [*place, *place, limit, limit])]
