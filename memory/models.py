@@ -1,3 +1,5 @@
+"""The models of all families, where Django looks for them."""
+
 from memory.constraints.models import Constraint, ConstraintScope, ConstraintStatus, ConstraintTag
 from memory.decisions.models.decision import (
     Decision,

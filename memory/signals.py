@@ -1,3 +1,5 @@
+"""Connects the signal receivers of all families."""
+
 from memory.constraints import signals as constraints
 from memory.memories import signals as relationships
 

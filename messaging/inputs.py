@@ -11,9 +11,9 @@ from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_agent, clean_choice, clean_json, clean_names, clean_text
 from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType
-from messaging.selectors.messages import LARGEST_ID
 
 LONGEST_ACK = timedelta(days=30)
+LARGEST_ID = 2**63 - 1
 
 _SPAN = re.compile(r"(\d{1,6})\s*([smhdw])", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}

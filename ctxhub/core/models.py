@@ -1,3 +1,5 @@
+"""The models of core, where Django looks for them."""
+
 from ctxhub.core.accounts.models.access_token import AccessToken
 from ctxhub.core.accounts.models.agent import Agent
 from ctxhub.core.accounts.models.project import Membership, Project

@@ -1,0 +1,1 @@
+"""Constraints: what must hold, for which paths, how urgently and why."""

@@ -1,0 +1,1 @@
+"""Memories, the contexts they belong to, and the relationships between all nouns."""

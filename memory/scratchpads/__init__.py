@@ -1,0 +1,1 @@
+"""Scratchpads: texts that many agents write to at once, in workflows."""

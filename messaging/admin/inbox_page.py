@@ -10,15 +10,15 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import make_cursor, read_cursor
 from ctxhub.core.models import Agent
 from messaging.admin.colours import COLOURS
-from messaging.sql.inbox import InboxWalk, Place, read_inbox
+from messaging.selectors.inbox import find_inbox
 
 SHOWN = 50
 
 
 def inbox_page(model_admin: ProjectAdmin, request: HttpRequest, agent: Agent) -> HttpResponse:
     is_whole = request.GET.get("show") == "all"
-    walk = InboxWalk(agent.project_id, agent.folded, clock.now(), unread=not is_whole)
-    found = read_inbox(walk, SHOWN + 1, _place(request.GET.get("cursor", "")))
+    now, after = clock.now(), _position(request.GET.get("cursor", ""))
+    found = find_inbox(agent.project_id, agent.folded, now, unread=not is_whole, limit=SHOWN + 1, after=after)
     rows = found[:SHOWN]
     last = rows[-1][0] if len(found) > SHOWN else None
     return model_admin.page(
@@ -27,14 +27,14 @@ def inbox_page(model_admin: ProjectAdmin, request: HttpRequest, agent: Agent) ->
         f"Inbox of {agent}",
         agent=agent,
         project=agent.project,
-        rows=[(message, to_ack, message.spoken_state(walk.now)) for message, to_ack in rows],
+        rows=[(message, to_ack, message.spoken_state(now)) for message, to_ack in rows],
         is_whole=is_whole,
         next=make_cursor(last.priority, last.at.isoformat(), last.id) if last else None,
         **COLOURS,
     )
 
 
-def _place(cursor: str) -> Place | None:
+def _position(cursor: str) -> tuple[int, datetime, int] | None:
     """Where a page begins; what is no cursor is the beginning."""
     try:
         priority, at, row_id = read_cursor(cursor, int, datetime, int)

@@ -3,14 +3,17 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from django.db.models import Count, QuerySet
 
 from ctxhub.core.kit import clock
 from ctxhub.core.templatetags.entries import written
 from messaging.models import Delivery
-from messaging.rows import MessageRow, read_thread
-from messaging.selectors.messages import get_message
+from messaging.selectors.messages import find_thread, get_message
+
+if TYPE_CHECKING:
+    from messaging.rows import MessageRow
 
 SHOWN = 100
 RECEIPTS_SHOWN = 1_000
@@ -30,7 +33,7 @@ class Bubble:
     `own_receipt` is that of the person who looks, if it is addressed to them.
     """
 
-    message: MessageRow
+    message: "MessageRow"
     receipts: Sequence[Receipt]
     recipients: int
     read: int
@@ -68,7 +71,7 @@ class Conversation:
 def conversation(project_id: int, message_id: int, *, own: str, after: int = 0) -> Conversation:
     """The thread of a message, behind the one with the id `after`; raises NotFound."""
     root = get_message(project_id, message_id).thread
-    rows = read_thread(project_id, root, after, SHOWN + 1)
+    rows = find_thread(project_id, root, limit=SHOWN + 1, after=after)
     shown = rows[:SHOWN]
     deliveries = Delivery.objects.in_project(project_id).filter(message__in=[row.id for row in shown])
     figures = deliveries.values("message").annotate(

@@ -16,9 +16,16 @@ from messaging.models import MessageType
 from messaging.rows import MessageRow
 from messaging.selectors.states import clean_state
 from messaging.sql import inbox as sql
-from messaging.sql.inbox import InboxWalk
+from messaging.sql.inbox import InboxWalk, Place
 
 COLUMNS = ("id", "from", "to", "type", "priority", "text", "payload", "thread", "ack", "at")
+
+
+def find_inbox(
+    project_id: int, folded: str, now: datetime, *, unread: bool, limit: int, after: Place | None = None
+) -> list[tuple[MessageRow, bool]]:
+    """A page of the messages to an agent, each with whether it is still to be acknowledged."""
+    return sql.read_inbox(InboxWalk(project_id, folded, now, unread=unread), limit, after)
 
 
 def list_inbox(

@@ -10,10 +10,10 @@ from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_limit
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.tool_names import operation
+from messaging.inputs import LARGEST_ID
 from messaging.models import Delivery, RequestState
 from messaging.rows import MessageRow, read_messages, read_thread
 
-LARGEST_ID = 2**63 - 1
 THREAD_COLUMNS = (
     *("id", "from", "to", "type", "priority", "text", "payload", "reply_to", "ack", "state", "by"),
     *("result_refs", "at"),
@@ -66,6 +66,11 @@ def message_item(message: MessageRow, now: datetime | None = None) -> dict[str, 
         "result_refs": list(message.result_refs) or None,
     }
     return always | {name: value for name, value in perhaps.items() if value is not None}
+
+
+def find_thread(project_id: int, root: int, *, limit: int, after: int = 0) -> list[MessageRow]:
+    """The messages of a thread behind the one with the id `after`, oldest first."""
+    return read_thread(project_id, root, after, limit)
 
 
 def list_thread(project_id: int, message_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:

@@ -1,50 +1,68 @@
-"""The same noun names the module in every layer: find one file and you have found all."""
+"""The tree tells the domain: what agents can name has a family, and every family has the same rooms."""
 
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-APPS = {"memory": "memory", "messaging": "messaging", "tracking": "tracking", "sessions": "sessions"}
-LAYERS = ("services", "selectors", "api", "tools", "admin")
+APPS = ("memory", "messaging", "tracking", "sessions")
+FAMILIES = (
+    *("memory/decisions", "memory/constraints", "memory/memories", "memory/scratchpads"),
+    *("messaging", "tracking"),
+)
+ROOMS = ("models", "selectors", "services", "history", "tools", "api", "admin")
+SUBJECTS = ("kit", "text", "accounts", "vocabulary", "events", "search", "toolbox", "hub", "api", "admin")
 
 
-def modules(folder: Path) -> set[str]:
-    return {file.stem for file in folder.glob("*.py") if file.stem != "__init__"}
+def modules(room: Path) -> set[str]:
+    """The modules of a room, which is a package or one module named as its family."""
+    if room.with_suffix(".py").exists():
+        return {room.parent.name}
+    return {file.stem for file in room.glob("*.py") if file.stem != "__init__"}
 
 
 def nouns() -> list[tuple[str, str]]:
-    """What agents can name: each module of tools, with its app."""
-    return [(app, noun) for app in APPS for noun in sorted(modules(ROOT / app / "tools"))]
-
-
-def singular(noun: str) -> str:
-    return noun.removesuffix("ies") + "y" if noun.endswith("ies") else noun.removesuffix("s")
+    """What agents can name: each module of tools, with its family."""
+    return [(family, noun) for family in FAMILIES for noun in sorted(modules(ROOT / family / "tools"))]
 
 
 def test_there_are_nouns() -> None:
-    assert ("memory", "decisions") in nouns()
+    assert ("memory/decisions", "templates") in nouns()
 
 
-@pytest.mark.parametrize(("app", "noun"), nouns())
-def test_a_noun_has_its_module_in_every_layer(app: str, noun: str) -> None:
-    missing = [layer for layer in LAYERS if noun not in modules(ROOT / app / layer)]
-    assert missing == []
-    assert singular(noun) in modules(ROOT / app / "models")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_has_every_room(family: str) -> None:
+    assert [room for room in ROOMS if not modules(ROOT / family / room)] == []
 
 
-@pytest.mark.parametrize(("app", "noun"), nouns())
-def test_a_noun_has_its_tests(app: str, noun: str) -> None:
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_package_says_what_it_is(family: str) -> None:
+    assert (ROOT / family / "__init__.py").read_text().startswith('"""')
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_core_is_arranged_by_subject(subject: str) -> None:
+    assert (ROOT / "ctxhub/core" / subject / "__init__.py").read_text().startswith('"""')
+
+
+def test_core_has_no_other_rooms() -> None:
+    core = {folder.parent.name for folder in (ROOT / "ctxhub/core").glob("*/__init__.py")}
+    assert core == {*SUBJECTS, "migrations", "templatetags"}
+
+
+@pytest.mark.parametrize(("family", "noun"), nouns())
+def test_a_noun_has_its_module_in_every_face_and_service(family: str, noun: str) -> None:
+    rooms = ("services", "selectors", "api", "tools", "admin")
+    assert [room for room in rooms if noun not in modules(ROOT / family / room)] == []
+
+
+@pytest.mark.parametrize(("family", "noun"), nouns())
+def test_a_noun_has_its_tests(family: str, noun: str) -> None:
+    app = family.partition("/")[0]
     faces = {
         file.stem.removeprefix(f"test_{noun}_") for file in (ROOT / "tests" / app).glob(f"test_{noun}_*.py")
     }
     assert faces >= {"service", "mcp"}
-
-
-@pytest.mark.parametrize("noun", sorted(modules(ROOT / "ctxhub/core/models") - {"base", "priority"}))
-def test_a_noun_of_core_has_a_service(noun: str) -> None:
-    services = modules(ROOT / "ctxhub/core/services")
-    assert {noun, f"{noun}s", noun.replace("y", "ies")} & services
 
 
 @pytest.mark.parametrize("app", [*APPS, "ctxhub"])
@@ -60,4 +78,4 @@ def test_every_module_says_in_one_line_what_lives_in_it(app: str) -> None:
 
 def commands() -> set[str]:
     """A command says it in its `help`."""
-    return {stem for folder in ROOT.glob("*/management/commands") for stem in modules(folder)}
+    return {file.stem for file in ROOT.glob("*/management/commands/*.py")}

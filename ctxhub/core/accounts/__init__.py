@@ -1,0 +1,1 @@
+"""Accounts: projects with their settings and members, agents, access tokens."""

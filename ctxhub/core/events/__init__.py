@@ -1,0 +1,1 @@
+"""Events: the log, the counters, waiting for news, and retention."""

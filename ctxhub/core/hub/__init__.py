@@ -1,0 +1,1 @@
+"""The hub at a glance: figures, updates, named views, and anything by its ref."""

@@ -1,0 +1,1 @@
+"""The kit: what every module uses. It imports nothing else of core."""

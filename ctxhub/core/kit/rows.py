@@ -32,9 +32,10 @@ from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import COUNTED_TO, total_of
 from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.kit.pages import Condition, Links, ListPlan, Page, Position, all_of, of_row, union_of
-from ctxhub.core.models import Agent
 
 NOBODY = "system"
+# The foreign key whose name is NOBODY where it is null.
+AUTHOR = "agent"
 # A statement takes 32,766 values at most on SQLite as it is built by default, and 65,535 on PostgreSQL.
 VALUES_AT_ONCE = 30_000
 
@@ -355,9 +356,9 @@ class Table(Generic[RowT]):
                 f"(SELECT {sql.json_list('w.name')} FROM {links.table} x JOIN {words} w"  # noqa: S608
                 f" ON w.id = x.{links.column} WHERE x.{links.owner} = d.id)"
             )
-        if field := self._named.get(name):
+        if name in self._named:
             column = f"{name}.{self.shown.get(name, 'name')}"
-            return f"coalesce({column}, '{NOBODY}')" if field.related_model is Agent else column
+            return f"coalesce({column}, '{NOBODY}')" if name == AUTHOR else column
         return f"d.{name}"
 
     @cache  # noqa: B019
@@ -372,7 +373,7 @@ class Table(Generic[RowT]):
     def _name_of(self, name: str, pointed_to: Any) -> str | None:
         if pointed_to:
             return str(getattr(pointed_to, self.shown.get(name, "name")))
-        return NOBODY if self._named[name].related_model is Agent else None
+        return NOBODY if name == AUTHOR else None
 
     def _position(self, plan: ListPlan, row: RowT) -> Position:
         """What a cursor holds of a row."""

@@ -1,0 +1,1 @@
+"""Search: the index on both engines, questions, ranking, excerpts."""

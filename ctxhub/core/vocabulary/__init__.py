@@ -1,0 +1,1 @@
+"""Vocabulary: the tags, scopes, categories and layers that a project sorts its knowledge by."""

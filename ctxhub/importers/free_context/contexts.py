@@ -17,10 +17,9 @@ from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.truncating import Notes, as_object, fit_name, fit_object, fit_text
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from memory.memories.history.contexts import HISTORY
-from memory.memories.inputs.contexts import clean_context
+from memory.memories.inputs.contexts import clean_context, is_number
 from memory.memories.models.context import STACK_LENGTH
 from memory.memories.rows.contexts import CONTEXTS, ContextRow, ids_of_names
-from memory.memories.selectors.contexts import is_number
 from memory.models import Context
 
 GENERAL = "general"

@@ -1,7 +1,7 @@
 """Decisions: to be found, read with their reasons and history, changed, deprecated."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
@@ -31,9 +31,11 @@ from memory.decisions.admin.history import (
 )
 from memory.decisions.inputs.decisions import clean_key
 from memory.decisions.models.decision import Decision
-from memory.decisions.rows.decisions import DecisionRow
 from memory.decisions.selectors.decisions import find_decision
 from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
+
+if TYPE_CHECKING:
+    from memory.decisions.rows.decisions import DecisionRow
 
 STATUS_COLOURS = {"active": "success", "deprecated": "danger", "draft": "warning"}
 VERSIONS_BESIDE = 5
@@ -195,7 +197,7 @@ class DecisionAdmin(NounAdmin):
         return {"suggestions": {"heirs": possible_successors(rows)}}
 
 
-def _context(request: HttpRequest, decision: Decision, stored: DecisionRow) -> dict[str, Any]:
+def _context(request: HttpRequest, decision: Decision, stored: "DecisionRow") -> dict[str, Any]:
     """What both pages of a decision show. With `object` the theme shows a way back."""
     query = request.GET.copy()
     query.pop("page", None)
@@ -207,7 +209,7 @@ def _context(request: HttpRequest, decision: Decision, stored: DecisionRow) -> d
     }
 
 
-def _row_of(decision: Decision) -> DecisionRow:
+def _row_of(decision: Decision) -> "DecisionRow":
     """The decision with the names of all it points to. It may have been deleted a moment ago."""
     row = find_decision(decision.project_id, decision.key)
     if row is None:

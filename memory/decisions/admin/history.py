@@ -4,12 +4,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ctxhub.core.admin.text_diff import Piece, diff
 from memory.decisions.admin.alternatives import line_of
 from memory.decisions.models.decision import DecisionRevision, DecisionStatus, typed_value
-from memory.decisions.rows.decisions import DecisionRow, rest_of
+
+if TYPE_CHECKING:
+    from memory.decisions.rows.decisions import DecisionRow
 
 WORDS = ("status", "layer", "superseded_by")
 NAMES = ("tags", "scopes", "paths")
@@ -57,7 +59,7 @@ class Step:
 # -- Versions --------------------------------------------------------------------------------------
 
 
-def steps(project_id: int, row: DecisionRow, *, count: int, skip: int = 0) -> list[Step]:
+def steps(project_id: int, row: "DecisionRow", *, count: int, skip: int = 0) -> list[Step]:
     """Up to `count` versions, newest first, behind the `skip` newest; one query."""
     # One more than is shown: the oldest shown is compared with it.
     older = _revisions(project_id, row)[max(skip - 1, 0) : skip + count]
@@ -67,24 +69,24 @@ def steps(project_id: int, row: DecisionRow, *, count: int, skip: int = 0) -> li
     return list(_steps(versions, count, skip))
 
 
-def count_versions(project_id: int, row: DecisionRow) -> int:
+def count_versions(project_id: int, row: "DecisionRow") -> int:
     return 1 + DecisionRevision.objects.in_project(project_id).filter(decision_id=row.id).count()
 
 
-def last_revision_id(project_id: int, row: DecisionRow) -> int:
+def last_revision_id(project_id: int, row: "DecisionRow") -> int:
     """Tells whether a decision is still as a person saw it: each change leaves a revision. 0: none yet."""
     newest = _revisions(project_id, row).values_list("pk", flat=True).first()
     return newest or 0
 
 
-def version_seen(project_id: int, row: DecisionRow, revision_id: int) -> Version:
+def version_seen(project_id: int, row: "DecisionRow", revision_id: int) -> Version:
     """What stood when `revision_id` was the last: the next revision holds it, or else it still stands."""
     following = _revisions(project_id, row).filter(pk__gt=revision_id).order_by("pk").first()
     return past_version(following) if following else current_version(row)
 
 
-def current_version(row: DecisionRow) -> Version:
-    state = {"value": row.spoken_value, "version": row.version, "status": row.spoken_status, **rest_of(row)}
+def current_version(row: "DecisionRow") -> Version:
+    state = {"value": row.spoken_value, "version": row.version, "status": row.spoken_status, **row.rest}
     return Version(row.agent, row.updated_at, state)
 
 
@@ -98,7 +100,7 @@ def past_version(revision: DecisionRevision) -> Version:
     return Version(revision.agent.name if revision.agent else "system", revision.at, state)
 
 
-def _revisions(project_id: int, row: DecisionRow) -> Any:
+def _revisions(project_id: int, row: "DecisionRow") -> Any:
     revisions = DecisionRevision.objects.in_project(project_id).filter(decision_id=row.id)
     return revisions.select_related("agent").order_by("-pk")
 

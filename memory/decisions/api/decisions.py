@@ -1,7 +1,7 @@
 """Decisions over REST: lists, one by its key, its versions, figures, and many at once."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -37,12 +37,14 @@ from memory.decisions.api.decision_schemas import (
 )
 from memory.decisions.inputs.decisions import clean_key
 from memory.decisions.lists import find_decisions
-from memory.decisions.rows.decisions import DecisionRow
 from memory.decisions.selectors import decisions as selectors
 from memory.decisions.selectors.analytics import analyse_decisions
 from memory.decisions.selectors.similar_keys import near_keys
 from memory.decisions.selectors.suggestions import suggest_decisions
 from memory.decisions.services import decisions as services
+
+if TYPE_CHECKING:
+    from memory.decisions.rows.decisions import DecisionRow
 
 
 class DecisionWrites(ProjectViewSet):
@@ -62,13 +64,13 @@ class DecisionWrites(ProjectViewSet):
         may_read = self.caller.may(READ)
         return {**answer, **(self._whole(self._get(answer["key"]), ()) if may_read else {})}
 
-    def _get(self, key: str) -> DecisionRow:
+    def _get(self, key: str) -> "DecisionRow":
         key = clean_key(key)
         if (row := selectors.find_decision(self.project_id, key)) is None:
             raise services.unknown_key(key, near_keys(self.project_id, key))
         return row
 
-    def _whole(self, row: DecisionRow, include: Sequence[str]) -> dict[str, Any]:
+    def _whole(self, row: "DecisionRow", include: Sequence[str]) -> dict[str, Any]:
         wanted = {"rationale", *(name.lower() for name in include)}
         parts = selectors.included(self.project_id, row, sorted(wanted - {"history"}))
         if "history" in wanted:
@@ -175,6 +177,6 @@ class BatchViewSet(ProjectViewSet):
         return Response(self.once(lambda: services.set_decision_batch(caller=self.caller, **arguments)))
 
 
-def _listed(row: DecisionRow, full: bool) -> dict[str, Any]:
+def _listed(row: "DecisionRow", full: bool) -> dict[str, Any]:
     item = selectors.decision_item(row)
     return {**item, "value": preview(item["value"], full=full)}

@@ -41,6 +41,23 @@ class DecisionRow(Row):
     def number(self) -> float | None:
         return None if self.value_type == ValueType.TEXT else float(self.value)
 
+    @property
+    def rest(self) -> dict[str, Any]:
+        """What a revision keeps beside value, version and status, by the contract's names, if not empty."""
+        rest: dict[str, Any] = {
+            "layer": self.layer,
+            "tags": list(self.tags),
+            "scopes": list(self.scopes),
+            "paths": list(self.paths),
+            "rationale": self.rationale,
+            "alternatives": list(self.alternatives),
+            "tradeoffs": dict(self.tradeoffs),
+            "metadata": dict(self.metadata),
+            "reason": self.reason,
+            "superseded_by": self.superseded_by,
+        }
+        return {name: value for name, value in rest.items() if value}
+
 
 DECISIONS = Table(
     Decision,
@@ -83,20 +100,3 @@ def superseding_keys(decision_id: int) -> set[str]:
             SELECT d.id, d.key, d.superseded_by_id FROM memory_decision d JOIN chain ON d.id = chain.next)
         SELECT key FROM chain"""
     return {key for (key,) in sql.rows(statement, [decision_id])}
-
-
-def rest_of(row: DecisionRow) -> dict[str, Any]:
-    """What a revision keeps beside value, version and status, by the contract's names, if not empty."""
-    rest: dict[str, Any] = {
-        "layer": row.layer,
-        "tags": list(row.tags),
-        "scopes": list(row.scopes),
-        "paths": list(row.paths),
-        "rationale": row.rationale,
-        "alternatives": list(row.alternatives),
-        "tradeoffs": dict(row.tradeoffs),
-        "metadata": dict(row.metadata),
-        "reason": row.reason,
-        "superseded_by": row.superseded_by,
-    }
-    return {name: value for name, value in rest.items() if value}

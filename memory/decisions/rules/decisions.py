@@ -11,7 +11,6 @@ from ctxhub.core.kit.listing import preview
 from ctxhub.core.kit.metadata import changed_metadata
 from ctxhub.core.kit.unset import Unset, given
 from ctxhub.core.vocabulary.selectors.names import Words
-from memory.decisions.history.decisions import HISTORY, DecisionChange
 from memory.decisions.inputs.decisions import DecisionFields
 from memory.decisions.models.decision import DecisionStatus, ValueType
 from memory.decisions.rows.decisions import DecisionRow
@@ -20,8 +19,8 @@ from memory.decisions.rules.versions import FIRST_VERSION, bump
 
 def decide(
     fields: DecisionFields, old: DecisionRow | None, words: Words, agent: str, at: datetime
-) -> DecisionChange:
-    """The change that `fields` ask for; absent fields keep what stands.
+) -> DecisionRow:
+    """What `fields` make of a decision; absent fields keep what stands. Of an old one author and time stay.
 
     Raises Conflict where `expected_version` does not match, InvalidInput for a layer the project does not
     have.
@@ -49,10 +48,7 @@ def decide(
     )
     if base.status == DecisionStatus.DEPRECATED != new.status:
         new = replace(new, reason="", superseded_by=None, superseded_by_id=None)
-    change = HISTORY.change(old, new)
-    if old is not None and change.changed:
-        return HISTORY.change(old, replace(new, agent=agent, updated_at=at))
-    return change
+    return new
 
 
 def _changed_tradeoffs(stored: Mapping[str, Any], said: Mapping[str, Any] | Unset) -> Mapping[str, Any]:

@@ -48,12 +48,23 @@ def _write_round(
     outcomes: list[DecisionChange | CtxhubError] = []
     for index, fields in enumerate(_with_new_versions(caller, items, stored)):
         try:
-            outcomes.append(decide(fields, stored.get(fields.key), words, caller.agent, _later(at, index)))
+            outcomes.append(_change(caller, fields, stored.get(fields.key), words, _later(at, index)))
         except CtxhubError as error:
             outcomes.append(error)
     changes = [o for o in outcomes if isinstance(o, Change) and (o.old is None or o.changed)]
     ids = store_changes(caller, changes, words, at) if changes else {}
     return [_with_id(o, ids) if isinstance(o, Change) else o for o in outcomes]
+
+
+def _change(
+    caller: Caller, fields: DecisionFields, old: DecisionRow | None, words: Words, at: datetime
+) -> DecisionChange:
+    """What `fields` change of a decision, signed where they change anything."""
+    new = decide(fields, old, words, caller.agent, at)
+    change = HISTORY.change(old, new)
+    if old is not None and change.changed:
+        return HISTORY.change(old, replace(new, agent=caller.agent, updated_at=at))
+    return change
 
 
 def _later(at: datetime, places: int) -> datetime:

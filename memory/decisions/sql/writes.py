@@ -5,7 +5,7 @@ from datetime import datetime
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.pages import Links
-from memory.decisions.rows.decisions import DECISIONS, DecisionRow, rest_of
+from memory.decisions.rows.decisions import DECISIONS, DecisionRow
 
 _KEPT = ("project_id", "key", "created_at")
 
@@ -84,7 +84,7 @@ def insert_revisions(project_id: int, decisions: Iterable[DecisionRow]) -> dict[
                     row.agent_id,
                 ),
                 sql.stored_time(row.updated_at),
-                sql.stored_json(rest_of(row)),
+                sql.stored_json(row.rest),
             )
             for row in decisions
         ],

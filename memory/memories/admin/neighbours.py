@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from django.db.models import Q
 from django.http import Http404
@@ -12,8 +13,10 @@ from ctxhub.core.admin.search_hits import look_of
 from ctxhub.core.hub.selectors.refs import Place
 from memory.memories.admin.relationship_graph import NEAR_DRAWN, Graph, Link, Node, graph_of, worded
 from memory.memories.models.relationship import Relationship
-from memory.memories.rows.relationships import Edge, read_edges_of
-from memory.memories.selectors.relationships import read_nodes, ref_of
+from memory.memories.selectors.relationships import find_relationships_of, read_nodes, ref_of
+
+if TYPE_CHECKING:
+    from memory.memories.rows.relationships import Edge
 
 NEAR_READ, FAR_READ = 100, 60
 # A memory is left for what the next one has to do with others.
@@ -74,7 +77,7 @@ def neighbours_of(
     rows = _touching(project_id, centre)
     near = rows[:NEAR_READ]
     drawn = list(dict.fromkeys(_other_end(row, centre) for row in near))[:NEAR_DRAWN]
-    edges = read_edges_of(project_id, drawn, FAR_READ) if drawn else []
+    edges = find_relationships_of(project_id, drawn, FAR_READ) if drawn else []
     far = [edge for edge in edges if centre not in (edge.source, edge.target)]
     places = [centre, *(place for place, _, _ in suggested)]
     places += [place for row in near for place in ends_of(row)]
@@ -143,7 +146,7 @@ def _near_link(row: Relationship, nodes: Mapping[Place, Node]) -> Link:
     return Link(source.ref, target.ref, str(row.get_relation_display()), row.strength)
 
 
-def _far_link(edge: Edge, nodes: Mapping[Place, Node]) -> Link:
+def _far_link(edge: "Edge", nodes: Mapping[Place, Node]) -> Link:
     return Link(nodes[edge.source].ref, nodes[edge.target].ref, edge.spoken_relation, edge.strength)
 
 
@@ -161,5 +164,5 @@ def _said(row: Relationship, centre: Place, nodes: Mapping[Place, Node]) -> Said
     )
 
 
-def _further(edge: Edge, nodes: Mapping[Place, Node]) -> Further:
+def _further(edge: "Edge", nodes: Mapping[Place, Node]) -> Further:
     return Further(nodes[edge.source], nodes[edge.target], worded(edge.spoken_relation), edge.strength)

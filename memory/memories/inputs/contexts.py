@@ -10,7 +10,6 @@ from ctxhub.core.kit.inputs import clean_name, clean_object, clean_text, clean_w
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.registry import name_of_ref
 from memory.memories.models.context import STACK_LENGTH
-from memory.memories.selectors.contexts import is_number
 
 
 class ContextArguments(TypedDict, total=False):
@@ -51,6 +50,15 @@ def clean_context_name(name: str | None, caller: Caller, place: str = "name") ->
             f"{place} must not be all digits.", hint="Digits mean a context's id; add a word: sprint 12."
         )
     return cleaned
+
+
+def is_number(name: str) -> bool:
+    """Whether it can only be an id, as answers or refs write it."""
+    return number_of(name).isdecimal()
+
+
+def number_of(name: str) -> str:
+    return name.removeprefix("context:").strip()
 
 
 def clean_stack(said: str | None, caller: Caller) -> str:

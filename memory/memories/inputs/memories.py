@@ -17,9 +17,14 @@ from ctxhub.core.kit.inputs import (
 from ctxhub.core.kit.unset import UNSET, Unset, given
 from ctxhub.core.registry import name_of_ref
 from ctxhub.core.text.token_count import count_tokens
-from memory.memories.inputs.contexts import clean_context_name, clean_metadata, clean_stack, clean_tags
+from memory.memories.inputs.contexts import (
+    clean_context_name,
+    clean_metadata,
+    clean_stack,
+    clean_tags,
+    is_number,
+)
 from memory.memories.models.memory import TITLE_LENGTH, Difficulty, MemoryType
-from memory.memories.selectors.contexts import is_number
 
 
 class MemoryArguments(TypedDict, total=False):

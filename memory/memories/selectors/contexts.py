@@ -9,6 +9,7 @@ from ctxhub.core.kit.inputs import clean_name, read_id
 from ctxhub.core.kit.listing import preview
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.registry import name_of_ref
+from memory.memories.inputs.contexts import is_number, number_of
 from memory.memories.rows.contexts import CONTEXTS, ContextRow, find_named, ids_of_names, newest_names
 
 # So many names are looked through for what was meant.
@@ -46,15 +47,6 @@ def ids_of_contexts(project_id: int, names: Sequence[str]) -> Mapping[str, int]:
         **{name: row_id for name, row_id in numbers.items() if row_id in there},
         **{name: named[name.casefold()] for name in words if name.casefold() in named},
     }
-
-
-def is_number(name: str) -> bool:
-    """Whether it can only be an id, as answers or refs write it."""
-    return number_of(name).isdecimal()
-
-
-def number_of(name: str) -> str:
-    return name.removeprefix("context:").strip()
 
 
 def context_item(row: ContextRow) -> dict[str, Any]:

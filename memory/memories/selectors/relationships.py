@@ -81,6 +81,11 @@ def name_of(thing: Thing) -> Name:
     return thing.id if thing.kind == KIND else thing.ref
 
 
+def find_relationships_of(project_id: int, places: Sequence[Place], at_most: int) -> list[Edge]:
+    """Those that begin or end at these things, the strongest first."""
+    return read_edges_of(project_id, places, at_most)
+
+
 # -- What is around a thing ------------------------------------------------------------------------
 
 

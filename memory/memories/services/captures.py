@@ -25,11 +25,12 @@ from memory.memories.capture.scores import (
     parts_of,
     words_in_order,
 )
+from memory.memories.inputs.contexts import is_number
 from memory.memories.inputs.memories import MemoryFields, clean_memory
 from memory.memories.models.memory import MemoryType
 from memory.memories.search.likeness import COMPARED_CHARACTERS, Rarity
 from memory.memories.selectors.context_suggestions import find_fitting_context
-from memory.memories.selectors.contexts import get_context, is_number
+from memory.memories.selectors.contexts import get_context
 from memory.memories.selectors.similar import Likely, compare, find_likely
 from memory.memories.services.memories import store_memory
 from memory.memories.sql.texts import KIND, read_texts_since

@@ -19,13 +19,13 @@ from ctxhub.core.vocabulary.selectors.names import Words, find_words
 from ctxhub.core.vocabulary.services.names import register_agent, register_words
 from memory.memories.history.contexts import HISTORY as CONTEXT_HISTORY
 from memory.memories.history.memories import HISTORY
-from memory.memories.inputs.contexts import ContextFields
+from memory.memories.inputs.contexts import ContextFields, is_number
 from memory.memories.inputs.memories import MemoryArguments, MemoryFields, clean_memory
 from memory.memories.models.memory import MemoryType
 from memory.memories.rows.contexts import ContextRow
 from memory.memories.rows.memories import MEMORIES, MemoryRow
 from memory.memories.rules.digest import digest_of
-from memory.memories.selectors.contexts import find_context, get_context, is_number
+from memory.memories.selectors.contexts import find_context, get_context
 from memory.memories.selectors.memories import get_memory
 from memory.memories.selectors.similar import find_similar
 from memory.memories.services.contexts import insert_context

@@ -1,6 +1,6 @@
 """The forms of a scratchpad: begun, rewritten, added to."""
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -11,7 +11,9 @@ from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.admin.text_diff import Piece, diff
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.scratchpads.models.workflow import Workflow
-from memory.scratchpads.sql.states import State
+
+if TYPE_CHECKING:
+    from memory.scratchpads.sql.states import State
 
 WORKFLOWS_OFFERED = 100
 
@@ -48,7 +50,7 @@ class PadForm(ServiceForm):
     appended is put at the end of what they typed, and any other change is shown beside it.
     """
 
-    was: ClassVar[State | None] = None
+    was: "ClassVar[State | None]" = None
 
     content = ProseField(rows=30)
     seen = forms.IntegerField(widget=forms.HiddenInput)

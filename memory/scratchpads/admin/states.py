@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import CharField, F, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
@@ -11,8 +11,10 @@ from django.http import HttpRequest
 from ctxhub.core.admin.text_diff import Piece, diff
 from ctxhub.core.kit.inputs import read_id
 from memory.scratchpads.models.scratchpad import PadChange, Scratchpad, ScratchpadRevision
-from memory.scratchpads.selectors.scratchpads import find_revision
-from memory.scratchpads.sql.states import State, list_states
+from memory.scratchpads.selectors.scratchpads import find_revision, find_revisions
+
+if TYPE_CHECKING:
+    from memory.scratchpads.sql.states import State
 
 STATES_SHOWN = 30
 PRESENT, WHOLE = "present", "whole"
@@ -32,7 +34,7 @@ SPOKEN = {
 class StateLine:
     """A state in the list; `delta`: how many characters more it has than the one before, None: not known."""
 
-    state: State
+    state: "State"
     delta: int | None
     is_present: bool
     is_chosen: bool
@@ -45,7 +47,7 @@ class StateLine:
 def states_page(request: HttpRequest, pad: Scratchpad) -> dict[str, Any]:
     """A page of the list, and the chosen state beside another: the one before it, or the present one."""
     before = read_id(request.GET.get("before") or "0") or 2**63 - 1
-    found = list_states(pad.project_id, pad.pk, STATES_SHOWN + 1, before)
+    found = find_revisions(pad.project_id, pad.pk, STATES_SHOWN + 1, before)
     said = read_id(request.GET.get("state") or "0")
     chosen = _state(pad, said or (found[0].revision if found else pad.revision))
     against = request.GET.get("against", "")
@@ -67,7 +69,7 @@ def with_writer(pads: QuerySet[Scratchpad]) -> QuerySet[Scratchpad]:
     return pads.annotate(writer=Coalesce(last, F("agent__name"), Value("system")))
 
 
-def _lines(pad: Scratchpad, found: Sequence[State], chosen: State | None) -> list[StateLine]:
+def _lines(pad: Scratchpad, found: "Sequence[State]", chosen: "State | None") -> list[StateLine]:
     lines = []
     for place, state in enumerate(found[:STATES_SHOWN]):
         older = found[place + 1] if place + 1 < len(found) else None
@@ -78,11 +80,11 @@ def _lines(pad: Scratchpad, found: Sequence[State], chosen: State | None) -> lis
     return lines
 
 
-def _beside(pad: Scratchpad, chosen: State, against: str) -> dict[str, Any]:
+def _beside(pad: Scratchpad, chosen: "State", against: str) -> dict[str, Any]:
     """The chosen state, and what it is compared with; alone where there is nothing to compare it with."""
     if against == PRESENT and chosen.revision != pad.revision:
         return {"against": PRESENT, "pieces": _difference(chosen.content, pad.content)}
-    older = list_states(pad.project_id, pad.pk, 1, chosen.revision)
+    older = find_revisions(pad.project_id, pad.pk, 1, chosen.revision)
     before = older[0].revision if older else None
     was = _state(pad, before) if before and against != WHOLE else None
     if was is None:
@@ -94,5 +96,5 @@ def _difference(old: str, new: str) -> list[Piece]:
     return [] if old == new else diff(old, new)
 
 
-def _state(pad: Scratchpad, revision: int) -> State | None:
+def _state(pad: Scratchpad, revision: int) -> "State | None":
     return find_revision(pad.project_id, pad.pk, revision)

@@ -127,6 +127,11 @@ def list_revisions(
     )
 
 
+def find_revisions(project_id: int, scratchpad_id: int, limit: int, before: int) -> list[State]:
+    """What a pad was before a revision, newest first."""
+    return list_states(project_id, scratchpad_id, limit, before)
+
+
 def find_revision(project_id: int, scratchpad_id: int, revision: int) -> State | None:
     is_possible = 0 < scratchpad_id < 2**63 and 0 < revision < 2**31
     return read_state(project_id, scratchpad_id, revision) if is_possible else None
