@@ -9,7 +9,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from django.db.backends.signals import connection_created
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Model
-from django.db.models.signals import post_delete, post_migrate, post_save, pre_delete
+from django.db.models.signals import post_delete, post_migrate, post_save, pre_delete, pre_save
 from django.dispatch import receiver
 
 from ctxhub.core import registry
@@ -17,11 +17,12 @@ from ctxhub.core.accounts.services.access_tokens import forget_tokens
 from ctxhub.core.events.services.events import recorded
 from ctxhub.core.events.services.retention import cleanup_sometimes
 from ctxhub.core.kit.models import NamedRow
-from ctxhub.core.kit.transactions import writing
-from ctxhub.core.models import AccessToken, Agent, Category, Project, Scope, Tag
+from ctxhub.core.kit.transactions import join_queue, writing
+from ctxhub.core.models import AccessToken, Agent, Category, Layer, Project, Scope, Tag
 from ctxhub.core.registry import Noun, indexed_nouns, searched_nouns
 from ctxhub.core.search.services.index import forget, index_again
 from ctxhub.core.search.services.reindexing import index_missing, mend_parts
+from ctxhub.core.vocabulary.services.changes import record_new_name
 
 
 @receiver([post_save, post_delete], sender=AccessToken)
@@ -93,6 +94,32 @@ def follow_the_name(
         for noun in searched_nouns():
             if noun.showing:
                 index_again(instance.project_id, noun.kind, noun.showing(instance))
+
+
+@receiver(pre_save, sender=Tag)
+@receiver(pre_save, sender=Scope)
+@receiver(pre_save, sender=Category)
+@receiver(pre_save, sender=Layer)
+def keep_the_name(
+    instance: NamedRow, raw: bool = False, update_fields: Iterable[str] | None = None, **_: Any
+) -> None:
+    """Remember what a word was called, unless the writer has said it."""
+    if raw or not instance.pk or instance.was or (update_fields is not None and "name" not in update_fields):
+        return
+    join_queue(instance.project_id)
+    stored = type(instance).unscoped.filter(pk=instance.pk).values_list("name", flat=True)
+    instance.was = stored.first() or ""
+
+
+@receiver(post_save, sender=Tag)
+@receiver(post_save, sender=Scope)
+@receiver(post_save, sender=Category)
+@receiver(post_save, sender=Layer)
+def record_the_new_name(instance: NamedRow, **_: Any) -> None:
+    was, instance.was = instance.was, ""
+    if was not in ("", instance.name):
+        with writing(instance.project_id):
+            record_new_name(instance, was)
 
 
 @receiver(post_migrate)

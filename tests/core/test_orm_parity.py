@@ -577,16 +577,12 @@ WRITES: Sequence[Write] = [
     *WORDS,
 ]
 CLAIM = "The log names no sender, and who deals with the request has not read it."
-NO_EVENT = "The log does not tell of it."
 DIFFERENCES = {
     "message claimed": CLAIM,
     "message claimed, update_fields": CLAIM,
     "message done": CLAIM,
     "message done, update_fields": CLAIM,
     "lease created": "The log names no paths: they come after the lease.",
-    "tag renamed": NO_EVENT,
-    "category renamed": NO_EVENT,
-    "layer renamed": NO_EVENT,
 }
 
 

@@ -67,6 +67,9 @@ class NamedRow(ProjectRow):
     name = models.CharField(max_length=100)
     folded = models.CharField(max_length=300, editable=False)
 
+    # The stored name while another is saved.
+    was = ""
+
     class Meta(ProjectRow.Meta):
         abstract = True
 

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.kit import clock
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import Caller, acting, current
 from ctxhub.core.kit.errors import Conflict, InvalidInput
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name, refuse_secret
 from ctxhub.core.kit.models import NamedRow
@@ -28,15 +28,19 @@ def add_word(*, caller: Caller, model: type[WordT], name: str) -> WordT:
 
 def rename_word(*, caller: Caller, word: WordT, name: str) -> WordT:
     """Give a word another name, wherever it stands. Raises Conflict if the name is taken."""
-    name, was = _clean(caller, type(word), name), word.name
-    if name == was:
+    name = _clean(caller, type(word), name)
+    if name == word.name:
         return word
-    with writing(caller.project_id):
+    with writing(caller.project_id), acting(caller):
         _refuse_taken(caller, type(word), name, but=word)
-        word.name = name
+        word.name, word.was = name, word.name
         word.save(update_fields=["name", "folded"])
-        _record(caller, "updated", word, was=was)
     return word
+
+
+def record_new_name(word: NamedRow, was: str) -> None:
+    """The event of a renamed word, whoever saves it."""
+    _record(current(), "updated", word, was=was)
 
 
 def move_layer(*, caller: Caller, layer: Layer, position: int) -> Layer:
@@ -71,11 +75,11 @@ def _refuse_taken(caller: Caller, model: type[NamedRow], name: str, but: NamedRo
         raise Conflict(f"There is a {_kind(model)} {stands.name!r} already.")
 
 
-def _record(caller: Caller, verb: str, word: NamedRow, **data: object) -> None:
+def _record(caller: Caller | None, verb: str, word: NamedRow, **data: object) -> None:
     at, kind = clock.now(), _kind(type(word))
     record(
-        project_id=caller.project_id,
-        agent_id=register_agent(caller, at),
+        project_id=word.project_id,
+        agent_id=register_agent(caller, at) if caller else None,
         changes=[Change(kind, verb, f"{kind}:{word.name}", dict(data))],
         at=at,
     )
