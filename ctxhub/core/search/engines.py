@@ -157,7 +157,7 @@ def _best(
         FROM (
             SELECT m.id FROM ({engine.with_sizes(f"{arms}) u WHERE TRUE{also}")}) m
             ORDER BY CAST(m.worth AS double precision) / ({LENGTH_COST} + m.size) DESC, m.id DESC LIMIT %s
-        ) best CROSS JOIN core_searchtext t CROSS JOIN core_searchentry e
+        ) best CROSS JOIN core_searchtext t CROSS JOIN {engine.entry_of_best}
         WHERE t.id = best.id AND e.id = best.id / {PARTS}""",  # noqa: S608
         [*values, *also_values, MEASURED * limit, limit],
     )
@@ -298,6 +298,7 @@ def _also(narrowing: Narrowing, query: Query, row_id: str) -> tuple[str, list[An
 class _Sqlite:
     id = "core_searchfts.rowid"
     by_age = "rowid"
+    entry_of_best = "core_searchentry e"
     found = "SELECT rowid AS id FROM core_searchfts WHERE core_searchfts MATCH %s"
     # bm25() would take 25 times as long as the walk: it reads every size, and counts the words of the scope.
     arm = "SELECT rowid AS id, %s AS worth FROM core_searchfts WHERE core_searchfts MATCH %s"
@@ -324,6 +325,10 @@ class _Postgresql:
 
     id = "t.id"
     by_age = "t.id + 0"  # By the id alone it walks the rows, and makes the words of each again to look.
+    # OFFSET: each is looked up by its id. Joined as a table, all of it would be read, to find a hundred.
+    entry_of_best = f"""LATERAL (
+            SELECT id, kind, object_id, ref, updated_at FROM core_searchentry
+            WHERE id = best.id / {PARTS} OFFSET 0) e"""  # noqa: S608
     found = "SELECT t.id FROM core_searchtext t WHERE core_search_vector(t.words, t.scope) @@ %s::tsquery"
     arm = found.replace("t.id", "t.id, t.size, %s::int AS worth")
 
