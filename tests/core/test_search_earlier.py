@@ -1,6 +1,5 @@
 """What was said until yesterday is found: marked with its version, and below all that stands."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -143,7 +142,7 @@ def test_ids_alone_say_that_it_was(ada: Caller, ada_mcp: McpClient) -> None:
 @everything
 def test_what_was_goes_below_with_its_repeats_and_no_higher_score(ada: Caller) -> None:
     [was], [stands] = hits(ada, "rs256"), hits(ada, "sessions")
-    weaker = replace(stands.ranked, strength=0.1)
+    weaker = stands.ranked._replace(strength=0.1)
     shown = standing_first([Shown(was.ranked, more=3), Shown(weaker)])
     assert [(one.ranked.candidate.is_earlier, one.more) for one in shown] == [(False, 0), (True, 3)]
     assert [one.ranked.strength for one in shown] == [0.1, 0.1]

@@ -6,7 +6,7 @@ A query is put together from the analyser's words alone, which are letters and d
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -40,8 +40,7 @@ class Narrowing:
     since: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A passage that may answer, the `part`-th of its thing. `words` are those it was found by, `scope` those
     that searches narrow by; `is_over`: it is not in force; `is_earlier`: its thing says something else now.
     """

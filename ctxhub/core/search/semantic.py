@@ -5,7 +5,6 @@ words have found: alone they find less than the words do (0.37 against 0.63 of t
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +33,7 @@ def order(query: str, ranked: Sequence[Ranked], texts: Sequence[str]) -> list[Ra
     best = max(one.score for one in ranked) or 1.0
     like = _likeness(query, texts)
     scored = [
-        replace(one, strength=(one.score / best + WEIGHT * max(likeness, 0.0)) / (1 + WEIGHT))
+        one._replace(strength=(one.score / best + WEIGHT * max(likeness, 0.0)) / (1 + WEIGHT))
         for one, likeness in zip(ranked, like, strict=True)
     ]
     return sorted(scored, key=lambda one: -one.strength)

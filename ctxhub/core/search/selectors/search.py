@@ -164,7 +164,7 @@ def _by_meaning(project_id: int, query: str, ranked: list[Ranked]) -> list[Ranke
     texts = [f"{documents[_key(one)].title} {_passage(one, documents[_key(one)])}" for one in read]
     ordered = semantic.order(query, read, texts)
     least = ordered[-1].strength if ordered else 1.0
-    return [*ordered, *(replace(one, strength=min(one.strength, least)) for one in others)]
+    return [*ordered, *(one._replace(strength=min(one.strength, least)) for one in others)]
 
 
 def with_priors(ranked: Sequence[Ranked], *, for_reasons: bool) -> list[Ranked]:
@@ -191,12 +191,12 @@ def standing_first(shown: Sequence[Shown]) -> list[Shown]:
     least = min((one.ranked.strength for one in standing), default=1.0)
     earlier = [one for one in shown if one.ranked.candidate.is_earlier]
     for one in earlier:
-        one.ranked = replace(one.ranked, strength=min(one.ranked.strength, least))
+        one.ranked = one.ranked._replace(strength=min(one.ranked.strength, least))
     return [*standing, *earlier]
 
 
 def _with_prior(ranked: Ranked, prior: float) -> Ranked:
-    return ranked if prior == 1.0 else replace(ranked, strength=ranked.strength * prior, prior=prior)
+    return ranked if prior == 1.0 else ranked._replace(strength=ranked.strength * prior, prior=prior)
 
 
 def _may_be_left_out(ranked: Ranked) -> bool:

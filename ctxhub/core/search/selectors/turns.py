@@ -1,7 +1,6 @@
 """What was said in turn is found together: a hit lends a part of its score to what stands beside it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from ctxhub.core import registry
 from ctxhub.core.search.engines import Candidate, Narrowing, read_beginnings
@@ -34,7 +33,7 @@ def with_turns(
 def _with_loan(ranked: Ranked, loan: float) -> Ranked:
     if not loan:
         return ranked
-    return replace(ranked, strength=ranked.strength + loan, lent=ranked.lent + loan)
+    return ranked._replace(strength=ranked.strength + loan, lent=ranked.lent + loan)
 
 
 def _loans(project_id: int, lenders: Sequence[Ranked]) -> dict[Key, float]:
