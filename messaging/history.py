@@ -8,6 +8,7 @@ from typing import Any
 
 from ctxhub.core.events.services.counters import place, tally
 from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.kit.clock import spoken
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.search.services.index import index_documents
 from ctxhub.core.text import secrets
@@ -54,6 +55,15 @@ def record_changes(
         changes=[Change("message", verb, f"message:{row_id}", data) for row_id, verb, data in changes],
         at=at,
     )
+
+
+def claim_data(sender: str, until: datetime) -> dict[str, Any]:
+    """What the event of a claimed request holds: it concerns its sender."""
+    return {"to": [sender], "until": spoken(until)}
+
+
+def done_data(sender: str, refs: Sequence[str]) -> dict[str, Any]:
+    return {"to": [sender], **({"refs": list(refs), "note": ", ".join(refs)} if refs else {})}
 
 
 def record_deleted(*, project_id: int, agent_id: int | None, message_id: int, at: datetime) -> None:

@@ -12,9 +12,9 @@ from ctxhub.core.kit.transactions import join_queue, writing
 from ctxhub.core.models import Agent
 from ctxhub.core.search.services.index import index_again
 from ctxhub.core.vocabulary.services.names import agent_registered, register_agent
-from messaging.history import Sent, record_changes, record_deleted, record_sent
+from messaging.history import Sent, claim_data, done_data, record_changes, record_deleted, record_sent
 from messaging.models import Delivery, Message, MessageType, RequestState
-from messaging.sql.deliveries import deliver_standing, deliver_to_everyone
+from messaging.sql.deliveries import deliver_standing, deliver_to_everyone, mark_read
 from messaging.sql.message_writes import copy_to_deliveries
 
 # What a save may change.
@@ -22,6 +22,8 @@ SAVED = (
     *("type", "priority", "text", "payload", "to_everyone", "ack", "ack_due_at", "ack_overdue", "state"),
     *("claimed_by_id", "claimed_until", "done_at", "result_refs"),
 )
+
+DEALT_WITH = (RequestState.CLAIMED, RequestState.DONE)
 
 # What it is found by, beside the names of its recipients.
 SHOWN = ("sender_id", "text", "payload", "to_everyone", "created_at")
@@ -70,7 +72,7 @@ def record_save(instance: Message, created: bool, raw: bool = False, **_: Any) -
         if changed := [name for name in SAVED if old and new and old[name] != new[name]]:
             copy_to_deliveries(instance.pk)
             deliver_to_everyone([instance.pk])
-            _record(instance, _verb(instance, changed), {"changed": changed})
+            _record_change(instance, changed)
 
 
 @receiver(pre_delete, sender=Message)
@@ -149,10 +151,21 @@ def _record_new(message: Message) -> None:
     )
 
 
-def _verb(message: Message, changed: list[str]) -> str:
-    if "state" in changed and message.state in (RequestState.CLAIMED, RequestState.DONE):
-        return str(RequestState(message.state).label)
-    return "overdue" if "ack_overdue" in changed and message.ack_overdue else "updated"
+def _record_change(message: Message, changed: list[str]) -> None:
+    """Whoever claims a request, or has done it, has read it."""
+    if "state" in changed and message.state in DEALT_WITH and message.claimed_by:
+        mark_read(message.project_id, message.claimed_by.folded, [message.pk], clock.now())
+    _record(message, *_what_happened(message, changed))
+
+
+def _what_happened(message: Message, changed: list[str]) -> tuple[str, dict[str, Any]]:
+    """The verb, and what there is to tell."""
+    if "state" in changed and message.state == RequestState.CLAIMED and message.claimed_until:
+        return "claimed", claim_data(message.sender.name, message.claimed_until)
+    if "state" in changed and message.state == RequestState.DONE:
+        return "done", done_data(message.sender.name, message.result_refs)
+    is_overdue = "ack_overdue" in changed and message.ack_overdue
+    return "overdue" if is_overdue else "updated", {"changed": changed}
 
 
 def _record(message: Message, verb: str, data: dict[str, Any]) -> None:

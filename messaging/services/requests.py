@@ -16,7 +16,7 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import writing
 from ctxhub.core.registry import split_ref
 from ctxhub.core.vocabulary.services.names import register_agent
-from messaging.history import record_changes
+from messaging.history import claim_data, done_data, record_changes
 from messaging.inputs import clean_id
 from messaging.models import RequestState
 from messaging.rows import MessageRow
@@ -70,10 +70,8 @@ def claim_request(
         }
         set_state(row_id, claim)
         mark_read(caller.project_id, caller.agent.casefold(), [row_id], at)
-        told = {"to": [message.sender], "until": spoken(until)}
-        record_changes(
-            project_id=caller.project_id, agent_id=agent_id, changes=[(row_id, "claimed", told)], at=at
-        )
+        claimed = (row_id, "claimed", claim_data(message.sender, until))
+        record_changes(project_id=caller.project_id, agent_id=agent_id, changes=[claimed], at=at)
         return {"claimed": message_item(get_message(caller.project_id, row_id), at)}
 
 
@@ -105,10 +103,8 @@ def finish_request(
         }
         set_state(message_id, changes)
         mark_read(caller.project_id, caller.agent.casefold(), [message_id], at)
-        told = {"to": [message.sender], **({"refs": refs, "note": ", ".join(refs)} if refs else {})}
-        record_changes(
-            project_id=caller.project_id, agent_id=agent_id, changes=[(message_id, "done", told)], at=at
-        )
+        done = (message_id, "done", done_data(message.sender, refs))
+        record_changes(project_id=caller.project_id, agent_id=agent_id, changes=[done], at=at)
     return _done(message_id, refs)
 
 

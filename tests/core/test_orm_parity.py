@@ -576,12 +576,7 @@ WRITES: Sequence[Write] = [
     *FILES,
     *WORDS,
 ]
-CLAIM = "The log names no sender, and who deals with the request has not read it."
 DIFFERENCES = {
-    "message claimed": CLAIM,
-    "message claimed, update_fields": CLAIM,
-    "message done": CLAIM,
-    "message done, update_fields": CLAIM,
     "lease created": "The log names no paths: they come after the lease.",
 }
 
