@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.events.selectors.stats import Figures
 from ctxhub.core.registry import Noun, register
 from memory.constraints.history import HISTORY as CONSTRAINT_HISTORY
 from memory.constraints.selectors import open_constraints

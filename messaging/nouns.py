@@ -1,7 +1,7 @@
 """What this app gives to the hub: its noun, and who has mail."""
 
 from ctxhub.core.events import mail
-from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.events.selectors.stats import Figures
 from ctxhub.core.hub.selectors.hub import agent_facts
 from ctxhub.core.registry import Noun, register
 from messaging.models import Message

@@ -9,7 +9,7 @@ import psycopg
 from django.db import connection, connections, transaction
 from psycopg import sql
 
-from ctxhub.mcp import bridge
+from ctxhub.mcp import db_threads as bridge
 
 
 def end_other_connections() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.events.selectors.stats import Figures
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
 from ctxhub.core.registry import Noun, register

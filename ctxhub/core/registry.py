@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 from django.db import models
 from django.dispatch import Signal
 
-from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.events.selectors.stats import Figures
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.kit.inputs import PATH_LENGTH, clean_name

@@ -15,11 +15,11 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
 
 from ctxhub.management.ready_lines import stdio_command
-from ctxhub.management.stories.decision import share_a_decision
-from ctxhub.management.stories.knowledge import keep_what_was_learned
-from ctxhub.management.stories.telling import Answer, Unexpected
-from ctxhub.management.stories.work import work_side_by_side
-from ctxhub.management.throw_away_hub import ThrowAwayHub
+from ctxhub.management.scenarios.decision import share_a_decision
+from ctxhub.management.scenarios.knowledge import keep_what_was_learned
+from ctxhub.management.scenarios.transcript import Answer, Unexpected
+from ctxhub.management.scenarios.work import work_side_by_side
+from ctxhub.management.temporary_server import ThrowAwayHub
 
 WIDTH = 100
 SECONDS_TO_ANSWER = 60.0  # Some calls wait for news.

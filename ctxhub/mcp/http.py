@@ -17,13 +17,13 @@ from ctxhub.core.kit.failures import Failure, failure_of, log_failure
 from ctxhub.core.kit.headers import header_text
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.mcp import cross_origin, request_bodies
-from ctxhub.mcp.bridge import in_thread
-from ctxhub.mcp.housekeeping import keep_house
-from ctxhub.mcp.lanes import Lanes
-from ctxhub.mcp.patience import patiently
+from ctxhub.mcp.db_threads import in_thread
+from ctxhub.mcp.long_polling import patiently
+from ctxhub.mcp.periodic_cleanup import keep_house
 from ctxhub.mcp.refusals import FAILURE, in_our_words, refuse, refuse_media_type, send_json, status_of
 from ctxhub.mcp.request_bodies import Gone, TooLong, TooSlow, whole_body, with_body
 from ctxhub.mcp.server import Context, Surface, build_server
+from ctxhub.mcp.worker_threads import Lanes
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -17,8 +17,8 @@ from ctxhub.core.kit.failures import Failure, failure_of, log_failure
 from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.toolbox import dispatch
 from ctxhub.core.toolbox.surface import INSTRUCTIONS, find_call, list_tools, offered_tools
-from ctxhub.mcp.bridge import in_thread, in_turn
-from ctxhub.mcp.patience import patiently
+from ctxhub.mcp.db_threads import in_thread, in_turn
+from ctxhub.mcp.long_polling import patiently
 from ctxhub.mcp.results import answer_result, error_result
 
 REQUEST_ID = "ctxhub/request_id"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ctxhub.core.admin.cells import PRIORITY_COLOURS
+from ctxhub.core.admin.columns import PRIORITY_COLOURS
 
 TYPE_COLOURS = {"decision": "info", "warning": "warning", "request": "primary"}
 STATE_COLOURS = {"open": "warning", "claimed": "info", "done": "success"}

@@ -6,7 +6,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 
 from ctxhub.core.admin.filters import NameFilter
-from ctxhub.core.admin.looks import DropdownFilter, TextFilter
+from ctxhub.core.admin.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.core.kit import clock
 from ctxhub.core.models import Agent
 from messaging.models import Delivery, RequestState

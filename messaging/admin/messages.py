@@ -15,7 +15,7 @@ from unfold.decorators import display
 
 from ctxhub.core.admin.agents import links_of_agents
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, PRIORITY_COLOURS, chips, name, preview
+from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, chips, name, preview
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.kit import clock

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxhub.management.stories.telling import Unexpected, expect
+from ctxhub.management.scenarios.transcript import Unexpected, expect
 from tests.core.command_line import installation
 
 pytestmark = pytest.mark.one_engine

@@ -10,8 +10,8 @@ from django.db import connection
 
 from ctxhub.core.kit.transactions import writing
 from ctxhub.core.models import Project
-from ctxhub.mcp.bridge import THREADS
-from ctxhub.mcp.lanes import LANES
+from ctxhub.mcp.db_threads import THREADS
+from ctxhub.mcp.worker_threads import LANES
 from tests.hub import LiveHub, McpClient, RestClient
 
 A_MOMENT = 3  # seconds

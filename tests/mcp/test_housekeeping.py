@@ -8,8 +8,8 @@ import pytest
 from ctxhub.core.events.services import retention
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from ctxhub.mcp import housekeeping
-from ctxhub.mcp.housekeeping import keep_house
+from ctxhub.mcp import periodic_cleanup as housekeeping
+from ctxhub.mcp.periodic_cleanup import keep_house
 from messaging.models import Message
 from messaging.services.messages import send_message
 

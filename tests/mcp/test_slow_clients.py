@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import pytest
 
 from ctxhub.mcp import request_bodies
-from ctxhub.mcp.lanes import LANES
+from ctxhub.mcp.worker_threads import LANES
 from tests.databases import end_other_connections
 from tests.hub import LiveHub, RestClient
 

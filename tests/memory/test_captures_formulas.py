@@ -16,7 +16,7 @@ from memory.memories.capture.scores import (
     words_in_order,
 )
 from memory.memories.capture.titles import title_of
-from memory.memories.search.likeness import Rarity
+from memory.memories.search.similarity import Rarity
 from memory.models import MemoryType
 
 REST = " It matters to everybody who puts the service into production."

@@ -8,7 +8,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.toolbox.dispatch import call
 from memory.memories.search.keywords import find_keywords
-from memory.memories.search.likeness import Rarity
+from memory.memories.search.similarity import Rarity
 from memory.memories.services.contexts import create_context
 from memory.memories.services.memories import add_memory
 from tests.hub import RestClient

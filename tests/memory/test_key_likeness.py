@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.decisions.search.keys import signs, signs_like
-from memory.decisions.selectors.key_likeness import compare_keys
+from memory.decisions.selectors.key_similarity import compare_keys
 
 KEY = "api/auth/method"
 

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from memory.memories.search.likeness import (
+from memory.memories.search.relations import Said, likeness, relation_of, strength_of
+from memory.memories.search.similarity import (
     COMPARED_CHARACTERS,
     Rarity,
     Vector,
@@ -13,7 +14,6 @@ from memory.memories.search.likeness import (
     long_words,
     vector,
 )
-from memory.memories.search.relations import Said, likeness, relation_of, strength_of
 from memory.models import Relation
 
 # Of four texts two have redis, one has kafka, all have cache.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ctxhub.core.accounts.services.access_tokens import create_token
-from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.events.selectors.stats import Figures
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, Tag
 from memory.memories.services.contexts import create_context

@@ -14,8 +14,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event
 from messaging.models import Delivery, Message
 from messaging.selectors.messages import list_thread
-from messaging.services.ageing import remove_old_messages
 from messaging.services.receipts import acknowledge_messages, read_messages_of
+from messaging.services.retention import remove_old_messages
 from tests.messaging.mail import counted, events, known, send, texts, verbs
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

@@ -8,7 +8,7 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.events.selectors.stats import Figures
 from ctxhub.core.events.services import retention
 from ctxhub.core.hub.selectors.hub import count_all, summarise_layers
 from ctxhub.core.kit.caller import Caller

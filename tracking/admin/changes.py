@@ -12,7 +12,7 @@ from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu
-from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, mono, name, preview, time_in_full
+from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, mono, name, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.templatetags.moments import moment

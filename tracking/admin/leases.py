@@ -13,10 +13,10 @@ from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.cells import mono, name, preview, time_in_full
+from ctxhub.core.admin.columns import mono, name, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.logged import LoggedAdmin
-from ctxhub.core.admin.looks import DropdownFilter, action
+from ctxhub.core.admin.unfold_compat import DropdownFilter, action
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.templatetags.moments import ago, moment

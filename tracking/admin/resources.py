@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from ctxhub.core.admin.base import Menu
-from ctxhub.core.admin.cells import chips, mono, name
+from ctxhub.core.admin.columns import chips, mono, name
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.templatetags.moments import moment

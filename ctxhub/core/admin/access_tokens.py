@@ -14,10 +14,10 @@ from unfold.enums import ActionVariant
 
 from ctxhub.core.accounts.services.access_tokens import NewToken, create_token, revoke_token
 from ctxhub.core.admin.base import Menu, ProjectAdmin, person
-from ctxhub.core.admin.cells import chips, mono, time_in_full
+from ctxhub.core.admin.columns import chips, mono, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
-from ctxhub.core.admin.looks import action
 from ctxhub.core.admin.token_form import TokenForm
+from ctxhub.core.admin.unfold_compat import action
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.models import AccessToken
 from ctxhub.core.templatetags.moments import moment

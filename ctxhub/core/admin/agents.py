@@ -12,7 +12,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from ctxhub.core.admin.base import Menu, ProjectAdmin
-from ctxhub.core.admin.cells import time_in_full
+from ctxhub.core.admin.columns import time_in_full
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.kit import clock
 from ctxhub.core.models import Agent

@@ -20,8 +20,8 @@ from ctxhub.core.accounts.selectors.people import find_person
 from ctxhub.core.admin.access import access_of, chosen_project, named_slug
 from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.lists import FilteredList
-from ctxhub.core.admin.looks import ChangeList, ModelAdmin
 from ctxhub.core.admin.service_form import ServiceForm, sentence
+from ctxhub.core.admin.unfold_compat import ChangeList, ModelAdmin
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting, current
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.models import ProjectRow

@@ -14,9 +14,9 @@ from unfold.decorators import display
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.access import shown_project_ids
 from ctxhub.core.admin.base import Menu, ProjectAdmin
-from ctxhub.core.admin.cells import mono, name, preview, time_in_full
+from ctxhub.core.admin.columns import mono, name, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
-from ctxhub.core.admin.looks import DropdownFilter
+from ctxhub.core.admin.unfold_compat import DropdownFilter
 from ctxhub.core.events.selectors.events import note_of
 from ctxhub.core.models import Event
 from ctxhub.core.templatetags.entries import written

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from ctxhub.core.admin.access import access_of, shown_project_ids
-from ctxhub.core.admin.looks import DropdownFilter, TextFilter
+from ctxhub.core.admin.unfold_compat import DropdownFilter, TextFilter
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.admin.views.main import ALL_VAR, ORDER_VAR, PAGE_VAR, SEARCH_VAR
 from django.http import HttpRequest
 
-from ctxhub.core.admin.looks import ChangeList
+from ctxhub.core.admin.unfold_compat import ChangeList
 
 # What orders and turns pages narrows nothing, and the search box shows what it looks for.
 NO_FILTERS = frozenset({ALL_VAR, ORDER_VAR, PAGE_VAR, SEARCH_VAR})

@@ -14,7 +14,7 @@ from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import ProjectAdmin
-from ctxhub.core.admin.cells import name
+from ctxhub.core.admin.columns import name
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.templatetags.moments import moment
 

@@ -13,12 +13,12 @@ from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from unfold.decorators import display
 
-from ctxhub.core.admin.cells import chips
+from ctxhub.core.admin.columns import chips
 from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.indexed import IndexedAdmin
 from ctxhub.core.admin.lists import FilteredList, ReadableRows
-from ctxhub.core.admin.looks import ChangeList
 from ctxhub.core.admin.row_actions import RowActionAdmin
+from ctxhub.core.admin.unfold_compat import ChangeList
 from ctxhub.core.kit.inputs import read_id
 
 

@@ -17,7 +17,7 @@ from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from ctxhub.core.accounts.selectors.people import is_superuser
 from ctxhub.core.admin.base import Menu
-from ctxhub.core.admin.looks import DropdownFilter, ModelAdmin, TabularInline
+from ctxhub.core.admin.unfold_compat import DropdownFilter, ModelAdmin, TabularInline
 from ctxhub.core.models import Membership
 from ctxhub.core.templatetags.moments import moment
 

@@ -20,7 +20,7 @@ from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import Menu, ProjectAdmin, person
 from ctxhub.core.admin.config_form import ConfigForm, config_fieldsets
-from ctxhub.core.admin.looks import ModelForm, TabularInline
+from ctxhub.core.admin.unfold_compat import ModelForm, TabularInline
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.models import Membership, Project
 from ctxhub.core.templatetags.moments import moment

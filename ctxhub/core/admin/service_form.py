@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ctxhub.core.admin.fields import object_change
-from ctxhub.core.admin.looks import ModelForm
+from ctxhub.core.admin.unfold_compat import ModelForm
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Layer, Project
 

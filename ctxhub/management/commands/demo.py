@@ -4,8 +4,8 @@ from typing import Any
 import anyio
 from django.core.management.base import BaseCommand, CommandError
 
-from ctxhub.management.stories.telling import Unexpected
-from ctxhub.management.throw_away_hub import throw_away_hub
+from ctxhub.management.scenarios.transcript import Unexpected
+from ctxhub.management.temporary_server import throw_away_hub
 
 
 class Command(BaseCommand):

@@ -13,7 +13,7 @@ from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, PRIORITY_COLOURS, name, preview
+from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, name, preview
 from ctxhub.core.admin.filters import (
     AgentFilter,
     CategoryFilter,

@@ -15,7 +15,7 @@ from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.cells import PREVIEW_CHARACTERS, mono, preview
+from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, mono, preview
 from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter, ScopeFilter, TagFilter
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.row_actions import row_action

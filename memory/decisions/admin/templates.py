@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.cells import chips, mono, time_in_full
+from ctxhub.core.admin.columns import chips, mono, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.kit.errors import Conflict

@@ -16,7 +16,7 @@ from ctxhub.core.search.queries import Term
 from ctxhub.core.search.spelling import find_near_words
 from ctxhub.core.search.stems import stem
 from memory.decisions.search.keys import key_words, signs_like
-from memory.decisions.selectors.key_likeness import compare_keys
+from memory.decisions.selectors.key_similarity import compare_keys
 from memory.decisions.selectors.scores import score
 from memory.decisions.sql.candidates import Arm, neighbours, read_keys
 

@@ -13,7 +13,7 @@ from ctxhub.core.search.ranking import Ranked, rank
 from ctxhub.core.search.selectors.questions import Search, prepare
 from ctxhub.core.vocabulary.selectors.names import find_words
 from memory.decisions.rows.decisions import read_decisions
-from memory.decisions.selectors.key_likeness import Likeness, compare_keys
+from memory.decisions.selectors.key_similarity import Likeness, compare_keys
 from memory.decisions.selectors.scores import Score, score, share_in_common
 from memory.decisions.selectors.similar_keys import with_key_like
 from memory.decisions.sql.candidates import Arm, CandidateRow, newest_with_tag, read_candidates

@@ -13,7 +13,7 @@ from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.cells import preview
+from ctxhub.core.admin.columns import preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.kit.caller import WRITE

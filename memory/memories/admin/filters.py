@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from ctxhub.core.admin.filters import NameFilter
-from ctxhub.core.admin.looks import TextFilter
+from ctxhub.core.admin.unfold_compat import TextFilter
 from memory.memories.models.context import Context
 
 

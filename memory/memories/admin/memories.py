@@ -15,7 +15,7 @@ from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.cells import chips, preview
+from ctxhub.core.admin.columns import chips, preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
 from ctxhub.core.admin.markdown import render_markdown
 from ctxhub.core.admin.pages import NounAdmin

@@ -15,7 +15,7 @@ from unfold.decorators import display
 
 from ctxhub.core.admin.access import chosen_project, shown_project_ids
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.cells import mono, preview, time_in_full
+from ctxhub.core.admin.columns import mono, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.lists import FilteredList
 from ctxhub.core.admin.logged import LoggedAdmin

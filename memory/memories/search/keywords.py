@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ctxhub.core.search.analyser import Piece, fold, pieces, runs
 from ctxhub.core.search.queries import DENSE_WORD
 from ctxhub.core.search.stop_words import STOP_WORDS, SURFACE
-from memory.memories.search.likeness import COMPARED_CHARACTERS, Rarity
+from memory.memories.search.similarity import COMPARED_CHARACTERS, Rarity
 
 KEYWORDS = 10
 # A longer run of letters is no word: it is an id, or a hash.

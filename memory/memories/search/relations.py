@@ -4,7 +4,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 
 from memory.memories.models.relationship import Relation
-from memory.memories.search.likeness import jaccard, long_words
+from memory.memories.search.similarity import jaccard, long_words
 
 TITLE, CONTENT = 0.3, 0.7
 INCLUDES, REFERENCES = 0.7, 0.5

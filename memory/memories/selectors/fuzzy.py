@@ -15,8 +15,8 @@ from ctxhub.core.search.selectors.search import CANDIDATES, DETAILS
 from ctxhub.core.search.spelling import find_words_within
 from ctxhub.core.search.stems import stem
 from memory.memories.rows.memories import MEMORIES, MemoryRow
+from memory.memories.search.fuzzy import asked_words, nearest, own_words
 from memory.memories.search.memories import memory_document
-from memory.memories.search.near_words import asked_words, nearest, own_words
 from memory.memories.selectors.search import scope_of
 
 COLUMNS = ("id", "title", "excerpt", "distance", "score")

@@ -10,8 +10,8 @@ from ctxhub.core.kit.listing import Listing
 from memory.memories.models.relationship import Relation
 from memory.memories.rows.memories import LISTED, MEMORIES
 from memory.memories.rows.relationships import Edge, read_edges, read_edges_of, read_related
-from memory.memories.search.likeness import COMPARED_CHARACTERS
 from memory.memories.search.relations import Said, likeness, relation_of, strength_of
+from memory.memories.search.similarity import COMPARED_CHARACTERS
 from memory.memories.selectors.similar import CANDIDATES, find_likely
 from memory.memories.sql.texts import KIND, read_texts
 

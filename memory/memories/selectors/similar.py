@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.events.selectors.stats import Figures
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_limit, clean_query
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.documents import kind_word
-from memory.memories.search.likeness import COMPARED_CHARACTERS, Rarity, Vector, count_words, vector
+from memory.memories.search.similarity import COMPARED_CHARACTERS, Rarity, Vector, count_words, vector
 from memory.memories.selectors.memories import get_memory
 from memory.memories.sql.candidates import read_best_ids
 from memory.memories.sql.texts import KIND, MemoryText, read_spread, read_texts

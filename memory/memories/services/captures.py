@@ -28,7 +28,7 @@ from memory.memories.capture.scores import (
 from memory.memories.inputs.contexts import is_number
 from memory.memories.inputs.memories import MemoryFields, clean_memory
 from memory.memories.models.memory import MemoryType
-from memory.memories.search.likeness import COMPARED_CHARACTERS, Rarity
+from memory.memories.search.similarity import COMPARED_CHARACTERS, Rarity
 from memory.memories.selectors.context_suggestions import find_fitting_context
 from memory.memories.selectors.contexts import get_context
 from memory.memories.selectors.similar import Likely, compare, find_likely

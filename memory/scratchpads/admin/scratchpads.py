@@ -11,11 +11,11 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.cells import name, preview
+from ctxhub.core.admin.columns import name, preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
-from ctxhub.core.admin.looks import TextFilter
 from ctxhub.core.admin.markdown import read_markdown, the_rest
 from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.admin.unfold_compat import TextFilter
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.inputs import read_id
 from memory.scratchpads.admin.form import AppendForm, NewPadForm, PadForm

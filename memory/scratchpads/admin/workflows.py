@@ -14,12 +14,12 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from ctxhub.core.admin.base import Menu, person
-from ctxhub.core.admin.cells import preview
+from ctxhub.core.admin.columns import preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.indexed import found_ids
-from ctxhub.core.admin.looks import DropdownFilter
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.row_actions import row_action
+from ctxhub.core.admin.unfold_compat import DropdownFilter
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted

@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from ctxhub.core import registry
-from ctxhub.core.events.selectors.counters import Figures
+from ctxhub.core.events.selectors.stats import Figures
 from ctxhub.core.hub.named_views import register_view
 from ctxhub.core.kit.clock import spoken
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_limit

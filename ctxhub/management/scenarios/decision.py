@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ctxhub.management.stories.telling import Agent, column, expect
+from ctxhub.management.scenarios.transcript import Agent, column, expect
 
 KEY = "api/auth/method"
 

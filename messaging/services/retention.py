@@ -10,14 +10,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.transactions import writing
 from ctxhub.core.search.services.index import forget
 from messaging.history import record_changes
-from messaging.sql.ageing import (
-    count_old,
-    mark_overdue,
-    mark_settled,
-    overdue,
-    remove_old,
-    waiting_for,
-)
+from messaging.sql.retention import count_old, mark_overdue, mark_settled, overdue, remove_old, waiting_for
 
 UNREAD_LAST = timedelta(hours=168)
 TOLD_AT_ONCE = 200

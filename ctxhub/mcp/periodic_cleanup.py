@@ -7,7 +7,7 @@ from ctxhub.core.events.services.retention import cleanup_sometimes
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.models import Project
-from ctxhub.mcp.bridge import in_thread
+from ctxhub.mcp.db_threads import in_thread
 
 EVERY_SECONDS = 60
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from ctxhub.management.stories.telling import Agent, column, expect
+from ctxhub.management.scenarios.transcript import Agent, column, expect
 
 RULE = "No endpoint answers without a check of the token."
 NEWS = "I am moving the login to src/api/auth. Please leave src/api alone until I say so."

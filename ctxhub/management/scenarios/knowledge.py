@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ctxhub.management.stories.telling import Agent, column, expect
+from ctxhub.management.scenarios.transcript import Agent, column, expect
 
 ANALYSIS = "發現 3 個主要問題:\n1. UserService 效能瓶頸...\n2. 記憶體洩漏..."
 PROPOSAL = "\n\n建議解決方案:\n1. 加入快取層...\n2. 實作物件池..."
