@@ -63,7 +63,7 @@ def _fill(prose: Prose, size: int, projects: int) -> dict["Caller", list[int]]:
 
 def _write(caller: "Caller", prose: Prose, count: int) -> list[int]:
     from ctxhub.core.kit import clock
-    from ctxhub.core.kit.transactions import writing
+    from ctxhub.core.kit.transactions import write_transaction
     from memory.memories.history.memories import HISTORY
     from memory.memories.rows.memories import MEMORIES
     from memory.memories.services.contexts import create_context
@@ -74,7 +74,7 @@ def _write(caller: "Caller", prose: Prose, count: int) -> list[int]:
         rows = [
             _memory(prose, contexts[n % CONTEXTS], clock.now()) for n in range(at, min(at + BATCH, count))
         ]
-        with writing(caller.project_id):
+        with write_transaction(caller.project_id):
             stored = MEMORIES.insert(caller.project_id, rows)
             changes = [HISTORY.change(None, row) for row in stored]
             HISTORY.record(project_id=caller.project_id, agent_id=None, changes=changes, at=clock.now())

@@ -16,10 +16,10 @@ def write_rows(caller: "Caller", rows: Sequence[Row]) -> dict[str, str]:
     Order is order of writing: search tells equals apart by their times, which rise from row to row. Later
     values are written after all first ones, since others have spoken in between.
     """
-    from ctxhub.core.kit.transactions import writing
+    from ctxhub.core.kit.transactions import write_transaction
 
     writer = RowWriter(caller)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         for row in rows:
             writer.write(row)
         for place in range(1, max(len(row.texts) for row in rows)):

@@ -64,7 +64,7 @@ def seed(size: int) -> str:
     from ctxhub.core.accounts.services.access_tokens import create_token
     from ctxhub.core.accounts.services.projects import create_project
     from ctxhub.core.kit.caller import Caller
-    from ctxhub.core.kit.transactions import writing
+    from ctxhub.core.kit.transactions import write_transaction
     from ctxhub.core.models import Layer
     from memory.decisions.services.decisions import set_decision_batch
 
@@ -76,7 +76,7 @@ def seed(size: int) -> str:
     step = SPAN / len(batches)
     started = datetime.now(UTC) - SPAN
     for first in range(0, len(batches), BATCHES_IN_A_TRANSACTION):
-        with writing(project.pk):
+        with write_transaction(project.pk):
             for number in range(first, min(first + BATCHES_IN_A_TRANSACTION, len(batches))):
                 with patch("ctxhub.core.kit.clock.now", return_value=started + number * step):
                     set_decision_batch(caller=callers[number % AGENTS], items=batches[number])

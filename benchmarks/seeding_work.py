@@ -60,12 +60,12 @@ def seed_work(callers: Sequence["Caller"], size: int, layers: Sequence[str]) -> 
 def _in_batches(
     callers: Sequence["Caller"], items: Sequence[dict[str, Any]], write: Write, span: timedelta
 ) -> None:
-    from ctxhub.core.kit.transactions import writing
+    from ctxhub.core.kit.transactions import write_transaction
 
     batches = [items[at : at + BATCH] for at in range(0, len(items), BATCH)]
     started, step = datetime.now(UTC) - span, span / len(batches)
     for first in range(0, len(batches), BATCHES_IN_A_TRANSACTION):
-        with writing(callers[0].project_id):
+        with write_transaction(callers[0].project_id):
             for number in range(first, min(first + BATCHES_IN_A_TRANSACTION, len(batches))):
                 with patch("ctxhub.core.kit.clock.now", return_value=started + number * step):
                     write(callers[number % len(callers)], batches[number])

@@ -11,12 +11,12 @@ from benchmarks.servers import Transport, running
 from benchmarks.wire import Wire
 
 # To tools/list, to the first call, CPU (milliseconds); MiB.
-Figures = tuple[float, float, float, float]
+Stats = tuple[float, float, float, float]
 
 
 def measure(hub: Hub, transports: Sequence[Transport], wire: Wire, *, rounds: int) -> list[Start]:
     """Medians of interleaved starts; one before them, not counted, compiles the modules."""
-    seen: dict[Transport, list[Figures]] = {transport: [] for transport in transports}
+    seen: dict[Transport, list[Stats]] = {transport: [] for transport in transports}
     for turn in range(rounds + 1):
         for transport in transports:
             figures = _start(hub, transport, wire)
@@ -25,7 +25,7 @@ def measure(hub: Hub, transports: Sequence[Transport], wire: Wire, *, rounds: in
     return [_medians(hub, transport, rows) for transport, rows in seen.items()]
 
 
-def _start(hub: Hub, transport: Transport, wire: Wire) -> Figures:
+def _start(hub: Hub, transport: Transport, wire: Wire) -> Stats:
     started = time.perf_counter()
     with running(hub, transport) as server:
         client = server.connect(wire)
@@ -36,6 +36,6 @@ def _start(hub: Hub, transport: Transport, wire: Wire) -> Figures:
         return to_tools * 1000, to_call * 1000, server.cpu_seconds * 1000, server.rss_mib
 
 
-def _medians(hub: Hub, transport: Transport, rows: list[Figures]) -> Start:
+def _medians(hub: Hub, transport: Transport, rows: list[Stats]) -> Start:
     to_tools, to_call, cpu, rss = (round(statistics.median(column)) for column in zip(*rows, strict=True))
     return Start(hub.engine, transport, to_tools, to_call, cpu, rss)

@@ -1,7 +1,7 @@
 """The views of decisions and constraints that agents ask for by name."""
 
 from ctxhub.core.hub.named_views import register_view
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.listing import Listing, preview
 from memory.constraints.lists import list_constraints
 from memory.decisions.lists import find_decisions, list_decisions
@@ -16,8 +16,8 @@ def tagged_decisions(project_id: int, *, limit: int = 20, cursor: str | None = N
     page = find_decisions(project_id, status="any", limit=limit, cursor=cursor, fields=LISTED)
     rows = [
         [
-            *(row.key, preview(row.spoken_value), row.spoken_status, row.layer, list(row.tags)),
-            *(list(row.scopes), row.version, row.agent, spoken(row.updated_at)),
+            *(row.key, preview(row.typed_value), row.status_label, row.layer, list(row.tags)),
+            *(list(row.scopes), row.version, row.agent, format_time(row.updated_at)),
         ]
         for row in page.rows
     ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ctxhub.core.events.selectors.stats import Figures
+from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.registry import Noun, register
 from memory.constraints.history import HISTORY as CONSTRAINT_HISTORY
 from memory.constraints.selectors import open_constraints
@@ -40,35 +40,35 @@ from memory.scratchpads.selectors.workflows import open_workflows
 from memory.scratchpads.sql.states import replaced_ids
 
 
-def count_decisions(figures: Figures) -> list[int]:
+def count_decisions(figures: Stats) -> list[int]:
     return [figures.of("decision", status=DecisionStatus.ACTIVE), figures.of("decision")]
 
 
-def active_by_layer(figures: Figures) -> Mapping[int, int]:
+def active_by_layer(figures: Stats) -> Mapping[int, int]:
     return figures.by_layer("decision", status=DecisionStatus.ACTIVE)
 
 
-def count_constraints(figures: Figures) -> list[int]:
+def count_constraints(figures: Stats) -> list[int]:
     return [figures.of("constraint", status=ConstraintStatus.ACTIVE), figures.of("constraint")]
 
 
-def count_workflows(figures: Figures) -> int:
+def count_workflows(figures: Stats) -> int:
     return figures.of("workflow")
 
 
-def count_scratchpads(figures: Figures) -> int:
+def count_scratchpads(figures: Stats) -> int:
     return figures.of("scratchpad")
 
 
-def constraints_by_layer(figures: Figures) -> Mapping[int, int]:
+def constraints_by_layer(figures: Stats) -> Mapping[int, int]:
     return figures.by_layer("constraint", status=ConstraintStatus.ACTIVE)
 
 
-def count_contexts(figures: Figures) -> int:
+def count_contexts(figures: Stats) -> int:
     return figures.of("context")
 
 
-def count_memories(figures: Figures) -> int:
+def count_memories(figures: Stats) -> int:
     return figures.of("memory")
 
 

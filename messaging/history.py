@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.events.services.counters import place, tally
+from ctxhub.core.events.services.counters import add_to_counters, counter_key
 from ctxhub.core.events.services.events import Change, record
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.search.services.index import index_documents
 from ctxhub.core.text import secrets
@@ -33,7 +33,7 @@ class Sent(Said):
 
 def record_sent(*, project_id: int, agent_id: int | None, messages: Sequence[Sent], at: datetime) -> None:
     """Count new messages, index them and write their events, as the last statements of the transaction."""
-    tally(project_id, Counter({place("message"): len(messages)}))
+    add_to_counters(project_id, Counter({counter_key("message"): len(messages)}))
     index_documents(project_id, "message", [message_document(sent) for sent in messages], are_new=True)
     changes = [
         Change("message", "sent", f"message:{sent.id}", _told(sent), sent.told_at or sent.at)
@@ -59,7 +59,7 @@ def record_changes(
 
 def claim_data(sender: str, until: datetime) -> dict[str, Any]:
     """What the event of a claimed request holds: it concerns its sender."""
-    return {"to": [sender], "until": spoken(until)}
+    return {"to": [sender], "until": format_time(until)}
 
 
 def done_data(sender: str, refs: Sequence[str]) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def done_data(sender: str, refs: Sequence[str]) -> dict[str, Any]:
 
 
 def record_deleted(*, project_id: int, agent_id: int | None, message_id: int, at: datetime) -> None:
-    tally(project_id, Counter({place("message"): -1}))
+    add_to_counters(project_id, Counter({counter_key("message"): -1}))
     record_changes(project_id=project_id, agent_id=agent_id, changes=[(message_id, "deleted", {})], at=at)
 
 

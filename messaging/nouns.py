@@ -1,7 +1,7 @@
 """What this app gives to the hub: its noun, and who has mail."""
 
 from ctxhub.core.events import mail
-from ctxhub.core.events.selectors.stats import Figures
+from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.hub.selectors.hub import agent_facts
 from ctxhub.core.registry import Noun, register
 from messaging.models import Message
@@ -11,7 +11,7 @@ from messaging.selectors.messages import open_messages
 from messaging.sql.turns import read_turns
 
 
-def count_messages(figures: Figures) -> int:
+def count_messages(figures: Stats) -> int:
     return figures.of("message")
 
 

@@ -41,11 +41,11 @@ class MessageRow(Said):
     result_refs: Sequence[str]
 
     @property
-    def spoken_type(self) -> str:
+    def type_label(self) -> str:
         return str(MessageType(self.type).label)
 
     @property
-    def spoken_priority(self) -> str:
+    def priority_label(self) -> str:
         return str(Priority(self.priority).label)
 
     @property
@@ -58,7 +58,7 @@ class MessageRow(Said):
             self.state == RequestState.CLAIMED and self.claimed_until is not None and self.claimed_until > now
         )
 
-    def spoken_state(self, now: datetime) -> str | None:
+    def state_label(self, now: datetime) -> str | None:
         """The state of a request, None for anything else; a claim past its time is open."""
         if not self.is_request:
             return None

@@ -8,7 +8,7 @@ from django.dispatch import receiver
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import current
-from ctxhub.core.kit.transactions import join_queue, writing
+from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.models import Agent
 from ctxhub.core.search.services.index import index_again
 from ctxhub.core.vocabulary.services.names import agent_registered, register_agent
@@ -39,7 +39,7 @@ def deliver_what_stands(project_id: int, agent_id: int, **_: Any) -> None:
 @receiver(post_save, sender=Agent)
 def deliver_to_new_agent(instance: Agent, created: bool, raw: bool = False, **_: Any) -> None:
     if created and not raw:
-        with writing(instance.project_id):
+        with write_transaction(instance.project_id):
             deliver_standing(instance.project_id, instance.pk)
 
 
@@ -51,7 +51,7 @@ def keep_what_was(instance: Message, raw: bool = False, **_: Any) -> None:
     """Remember the stored row. A request without a state is open."""
     if raw:
         return
-    join_queue(instance.project_id)
+    acquire_write_lock(instance.project_id)
     if instance.type == MessageType.REQUEST and instance.state == RequestState.NONE:
         instance.state = RequestState.OPEN
     instance._ctxhub_was = _stored(instance)  # type: ignore[attr-defined]
@@ -62,7 +62,7 @@ def record_save(instance: Message, created: bool, raw: bool = False, **_: Any) -
     """Recipients by name are added after the message, each as a delivery."""
     if raw:
         return
-    with writing(instance.project_id):
+    with write_transaction(instance.project_id):
         if created:
             _record_new(instance)
             return
@@ -78,13 +78,13 @@ def record_save(instance: Message, created: bool, raw: bool = False, **_: Any) -
 @receiver(pre_delete, sender=Message)
 def wait_for_turn(instance: Message, origin: Any = None, **_: Any) -> None:
     if _is_meant(origin):
-        join_queue(instance.project_id)
+        acquire_write_lock(instance.project_id)
 
 
 @receiver(post_delete, sender=Message)
 def record_delete(instance: Message, origin: Any = None, **_: Any) -> None:
     if _is_meant(origin):
-        with writing(instance.project_id):
+        with write_transaction(instance.project_id):
             record_deleted(
                 project_id=instance.project_id, agent_id=_actor(), message_id=instance.pk, at=clock.now()
             )
@@ -110,7 +110,7 @@ def record_delivery(instance: Delivery, created: bool, raw: bool = False, **_: A
     if raw:
         return
     name, acked_at = instance._ctxhub_was  # type: ignore[attr-defined]
-    with writing(instance.project_id):
+    with write_transaction(instance.project_id):
         if name != instance.name:
             index_again(instance.project_id, "message", [instance.message_id])
         if created:

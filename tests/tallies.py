@@ -9,7 +9,7 @@ from memory.models import Constraint, Context, Decision, Memory, Scratchpad, Wor
 from messaging.models import Message
 from tracking.models import FileChange, Resource
 
-Figures = dict[tuple[str, int, int], int]
+Stats = dict[tuple[str, int, int], int]
 
 COUNTED: dict[str, tuple[type[Model], bool, bool]] = {
     "decision": (Decision, True, True),
@@ -25,12 +25,12 @@ COUNTED: dict[str, tuple[type[Model], bool, bool]] = {
 """Of each tallied noun: its model, and whether it has a layer and a status."""
 
 
-def tallied(project: Project) -> Figures:
+def tallied(project: Project) -> Stats:
     rows = Tally.objects.in_project(project).values_list("noun", "layer", "status", "count")
     return {(noun, layer, status): count for noun, layer, status, count in rows if count}
 
 
-def counted(project: Project) -> Figures:
+def counted(project: Project) -> Stats:
     found: Counter[tuple[str, int, int]] = Counter()
     for noun, (model, has_layer, has_status) in COUNTED.items():
         for row in model._base_manager.filter(project=project):

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from ctxhub.core.events.services.retention import Ageing, ageing, chores
+from ctxhub.core.events.services.retention import RetentionRule, cleanup_tasks, retention_rules
 from tracking.services.changes import remove_changes
 from tracking.services.leases import forget_leases
 from tracking.sql.changes import count_before
@@ -12,5 +12,7 @@ def count_changes(project_id: int, before: datetime, *, sparing: bool) -> int:
     return count_before(project_id, before)
 
 
-ageing.append(Ageing("changes", lambda config: config.changes_last, count_changes, remove_changes))
-chores.append(forget_leases)
+retention_rules.append(
+    RetentionRule("changes", lambda config: config.changes_last, count_changes, remove_changes)
+)
+cleanup_tasks.append(forget_leases)

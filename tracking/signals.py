@@ -9,7 +9,7 @@ from django.dispatch import receiver
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import current
-from ctxhub.core.kit.transactions import join_queue, writing
+from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.search.services.index import index_again
 from ctxhub.core.vocabulary.services.names import register_agent
 from tracking.history.changes import count_files, record_changes, record_correction
@@ -25,7 +25,7 @@ from tracking.sql.leases import LeaseRow, read_leases
 def count_file(instance: Resource, created: bool, raw: bool = False, **_: Any) -> None:
     if raw:
         return
-    with writing(instance.project_id):
+    with write_transaction(instance.project_id):
         index_again(instance.project_id, "resource", [instance.pk])
         if created:
             count_files(instance.project_id, 1)
@@ -36,7 +36,7 @@ def count_file(instance: Resource, created: bool, raw: bool = False, **_: Any) -
 @receiver(post_delete, sender=Resource)
 def count_file_that_went(instance: Resource, origin: Any = None, **_: Any) -> None:
     if _is_meant(origin, Resource):
-        with writing(instance.project_id):
+        with write_transaction(instance.project_id):
             count_files(instance.project_id, -1)
 
 
@@ -45,7 +45,7 @@ def keep_what_was(instance: FileChange, raw: bool = False, **_: Any) -> None:
     """Remember the stored row; who acts is the author of a new one, unless the writer names another."""
     if raw:
         return
-    join_queue(instance.project_id)
+    acquire_write_lock(instance.project_id)
     stored = _stored_change(instance)
     instance._ctxhub_was = _recorded(stored) if stored else None  # type: ignore[attr-defined]
     if stored is None and instance.agent_id is None and (caller := current()):
@@ -62,7 +62,7 @@ def record_save(
     stored = instance if update_fields is None else _stored_change(instance)
     assert stored is not None
     was, now, at = getattr(instance, "_ctxhub_was", None), _recorded(stored), clock.now()
-    with writing(instance.project_id):
+    with write_transaction(instance.project_id):
         if was is None:
             record_changes(project_id=instance.project_id, agent_id=instance.agent_id, changes=[now], at=at)
         elif was != now:
@@ -80,7 +80,7 @@ def record_save(
 def record_delete(instance: FileChange, origin: Any = None, **_: Any) -> None:
     if not _is_meant(origin, FileChange):
         return
-    with writing(instance.project_id):
+    with write_transaction(instance.project_id):
         record_correction(
             project_id=instance.project_id,
             agent_id=_acting_agent(instance.project_id),
@@ -114,7 +114,7 @@ def _recorded(change: FileChange) -> Recorded:
 @receiver([pre_save, pre_delete], sender=Lease)
 def keep_what_lease_was(instance: Lease, raw: bool = False, **_: Any) -> None:
     if not raw:
-        join_queue(instance.project_id)
+        acquire_write_lock(instance.project_id)
         instance._ctxhub_was = _lease_row(instance)  # type: ignore[attr-defined]
 
 
@@ -143,7 +143,7 @@ def _what_happened(lease: Lease, was: LeaseRow | None, now: LeaseRow) -> Verb | 
 
 
 def _record_lease(lease: Lease, verb: Verb, row: LeaseRow) -> None:
-    with writing(lease.project_id):
+    with write_transaction(lease.project_id):
         record_leases(
             project_id=lease.project_id,
             agent_id=_acting_agent(lease.project_id) or lease.agent_id,

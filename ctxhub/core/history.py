@@ -15,13 +15,13 @@ from django.db.models import Model, QuerySet
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
 
 from ctxhub.core.events.services import events
-from ctxhub.core.events.services.counters import Place, place, tally
+from ctxhub.core.events.services.counters import CounterKey, add_to_counters, counter_key
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import current
 from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.kit.rows import RowT, Table
-from ctxhub.core.kit.transactions import join_queue, writing
+from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.search.documents import Document
 from ctxhub.core.search.services.index import forget, index_documents
 from ctxhub.core.search.words_shown import Fields, ids_showing
@@ -101,19 +101,19 @@ class History(Generic[RowT]):
             return {"changed": change.changed}
         return {"note": note} if (note := self.note(change.row)) else {}
 
-    def count(self, changes: Sequence[Change[RowT]]) -> Counter[Place]:
+    def count(self, changes: Sequence[Change[RowT]]) -> Counter[CounterKey]:
         """By how much the counters change."""
-        counts: Counter[Place] = Counter()
+        counts: Counter[CounterKey] = Counter()
         for change in changes if self.is_counted else ():
             for row, by in ((change.old, -1), (change.new, 1)):
                 if row:
                     counts[self.place_of(row)] += by
         return counts
 
-    def place_of(self, row: RowT) -> Place:
+    def place_of(self, row: RowT) -> CounterKey:
         """The counter that a row is counted by."""
         values = {column: getattr(row, column) for column in self.counted_by}
-        return place(self.kind, values.get("layer_id"), values.get("status", 0))
+        return counter_key(self.kind, values.get("layer_id"), values.get("status", 0))
 
     def before_save(self, project_id: int, old: RowT, new: RowT) -> Any:
         """Keep what a save through the ORM overwrites; the answer is the `detail` of the change."""
@@ -283,7 +283,7 @@ class History(Generic[RowT]):
     ) -> None:
         """Words added or removed, from either end, are a change of each row. `pk_set` None: of all."""
         if action.startswith("pre_"):
-            join_queue(instance.project_id)
+            acquire_write_lock(instance.project_id)
             ids: Iterable[int] = [instance.pk]
             if reverse:
                 rows = getattr(instance, many.remote_field.get_accessor_name())
@@ -319,7 +319,7 @@ class History(Generic[RowT]):
         return model is self.table.model
 
     def _stored(self, instance: Any) -> RowT | None:
-        join_queue(instance.project_id)
+        acquire_write_lock(instance.project_id)
         return self.table.read(instance.project_id, [instance.pk]).get(instance.pk) if instance.pk else None
 
     def _signed(self, old: RowT | None, row: RowT) -> RowT:
@@ -334,13 +334,13 @@ class History(Generic[RowT]):
         if change.old is None or change.changed:
             self._record(project_id, [change])
         elif change.new and self.document(change.old) != self.document(change.new):
-            with writing(project_id):
+            with write_transaction(project_id):
                 self.index(project_id, [change])
 
     def _record(self, project_id: int, changes: Sequence[Change[RowT]], kept: Sequence[RowT] = ()) -> None:
         if changes:
             at, caller = clock.now(), current()
-            with writing(project_id):
+            with write_transaction(project_id):
                 agent_id = register_agent(caller, at) if caller else None
                 also = self.also_changed(project_id, agent_id, kept, at)
                 self.record(project_id=project_id, agent_id=agent_id, changes=[*changes, *also], at=at)
@@ -373,12 +373,12 @@ def record_changes(
     by_history: dict[History[Any], list[Change[Any]]] = {}
     for change in changes:
         by_history.setdefault(change.history, []).append(change)
-    counts: Counter[Place] = Counter()
+    counts: Counter[CounterKey] = Counter()
     states: dict[History[Any], Mapping[int, Any]] = {}
     for history, own in by_history.items():
         states[history] = history.before_record(project_id, agent_id, own, at)
         counts.update(history.count(own))
-    tally(project_id, counts)
+    add_to_counters(project_id, counts)
     for history, own in by_history.items():
         history.index(project_id, own, states[history])
     written = [change.history.event(change, at) for change in changes]

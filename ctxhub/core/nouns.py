@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from ctxhub.core.events.selectors.stats import Figures
+from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
 from ctxhub.core.registry import Noun, register
 
 
-def _counter(model: type[NamedRow]) -> Callable[[Figures], int]:
+def _counter(model: type[NamedRow]) -> Callable[[Stats], int]:
     return lambda figures: model.objects.in_project(figures.project_id).count()
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 from django.db import models
 from django.dispatch import Signal
 
-from ctxhub.core.events.selectors.stats import Figures
+from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.kit.inputs import PATH_LENGTH, clean_name
@@ -55,9 +55,9 @@ class Noun:
     kind: str
     plural: str
     model: type[models.Model]
-    count: Callable[[Figures], Count] | None = None
+    count: Callable[[Stats], Count] | None = None
     open: Callable[[int, Sequence[str], bool], Mapping[str, dict[str, Any]]] | None = None
-    by_layer: Callable[[Figures], Mapping[int, int]] | None = None
+    by_layer: Callable[[Stats], Mapping[int, int]] | None = None
     documents: Callable[[int, Sequence[int]], Sequence[Document]] | None = None
     showing: Callable[[NamedRow], Sequence[int]] | None = None
     unread: Callable[[Caller], int] | None = None

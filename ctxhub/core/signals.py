@@ -17,7 +17,7 @@ from ctxhub.core.accounts.services.access_tokens import forget_tokens
 from ctxhub.core.events.services.events import recorded
 from ctxhub.core.events.services.retention import cleanup_sometimes
 from ctxhub.core.kit.models import NamedRow
-from ctxhub.core.kit.transactions import join_queue, writing
+from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.models import AccessToken, Agent, Category, Layer, Project, Scope, Tag
 from ctxhub.core.registry import Noun, indexed_nouns, searched_nouns
 from ctxhub.core.search.services.index import forget, index_again
@@ -90,7 +90,7 @@ def follow_the_name(
     """What shows a word that is renamed is found by its new name."""
     if created or raw or (update_fields is not None and "name" not in update_fields):
         return
-    with writing(instance.project_id):
+    with write_transaction(instance.project_id):
         for noun in searched_nouns():
             if noun.showing:
                 index_again(instance.project_id, noun.kind, noun.showing(instance))
@@ -106,7 +106,7 @@ def keep_the_name(
     """Remember what a word was called, unless the writer has said it."""
     if raw or not instance.pk or instance.was or (update_fields is not None and "name" not in update_fields):
         return
-    join_queue(instance.project_id)
+    acquire_write_lock(instance.project_id)
     stored = type(instance).unscoped.filter(pk=instance.pk).values_list("name", flat=True)
     instance.was = stored.first() or ""
 
@@ -118,7 +118,7 @@ def keep_the_name(
 def record_the_new_name(instance: NamedRow, **_: Any) -> None:
     was, instance.was = instance.was, ""
     if was not in ("", instance.name):
-        with writing(instance.project_id):
+        with write_transaction(instance.project_id):
             record_new_name(instance, was)
 
 

@@ -19,7 +19,7 @@ from ctxhub.management.scenarios.decision import share_a_decision
 from ctxhub.management.scenarios.knowledge import keep_what_was_learned
 from ctxhub.management.scenarios.transcript import Answer, Unexpected
 from ctxhub.management.scenarios.work import work_side_by_side
-from ctxhub.management.temporary_server import ThrowAwayHub
+from ctxhub.management.temporary_server import TemporaryServer
 
 WIDTH = 100
 SECONDS_TO_ANSWER = 60.0  # Some calls wait for news.
@@ -59,7 +59,7 @@ class Agent:
         return answer, bool(result.is_error)
 
 
-async def converse(hub: ThrowAwayHub, tell: Callable[[str], None]) -> None:
+async def converse(hub: TemporaryServer, tell: Callable[[str], None]) -> None:
     async with _over_stdio(hub, "ada", tell) as ada:
         url = await anyio.to_thread.run_sync(hub.url)
         async with _over_http(url, hub.token, "ben", tell) as ben:
@@ -70,7 +70,7 @@ async def converse(hub: ThrowAwayHub, tell: Callable[[str], None]) -> None:
 
 
 @asynccontextmanager
-async def _over_stdio(hub: ThrowAwayHub, name: str, tell: Callable[[str], None]) -> AsyncIterator[Agent]:
+async def _over_stdio(hub: TemporaryServer, name: str, tell: Callable[[str], None]) -> AsyncIterator[Agent]:
     """In a process that the agent's client starts."""
     command, *rest = stdio_command(hub.project, name)
     program = StdioServerParameters(command=command, args=rest, env=dict(hub.environment))

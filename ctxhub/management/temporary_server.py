@@ -22,7 +22,7 @@ SECONDS_TO_STOP = 10
 
 
 @dataclass(frozen=True, slots=True)
-class ThrowAwayHub:
+class TemporaryServer:
     """`environment` leads any other process of ctxhub to the same database."""
 
     project: str
@@ -42,7 +42,7 @@ class ThrowAwayHub:
 
 
 @contextmanager
-def throw_away_hub(project: str) -> Iterator[ThrowAwayHub]:
+def temporary_server(project: str) -> Iterator[TemporaryServer]:
     """Run `setup`, then `serve` on a free port, with everything in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="ctxhub-") as name:
         folder = Path(name)
@@ -50,7 +50,7 @@ def throw_away_hub(project: str) -> Iterator[ThrowAwayHub]:
         _setup(project, environment)
         with _serving(environment, folder / "log") as server:
             token = (folder / "setup_token").read_text().split()[0]
-            yield ThrowAwayHub(project, token, environment, server, folder / "log")
+            yield TemporaryServer(project, token, environment, server, folder / "log")
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -18,12 +18,12 @@ from ctxhub.core.kit.headers import header_text
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.mcp import cross_origin, request_bodies
 from ctxhub.mcp.db_threads import in_thread
-from ctxhub.mcp.long_polling import patiently
+from ctxhub.mcp.long_polling import with_long_polling
 from ctxhub.mcp.periodic_cleanup import keep_house
 from ctxhub.mcp.refusals import FAILURE, in_our_words, refuse, refuse_media_type, send_json, status_of
 from ctxhub.mcp.request_bodies import Gone, TooLong, TooSlow, whole_body, with_body
 from ctxhub.mcp.server import Context, Surface, build_server
-from ctxhub.mcp.worker_threads import Lanes
+from ctxhub.mcp.worker_threads import WorkerThreads
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -52,7 +52,7 @@ class Dispatcher:
         self._django = django
         self._admit = admit
         self._keeps_house = keeps_house
-        self._lanes = Lanes()
+        self._lanes = WorkerThreads()
         self._serves_mcp = mode in ("both", "mcp")
         self._serves_django = mode in ("both", "api")
         self._manager = StreamableHTTPSessionManager(
@@ -87,7 +87,7 @@ class Dispatcher:
         except Gone:
             return
         else:
-            for message in await patiently(lambda: self._ask_django(scope, with_body(body, receive))):
+            for message in await with_long_polling(lambda: self._ask_django(scope, with_body(body, receive))):
                 await send(message)
 
     async def _ask_django(self, scope: Scope, receive: Receive) -> list[MutableMapping[str, Any]]:

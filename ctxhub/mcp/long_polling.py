@@ -4,19 +4,19 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import TypeVar
 
-from ctxhub.core.events.waiting import Patience
+from ctxhub.core.events.waiting import LongPoll
 from ctxhub.mcp.watch import watch
 
 T = TypeVar("T")
 
 
-async def patiently(attempt: Callable[[], Awaitable[T]]) -> T:
+async def with_long_polling(attempt: Callable[[], Awaitable[T]]) -> T:
     """The answer of the first attempt that finds something, or of the last one in the time it asked for."""
-    patience, started = Patience(), monotonic()
-    with patience.at_work():
+    long_poll, started = LongPoll(), monotonic()
+    with long_poll.at_work():
         while True:
             answer = await attempt()
-            wanted, patience.wanted, patience.is_again = patience.wanted, None, True
+            wanted, long_poll.wanted, long_poll.is_again = long_poll.wanted, None, True
             if wanted is None:
                 return answer
             left = started + wanted.seconds - monotonic()

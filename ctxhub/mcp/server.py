@@ -18,7 +18,7 @@ from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.toolbox import dispatch
 from ctxhub.core.toolbox.surface import INSTRUCTIONS, find_call, list_tools, offered_tools
 from ctxhub.mcp.db_threads import in_thread, in_turn
-from ctxhub.mcp.long_polling import patiently
+from ctxhub.mcp.long_polling import with_long_polling
 from ctxhub.mcp.results import answer_result, error_result
 
 REQUEST_ID = "ctxhub/request_id"
@@ -79,7 +79,7 @@ def build_server(
                 if dispatch.writes(tool, arguments):
                     answer = await in_turn(caller.project_id, run)
                 else:
-                    answer = await patiently(partial(in_thread, run))
+                    answer = await with_long_polling(partial(in_thread, run))
             except CtxhubError as error:
                 return error_result(error)
             except Exception as error:

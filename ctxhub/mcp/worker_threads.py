@@ -12,15 +12,15 @@ from weakref import WeakValueDictionary
 
 from asgiref.sync import ThreadSensitiveContext
 
-LANES = 8
-LANES_OF_A_PROJECT = 4
+WORKER_THREADS = 8
+WORKER_THREADS_OF_A_PROJECT = 4
 
 _PROJECT = re.compile(r"/api/v1/projects/([^/]+)/")
 _READS = ("GET", "HEAD", "OPTIONS")
 
 
-class Lanes:
-    def __init__(self, count: int = LANES) -> None:
+class WorkerThreads:
+    def __init__(self, count: int = WORKER_THREADS) -> None:
         # Last in, first out: the thread whose connection is warm serves next.
         self._free: asyncio.LifoQueue[ThreadPoolExecutor] = asyncio.LifoQueue()
         for number in range(count):
@@ -34,15 +34,15 @@ class Lanes:
         Writers of one project follow one another anyway: they never wait in all lanes, so that others get on.
         """
         async with self._turn(method, path):
-            lane = await self._free.get()
+            worker_thread = await self._free.get()
             try:
-                async with ThreadSensitiveContext(executor=lane):
+                async with ThreadSensitiveContext(executor=worker_thread):
                     yield
             finally:
-                self._free.put_nowait(lane)
+                self._free.put_nowait(worker_thread)
 
     def _turn(self, method: str, path: str) -> asyncio.Semaphore:
         project = _PROJECT.match(path)
         if method in _READS or project is None:
             return asyncio.Semaphore()
-        return self._turns.setdefault(project[1], asyncio.Semaphore(LANES_OF_A_PROJECT))
+        return self._turns.setdefault(project[1], asyncio.Semaphore(WORKER_THREADS_OF_A_PROJECT))

@@ -21,7 +21,7 @@ class ConstraintHistory(History[ConstraintRow]):
         return constraint_document(row)
 
     def note(self, row: ConstraintRow) -> str:
-        return f"{row.category}, {row.spoken_priority}"
+        return f"{row.category}, {row.priority_label}"
 
     def verb(self, change: Change[ConstraintRow]) -> str:
         if "status" not in change.changed:

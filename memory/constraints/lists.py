@@ -5,13 +5,13 @@ from typing import Any, TypedDict, Unpack
 
 from django.db import connection
 
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, unknown_word
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_choice, clean_match, clean_name, clean_words
 from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.pages import Condition, ListPlan, Page, link_filters
 from ctxhub.core.kit.priority import Priority
-from ctxhub.core.vocabulary.selectors.names import Words, find_words, scope_ids_of
+from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary, scope_ids_of
 from memory.constraints.models import ConstraintStatus
 from memory.constraints.rows import CONSTRAINTS, ORDER, ConstraintRow, ranks_of
 
@@ -45,9 +45,9 @@ def list_constraints(project_id: int, *, full: bool = False, **query: Any) -> Li
     page = find_constraints(project_id, **query)
     rows = [
         [
-            *(row.id, row.category, preview(row.text, full=full), row.spoken_priority, row.layer),
-            *(list(row.tags), list(row.scopes), preview(row.reason, full=full), row.spoken_status),
-            *(row.agent, spoken(row.created_at)),
+            *(row.id, row.category, preview(row.text, full=full), row.priority_label, row.layer),
+            *(list(row.tags), list(row.scopes), preview(row.reason, full=full), row.status_label),
+            *(row.agent, format_time(row.created_at)),
         ]
         for row in page.rows
     ]
@@ -61,7 +61,7 @@ def _plan(project_id: int, filters: ConstraintFilters) -> ListPlan:
     by = clean_name(said, "by") if (said := filters.get("by")) else ""
     category = clean_name(said, "category", at_most=WORD_LENGTH) if (said := filters.get("category")) else ""
     categories = [category] if category else []
-    words = find_words(project_id, agent=by, tags=tags, categories=categories, layers=bool(layer))
+    words = find_vocabulary(project_id, agent=by, tags=tags, categories=categories, layers=bool(layer))
     tag_ids = [words.tags[tag.casefold()] for tag in tags if tag.casefold() in words.tags]
     scope_ids = scope_ids_of(project_id, scope) if scope else []
     conditions = _plain(words, filters)
@@ -79,7 +79,7 @@ def _plan(project_id: int, filters: ConstraintFilters) -> ListPlan:
     return ListPlan.along(linked, conditions, order=ORDER, ranges=ranks)
 
 
-def _plain(words: Words, filters: ConstraintFilters) -> list[Condition]:
+def _plain(words: Vocabulary, filters: ConstraintFilters) -> list[Condition]:
     conditions: list[Condition] = []
     if layer := filters.get("layer"):
         conditions.append(("d.layer_id = %s", [words.layer(clean_name(layer, "layer"))[0]]))

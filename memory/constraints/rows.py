@@ -25,11 +25,11 @@ class ConstraintRow(Row):
     reason: str = ""
 
     @property
-    def spoken_priority(self) -> str:
+    def priority_label(self) -> str:
         return str(Priority(self.priority).label)
 
     @property
-    def spoken_status(self) -> str:
+    def status_label(self) -> str:
         return str(ConstraintStatus(self.status).label)
 
     @property

@@ -15,6 +15,6 @@ def constraint_document(row: ConstraintRow) -> Document:
         tags=sorted(row.tags, key=str.casefold),
         agent_id=row.agent_id,
         layer_id=row.layer_id,
-        mark="" if row.status == ConstraintStatus.ACTIVE else row.spoken_status,
+        mark="" if row.status == ConstraintStatus.ACTIVE else row.status_label,
         unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(row.paths)),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import preview
@@ -28,15 +28,15 @@ def constraint_item(row: ConstraintRow) -> dict[str, Any]:
         "id": row.id,
         "category": row.category,
         "text": row.text,
-        "priority": row.spoken_priority,
+        "priority": row.priority_label,
         "layer": row.layer,
         "tags": list(row.tags),
         "scopes": list(row.scopes),
         "paths": list(row.paths),
         "reason": row.reason,
-        "status": row.spoken_status,
+        "status": row.status_label,
         "agent": row.agent,
-        "at": spoken(row.created_at),
+        "at": format_time(row.created_at),
     }
 
 
@@ -53,6 +53,6 @@ def _digest(row: ConstraintRow) -> dict[str, Any]:
     return {
         "category": row.category,
         "text": preview(row.text),
-        "priority": row.spoken_priority,
-        "status": row.spoken_status,
+        "priority": row.priority_label,
+        "status": row.status_label,
     }

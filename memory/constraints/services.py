@@ -11,9 +11,9 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import clean_text
 from ctxhub.core.kit.priority import Priority
-from ctxhub.core.kit.transactions import writing
-from ctxhub.core.kit.unset import UNSET, Unset, given
-from ctxhub.core.vocabulary.selectors.names import Words, find_words
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.kit.unset import UNSET, Unset, if_set
+from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_agent, register_words
 from memory.constraints.history import HISTORY
 from memory.constraints.inputs import ConstraintArguments, ConstraintFields, clean_constraint
@@ -46,13 +46,13 @@ def add_constraint(
     has that was said otherwise. A new category is registered; raises InvalidInput for an unknown layer.
     """
     fields = clean_constraint(caller, category=category, text=text, **rest)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         at = clock.now()
-        words = find_words(
+        words = find_vocabulary(
             caller.project_id,
             agent=caller.agent,
-            tags=given(fields.tags, ()),
-            scopes=given(fields.scopes, ()),
+            tags=if_set(fields.tags, ()),
+            scopes=if_set(fields.scopes, ()),
             categories=[fields.category],
             layers=bool(fields.layer),
         )
@@ -83,7 +83,7 @@ def change_status(
 ) -> StatusAnswer:
     """Whether it must hold; what has the status already stays as it is. Raises NotFound for an unknown id."""
     reason = clean_text(reason, "reason", caller)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         row = get_constraint(caller.project_id, constraint_id)
         if is_change := row.status != status:
             _write_status(caller, row, status, reason, clock.now())
@@ -92,7 +92,7 @@ def change_status(
 
 def delete_constraint(*, caller: Caller, constraint_id: int) -> None:
     """Remove what should never have been written; that there was one stays in the log."""
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         row = get_constraint(caller.project_id, constraint_id)
         at = clock.now()
         agent_id = register_agent(caller, at)
@@ -102,14 +102,14 @@ def delete_constraint(*, caller: Caller, constraint_id: int) -> None:
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
-def _wanted(caller: Caller, fields: ConstraintFields, words: Words, at: datetime) -> ConstraintRow:
+def _wanted(caller: Caller, fields: ConstraintFields, words: Vocabulary, at: datetime) -> ConstraintRow:
     """The constraint that was asked for, as it would be if it is new."""
     layer_id, layer = words.layer(fields.layer) if not isinstance(fields.layer, Unset) else (None, None)
     return ConstraintRow(
         category=fields.category,
         category_id=words.categories.get(fields.category.casefold(), 0),
         text=fields.text,
-        priority=given(fields.priority, Priority.MEDIUM),
+        priority=if_set(fields.priority, Priority.MEDIUM),
         status=ConstraintStatus.ACTIVE,
         agent=caller.agent,
         agent_id=words.agent_id,
@@ -117,14 +117,14 @@ def _wanted(caller: Caller, fields: ConstraintFields, words: Words, at: datetime
         updated_at=at,
         layer=layer,
         layer_id=layer_id,
-        tags=given(fields.tags, ()),
-        scopes=given(fields.scopes, ()),
-        paths=given(fields.paths, ()),
-        reason=given(fields.reason, ""),
+        tags=if_set(fields.tags, ()),
+        scopes=if_set(fields.scopes, ()),
+        paths=if_set(fields.paths, ()),
+        reason=if_set(fields.reason, ""),
     )
 
 
-def _create(caller: Caller, wanted: ConstraintRow, words: Words, at: datetime) -> int:
+def _create(caller: Caller, wanted: ConstraintRow, words: Vocabulary, at: datetime) -> int:
     register_words(
         words,
         caller=caller,

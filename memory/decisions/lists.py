@@ -7,7 +7,7 @@ from django.db import connection
 
 from ctxhub.core.events.selectors.events import moment_of
 from ctxhub.core.kit import sql
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, unknown_word
 from ctxhub.core.kit.inputs import (
     clean_choice,
@@ -23,7 +23,7 @@ from ctxhub.core.kit.pages import Condition, ListPlan, Page, link_filters
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope, read_object_ids
-from ctxhub.core.vocabulary.selectors.names import Words, find_words, scope_ids_of
+from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary, scope_ids_of
 from memory.decisions.models.decision import DecisionStatus
 from memory.decisions.rows.decisions import DECISIONS, LISTED, DecisionRow
 
@@ -70,8 +70,8 @@ def list_decisions(project_id: int, *, full: bool = False, **query: Any) -> List
     page = find_decisions(project_id, fields=LISTED, **query)
     rows = [
         [
-            *(row.key, preview(row.spoken_value, full=full), row.version, row.spoken_status, row.layer),
-            *(list(row.tags), list(row.scopes), row.agent, spoken(row.updated_at)),
+            *(row.key, preview(row.typed_value, full=full), row.version, row.status_label, row.layer),
+            *(list(row.tags), list(row.scopes), row.agent, format_time(row.updated_at)),
         ]
         for row in page.rows
     ]
@@ -85,7 +85,7 @@ def _plan(project_id: int, sort: str, order: Sequence[str], filters: DecisionFil
     scope, layer = filters.get("scope"), filters.get("layer")
     by = clean_name(said, "by") if (said := filters.get("by")) else ""
     text = clean_query(said, "text") if (said := filters.get("text")) else ""
-    words = find_words(project_id, agent=by, tags=[*tags, *excluded], layers=bool(layer))
+    words = find_vocabulary(project_id, agent=by, tags=[*tags, *excluded], layers=bool(layer))
     tag_ids = [words.tags[tag.casefold()] for tag in tags if tag.casefold() in words.tags]
     scope_ids = scope_ids_of(project_id, scope) if scope else []
     conditions = _plain(project_id, words, filters)
@@ -120,7 +120,7 @@ def answering_ids(project_id: int, text: str, scope: Scope) -> list[int]:
     return read_object_ids(narrowing, parse_filter(project_id, text))
 
 
-def _scope(words: Words, tags: Sequence[str], match_all: bool, filters: DecisionFilters) -> Scope:
+def _scope(words: Vocabulary, tags: Sequence[str], match_all: bool, filters: DecisionFilters) -> Scope:
     """What the index knows of the other filters, so that it gives no more than it has to."""
     named = [tag_word(tag) for tag in tags]
     scope = [[name] for name in named] if match_all else [named] if named else []
@@ -141,7 +141,7 @@ def clean_status(filters: DecisionFilters) -> DecisionStatus | None:
         raise unknown_word("status", said, [*DecisionStatus.labels, "any"]) from None
 
 
-def _plain(project_id: int, words: Words, filters: DecisionFilters) -> list[Condition]:
+def _plain(project_id: int, words: Vocabulary, filters: DecisionFilters) -> list[Condition]:
     conditions: list[Condition] = []
     if key := filters.get("key"):
         conditions.append(("d.key = %s", [clean_name(key, "key")]))

@@ -9,7 +9,7 @@ from django.dispatch import receiver
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import current
-from ctxhub.core.kit.transactions import join_queue, writing
+from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.search.services.index import forgotten
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.memories.history.relationships import Verb, change_of, record_relationships
@@ -33,7 +33,7 @@ def keep_what_was(
     """Remember the stored row. A change gets its time, a new one its author."""
     if raw:
         return
-    join_queue(instance.project_id)
+    acquire_write_lock(instance.project_id)
     old = Relationship.unscoped.filter(pk=instance.pk).first() if instance.pk else None
     saved = [name for name in SAVED if update_fields is None or name in update_fields]
     is_change = any(getattr(instance, name) != getattr(old, name, None) for name in saved)
@@ -68,7 +68,7 @@ def record_delete(instance: Relationship, origin: Any = None, **_: Any) -> None:
 
 def _record(row: Relationship, verb: Verb) -> None:
     at, caller = clock.now(), current()
-    with writing(row.project_id):
+    with write_transaction(row.project_id):
         agent_id = register_agent(caller, at) if caller else None
         change = change_of(verb, row.pk, row.source, row.target, row.relation, row.strength)
         record_relationships(project_id=row.project_id, agent_id=agent_id, changes=[change], at=at)

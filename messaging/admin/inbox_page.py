@@ -27,7 +27,7 @@ def inbox_page(model_admin: ProjectAdmin, request: HttpRequest, agent: Agent) ->
         f"Inbox of {agent}",
         agent=agent,
         project=agent.project,
-        rows=[(message, to_ack, message.spoken_state(now)) for message, to_ack in rows],
+        rows=[(message, to_ack, message.state_label(now)) for message, to_ack in rows],
         is_whole=is_whole,
         next=make_cursor(last.priority, last.at.isoformat(), last.id) if last else None,
         **COLOURS,

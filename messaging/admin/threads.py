@@ -93,7 +93,7 @@ def conversation(project_id: int, message_id: int, *, own: str, after: int = 0) 
                 recipients=recipients,
                 read=read,
                 acked=acked,
-                state=row.spoken_state(now),
+                state=row.state_label(now),
                 is_own=row.sender.casefold() == own.casefold(),
                 own_receipt=mine.get(row.id),
             )

@@ -8,7 +8,7 @@ from ctxhub.core.events import waiting
 from ctxhub.core.events.selectors.events import latest_cursor, moment_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_choice, clean_limit, clean_moment
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor
 from ctxhub.core.kit.priority import Priority
@@ -16,7 +16,7 @@ from messaging.models import MessageType
 from messaging.rows import MessageRow
 from messaging.selectors.states import clean_state
 from messaging.sql import inbox as sql
-from messaging.sql.inbox import InboxWalk, Place
+from messaging.sql.inbox import InboxQuery, Place
 
 COLUMNS = ("id", "from", "to", "type", "priority", "text", "payload", "thread", "ack", "at")
 
@@ -25,7 +25,7 @@ def find_inbox(
     project_id: int, folded: str, now: datetime, *, unread: bool, limit: int, after: Place | None = None
 ) -> list[tuple[MessageRow, bool]]:
     """A page of the messages to an agent, each with whether it is still to be acknowledged."""
-    return sql.read_inbox(InboxWalk(project_id, folded, now, unread=unread), limit, after)
+    return sql.read_inbox(InboxQuery(project_id, folded, now, unread=unread), limit, after)
 
 
 def list_inbox(
@@ -44,7 +44,7 @@ def list_inbox(
     `since` looks at the time of the message. Whoever has no mailbox yet sees nothing: see open_mailbox.
     """
     limit = clean_limit(limit)
-    walk = InboxWalk(
+    walk = InboxQuery(
         caller.project_id,
         caller.agent.casefold(),
         clock.now(),
@@ -97,6 +97,6 @@ def unread_of(project_id: int, folded: Sequence[str]) -> dict[str, int]:
 
 def _row(message: MessageRow, to_ack: bool) -> list[Any]:
     return [
-        *(message.id, message.sender, message.to, message.spoken_type, message.spoken_priority),
-        *(message.text, message.payload, message.thread, to_ack or None, spoken(message.at)),
+        *(message.id, message.sender, message.to, message.type_label, message.priority_label),
+        *(message.text, message.payload, message.thread, to_ack or None, format_time(message.at)),
     ]

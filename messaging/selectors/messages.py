@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import clock
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_limit
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
@@ -47,11 +47,11 @@ def message_item(message: MessageRow, now: datetime | None = None) -> dict[str, 
         "id": message.id,
         "from": message.sender,
         "to": message.to,
-        "type": message.spoken_type,
-        "priority": message.spoken_priority,
+        "type": message.type_label,
+        "priority": message.priority_label,
         "text": message.text,
         "thread": message.thread,
-        "at": spoken(message.at),
+        "at": format_time(message.at),
     }
     due = message.ack_due_at
     is_held = message.is_held(now)
@@ -59,10 +59,10 @@ def message_item(message: MessageRow, now: datetime | None = None) -> dict[str, 
         "payload": message.payload,
         "reply_to": message.reply_to,
         "ack": message.ack or None,
-        "ack_due": spoken(due) if due else None,
-        "state": message.spoken_state(now),
+        "ack_due": format_time(due) if due else None,
+        "state": message.state_label(now),
         "by": message.by if is_held or message.state == RequestState.DONE else None,
-        "claimed_until": spoken(message.claimed_until) if is_held and message.claimed_until else None,
+        "claimed_until": format_time(message.claimed_until) if is_held and message.claimed_until else None,
         "result_refs": list(message.result_refs) or None,
     }
     return always | {name: value for name, value in perhaps.items() if value is not None}
@@ -104,7 +104,7 @@ def list_receipts(
     return Listing(
         RECEIPT_COLUMNS,
         [
-            [name, read_at and spoken(read_at), acked_at and spoken(acked_at)]
+            [name, read_at and format_time(read_at), acked_at and format_time(acked_at)]
             for name, read_at, acked_at, _ in found[:limit]
         ],
         next=make_cursor(found[limit - 1][3]) if len(found) > limit else None,
@@ -130,7 +130,7 @@ def open_messages(project_id: int, names: Sequence[str], full: bool) -> dict[str
 
 
 def _digest(message: MessageRow) -> dict[str, Any]:
-    return {"from": message.sender, "type": message.spoken_type, "text": preview(message.text)}
+    return {"from": message.sender, "type": message.type_label, "text": preview(message.text)}
 
 
 def _thread_row(message: MessageRow, now: datetime) -> list[Any]:

@@ -3,7 +3,7 @@
 from ctxhub.core.accounts.services.agents import find_agent
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.vocabulary.services.names import register_agent
 
 
@@ -14,5 +14,5 @@ def open_mailbox(caller: Caller) -> None:
     message.
     """
     if find_agent(caller.project_id, caller.agent) is None:
-        with writing(caller.project_id):
+        with write_transaction(caller.project_id):
             register_agent(caller, clock.now())

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
 from ctxhub.core.vocabulary.services.names import register_agent
 from messaging.history import Sent, record_sent
@@ -44,7 +44,7 @@ def send_message(*, caller: Caller, text: str, **rest: Unpack[MessageArguments])
     `reply_to`. `unknown` in the answer: names that no agent of the project has had; they are delivered to.
     """
     fields = clean_message(caller, text=text, **rest)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         [outcome] = _send(caller, [fields])
         if isinstance(outcome, CtxhubError):
             raise outcome

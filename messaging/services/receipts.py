@@ -10,7 +10,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.vocabulary.services.names import register_agent
 from messaging.history import record_changes
 from messaging.inputs import clean_ids
@@ -42,7 +42,7 @@ def read_messages_of(
     folded = caller.agent.casefold()
     marked = 0
     while True:
-        with writing(caller.project_id):
+        with write_transaction(caller.project_id):
             at = clock.now()
             register_agent(caller, at)
             if wanted is not None:
@@ -61,7 +61,7 @@ def acknowledge_messages(*, caller: Caller, ids: Sequence[int]) -> AckAnswer:
     """
     wanted = clean_ids(ids)
     folded = caller.agent.casefold()
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         at = clock.now()
         agent_id = register_agent(caller, at)
         addressed = addressed_to(caller.project_id, folded, wanted)

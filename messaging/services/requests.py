@@ -9,11 +9,11 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import Conflict, InvalidInput
 from ctxhub.core.kit.inputs import LIST_LENGTH, clean_from_to, refuse_secret
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.registry import split_ref
 from ctxhub.core.vocabulary.services.names import register_agent
 from messaging.history import claim_data, done_data, record_changes
@@ -52,7 +52,7 @@ def claim_request(
         raise InvalidInput("Give id, or next: true.", missing=[] if following else ["id"])
     wanted = None if message_id is None else clean_id(message_id, "id")
     clean_from_to(minutes, "minutes", 1, LONGEST_MINUTES)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         at = clock.now()
         agent_id = register_agent(caller, at)
         row_id = wanted or next_request(caller.project_id, caller.agent.casefold(), at)
@@ -85,7 +85,7 @@ def finish_request(
     """
     message_id = clean_id(message_id, "id")
     refs = _clean_refs(caller, result_refs or ())
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         at = clock.now()
         agent_id = register_agent(caller, at)
         message = _request_for(caller, message_id)
@@ -117,7 +117,7 @@ def _request_for(caller: Caller, message_id: int) -> MessageRow:
         raise not_addressed(caller, [message_id])
     if not message.is_request:
         raise InvalidInput(
-            f"message {message_id} is no request, but of the type {message.spoken_type}.",
+            f"message {message_id} is no request, but of the type {message.type_label}.",
             hint=f"{operation('message inbox')} with type request and state open shows what can be claimed.",
         )
     return message
@@ -125,7 +125,7 @@ def _request_for(caller: Caller, message_id: int) -> MessageRow:
 
 def _refuse_held(message: MessageRow, caller: Caller, at: datetime) -> None:
     if message.is_held(at) and not _is_own(message, caller):
-        until = spoken(message.claimed_until) if message.claimed_until else ""
+        until = format_time(message.claimed_until) if message.claimed_until else ""
         raise Conflict(
             f"message {message.id} is claimed by {message.by!r} until {until}.",
             hint="Take another with next: true, or wait.",

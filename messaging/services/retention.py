@@ -4,10 +4,10 @@ from collections import Counter
 from datetime import datetime, timedelta
 
 from ctxhub.core.accounts.services.visitors import named_in
-from ctxhub.core.events.services.counters import place, tally
-from ctxhub.core.events.services.retention import Ageing, ageing, chores
+from ctxhub.core.events.services.counters import add_to_counters, counter_key
+from ctxhub.core.events.services.retention import RetentionRule, cleanup_tasks, retention_rules
 from ctxhub.core.kit import clock
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.services.index import forget
 from messaging.history import record_changes
 from messaging.sql.retention import count_old, mark_overdue, mark_settled, overdue, remove_old, waiting_for
@@ -28,14 +28,14 @@ def remove_old_messages(project_id: int, before: datetime, *, sparing: bool, at_
     read. Answers to what goes stay in their thread.
     """
     removed = remove_old(project_id, before, _unread_until() if sparing else None, at_most)
-    tally(project_id, Counter({place("message"): -len(removed)}))
+    add_to_counters(project_id, Counter({counter_key("message"): -len(removed)}))
     forget(project_id, "message", removed)
     return len(removed)
 
 
 def tell_overdue(project_id: int, now: datetime) -> None:
     """One event for each message that somebody should have acknowledged by now."""
-    with writing(project_id):
+    with write_transaction(project_id):
         due = overdue(project_id, now, TOLD_AT_ONCE)
         if settled := [message_id for message_id, _, is_waiting in due if not is_waiting]:
             mark_settled(settled)
@@ -60,9 +60,9 @@ def _unread_until() -> datetime:
     return clock.now() - UNREAD_LAST
 
 
-ageing.append(
-    Ageing("messages", lambda config: config.messages_last, count_old_messages, remove_old_messages)
+retention_rules.append(
+    RetentionRule("messages", lambda config: config.messages_last, count_old_messages, remove_old_messages)
 )
-chores.append(tell_overdue)
+cleanup_tasks.append(tell_overdue)
 # Whoever is addressed stays: the message is for them.
 named_in.append(("messaging_delivery", "folded"))

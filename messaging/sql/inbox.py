@@ -25,7 +25,7 @@ KINDS: tuple[Kind, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class InboxWalk:
+class InboxQuery:
     """What is looked for under a name. `now` tells a claim that holds from one that has expired."""
 
     project_id: int
@@ -46,19 +46,19 @@ class InboxWalk:
         ]
 
 
-def read_inbox(walk: InboxWalk, limit: int, after: Place | None) -> list[tuple[MessageRow, bool]]:
+def read_inbox(walk: InboxQuery, limit: int, after: Place | None) -> list[tuple[MessageRow, bool]]:
     """A page of messages, each with whether the agent has still to acknowledge it."""
-    arms = list(_arms(walk, limit, after))
-    if not arms:
+    branches = list(_branches(walk, limit, after))
+    if not branches:
         return []
-    found = " UNION ALL ".join(statement for statement, _ in arms)
+    found = " UNION ALL ".join(statement for statement, _ in branches)
     statement = f"""
         WITH page AS MATERIALIZED (
             SELECT id FROM ({found}) u ORDER BY priority DESC, at DESC, message_id DESC LIMIT %s)
         SELECT m.ack AND d.acked_at IS NULL, {selected()}
         FROM page CROSS JOIN messaging_delivery d JOIN messaging_message m ON m.id = d.message_id {JOINED}
         WHERE d.id = page.id ORDER BY d.priority DESC, d.at DESC, d.message_id DESC"""  # noqa: S608
-    values = [value for _, arm_values in arms for value in arm_values]
+    values = [value for _, arm_values in branches for value in arm_values]
     return [(as_row(row), bool(to_ack)) for to_ack, *row in sql.rows(statement, [*values, limit])]
 
 
@@ -97,7 +97,7 @@ def _stored_as(state: RequestState) -> tuple[RequestState, ...]:
     return (RequestState.OPEN, RequestState.CLAIMED) if state == RequestState.OPEN else (state,)
 
 
-def _arms(walk: InboxWalk, limit: int, after: Place | None) -> Iterator[tuple[str, list[Any]]]:
+def _branches(walk: InboxQuery, limit: int, after: Place | None) -> Iterator[tuple[str, list[Any]]]:
     """The index leads with type and state, so each has a walk of its own; with `since` each priority too."""
     priorities: Sequence[Priority | None] = [walk.priority]
     if walk.since and not walk.priority:
@@ -109,7 +109,7 @@ def _arms(walk: InboxWalk, limit: int, after: Place | None) -> Iterator[tuple[st
 
 
 def _arm(
-    walk: InboxWalk,
+    walk: InboxQuery,
     kind: MessageType,
     state: RequestState,
     priority: Priority | None,
@@ -148,7 +148,7 @@ def _arm(
     return statement, [*values, limit]
 
 
-def _index(walk: InboxWalk) -> str:
+def _index(walk: InboxQuery) -> str:
     """SQLite finds both indexes as good, and would look for the unread among all."""
     if connection.vendor != "sqlite":
         return ""

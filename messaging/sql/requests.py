@@ -13,15 +13,15 @@ def next_request(project_id: int, folded: str, now: datetime) -> int | None:
 
     Each priority is a walk of its own: the index has the newest first, and it is the oldest that is next.
     """
-    arms, values = [], []
+    branches, values = [], []
     for priority in Priority:
         for state, condition, more in (
             (RequestState.OPEN, "", []),
             (RequestState.CLAIMED, _EXPIRED, [sql.stored_time(now)]),
         ):
-            arms.append(_ARM.format(condition))
+            branches.append(_ARM.format(condition))
             values += [project_id, folded, MessageType.REQUEST.value, state.value, priority.value, *more]
-    statement = f"{' UNION ALL '.join(arms)} ORDER BY priority DESC, at, message_id LIMIT 1"
+    statement = f"{' UNION ALL '.join(branches)} ORDER BY priority DESC, at, message_id LIMIT 1"
     found: list[Any] = sql.rows(statement, values)
     return found[0][0] if found else None
 

@@ -7,7 +7,7 @@ from django.db import DatabaseError
 
 from ctxhub.core.accounts.services import agents
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent
 from ctxhub.core.toolbox.dispatch import call
 from tests.hub import McpClient, RestClient
@@ -34,7 +34,7 @@ def test_reading_waits_for_nobody_who_writes(ada: Caller) -> None:
     if connection.vendor == "sqlite":
         call(ada, "hub", {"action": "stats"})
     read = threading.Thread(target=call, args=(ada, "hub", {"action": "stats"}))
-    with writing(ada.project_id):
+    with write_transaction(ada.project_id):
         read.start()
         read.join(timeout=5)
         assert not read.is_alive()

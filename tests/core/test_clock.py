@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from ctxhub.core.kit.clock import EventCursor, parse_moment, spoken
+from ctxhub.core.kit.clock import EventCursor, format_time, parse_moment
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_moment
 
@@ -72,7 +72,7 @@ def test_what_cannot_be_read_is_refused_and_shown_how(said: str) -> None:
 
 
 def test_times_are_spoken_in_utc_to_the_second() -> None:
-    assert spoken(datetime.fromisoformat("2026-11-21T13:00:00.999999+01:00")) == "2026-11-21T12:00:00Z"
+    assert format_time(datetime.fromisoformat("2026-11-21T13:00:00.999999+01:00")) == "2026-11-21T12:00:00Z"
 
 
 @pytest.mark.parametrize("nothing", [None, ""])

@@ -4,7 +4,7 @@ import pytest
 
 from ctxhub.core import registry
 from ctxhub.core.admin.layer_chart import Bar
-from ctxhub.core.events.services.retention import ageing, in_words
+from ctxhub.core.events.services.retention import in_words, retention_rules
 from ctxhub.core.hub.selectors.hub import summarise_layers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Category, Project
@@ -19,7 +19,7 @@ def singulars() -> dict[str, str]:
 
 
 def test_what_is_cleaned_is_counted_in_words() -> None:
-    cleaned = [kind.plural for kind in ageing] + ["workflows", "scratchpads"]
+    cleaned = [kind.plural for kind in retention_rules] + ["workflows", "scratchpads"]
     assert [in_words({plural: 1}) for plural in cleaned] == [f"1 {singulars()[plural]}" for plural in cleaned]
 
 

@@ -93,11 +93,11 @@ def wipe(project: Project) -> None:
 
 
 def run(*statements: str) -> Break:
-    def broken(project: Project) -> None:
+    def wrap_text(project: Project) -> None:
         for statement in statements:
             sql.execute(statement)
 
-    return broken
+    return wrap_text
 
 
 def add_left_over(project: Project) -> None:
@@ -209,8 +209,8 @@ POSTGRESQL: dict[str, tuple[Break, str]] = {
 }
 
 
-def is_found_out_and_mended(project: Project, broken: Break, said: str) -> None:
-    broken(project)
+def is_found_out_and_mended(project: Project, wrap_text: Break, said: str) -> None:
+    wrap_text(project)
     connection.check_constraints()  # PostgreSQL builds no index while rows wait for this.
     assert said in wrong()
     reindex()

@@ -11,7 +11,7 @@ from django.db import connection
 
 from ctxhub.core.events.services.retention import clear
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Project, SearchEntry, SearchText, SearchWord
 from ctxhub.core.search.selectors import index_check
 from ctxhub.core.search.selectors.index_rows import Entry, read_entries
@@ -51,7 +51,7 @@ def write(caller: Caller, seed: int) -> None:
 def lose(project: Project, chance: random.Random) -> None:
     """A part of the index, as no writer would leave it."""
     model = chance.choice((SearchText, SearchEntry, SearchWord))
-    with writing(project.pk):
+    with write_transaction(project.pk):
         rows = list(model.objects.in_project(project).values_list("pk", flat=True))
         model.objects.in_project(project).filter(pk__in=chance.sample(rows, len(rows) // 3)).delete()
 
@@ -79,7 +79,7 @@ def test_what_is_written_between_looking_and_mending_stays(
 
     def writing_after_another(project_id: int) -> AbstractContextManager[None]:
         set_decision(caller=ada, key="k", value="after")
-        return writing(project_id)
+        return write_transaction(project_id)
 
     monkeypatch.setattr(reindexing, "writing", writing_after_another)
     call_command("reindex")

@@ -81,7 +81,7 @@ def test_a_word_holds_nothing_that_an_engine_could_read_as_syntax(text: str) -> 
 
 @given(texts)
 def test_a_word_is_also_the_word_of_the_stretch_it_lies_in(text: str) -> None:
-    assert [(word, stretch) for word, stretch in places(text) if word not in analyse(stretch)] == []
+    assert [(word, span) for word, span in places(text) if word not in analyse(span)] == []
 
 
 @given(texts, texts)

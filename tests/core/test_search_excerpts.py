@@ -121,9 +121,9 @@ def test_every_beginning_of_a_word_is_hit(text: str) -> None:
 def test_hits_that_overlap_or_touch_are_merged() -> None:
     text = "全文快取層gen, cache the cache"
 
-    stretches = merged(find_hits(text, wanted("快取", "取層", "gen", "cach")))
+    spans = merged(find_hits(text, wanted("快取", "取層", "gen", "cach")))
 
-    assert [text[start:end] for start, end in stretches] == ["快取層gen", "cache", "cache"]
+    assert [text[start:end] for start, end in spans] == ["快取層gen", "cache", "cache"]
 
 
 # -- What is shown ---------------------------------------------------------------------------------
@@ -266,8 +266,8 @@ def test_an_excerpt_holds_nothing_but_stretches_of_the_text(kind: str) -> None:
     whole = collapsed(text)
 
     at = 0
-    for stretch in filter(None, map(str.strip, excerpt(text, some_words(text, 6), 100).split(LEFT_OUT))):
-        at = whole.index(stretch, at) + len(stretch)
+    for span in filter(None, map(str.strip, excerpt(text, some_words(text, 6), 100).split(LEFT_OUT))):
+        at = whole.index(span, at) + len(span)
 
 
 @given(texts, st.integers(0, 80), st.integers(1, 4))
@@ -304,16 +304,16 @@ def test_no_character_is_cut(parts: Sequence[str], max_tokens: int) -> None:
 
     shown = excerpt(text, wanted("u1f467", "u1f1ea", "快取", "leas", "่"), max_tokens)
 
-    assert all(stands_whole(stretch) for stretch in shown.split(LEFT_OUT))
+    assert all(stands_whole(span) for span in shown.split(LEFT_OUT))
 
 
-def stands_whole(stretch: str) -> bool:
+def stands_whole(span: str) -> bool:
     """Whether it neither begins with the rest of a character nor ends within one."""
-    stretch = stretch.strip()
-    rest = stretch
+    span = span.strip()
+    rest = span
     for whole in (FAMILY, FLAG, THUMB):
         rest = rest.replace(whole, "")
-    is_begun = bool(stretch) and unicodedata.category(stretch[0])[0] == "M"
+    is_begun = bool(span) and unicodedata.category(span[0])[0] == "M"
     return not is_begun and not set(rest) & set(FAMILY + FLAG + THUMB)
 
 

@@ -157,7 +157,7 @@ POOL = (*PLAIN, *CODE, *CHINESE, *FOREIGN, *HOSTILE)
 
 
 @dataclass(frozen=True)
-class Thing:
+class RefObject:
     """A document, and what is looked up of it."""
 
     kind: str
@@ -165,13 +165,13 @@ class Thing:
     texts: Sequence[str]
 
 
-def make_things() -> list[Thing]:
+def make_things() -> list[RefObject]:
     """Three hundred, short and long; some lie in several passages."""
     chance = random.Random(2026)
     return [make_thing(chance, number) for number in range(300)]
 
 
-def make_thing(chance: random.Random, number: int) -> Thing:
+def make_thing(chance: random.Random, number: int) -> RefObject:
     size = 2_000 if number % 100 == 0 else chance.choice((0, 1, 3, 12, 40))
     document = Document(
         object_id=number,
@@ -181,7 +181,7 @@ def make_thing(chance: random.Random, number: int) -> Thing:
         at=NOON - timedelta(days=number),
         tags=chance.sample(TAGS, chance.randrange(3)),
     )
-    return Thing(chance.choice(KINDS), document, [f" {p.words} " for p in passages(document)])
+    return RefObject(chance.choice(KINDS), document, [f" {p.words} " for p in passages(document)])
 
 
 def write(chance: random.Random, size: int) -> str:
@@ -215,7 +215,7 @@ def has(text: str, term: Term) -> bool:
     return any(f" {' '.join(words)}{end}" in text for words in term.spellings)
 
 
-def answers(thing: Thing, query: Query) -> bool:
+def answers(thing: RefObject, query: Query) -> bool:
     """The thing has any of the wanted terms, or all, in whichever passages; and none that is excluded."""
     wanted = [any(has(text, term) for text in thing.texts) for term in query.wanted]
     excluded = any(has(text, term) for text in thing.texts for term in query.excluded)
@@ -240,7 +240,7 @@ class Within:
             [words for words in scope if words], NOON - timedelta(days=self.days) if self.days else None
         )
 
-    def holds(self, thing: Thing) -> bool:
+    def holds(self, thing: RefObject) -> bool:
         return (
             (not self.kinds or thing.kind in self.kinds)
             and (not self.tag or self.tag in thing.document.tags)

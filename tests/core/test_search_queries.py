@@ -12,7 +12,7 @@ from ctxhub.core.search.queries import (
     MAX_TERMS,
     Term,
     parse,
-    parse_likeness,
+    parse_similarity,
     single_words,
 )
 from tests.core.test_search_analyser import texts
@@ -202,7 +202,7 @@ def test_only_a_single_plain_word_may_be_mistyped() -> None:
 
 
 def test_a_text_asks_for_its_most_frequent_words() -> None:
-    query = parse_likeness(
+    query = parse_similarity(
         "The cache, the cache, THE CACHE is cold 7 x " + " ".join(f"w{n}" for n in range(100))
     )
 

@@ -65,4 +65,4 @@ def test_the_network_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", refuse)
     semantic.load.cache_clear()
 
-    assert semantic._likeness("car", ["automobile", "banana"])[0] > 0.4
+    assert semantic._similarity("car", ["automobile", "banana"])[0] > 0.4

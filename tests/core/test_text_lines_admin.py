@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxhub.core.admin.text_lines import broken, width_of
+from ctxhub.core.admin.text_lines import width_of, wrap_text
 
 
 @pytest.mark.parametrize(
@@ -21,16 +21,16 @@ from ctxhub.core.admin.text_lines import broken, width_of
     ],
 )
 def test_a_text_is_broken_at_blanks_and_cut(text: str, lines: list[str]) -> None:
-    assert broken(text, 5.2, lines=2) == lines
+    assert wrap_text(text, 5.2, lines=2) == lines
 
 
 def test_a_mark_stays_with_the_letter_it_stands_on() -> None:
-    assert all(line[0] != "\u0301" for line in broken("e\u0301" * 40, 4, lines=3))
+    assert all(line[0] != "\u0301" for line in wrap_text("e\u0301" * 40, 4, lines=3))
 
 
 @given(text=st.text(max_size=700), width=st.floats(4, 40), lines=st.integers(1, 4))
 def test_lines_are_never_too_many_too_wide_or_empty(text: str, width: float, lines: int) -> None:
-    found = broken(text, width, lines=lines)
+    found = wrap_text(text, width, lines=lines)
     assert len(found) <= lines
     assert all(found)
     assert all(width_of(line) <= width for line in found)

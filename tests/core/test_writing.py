@@ -68,5 +68,5 @@ def test_what_is_noted_leaves_the_queue_free(ada: Caller) -> None:
             assert may_write
     with pytest.raises(ZeroDivisionError), transactions.noting():
         raise ZeroDivisionError
-    with transactions.writing(ada.project_id):
+    with transactions.write_transaction(ada.project_id):
         pass

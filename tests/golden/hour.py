@@ -12,7 +12,7 @@ from django.test import Client
 
 from ctxhub.core.accounts.services import agents as touched_agents
 from ctxhub.core.accounts.services.access_tokens import forget_tokens
-from ctxhub.core.kit.clock import now, spoken
+from ctxhub.core.kit.clock import format_time, now
 from tests.golden.ids import Ids
 from tests.golden.readable import readable
 from tests.hub import LiveHub, McpClient
@@ -54,7 +54,7 @@ class Hour:
 
     def mark(self, name: str) -> None:
         """Keep the present time under a name."""
-        self.marks[name] = spoken(now())
+        self.marks[name] = format_time(now())
 
     def wait(self, **span: float) -> None:
         self.clock.shift(timedelta(**span))

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Project
 from ctxhub.mcp.db_threads import THREADS
-from ctxhub.mcp.worker_threads import LANES
+from ctxhub.mcp.worker_threads import WORKER_THREADS
 from tests.hub import LiveHub, McpClient, RestClient
 
 A_MOMENT = 3  # seconds
@@ -22,7 +22,7 @@ def a_write_that_lasts(project: Project) -> Iterator[None]:
     started, enough = threading.Event(), threading.Event()
 
     def write() -> None:
-        with writing(project.pk):
+        with write_transaction(project.pk):
             started.set()
             enough.wait(timeout=10 * A_MOMENT)
         connection.close()
@@ -49,9 +49,9 @@ def test_another_project_reads_while_one_projects_writers_wait(
     def write_by_mcp(number: int) -> str:
         return str(hub.mcp(ada_token).call("decision", "set", key=f"m{number}", value=1)["result"])
 
-    with ThreadPoolExecutor(LANES + THREADS) as crowd:
+    with ThreadPoolExecutor(WORKER_THREADS + THREADS) as crowd:
         with a_write_that_lasts(apollo):
-            by_rest = [crowd.submit(write_by_rest, number) for number in range(LANES)]
+            by_rest = [crowd.submit(write_by_rest, number) for number in range(WORKER_THREADS)]
             by_mcp = [crowd.submit(write_by_mcp, number) for number in range(THREADS)]
             time.sleep(0.5)
             began = time.monotonic()
@@ -60,5 +60,5 @@ def test_another_project_reads_while_one_projects_writers_wait(
             assert time.monotonic() - began < A_MOMENT
             assert not any(written.done() for written in by_rest)
             assert not any(written.done() for written in by_mcp)
-        assert [written.result() for written in by_rest] == [201] * LANES
+        assert [written.result() for written in by_rest] == [201] * WORKER_THREADS
         assert [written.result() for written in by_mcp] == ["created"] * THREADS

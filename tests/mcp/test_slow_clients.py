@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import pytest
 
 from ctxhub.mcp import request_bodies
-from ctxhub.mcp.worker_threads import LANES
+from ctxhub.mcp.worker_threads import WORKER_THREADS
 from tests.databases import end_other_connections
 from tests.hub import LiveHub, RestClient
 
@@ -27,7 +27,7 @@ def connected(hub: LiveHub, sockets: ExitStack, text: str) -> socket.socket:
 
 
 def test_bodies_that_do_not_come_hold_no_lane(hub: LiveHub, open_sockets: ExitStack) -> None:
-    for _ in range(LANES * 2):
+    for _ in range(WORKER_THREADS * 2):
         connected(hub, open_sockets, f"{HEAD}Content-Length: 10\r\n\r\n{{")
     assert hub.http().send("GET", "/healthz").status == 200
 
@@ -42,7 +42,7 @@ def test_a_body_that_does_not_come_in_time_is_refused(
 
 def test_answers_that_nobody_reads_hold_no_lane(hub: LiveHub, open_sockets: ExitStack) -> None:
     script = "GET /api/schema/ HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    for _ in range(LANES * 2):
+    for _ in range(WORKER_THREADS * 2):
         connected(hub, open_sockets, script * 20)
     assert hub.http().send("GET", "/healthz").status == 200
 
@@ -59,7 +59,7 @@ def test_a_body_in_chunks_ends_at_the_limit(hub: LiveHub, open_sockets: ExitStac
 
 
 def test_connections_that_the_database_ended_are_made_anew(hub: LiveHub, ada_rest: RestClient) -> None:
-    for _ in range(LANES):
+    for _ in range(WORKER_THREADS):
         assert ada_rest.get("stats/").status == 200
     end_other_connections()
-    assert [ada_rest.get("stats/").status for _ in range(LANES)] == [200] * LANES
+    assert [ada_rest.get("stats/").status for _ in range(WORKER_THREADS)] == [200] * WORKER_THREADS

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ctxhub.core.accounts.services.access_tokens import create_token
-from ctxhub.core.events.selectors.stats import Figures
+from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Category, Event, Project, Tag
 from memory.constraints.services import add_constraint
@@ -52,7 +52,7 @@ def test_what_all_state_at_once_is_there_once(crowd: Crowd, apollo: Project) -> 
     assert Category.objects.in_project(apollo).filter(folded="new").count() == 1
     assert Tag.objects.in_project(apollo).filter(name__startswith="tag ").count() == ROUNDS
     assert Event.objects.in_project(apollo).filter(noun="constraint").count() == ROUNDS
-    assert Figures(apollo.pk).of("constraint") == ROUNDS
+    assert Stats(apollo.pk).of("constraint") == ROUNDS
 
 
 def test_of_all_who_end_it_at_once_one_has_ended_it(crowd: Crowd, ada: Caller) -> None:
@@ -67,7 +67,7 @@ def test_of_all_who_end_it_at_once_one_has_ended_it(crowd: Crowd, ada: Caller) -
     for answers in zip(*crowd(calls), strict=True):
         assert Counter(answer["result"] for answer in answers) == {"updated": 1, "unchanged": AGENTS - 1}
     assert Event.objects.in_project(ada.project).filter(verb="deactivated").count() == ROUNDS
-    figures = Figures(ada.project_id)
+    figures = Stats(ada.project_id)
     assert figures.of("constraint", status=ConstraintStatus.INACTIVE) == figures.of("constraint") == ROUNDS
 
 
@@ -87,7 +87,7 @@ def test_figures_and_log_keep_up_with_whatever_happens_at_once(crowd: Crowd, ada
     assert [answer for answer in answers if "error" in answer] == []
     rows = Constraint.objects.in_project(ada.project)
     active = rows.filter(status=ConstraintStatus.ACTIVE).count()
-    assert Figures(ada.project_id).of("constraint", status=ConstraintStatus.ACTIVE) == active
+    assert Stats(ada.project_id).of("constraint", status=ConstraintStatus.ACTIVE) == active
     verbs = Counter(Event.objects.in_project(ada.project).values_list("verb", flat=True))
     assert verbs["deactivated"] == sum(answer.get("result") == "updated" for answer in answers)
     assert verbs["deactivated"] - verbs["activated"] == ROUNDS - active

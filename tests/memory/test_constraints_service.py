@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.events.selectors.stats import Figures
+from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.events.services.events import recorded
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
@@ -42,7 +42,7 @@ def happened(caller: Caller) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def figures(caller: Caller) -> tuple[int, int]:
-    counted = Figures(caller.project_id)
+    counted = Stats(caller.project_id)
     return counted.of("constraint", status=ConstraintStatus.ACTIVE), counted.of("constraint")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from ctxhub.core.events.selectors.stats import Figures
+from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Category, Event, Layer, Project, Scope, Tag, Tally
@@ -41,7 +41,7 @@ def count_events(project: Project) -> int:
 
 
 def figures(project: Project) -> tuple[int, int]:
-    counted = Figures(project.pk)
+    counted = Stats(project.pk)
     return counted.of("constraint", status=ConstraintStatus.ACTIVE), counted.of("constraint")
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.events.selectors.stats import Figures
+from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput, NotFound
 from ctxhub.core.models import Event, Project, SearchEntry
@@ -50,7 +50,7 @@ def test_what_is_said_is_kept(ada: Caller) -> None:
     assert {name: whole[name] for name in SAID} == SAID
     assert (whole["memories"], whole["agent"], whole["created"]) == (0, "ada", whole["updated"])
     assert last_event(ada.project) == ("context", "created", {"note": "Shop"})
-    assert Figures(ada.project_id).of("context") == 1
+    assert Stats(ada.project_id).of("context") == 1
 
 
 @pytest.mark.parametrize("name", ["Shop", "SHOP", " shop"])
@@ -228,7 +228,7 @@ def test_it_counts_its_memories_and_takes_them_with_it(ada: Caller) -> None:
     assert gone == {"id": gone["id"], "name": "shop", "memories": 2, "result": "deleted"}
     assert [memory.context.name for memory in Memory.objects.in_project(ada.project)] == ["zoo"]
     assert (MemoryTag.unscoped.count(), ContextTag.unscoped.count()) == (1, 0)
-    assert Figures(ada.project_id).of("memory") == Figures(ada.project_id).of("context") == 1
+    assert Stats(ada.project_id).of("memory") == Stats(ada.project_id).of("context") == 1
     assert SearchEntry.objects.in_project(ada.project).filter(kind="memory").count() == 1
 
 
@@ -246,7 +246,7 @@ def test_the_orm_counts_the_same(ada: Caller) -> None:
         add_memory(caller=ada, title=f"{n}", content="x", context="shop", tags=["x"])
     Context.objects.in_project(ada.project).get().delete()
     assert last_event(ada.project) == ("context", "deleted", {"note": "shop, with 3 memories", "memories": 3})
-    assert Figures(ada.project_id).of("memory") == Figures(ada.project_id).of("context") == 0
+    assert Stats(ada.project_id).of("memory") == Stats(ada.project_id).of("context") == 0
     assert not SearchEntry.objects.in_project(ada.project).filter(kind="memory").exists()
 
 

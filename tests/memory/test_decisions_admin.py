@@ -265,7 +265,7 @@ def test_a_person_chooses_the_type_of_a_value(
     kind: str, typed: str, stored: object, client: Client, ada: Caller, decided: DecisionRow
 ) -> None:
     save(client, decided, {**form_of(client, decided), "value": typed, "kind": kind})
-    assert read(ada).spoken_value == stored
+    assert read(ada).typed_value == stored
     assert read(ada).version == "1.0.1"
 
 
@@ -399,7 +399,7 @@ def test_a_decision_is_added_as_typed(client: Client, ada: Caller) -> None:
     answer = client.post(f"{LIST}add/", {**form, "layer": "data", "rationale": "Enough."})
     row = read(ada, "db/pool")
     assert answer["Location"] == f"{LIST}{row.id}/"
-    assert (row.spoken_value, row.spoken_status, row.layer, row.tags) == (
+    assert (row.typed_value, row.status_label, row.layer, row.tags) == (
         20,
         "draft",
         "data",
@@ -426,7 +426,7 @@ def test_deprecating_asks_why_and_what_stands_instead(
     assert '<option value="api/new">' in client.get(url).content.decode()
     client.post(url, {"confirmed": "yes", "reason": "Too old.", "superseded_by": "api/new"})
     row = read(ada)
-    assert (row.spoken_status, row.reason, row.superseded_by, row.agent) == (
+    assert (row.status_label, row.reason, row.superseded_by, row.agent) == (
         "deprecated",
         "Too old.",
         "api/new",
@@ -436,9 +436,9 @@ def test_deprecating_asks_why_and_what_stands_instead(
 
 @pytest.mark.parametrize("heir", ["nosuch", KEY])
 def test_an_impossible_heir_stands_on_the_form(
-    heir: str, client: Client, ada: Caller, decided: DecisionRow
+    successor: str, client: Client, ada: Caller, decided: DecisionRow
 ) -> None:
-    page = client.post(f"{LIST}{decided.id}/deprecate/", {"confirmed": "yes", "superseded_by": heir})
+    page = client.post(f"{LIST}{decided.id}/deprecate/", {"confirmed": "yes", "superseded_by": successor})
     assert page.status_code == 200
     assert read(ada) == decided
 
@@ -449,9 +449,9 @@ def test_several_are_deprecated_together_or_not_at_all(client: Client, ada: Call
     sent = {"action": "deprecate_selected", "_selected_action": rows, "reason": "Old."}
     assert "Deprecate 3 decisions" in client.post(LIST, sent).content.decode()
     client.post(LIST, {**sent, "confirmed": "yes", "superseded_by": "nosuch"})
-    assert {read(ada, key).spoken_status for key in keys} == {"active"}
+    assert {read(ada, key).status_label for key in keys} == {"active"}
     client.post(LIST, {**sent, "confirmed": "yes"})
-    assert {read(ada, key).spoken_status for key in keys} == {"deprecated"}
+    assert {read(ada, key).status_label for key in keys} == {"deprecated"}
 
 
 def test_a_deprecated_decision_is_revived_by_its_status(
@@ -459,7 +459,7 @@ def test_a_deprecated_decision_is_revived_by_its_status(
 ) -> None:
     deprecate_decision(caller=ada, key=KEY, reason="Old.")
     save(client, decided, {**form_of(client, decided), "status": "active"})
-    assert (read(ada).spoken_status, read(ada).reason) == ("active", "")
+    assert (read(ada).status_label, read(ada).reason) == ("active", "")
 
 
 def test_a_decision_is_not_ended_by_its_form(client: Client, ada: Caller, decided: DecisionRow) -> None:
@@ -477,7 +477,7 @@ def test_a_deprecated_decision_can_be_edited_as_it_is(
     deprecate_decision(caller=ada, key=KEY, reason="Old.")
     save(client, decided, {**form_of(client, decided), "rationale": "It was stateless."})
     row = read(ada)
-    assert (row.rationale, row.spoken_status, row.reason) == ("It was stateless.", "deprecated", "Old.")
+    assert (row.rationale, row.status_label, row.reason) == ("It was stateless.", "deprecated", "Old.")
 
 
 def test_deleting_leaves_an_event(apollo: Project, ada: Caller, decided: DecisionRow) -> None:

@@ -343,9 +343,9 @@ def test_a_decision_cannot_come_to_supersede_itself(ada: Caller) -> None:
         set_decision(caller=ada, key=key, value="x")
     deprecate_decision(caller=ada, key="a", superseded_by="b")
     deprecate_decision(caller=ada, key="b", superseded_by="c")
-    for heir in ("a", "c"):
+    for successor in ("a", "c"):
         with pytest.raises(Conflict):
-            deprecate_decision(caller=ada, key="c", superseded_by=heir)
+            deprecate_decision(caller=ada, key="c", superseded_by=successor)
 
 
 def test_setting_a_deprecated_decision_leaves_it_deprecated_and_says_so(ada: Caller) -> None:

@@ -26,9 +26,9 @@ KEY = "api/auth/method"
     ],
 )
 def test_one_key_may_stand_for_the_other(other: str, score: float) -> None:
-    likeness = compare_keys(KEY, other)
-    assert likeness.is_same
-    assert round(likeness.score, 3) == score
+    similarity = compare_keys(KEY, other)
+    assert similarity.is_same
+    assert round(similarity.score, 3) == score
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from memory.memories.search.relations import Said, likeness, relation_of, strength_of
+from memory.memories.search.relations import Said, relation_of, similarity, strength_of
 from memory.memories.search.similarity import (
     COMPARED_CHARACTERS,
     Rarity,
@@ -84,7 +84,7 @@ def test_titles_count_three_tenths_and_contents_seven() -> None:
     """Titles 1 of 3, contents 2 of 4: 0.3 / 3 + 0.7 / 2."""
     one = Said.of("Redis cache", "keep answers five minutes")
     other = Said.of("Redis queue", "keep answers")
-    assert likeness(one, other) == pytest.approx(0.45) == likeness(other, one)
+    assert similarity(one, other) == pytest.approx(0.45) == similarity(other, one)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ctxhub.core.accounts.services.access_tokens import create_token
-from ctxhub.core.events.selectors.stats import Figures
+from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, Tag
 from memory.memories.services.contexts import create_context
@@ -43,8 +43,8 @@ def memory_call(action: str, **arguments: Any) -> ToolCall:
 def right_counts(project: Project) -> None:
     for context in Context.objects.in_project(project):
         assert context.memory_count == context.memories.count(), context
-    assert Figures(project.pk).of("memory") == Memory.objects.in_project(project).count()
-    assert Figures(project.pk).of("context") == Context.objects.in_project(project).count()
+    assert Stats(project.pk).of("memory") == Memory.objects.in_project(project).count()
+    assert Stats(project.pk).of("context") == Context.objects.in_project(project).count()
 
 
 def test_a_context_that_all_begin_at_once_is_there_once(crowd: Crowd, apollo: Project) -> None:
@@ -79,7 +79,7 @@ def test_of_all_who_create_a_context_at_once_one_has(crowd: Crowd, apollo: Proje
             "created": 1,
             "conflict": AGENTS - 1,
         }
-    assert Figures(apollo.pk).of("context") == ROUNDS
+    assert Stats(apollo.pk).of("context") == ROUNDS
 
 
 def test_counts_keep_up_with_whatever_happens_at_once(crowd: Crowd, ada: Caller) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.events.selectors.stats import Figures
+from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.kit.inputs import CONTENT_BYTES
@@ -80,7 +80,7 @@ def test_a_new_name_makes_a_context_once(ada: Caller) -> None:
     assert [context.name for context in Context.objects.in_project(ada.project)] == ["New"]
     nouns = list(Event.objects.in_project(ada.project).order_by("id").values_list("noun", flat=True))
     assert nouns == ["context", "memory", "memory"]
-    assert (count_in(ada, "new"), Figures(ada.project_id).of("context")) == (2, 1)
+    assert (count_in(ada, "new"), Stats(ada.project_id).of("context")) == (2, 1)
 
 
 def test_a_context_may_be_named_by_its_id(ada: Caller) -> None:
@@ -312,7 +312,7 @@ def test_what_is_deleted_is_gone(ada: Caller) -> None:
     assert delete_memory(caller=ada, memory_id=row_id) == {"id": row_id, "result": "deleted"}
     assert (Memory.unscoped.count(), MemoryTag.unscoped.count(), count_in(ada, "shop")) == (0, 0, 0)
     assert search(ada.project_id, TITLE).hits == []
-    assert Figures(ada.project_id).of("memory") == 0
+    assert Stats(ada.project_id).of("memory") == 0
     assert last_event(ada.project) == ("memory", "deleted", {"note": "reference in shop"})
     assert str(Agent.objects.in_project(ada.project).get()) == "ada"
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from ctxhub.core.events.selectors.stats import Figures
+from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project, SearchEntry, Tag, Tally
 from memory.memories.lists.memories import list_memories
@@ -51,7 +51,7 @@ def count_events(project: Project) -> int:
 
 
 def figures(project: Project) -> tuple[int, int]:
-    counted = Figures(project.pk)
+    counted = Stats(project.pk)
     return counted.of("context"), counted.of("memory")
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.hub.selectors.refs import Place
+from ctxhub.core.hub.selectors.refs import ObjectKey
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Project
@@ -222,7 +222,7 @@ def circle(ada: Caller) -> list[int]:
     return ids
 
 
-def places(ids: list[int]) -> list[Place]:
+def places(ids: list[int]) -> list[ObjectKey]:
     return [("memory", row_id) for row_id in ids]
 
 

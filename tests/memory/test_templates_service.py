@@ -258,7 +258,7 @@ def test_a_decision_begins_with_the_defaults(incident: Caller) -> None:
     answer = set_from_template(caller=incident, name="incident", **SAID)
     row = row_of(incident)
     assert answer == {"key": "k", "id": row.id, "version": "1.0.0", "result": "created"}
-    assert (row.layer, row.tags, row.spoken_status) == ("infrastructure", ["incident"], "draft")
+    assert (row.layer, row.tags, row.status_label) == ("infrastructure", ["incident"], "draft")
     assert (row.rationale, row.metadata, row.agent) == ("So.", {"severity": "low"}, "ada")
 
 
@@ -266,7 +266,7 @@ def test_what_the_caller_says_stands_before_the_defaults(incident: Caller) -> No
     said = {**SAID, "layer": "data", "tags": ["api", "INCIDENT"], "status": "active"}
     set_from_template(caller=incident, name="incident", **said)
     row = row_of(incident)
-    assert (row.layer, row.spoken_status, row.tags) == ("data", "active", ["api", "incident"])
+    assert (row.layer, row.status_label, row.tags) == ("data", "active", ["api", "incident"])
 
 
 def test_metadata_of_both_comes_together(incident: Caller) -> None:
@@ -475,4 +475,4 @@ def test_a_template_does_not_revive_what_was_deprecated(ada: Caller) -> None:
     deprecate_decision(caller=ada, key="k", reason="Old.")
     answer = set_from_template(caller=ada, name="deprecation", key="k", value="y")
     assert "revives" in answer["hint"]
-    assert row_of(ada).spoken_status == "deprecated"
+    assert row_of(ada).status_label == "deprecated"

@@ -78,8 +78,8 @@ def test_an_inbox_walks_its_index(many: Caller, page: str) -> None:
         assert cursor or page == "first"
         page_of = partial(list_inbox, many, limit=5, **query, cursor=cursor)
         [plan] = plans(page_of, "messaging_delivery d")
-        arms = re.findall(r"messaging_delivery d|SEARCH d |SCAN d", plan)
-        assert len(re.findall(rf"\b{index}\b", plan)) >= len(arms) - 1, (query, plan)
+        branches = re.findall(r"messaging_delivery d|SEARCH d |SCAN d", plan)
+        assert len(re.findall(rf"\b{index}\b", plan)) >= len(branches) - 1, (query, plan)
         assert not re.search(r"SCAN [dm]\b|Seq Scan on messaging", plan), (query, plan)
         # The page is put together of its arms, and shown in order: two sorts of a handful of rows.
         assert sorts(plan) <= 2, (query, plan)

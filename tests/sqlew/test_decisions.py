@@ -285,7 +285,7 @@ def test_a_decision_without_key_author_version_or_status_is_no_reason_to_stop(
     assert "decisions (1): its key is missing: ''" in said.reasons
     found = find_decision(apollo.pk, "auth")
     assert found
-    assert (found.version, found.spoken_status, found.agent) == ("1.0.0", "active", "system")
+    assert (found.version, found.status_label, found.agent) == ("1.0.0", "active", "system")
 
 
 def test_a_past_that_may_not_stand_here_leaves_the_rest(apollo: Project, old: OldFile, take: Take) -> None:

@@ -8,7 +8,7 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.events.selectors.stats import Figures
+from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.events.services import retention
 from ctxhub.core.hub.selectors.hub import count_all, summarise_layers
 from ctxhub.core.kit.caller import Caller
@@ -107,7 +107,7 @@ def test_a_change_leaves_one_event(ada: Caller, apollo: Project) -> None:
 def test_figures_count_changes_and_files(ada: Caller, apollo: Project) -> None:
     for path, layer in (("a", "data"), ("a", None), ("b", "data")):
         record_change(caller=ada, path=path, change="modified", layer=layer)
-    figures = Figures(apollo.pk)
+    figures = Stats(apollo.pk)
     assert (figures.of("change"), figures.of("resource")) == (3, 2)
     assert list(figures.by_layer("change").values()) == [2]
     counts = count_all(apollo.pk)
@@ -407,7 +407,7 @@ def test_changes_age_and_files_stay(ada: Caller, apollo: Project) -> None:
         now.shift(timedelta(days=7, seconds=1))
         record_change(caller=ada, path="c", change="created", layer="data")
         retention.cleanup(apollo.pk)
-    figures = Figures(apollo.pk)
+    figures = Stats(apollo.pk)
     assert (figures.of("change"), figures.of("resource")) == (1, 3)
     assert list(figures.by_layer("change").values()).count(1) == 1
     assert FileChange.objects.in_project(apollo).get().resource.path == "c"

@@ -147,7 +147,7 @@ def test_what_each_write_asks_is_answered_by_an_index(many: Caller, ben: Caller)
 def test_the_oldest_changes_are_found_by_an_index(many: Caller) -> None:
     newest = FileChange.objects.in_project(many.project)[0].at
     with CaptureQueriesContext(connection) as captured:
-        for kind in retention.ageing:
+        for kind in retention.retention_rules:
             if kind.plural == "changes":
                 assert kind.remove(many.project_id, newest, sparing=True, at_most=3) == 3
     [statement] = [q["sql"] for q in captured.captured_queries if "DELETE FROM tracking_" in q["sql"]]

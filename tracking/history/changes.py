@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.events.services.counters import Place, place, tally
+from ctxhub.core.events.services.counters import CounterKey, add_to_counters, counter_key
 from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.search.services.index import forget, index_again, index_documents
 from tracking.search import change_documents, resource_document
@@ -25,9 +25,9 @@ def record_changes(
     `new_files`: the ids of files heard of for the first time, now, by their paths.
     """
     files = [resource_document(row_id, path, at) for path, row_id in (new_files or {}).items()]
-    counts: Counter[Place] = Counter(place("change", change.layer_id) for change in changes)
-    counts[place("resource")] += len(files)
-    tally(project_id, counts)
+    counts: Counter[CounterKey] = Counter(counter_key("change", change.layer_id) for change in changes)
+    counts[counter_key("resource")] += len(files)
+    add_to_counters(project_id, counts)
     index_documents(project_id, "resource", files, are_new=True)
     index_documents(project_id, "change", change_documents(changes), are_new=True)
     events = [Change("change", c.change, f"resource:{c.path}", _data(c), c.told_at or c.at) for c in changes]
@@ -38,10 +38,10 @@ def record_correction(
     *, project_id: int, agent_id: int | None, verb: str, was: Recorded, now: Recorded | None, at: datetime
 ) -> None:
     """Somebody put a change right, or took it away: the log is of files, so this is told of the change."""
-    counts: Counter[Place] = Counter({place("change", was.layer_id): -1})
+    counts: Counter[CounterKey] = Counter({counter_key("change", was.layer_id): -1})
     if now:
-        counts[place("change", now.layer_id)] += 1
-    tally(project_id, counts)
+        counts[counter_key("change", now.layer_id)] += 1
+    add_to_counters(project_id, counts)
     if now:
         index_again(project_id, "change", [now.id])
     told = Change("change", verb, f"change:{was.id}", {"note": f"{was.change} {was.path}"})
@@ -49,13 +49,13 @@ def record_correction(
 
 
 def count_files(project_id: int, by: int) -> None:
-    tally(project_id, Counter({place("resource"): by}))
+    add_to_counters(project_id, Counter({counter_key("resource"): by}))
 
 
 def count_gone(project_id: int, layers: Mapping[int, int | None]) -> None:
     """Changes that have aged away, by their ids: told once, by whoever cleans."""
-    gone = Counter(place("change", layer_id) for layer_id in layers.values())
-    tally(project_id, Counter({where: -count for where, count in gone.items()}))
+    gone = Counter(counter_key("change", layer_id) for layer_id in layers.values())
+    add_to_counters(project_id, Counter({where: -count for where, count in gone.items()}))
     forget(project_id, "change", layers)
 
 

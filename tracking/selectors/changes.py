@@ -7,13 +7,13 @@ from typing import Any
 from ctxhub.core.events.selectors.events import moment_of
 from ctxhub.core.hub.named_views import register_view
 from ctxhub.core.kit import clock, sql
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_choice, clean_limit, clean_moment, clean_name
 from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.text.globs import is_glob
-from ctxhub.core.vocabulary.selectors.names import find_words
+from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from tracking.models import ChangeKind
 from tracking.selectors.paths import clean_file, clean_pattern
 from tracking.sql import changes as rows
@@ -22,7 +22,7 @@ from tracking.sql.resources import find_resources, matching, resources_within
 
 COLUMNS = ("id", "path", "change", "by", "layer", "description", "at")
 RECENT = timedelta(hours=1)
-ARMS = 20  # More files than this are not walked one by one.
+BRANCHES = 20  # More files than this are not walked one by one.
 
 
 def list_changes(
@@ -91,11 +91,11 @@ def change_item(row: ChangeRow, *, full: bool = True) -> dict[str, Any]:
     return {
         "id": row.id,
         "path": row.path,
-        "change": row.spoken_change,
+        "change": row.change_label,
         "by": row.by,
         "layer": row.layer,
         "description": preview(row.description, full=full),
-        "at": spoken(row.at),
+        "at": format_time(row.at),
     }
 
 
@@ -141,7 +141,7 @@ def _walk(
     layer = clean_name(layer, "layer") if layer else ""
     pattern = clean_pattern(path) if path else ""
     if by or layer:
-        words = find_words(project_id, agent=by, layers=bool(layer))
+        words = find_vocabulary(project_id, agent=by, layers=bool(layer))
         if layer:
             conditions.append(("c.layer_id = %s", [words.layer(layer)[0]]))
         if by and words.agent_id is None:
@@ -158,8 +158,8 @@ def _within(project_id: int, pattern: str, conditions: Sequence[Condition]) -> W
     if not is_glob(pattern):
         ids = list(find_resources(project_id, [clean_file(pattern)]).values())
     else:
-        ids = resources_within(project_id, pattern, ARMS + 1)
-    if len(ids) > ARMS:
+        ids = resources_within(project_id, pattern, BRANCHES + 1)
+    if len(ids) > BRANCHES:
         # As one value, so that neither engine begins with the files and sorts what it finds. As a number,
         # since PostgreSQL takes a match for rarer than it is, and then compiles the query first: 150 ms.
         file = "(SELECT r.path FROM tracking_resource r WHERE r.id = c.resource_id)"

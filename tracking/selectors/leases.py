@@ -6,7 +6,7 @@ from typing import Any
 
 from ctxhub.core.hub.selectors import hub
 from ctxhub.core.kit import clock, sql
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_limit, clean_name
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
@@ -81,8 +81,8 @@ def lease_item(row: LeaseRow, *, full: bool = True) -> dict[str, Any]:
         "exclusive": row.exclusive,
         "reason": preview(row.reason, full=full),
         "state": row.state(clock.now()),
-        "created": spoken(row.created_at),
-        "expires": spoken(row.expires_at),
+        "created": format_time(row.created_at),
+        "expires": format_time(row.expires_at),
         "fence": row.id,
     }
 

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_from_to
 from ctxhub.core.text.globs import is_glob, matches
 from tracking.selectors.changes import last_within_by_another
@@ -47,7 +47,11 @@ def check_lock(caller: Caller, *, path: str, within_seconds: int = 300) -> Lock:
     if held:
         # The last to expire: until then the file is not free.
         [lease] = read_leases(caller.project_id, [held[-1].lease_id])
-        lock |= {"by": lease.by, "at": spoken(lease.created_at), "expires": spoken(lease.expires_at)}
+        lock |= {
+            "by": lease.by,
+            "at": format_time(lease.created_at),
+            "expires": format_time(lease.expires_at),
+        }
     if changed and changed.by == lock.get("by", changed.by):
-        lock |= {"by": changed.by, "at": spoken(changed.at), "change": changed.spoken_change}  # type: ignore[typeddict-item]
+        lock |= {"by": changed.by, "at": format_time(changed.at), "change": changed.change_label}  # type: ignore[typeddict-item]
     return lock

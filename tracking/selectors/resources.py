@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ctxhub.core.kit import clock
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
@@ -32,7 +32,7 @@ def list_resources(
     return Listing(
         columns=COLUMNS,
         rows=[
-            [file, change and str(ChangeKind(change).label), by, at and spoken(at)]
+            [file, change and str(ChangeKind(change).label), by, at and format_time(at)]
             for file, change, by, at in found[:limit]
         ],
         next=make_cursor(found[limit - 1][0]) if len(found) > limit else None,

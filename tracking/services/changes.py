@@ -12,9 +12,9 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_choice, clean_name, clean_text, refuse_secret
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
-from ctxhub.core.vocabulary.selectors.names import Words, find_words
+from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_words
 from tracking.history.changes import count_gone, record_changes
 from tracking.models import ChangeKind
@@ -51,7 +51,7 @@ def record_change(
 ) -> RecordAnswer:
     """Note that a file was created, modified or deleted by the caller's agent, now."""
     fields = _clean(caller, path=path, change=change, layer=layer, description=description)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         [outcome] = _write(caller, [fields])
     if isinstance(outcome, CtxhubError):
         raise outcome
@@ -99,7 +99,7 @@ def _clean(
 def _write(caller: Caller, items: Sequence[Fields]) -> list[RecordAnswer | CtxhubError]:
     """Write the items, each a microsecond after the other: who reads on from one's event gets the next."""
     at = clock.now()
-    words = find_words(caller.project_id, agent=caller.agent, layers=any(item.layer for item in items))
+    words = find_vocabulary(caller.project_id, agent=caller.agent, layers=any(item.layer for item in items))
     placed = [_layer_id(words, item) for item in items]
     good = [
         (item, layer) for item, layer in zip(items, placed, strict=True) if not isinstance(layer, CtxhubError)
@@ -108,7 +108,7 @@ def _write(caller: Caller, items: Sequence[Fields]) -> list[RecordAnswer | Ctxhu
     return [layer if isinstance(layer, CtxhubError) else next(answers) for layer in placed]
 
 
-def _layer_id(words: Words, item: Fields) -> int | None | CtxhubError:
+def _layer_id(words: Vocabulary, item: Fields) -> int | None | CtxhubError:
     try:
         return words.layer(item.layer)[0] if item.layer else None
     except CtxhubError as error:
@@ -116,7 +116,7 @@ def _layer_id(words: Words, item: Fields) -> int | None | CtxhubError:
 
 
 def _store(
-    caller: Caller, items: Sequence[tuple[Fields, int | None]], words: Words, at: datetime
+    caller: Caller, items: Sequence[tuple[Fields, int | None]], words: Vocabulary, at: datetime
 ) -> list[RecordAnswer]:
     register_words(words, caller=caller, at=at)
     paths = list(dict.fromkeys(item.path for item, _ in items))

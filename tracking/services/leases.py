@@ -8,10 +8,10 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, Caller
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import Conflict, InvalidInput, NotAllowed
 from ctxhub.core.kit.inputs import clean_from_to, clean_text, refuse_secret
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.vocabulary.services.names import register_agent
 from tracking.history.leases import record_leases
 from tracking.selectors.leases import find_overlapping, get_lease
@@ -55,7 +55,7 @@ def acquire_lease(
     refuse_secret("\n".join(patterns), "paths", caller)
     lasts = _lasts(minutes)
     reason = clean_text(reason, "reason", caller)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         at = clock.now()
         _refuse_conflict(caller, patterns, exclusive, at)
         agent_id = register_agent(caller, at)
@@ -80,7 +80,7 @@ def renew_lease(*, caller: Caller, lease_id: int, minutes: int = MINUTES) -> Lea
     Raises NotAllowed for another's, Conflict for one that has expired or was released.
     """
     lasts = _lasts(minutes)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         at = clock.now()
         lease = _own_lease(caller, lease_id, "renew")
         if (state := lease.state(at)) != "live":
@@ -102,7 +102,7 @@ def release_leases(
         raise _unclear("both lease_id and all" if all else "neither lease_id nor all")
     if force:
         caller.require(ADMIN, "Releasing by force")
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         at = clock.now()
         if lease_id is None:
             leases = live_leases_of(caller.project_id, caller.agent.casefold(), at)
@@ -133,14 +133,14 @@ def _refuse_conflict(caller: Caller, patterns: Sequence[str], exclusive: bool, a
     more = f", and {len(blocking) - 1} more leases are in the way" if len(blocking) > 1 else ""
     raise Conflict(
         f"{', '.join(lease.paths)} {'is' if len(lease.paths) == 1 else 'are'} leased by {lease.by!r}"
-        f" until {spoken(lease.expires_at)}{more}.",
+        f" until {format_time(lease.expires_at)}{more}.",
         hint="Wait until then, ask the holder to release it, or work elsewhere meanwhile.",
         current={
             "lease_id": lease.id,
             "by": lease.by,
             "paths": list(lease.paths),
             "exclusive": lease.exclusive,
-            "expires": spoken(lease.expires_at),
+            "expires": format_time(lease.expires_at),
             **({"reason": lease.reason} if lease.reason else {}),
         },
     )
@@ -174,7 +174,7 @@ def _end(caller: Caller, leases: Sequence[LeaseRow], at: datetime) -> None:
 
 
 def _answer(lease_id: int, expires_at: datetime) -> LeaseAnswer:
-    return {"lease_id": lease_id, "fence": lease_id, "expires": spoken(expires_at)}
+    return {"lease_id": lease_id, "fence": lease_id, "expires": format_time(expires_at)}
 
 
 def _unclear(said: str) -> InvalidInput:

@@ -35,7 +35,7 @@ class ChangeRow:
     at: datetime
 
     @property
-    def spoken_change(self) -> str:
+    def change_label(self) -> str:
         return str(ChangeKind(self.change).label)
 
 
@@ -167,11 +167,11 @@ def _page(walk: Walk, limit: int, after: tuple[datetime, int] | None) -> tuple[s
     if walk.resource_ids is None:
         return _arm([("c.project_id = %s", [walk.project_id]), *conditions], limit)
     # Not the project too: a file belongs to one, and SQLite would walk the project's index instead.
-    arms = [_arm([("c.resource_id = %s", [each]), *conditions], limit) for each in walk.resource_ids]
-    if len(arms) == 1:
-        return arms[0]
-    texts = [f"SELECT id FROM ({text}) arm{n}" for n, (text, _) in enumerate(arms)]  # noqa: S608
-    return " UNION ALL ".join(texts), [value for _, values in arms for value in values]
+    branches = [_arm([("c.resource_id = %s", [each]), *conditions], limit) for each in walk.resource_ids]
+    if len(branches) == 1:
+        return branches[0]
+    texts = [f"SELECT id FROM ({text}) arm{n}" for n, (text, _) in enumerate(branches)]  # noqa: S608
+    return " UNION ALL ".join(texts), [value for _, values in branches for value in values]
 
 
 def _arm(conditions: Sequence[Condition], limit: int) -> tuple[str, list[Any]]:

@@ -164,11 +164,11 @@ def delete_leases(project_id: int, before: datetime, at_most: int) -> int:
         "released_at IS NULL AND expires_at < %s ORDER BY expires_at",
         "released_at IS NOT NULL AND released_at < %s ORDER BY released_at",
     )
-    arms = [
+    branches = [
         f"SELECT id FROM (SELECT id FROM tracking_lease WHERE project_id = %s AND {each} LIMIT %s) arm{n}"  # noqa: S608
         for n, each in enumerate(ended)
     ]
-    found = sql.rows(" UNION ALL ".join(arms), [project_id, moment, at_most] * len(arms))
+    found = sql.rows(" UNION ALL ".join(branches), [project_id, moment, at_most] * len(branches))
     if ids := [row_id for (row_id,) in found]:
         for table, column in (("tracking_leasepath", "lease_id"), ("tracking_lease", "id")):
             among, values = sql.among(column, ids)

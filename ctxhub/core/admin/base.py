@@ -25,7 +25,7 @@ from ctxhub.core.admin.unfold_compat import ChangeList, ModelAdmin
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting, current
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.models import ProjectRow
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Project
 
 T = TypeVar("T")
@@ -187,7 +187,7 @@ class ProjectAdmin(ModelAdmin):
         if caller is None or project is None:
             yield
             return
-        with acting(caller), writing(project.pk):
+        with acting(caller), write_transaction(project.pk):
             yield
 
     def write_each(self, request: HttpRequest, rows: Iterable[Any], write: Callable[[Any], T]) -> list[T]:

@@ -10,7 +10,7 @@ from unfold.widgets import (
 )
 
 from ctxhub.core.accounts.models.config import Config
-from ctxhub.core.accounts.selectors.config import config_of, spoken_config
+from ctxhub.core.accounts.selectors.config import config_of, config_values
 from ctxhub.core.admin.fields import LinesField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.models import Project
@@ -47,7 +47,7 @@ class ConfigForm(ServiceForm):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         if self.instance.pk:
-            self.initial.update(spoken_config(config_of(self.instance.pk)))
+            self.initial.update(config_values(config_of(self.instance.pk)))
         else:
             for name in config_names():
                 del self.fields[name]
@@ -59,7 +59,7 @@ class ConfigForm(ServiceForm):
 
 
 def config_names() -> list[str]:
-    return list(spoken_config(Config()))
+    return list(config_values(Config()))
 
 
 def config_fieldsets(project: Project | None) -> list[Any]:

@@ -95,7 +95,7 @@ class _Markdown(MarkdownIt):
         return bool(_FOLLOWED.match(url) or _PICTURE.match(url) or not _SCHEME.match(url))
 
 
-def _tame(state: StateCore) -> None:
+def _sanitise(state: StateCore) -> None:
     """Headings below the page's own, boxes of tasks, links that go where they say, no pictures."""
     headings = 0
     for place, token in enumerate(state.tokens):
@@ -111,7 +111,7 @@ def _tame(state: StateCore) -> None:
         elif token.type == "inline" and token.children:
             if place > 1 and state.tokens[place - 2].type == "list_item_open":
                 _tick(token.children[0])
-            token.children = list(_tamed(token.children))
+            token.children = list(_sanitised(token.children))
 
 
 def _tick(first: Token) -> None:
@@ -120,7 +120,7 @@ def _tick(first: Token) -> None:
         first.content = ("☐" if box[1] == " " else "☑") + first.content[box.end() :]
 
 
-def _tamed(tokens: Sequence[Token]) -> Iterator[Token]:
+def _sanitised(tokens: Sequence[Token]) -> Iterator[Token]:
     """A link that is not followed is its text and where it would lead; a picture is a link to it."""
     target, is_followed = "", False
     for token in tokens:
@@ -185,7 +185,7 @@ def _outline(tokens: Sequence[Token]) -> Iterator[Heading]:
 
 
 _MARKDOWN = _Markdown("commonmark", {"html": False, "maxNesting": DEEPEST}).enable(["table", "strikethrough"])
-_MARKDOWN.core.ruler.push("tame", _tame)
+_MARKDOWN.core.ruler.push("tame", _sanitise)
 SANITISER = nh3.Cleaner(
     tags=TAGS,
     attributes=ATTRIBUTES,

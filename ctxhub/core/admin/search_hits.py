@@ -120,7 +120,7 @@ def _card(hit: Hit, wanted: Wanted, agents: Mapping[int, str], why: Why) -> Card
         ref=hit.ref,
         kind=look.name,
         icon=look.icon,
-        url=refs.page_of_row(registry.standing_kind(candidate.kind), document.thing_id or document.object_id),
+        url=refs.page_of_row(registry.standing_kind(candidate.kind), document.owner_id or document.object_id),
         title=marked(hit.title.removesuffix(f" ({document.mark})"), wanted),
         excerpt=marked(hit.excerpt, wanted),
         mark=document.mark,

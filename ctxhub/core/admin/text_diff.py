@@ -68,7 +68,7 @@ def _by_words(old: str, new: str, *, quickly: bool = False) -> Iterator[Step]:
     """
     first, was, is_now, last = _set_aside(_words(old), _words(new))
     woven = [*_kept(first), *_woven(was, is_now, quickly), *_kept(last)]
-    yield from woven if _likeness(woven) >= LEAST_ALIKE else _replaced(old, new)
+    yield from woven if _similarity(woven) >= LEAST_ALIKE else _replaced(old, new)
 
 
 def _woven(old: Sequence[str], new: Sequence[str], quickly: bool) -> Iterator[Step]:
@@ -109,7 +109,7 @@ def _alike(pairs: Iterable[tuple[str, str]]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _likeness(steps: Iterable[Step]) -> float:
+def _similarity(steps: Iterable[Step]) -> float:
     """From 0.0 to 1.0, by the words alone: the blanks between them are always alike."""
     counts: Counter[Kind] = Counter()
     for kind, text in steps:

@@ -12,7 +12,7 @@ def width_of(text: str) -> float:
     return sum(map(_width, text))
 
 
-def broken(text: str, width: float, *, lines: int) -> list[str]:
+def wrap_text(text: str, width: float, *, lines: int) -> list[str]:
     """The first lines of a text, broken between words or parts of a path; what is left out is an ellipsis.
 
     `width` is that of a line, in times the size of the font.

@@ -4,7 +4,7 @@ from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.accounts.selectors.config import config_of, spoken_config
+from ctxhub.core.accounts.selectors.config import config_of, config_values
 from ctxhub.core.accounts.services.config import set_config
 from ctxhub.core.api.bodies import JsonObject, ProjectBody
 from ctxhub.core.api.pages import Page
@@ -17,7 +17,7 @@ from ctxhub.core.api.schemas import (
     Activity,
     AgentSeen,
     Config,
-    LayerFigures,
+    LayerStats,
 )
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.events.selectors import events
@@ -84,7 +84,7 @@ class UpdatesViewSet(ProjectViewSet):
 class LayerSummaryViewSet(ProjectViewSet):
     queries = {"list": ListQuery}
 
-    @extend_schema(responses=LayerFigures)
+    @extend_schema(responses=LayerStats)
     def list(self, request: Request, slug: str) -> Response:
         """What is in force in each layer, the empty ones too, and the file changes of the last hour."""
         return self.listed(Page.of(hub.summarise_layers(self.project_id, **self.query)))
@@ -127,7 +127,7 @@ class ConfigViewSet(ProjectViewSet):
     @extend_schema(responses=Config)
     def retrieve(self, request: Request, slug: str) -> Response:
         """How long things are kept, and which days do not count."""
-        return Response(spoken_config(config_of(self.project_id)))
+        return Response(config_values(config_of(self.project_id)))
 
     @extend_schema(responses=Config)
     def partial_update(self, request: Request, slug: str) -> Response:

@@ -12,7 +12,7 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.project import visible_projects
 from ctxhub.core.api.queries import ListQuery
 from ctxhub.core.api.views import HubViewSet, ProjectViewSet
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotAllowed
 from ctxhub.core.models import Project
 
@@ -52,4 +52,4 @@ class ProjectSeenViewSet(ProjectViewSet):
 
 
 def _item(project: Project) -> dict[str, object]:
-    return {"slug": project.slug, "name": project.name, "created": spoken(project.created_at)}
+    return {"slug": project.slug, "name": project.name, "created": format_time(project.created_at)}

@@ -19,7 +19,7 @@ class AgentSeen(serializers.Serializer[dict[str, object]]):
     last_seen = serializers.DateTimeField(allow_null=True)
 
 
-class LayerFigures(serializers.Serializer[dict[str, object]]):
+class LayerStats(serializers.Serializer[dict[str, object]]):
     layer = serializers.CharField()
     decisions = serializers.IntegerField(help_text="Active ones.")
     changes = serializers.IntegerField(help_text="Of the last hour.")

@@ -41,7 +41,7 @@ class Wanted:
 
 
 @dataclass(slots=True)
-class Patience:
+class LongPoll:
     """What one call has found out while it waits: where it began, and what it wants now."""
 
     began: int | None = None
@@ -50,20 +50,20 @@ class Patience:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        token = _patience.set(self)
+        token = _long_poll.set(self)
         try:
             yield
         finally:
-            _patience.reset(token)
+            _long_poll.reset(token)
 
 
-_patience: ContextVar[Patience | None] = ContextVar("ctxhub_patience", default=None)
+_long_poll: ContextVar[LongPoll | None] = ContextVar("ctxhub_patience", default=None)
 
 
 def is_again() -> bool:
     """Whether this is a call made before, whose answer nobody has seen."""
-    patience = _patience.get()
-    return patience is not None and patience.is_again
+    long_poll = _long_poll.get()
+    return long_poll is not None and long_poll.is_again
 
 
 def clean_seconds(seconds: int) -> int:
@@ -72,12 +72,12 @@ def clean_seconds(seconds: int) -> int:
 
 def began_at(project_id: int) -> int:
     """The newest event as the call was first made: whatever comes after it is news."""
-    patience = _patience.get()
-    if patience is None:
+    long_poll = _long_poll.get()
+    if long_poll is None:
         return latest_cursor(project_id).event_id
-    if patience.began is None:
-        patience.began = latest_cursor(project_id).event_id
-    return patience.began
+    if long_poll.began is None:
+        long_poll.began = latest_cursor(project_id).event_id
+    return long_poll.began
 
 
 def wait_for_news(caller: Caller, seconds: float, *, after: int, nouns: frozenset[str] = frozenset()) -> None:
@@ -85,5 +85,5 @@ def wait_for_news(caller: Caller, seconds: float, *, after: int, nouns: frozense
 
     `after` was read before the answer was looked for: what came in between is news already.
     """
-    if (patience := _patience.get()) is not None and seconds:
-        patience.wanted = Wanted(caller.project_id, caller.agent.casefold(), after, nouns, seconds)
+    if (long_poll := _long_poll.get()) is not None and seconds:
+        long_poll.wanted = Wanted(caller.project_id, caller.agent.casefold(), after, nouns, seconds)

@@ -30,12 +30,12 @@ def fit(answer: dict[str, Any], max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
     if size(answer) <= max_tokens:
         return answer
 
-    def cut_to(characters: int) -> dict[str, Any]:
+    def truncate_to(characters: int) -> dict[str, Any]:
         return {**_with_texts_of(answer, characters), "truncated": True}
 
     lengths = _lengths(answer, max_tokens)
-    fitting = bisect_right(lengths, max_tokens, key=lambda characters: size(cut_to(characters)))
-    cut = cut_to(lengths[max(fitting - 1, 0)])
+    fitting = bisect_right(lengths, max_tokens, key=lambda characters: size(truncate_to(characters)))
+    cut = truncate_to(lengths[max(fitting - 1, 0)])
     for _ in range(ROUNDS):
         if size(cut) <= max_tokens or not _shorten(cut, max_tokens):
             break
@@ -70,16 +70,16 @@ def fit_row(
     lengths, all_fields = _lengths(row, max_tokens), len(row)
 
     def size_with(characters: int, fields: int = all_fields) -> int:
-        return size(shape(cut_row(row, characters, fields)))
+        return size(shape(truncate_row(row, characters, fields)))
 
     if fitting := bisect_right(lengths, max_tokens, key=size_with):
-        return shape(cut_row(row, lengths[fitting - 1], all_fields))
+        return shape(truncate_row(row, lengths[fitting - 1], all_fields))
     fields = range(1, all_fields + 1)
     fitting = bisect_right(fields, max_tokens, key=lambda kept: size_with(LEAST_CHARACTERS, kept))
-    return shape(cut_row(row, LEAST_CHARACTERS, all_fields if keeps_fields else max(fitting, 1)))
+    return shape(truncate_row(row, LEAST_CHARACTERS, all_fields if keeps_fields else max(fitting, 1)))
 
 
-def cut_row(row: Item, characters: int, fields: int) -> Item:
+def truncate_row(row: Item, characters: int, fields: int) -> Item:
     """The first `fields` of a row, texts and lists cut to so many characters; the first field stays whole."""
     kept = islice(row.items(), fields)
     return {name: shortened(value, characters) if n else value for n, (name, value) in enumerate(kept)}
@@ -91,7 +91,7 @@ def shortened(value: Any, characters: int) -> Any:
     Texts of up to 24 characters stay. Types stay as they are.
     """
     if isinstance(value, str):
-        return cut_text(value, max(characters, LEAST_CHARACTERS))
+        return truncate_text(value, max(characters, LEAST_CHARACTERS))
     if not isinstance(value, list | dict) or len(as_json(value)) <= characters:
         return value
     kept: list[tuple[Any, Any]] = []
@@ -106,7 +106,7 @@ def shortened(value: Any, characters: int) -> Any:
     return dict(kept) if isinstance(value, dict) else [short for _, short in kept]
 
 
-def cut_text(text: str, characters: int) -> str:
+def truncate_text(text: str, characters: int) -> str:
     """Its beginning and "…" where it is longer; no character of several code points is cut."""
     if len(text) <= characters:
         return text
@@ -126,7 +126,7 @@ def _lengths(node: Any, max_tokens: int) -> range:
 
 def _with_texts_of(node: Any, characters: int) -> Any:
     if isinstance(node, str):
-        return cut_text(node, characters)
+        return truncate_text(node, characters)
     if isinstance(node, list):
         return [_with_texts_of(inner, characters) for inner in node]
     if isinstance(node, dict):

@@ -48,6 +48,6 @@ def parse_moment(text: str, name: str = "since") -> datetime | EventCursor:
     )
 
 
-def spoken(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """UTC, to the second: 2026-11-21T10:00:00Z."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ctxhub.core.kit.answers import Item, cut_text, fit_first
+from ctxhub.core.kit.answers import Item, fit_first, truncate_text
 from ctxhub.core.kit.errors import InvalidInput
 
 Row = Sequence[Any]
@@ -80,7 +80,7 @@ def total_of(counted: int) -> dict[str, Any]:
 
 def preview(text: Any, *, full: bool = False) -> Any:
     """Texts are cut in lists at 200 characters."""
-    return text if full or not isinstance(text, str) else cut_text(text, PREVIEW_CHARACTERS)
+    return text if full or not isinstance(text, str) else truncate_text(text, PREVIEW_CHARACTERS)
 
 
 def make_cursor(*place: str | int) -> str:

@@ -18,7 +18,7 @@ except ImportError:  # Windows: threads queue, processes rely on SQLite's busy t
 
 
 @contextmanager
-def writing(project_id: int) -> Iterator[None]:
+def write_transaction(project_id: int) -> Iterator[None]:
     """Open a transaction that writes to one project, or join the one that is open.
 
     SQLite has one writer at a time. Its own waiting polls with growing sleeps and is unfair (worst write of
@@ -27,13 +27,13 @@ def writing(project_id: int) -> Iterator[None]:
     visible in the order of their ids and two batches cannot deadlock. See
     docs/decisions/0003-one-writer-at-a-time.md.
     """
-    with touching():
-        join_queue(project_id)
+    with touch_transaction():
+        acquire_write_lock(project_id)
         yield
 
 
 @contextmanager
-def touching() -> Iterator[None]:
+def touch_transaction() -> Iterator[None]:
     """Open a transaction that only notes that somebody was here: no event, so no turn to wait for."""
     is_queued = connection.vendor == "sqlite" and not connection.in_atomic_block
     with _queue if is_queued else nullcontext(), transaction.atomic():
@@ -58,14 +58,14 @@ def noting() -> Iterator[bool]:
             _queue.leave()
 
 
-def join_queue(project_id: int) -> None:
+def acquire_write_lock(project_id: int) -> None:
     """In a transaction somebody else opened: wait for the project's turn before any of its rows is locked."""
     if connection.vendor == "postgresql" and connection.in_atomic_block:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK_CLASS, project_id % 2**31])
 
 
-def takes_turn(project_id: int) -> bool:
+def try_write_lock(project_id: int) -> bool:
     """In a transaction: whether the project's turn was free, and is now this one's. SQLite has but one."""
     if connection.vendor != "postgresql":
         return True
@@ -93,10 +93,10 @@ class _FileQueue:
     def __exit__(self, *_: object) -> None:
         self.leave()
 
-    def take(self, patience_seconds: float) -> bool:
+    def take(self, long_poll_seconds: float) -> bool:
         """Whether it was free within that time, and is now the caller's, who must leave it."""
-        until = time.monotonic() + patience_seconds
-        if not self._thread_lock.acquire(timeout=patience_seconds):
+        until = time.monotonic() + long_poll_seconds
+        if not self._thread_lock.acquire(timeout=long_poll_seconds):
             return False
         while not self._lock_file_or_leave(waits=False):
             if time.monotonic() >= until:

@@ -19,6 +19,6 @@ class Unset(Enum):
 UNSET = Unset.UNSET
 
 
-def given(value: T | Unset, otherwise: T) -> T:
+def if_set(value: T | Unset, otherwise: T) -> T:
     """The value if it was given, else what stands."""
     return otherwise if isinstance(value, Unset) else value

@@ -47,7 +47,7 @@ class Document:
     mark: str = ""
     also: Sequence[str] = ()
     unshown: Sequence[str] = ()
-    thing_id: int | None = None
+    owner_id: int | None = None
 
     @property
     def text(self) -> str:
@@ -84,13 +84,13 @@ def last_passages(document: Document, part: int, start: int) -> list[Passage]:
     also = [*analyse("\n".join(document.tags)), *date_words(document.at)]
     found = []
     text = document.text
-    for own, (begin, end) in enumerate(islice(stretches(text), PARTS - part), start=part):
+    for own, (begin, end) in enumerate(islice(spans(text), PARTS - part), start=part):
         words = head + ([] if own else also) + analyse(text[begin:end])
         found.append(Passage(own, start + begin, " ".join(words), len(words)))
     return found
 
 
-def stretches(body: str) -> Iterator[tuple[int, int]]:
+def spans(body: str) -> Iterator[tuple[int, int]]:
     """Where the passages of a text lie; each ends at a blank, where one is near."""
     start = 0
     while len(body) - start > PASSAGE_CHARACTERS:

@@ -143,7 +143,7 @@ def _best(
     """
     engine = _engine()
     also, also_values = _also(narrowing, query, "u.id")
-    arms = " UNION ALL ".join([engine.arm] * len(query.wanted))
+    branches = " UNION ALL ".join([engine.branch] * len(query.wanted))
     values: list[Any] = []
     for term in query.wanted:
         asked = [telling, [term]] if term in followers else [[term]]
@@ -154,7 +154,7 @@ def _best(
         SELECT e.id, e.kind, e.object_id, e.ref, e.updated_at, t.start, t.words, t.size, t.scope,
             t.id - e.id * {PARTS}
         FROM (
-            SELECT m.id FROM ({engine.with_sizes(f"{arms}) u WHERE TRUE{also}")}) m
+            SELECT m.id FROM ({engine.with_sizes(f"{branches}) u WHERE TRUE{also}")}) m
             ORDER BY CAST(m.worth AS double precision) / ({LENGTH_COST} + m.size) DESC, m.id DESC LIMIT %s
         ) best CROSS JOIN core_searchtext t CROSS JOIN {engine.entry_of_best}
         WHERE t.id = best.id AND e.id = best.id / {PARTS}""",  # noqa: S608
@@ -300,11 +300,11 @@ class _Sqlite:
     entry_of_best = "core_searchentry e"
     found = "SELECT rowid AS id FROM core_searchfts WHERE core_searchfts MATCH %s"
     # bm25() would take 25 times as long as the walk: it reads every size, and counts the words of the scope.
-    arm = "SELECT rowid AS id, %s AS worth FROM core_searchfts WHERE core_searchfts MATCH %s"
+    branch = "SELECT rowid AS id, %s AS worth FROM core_searchfts WHERE core_searchfts MATCH %s"
 
-    def with_sizes(self, arms: str) -> str:
+    def with_sizes(self, branches: str) -> str:
         """The ids that most worths have been found for, with their sums and sizes."""
-        sums = f"SELECT u.id, sum(u.worth) AS worth FROM ({arms} GROUP BY u.id"  # noqa: S608
+        sums = f"SELECT u.id, sum(u.worth) AS worth FROM ({branches} GROUP BY u.id"  # noqa: S608
         most = f"{sums} ORDER BY worth DESC, u.id DESC LIMIT %s"
         return f"SELECT s.id, s.worth, t.size FROM ({most}) s CROSS JOIN core_searchtext t WHERE t.id = s.id"  # noqa: S608
 
@@ -329,10 +329,10 @@ class _Postgresql:
             SELECT id, kind, object_id, ref, updated_at FROM core_searchentry
             WHERE id = best.id / {PARTS} OFFSET 0) e"""  # noqa: S608
     found = "SELECT t.id FROM core_searchtext t WHERE core_search_vector(t.words, t.scope) @@ %s::tsquery"
-    arm = found.replace("t.id", "t.id, t.size, %s::int AS worth")
+    branch = found.replace("t.id", "t.id, t.size, %s::int AS worth")
 
-    def with_sizes(self, arms: str) -> str:
-        sums = f"SELECT u.id, u.size, sum(u.worth) AS worth FROM ({arms} GROUP BY u.id, u.size"  # noqa: S608
+    def with_sizes(self, branches: str) -> str:
+        sums = f"SELECT u.id, u.size, sum(u.worth) AS worth FROM ({branches} GROUP BY u.id, u.size"  # noqa: S608
         return f"{sums} ORDER BY worth DESC, u.id DESC LIMIT %s"
 
     def expression(self, scope: Scope, *asked: Sequence[Term]) -> str:

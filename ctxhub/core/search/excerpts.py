@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ctxhub.core.search.analyser import Piece, pieces, runs
-from ctxhub.core.text.graphemes import Stretch, characters, sentences, widened
+from ctxhub.core.text.graphemes import Span, characters, sentences, widened
 from ctxhub.core.text.token_count import count_tokens
 
 # A word with less than this on both sides says nothing.
@@ -81,7 +81,7 @@ def find_hits(text: str, wanted: Wanted) -> list[Hit]:
     return hits
 
 
-def merged(hits: Iterable[Hit]) -> list[Stretch]:
+def merged(hits: Iterable[Hit]) -> list[Span]:
     """The stretches that hits cover: in order, and none touches another."""
     return _joined((hit.start, hit.end) for hit in hits)
 
@@ -119,7 +119,7 @@ def _told_apart(text: str) -> str:
 class _Passage:
     """A sentence with hits, or the part of a long one where they lie close together."""
 
-    def __init__(self, sentence: Stretch, size: int) -> None:
+    def __init__(self, sentence: Span, size: int) -> None:
         self.sentence = sentence
         self.size = size
         self.is_short = _length(sentence) <= size
@@ -127,7 +127,7 @@ class _Passage:
         self.worths: dict[str, float] = {}
 
     @property
-    def core(self) -> Stretch:
+    def core(self) -> Span:
         return self.hits[0].start, self.hits[-1].end
 
     @property
@@ -145,12 +145,12 @@ class _Passage:
     def new_worth(self, covered: set[str]) -> float:
         return sum(worth for word, worth in self.worths.items() if word not in covered)
 
-    def widths(self, text: str) -> list[Stretch]:
+    def widths(self, text: str) -> list[Span]:
         """From a few characters around the hits to all of it."""
         reach = self.size if self.is_short else max((self.size - _length(self.core)) // 2, LEAST_AROUND)
         found = widened(text, self.core, self.sentence, reach)
         least = _length(self.core) + 2 * LEAST_AROUND
-        return [stretch for stretch in found if _length(stretch) >= least] or found[-1:]
+        return [span for span in found if _length(span) >= least] or found[-1:]
 
 
 class _Draft:
@@ -160,7 +160,7 @@ class _Draft:
         self.text = text
         self.max_tokens = max_tokens
         self.reach = CHARACTERS_PER_TOKEN * max_tokens
-        self.taken: list[Stretch] = []
+        self.taken: list[Span] = []
         self.first = (0, 0)
 
     def __str__(self) -> str:
@@ -170,31 +170,31 @@ class _Draft:
     def is_well_used(self) -> bool:
         return count_tokens(str(self)) >= WELL_USED * self.max_tokens
 
-    def cost_with(self, stretch: Stretch) -> int:
-        return count_tokens(self._shown(_joined([*self.taken, stretch], self.text)))
+    def cost_with(self, span: Span) -> int:
+        return count_tokens(self._shown(_joined([*self.taken, span], self.text)))
 
-    def has_room_for(self, stretch: Stretch) -> bool:
-        return self.cost_with(stretch) <= self.max_tokens
+    def has_room_for(self, span: Span) -> bool:
+        return self.cost_with(span) <= self.max_tokens
 
-    def take(self, stretch: Stretch) -> bool:
+    def take(self, span: Span) -> bool:
         """Whether there was room for it."""
-        if not self.has_room_for(stretch):
+        if not self.has_room_for(span):
             return False
-        self.first = self.first if self.taken else stretch
-        self.taken = _joined([*self.taken, stretch], self.text)
+        self.first = self.first if self.taken else span
+        self.taken = _joined([*self.taken, span], self.text)
         return True
 
-    def take_widest(self, stretches: Sequence[Stretch]) -> bool:
+    def take_widest(self, spans: Sequence[Span]) -> bool:
         """The last that there is room for, of some that grow."""
-        if not stretches or self.take(stretches[-1]):
-            return bool(stretches)
-        fitting = bisect_right(stretches, self.max_tokens, key=self.cost_with)
-        return fitting > 0 and self.take(stretches[fitting - 1])
+        if not spans or self.take(spans[-1]):
+            return bool(spans)
+        fitting = bisect_right(spans, self.max_tokens, key=self.cost_with)
+        return fitting > 0 and self.take(spans[fitting - 1])
 
-    def _shown(self, stretches: Sequence[Stretch]) -> str:
-        shown = [self.text[start:end].strip().removesuffix(" ·") for start, end in stretches]
-        before = [""] if stretches and stretches[0][0] > 0 else []
-        behind = [""] if stretches and stretches[-1][1] < len(self.text) else []
+    def _shown(self, spans: Sequence[Span]) -> str:
+        shown = [self.text[start:end].strip().removesuffix(" ·") for start, end in spans]
+        before = [""] if spans and spans[0][0] > 0 else []
+        behind = [""] if spans and spans[-1][1] < len(self.text) else []
         return " … ".join([*before, *shown, *behind]).strip()
 
 
@@ -214,12 +214,12 @@ def _may_hold(run: str, starts: tuple[str, ...]) -> bool:
     return lower.startswith(starts) or (is_compound and any(start in lower for start in starts))
 
 
-def _places(piece: Piece) -> Iterator[tuple[str, Stretch]]:
+def _places(piece: Piece) -> Iterator[tuple[str, Span]]:
     yield from zip(piece.words, piece.spans, strict=True)
     yield from ((part, piece.spans[0]) for part in dict.fromkeys(piece.parts) if part not in piece.words)
 
 
-def _passages(hits: Iterable[Hit], all_sentences: Sequence[Stretch], size: int) -> list[_Passage]:
+def _passages(hits: Iterable[Hit], all_sentences: Sequence[Span], size: int) -> list[_Passage]:
     found: list[_Passage] = []
     for hit in hits:
         if not found or not found[-1].has_room_for(hit):
@@ -264,7 +264,7 @@ def _take_one_hit(draft: _Draft, passage: _Passage) -> None:
         draft.take_widest(characters(draft.text, start, draft.reach))
 
 
-def _fill(draft: _Draft, all_sentences: Sequence[Stretch]) -> None:
+def _fill(draft: _Draft, all_sentences: Sequence[Span]) -> None:
     """What is left goes to what is around the first passage: whole sentences, then words."""
     first, here, last = (
         bisect_right(all_sentences, draft.first[0] + by, key=_start) for by in (-draft.reach, 0, draft.reach)
@@ -279,10 +279,10 @@ def _fill(draft: _Draft, all_sentences: Sequence[Stretch]) -> None:
         draft.take_widest(characters(draft.text, draft.first[0], draft.reach))
 
 
-def _joined(stretches: Iterable[Stretch], text: str = "") -> list[Stretch]:
+def _joined(spans: Iterable[Span], text: str = "") -> list[Span]:
     """Without overlaps; those with no more than a blank of the text between them are one."""
-    found: list[Stretch] = []
-    for start, end in sorted(stretches):
+    found: list[Span] = []
+    for start, end in sorted(spans):
         if found and (start <= found[-1][1] or text[found[-1][1] : start].isspace()):
             found[-1] = found[-1][0], max(end, found[-1][1])
         else:
@@ -290,9 +290,9 @@ def _joined(stretches: Iterable[Stretch], text: str = "") -> list[Stretch]:
     return found
 
 
-def _start(stretch: Stretch) -> int:
-    return stretch[0]
+def _start(span: Span) -> int:
+    return span[0]
 
 
-def _length(stretch: Stretch) -> int:
-    return stretch[1] - stretch[0]
+def _length(span: Span) -> int:
+    return span[1] - span[0]

@@ -92,7 +92,7 @@ def parse_typed(text: str) -> Query:
     return query.with_wanted(opened.get(term, term) for term in query.wanted)
 
 
-def parse_likeness(text: str) -> Query:
+def parse_similarity(text: str) -> Query:
     """The words of a whole text, the most frequent first: for what is similar to it."""
     counts = Counter(word for word in analyse(text) if word not in STOP_WORDS and _is_word(word))
     words = [word for word, _ in counts.most_common(2 * MAX_TERMS)]

@@ -31,15 +31,15 @@ def order(query: str, ranked: Sequence[Ranked], texts: Sequence[str]) -> list[Ra
     if not ranked:
         return []
     best = max(one.score for one in ranked) or 1.0
-    like = _likeness(query, texts)
+    like = _similarity(query, texts)
     scored = [
-        one._replace(strength=(one.score / best + WEIGHT * max(likeness, 0.0)) / (1 + WEIGHT))
-        for one, likeness in zip(ranked, like, strict=True)
+        one._replace(strength=(one.score / best + WEIGHT * max(similarity, 0.0)) / (1 + WEIGHT))
+        for one, similarity in zip(ranked, like, strict=True)
     ]
     return sorted(scored, key=lambda one: -one.strength)
 
 
-def _likeness(query: str, texts: Sequence[str]) -> list[float]:
+def _similarity(query: str, texts: Sequence[str]) -> list[float]:
     """Cosines, -1 to 1."""
     vectors = load().embed([query, *(text[:READ_CHARACTERS] for text in texts)], norm=True)
     return [float(cosine) for cosine in vectors[1:] @ vectors[0]]

@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 
 register = template.Library()
 
@@ -37,7 +37,9 @@ def ago(at: datetime) -> str:
 
 def _shown(at: datetime, text: str) -> SafeString:
     full = f"{at:%Y-%m-%d %H:%M:%S} UTC"
-    return format_html('<time class="ctx-nowrap" datetime="{}" title="{}">{}</time>', spoken(at), full, text)
+    return format_html(
+        '<time class="ctx-nowrap" datetime="{}" title="{}">{}</time>', format_time(at), full, text
+    )
 
 
 def _largest_unit(since: str) -> str:

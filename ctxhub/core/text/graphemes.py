@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-Stretch = tuple[int, int]
+Span = tuple[int, int]
 
 MAX_FLAG_LETTERS = 100
 
@@ -24,7 +24,7 @@ _TAIL = re.compile(
 )
 
 
-def sentences(text: str) -> list[Stretch]:
+def sentences(text: str) -> list[Span]:
     """One behind the other, so that together they are the text. A line ends a sentence, too."""
     ends = [match.end() for match in _SENTENCE_END.finditer(text)]
     ends = [end for end in ends if end < len(text) and not is_tail(text, end)]
@@ -37,7 +37,7 @@ def breaks(text: str, start: int, end: int) -> list[int]:
     return [place for place in places if place > start and (text[place] < "\x80" or not is_tail(text, place))]
 
 
-def widened(text: str, core: Stretch, within: Stretch, reach: int) -> list[Stretch]:
+def widened(text: str, core: Span, within: Span, reach: int) -> list[Span]:
     """The core, and ever more of what is around it: at most `reach` characters on each side."""
     start, end = _whole_characters(text, core)
     first, last = max(within[0], start - reach), min(within[1], end + reach)
@@ -46,10 +46,10 @@ def widened(text: str, core: Stretch, within: Stretch, reach: int) -> list[Stret
     found = [(start, end)]
     for place in sorted(places, key=lambda place: max(start - place, place - end)):
         found.append((min(found[-1][0], place), max(found[-1][1], place)))
-    return [stretch for stretch in found if stretch[0] < stretch[1]]
+    return [span for span in found if span[0] < span[1]]
 
 
-def characters(text: str, start: int, reach: int) -> list[Stretch]:
+def characters(text: str, start: int, reach: int) -> list[Span]:
     """From the character at `start` on, one more each time."""
     start, _ = _whole_characters(text, (start, start))
     ends = range(start + 1, min(start + reach, len(text)) + 1)
@@ -65,8 +65,8 @@ def is_tail(text: str, at: int) -> bool:
     return _is_flag_letter(text[at]) and _flag_letters_before(text, at) % 2 == 1
 
 
-def _whole_characters(text: str, stretch: Stretch) -> Stretch:
-    start, end = stretch
+def _whole_characters(text: str, span: Span) -> Span:
+    start, end = span
     while start > 0 and is_tail(text, start):
         start -= 1
     while end < len(text) and is_tail(text, end):

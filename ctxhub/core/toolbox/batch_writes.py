@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput
 from ctxhub.core.kit.inputs import LIST_LENGTH
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 
 FieldsT = TypeVar("FieldsT")
 OutcomeT = TypeVar("OutcomeT")
@@ -45,7 +45,7 @@ def write_batch(
     cleaned = [_cleaned(caller, item, clean) for item in items]
     if atomic:
         _refuse_any(cleaned)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         written = iter(write(caller, [item for item in cleaned if not isinstance(item, CtxhubError)]))
         outcomes = [item if isinstance(item, CtxhubError) else next(written) for item in cleaned]
         if atomic:

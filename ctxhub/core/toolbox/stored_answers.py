@@ -10,7 +10,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_name
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import StoredAnswer
 
 RETRY_WINDOW = timedelta(hours=24)
@@ -42,7 +42,7 @@ def answer_once(
         return run()
     request_id = clean_name(request_id, name)
     digest = _digest(operation, arguments)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         mine = StoredAnswer.objects.in_project(caller.project).filter(
             agent=caller.agent.casefold(), request_id=request_id
         )

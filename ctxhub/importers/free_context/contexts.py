@@ -8,7 +8,7 @@ from typing import Any
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import TEXT_BYTES
-from ctxhub.core.kit.unset import given
+from ctxhub.core.kit.unset import if_set
 from ctxhub.importers.free_context.reader import OldContext
 from ctxhub.importers.shared.batching import AT_ONCE, batches
 from ctxhub.importers.shared.imported import IMPORTED_ID, Imported, add_new, clean_id
@@ -75,12 +75,12 @@ def _cleaned(caller: Caller, old_id: str, old: OldContext, fit: Fitting, at: dat
     )
     moment = old.updated_at or old.created_at or at
     row = ContextRow(
-        name=given(fields.name, ""),
+        name=if_set(fields.name, ""),
         created_at=old.created_at or moment,
         updated_at=moment,
         changed_at=moment,
-        description=given(fields.description, ""),
-        stack=given(fields.stack, ""),
+        description=if_set(fields.description, ""),
+        stack=if_set(fields.stack, ""),
         tags=fit.words("tags", words_of(old.tags)),
         metadata=fit_object({**as_object(old.metadata), **old.beside}, {IMPORTED_ID: old_id}, caller, notes),
     )

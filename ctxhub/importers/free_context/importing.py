@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.importers.free_context.contexts import (
     choose_contexts,
     clean_contexts,
@@ -40,7 +40,7 @@ def import_knowledge(*, caller: Caller, old: OldKnowledge, dry_run: bool = False
     memories = clean_memories(caller, old.memories, contexts, fit, at)
     relationships = clean_relationships(old.relationships, memories, fit, at)
     wanted = Wanted()
-    with nullcontext() if dry_run else writing(project_id):
+    with nullcontext() if dry_run else write_transaction(project_id):
         new_memories, here = choose_memories(project_id, memories, report)
         is_homeless = any(not new.context for new in new_memories)
         homes = [*contexts.values(), *([general_context(at)] if is_homeless else [])]

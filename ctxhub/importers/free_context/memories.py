@@ -7,7 +7,7 @@ from datetime import datetime
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import CONTENT_BYTES
-from ctxhub.core.kit.unset import given
+from ctxhub.core.kit.unset import if_set
 from ctxhub.core.text.token_count import count_tokens
 from ctxhub.importers.free_context.contexts import GENERAL, fit_stack, names_of, words_of
 from ctxhub.importers.free_context.reader import OldMemory
@@ -65,7 +65,7 @@ def _cleaned(
         content=fit_text(old.content, "content", notes, at_most=CONTENT_BYTES),
         stack=fit_stack(old.stack, notes),
     )
-    title, content = given(fields.title, ""), given(fields.content, "")
+    title, content = if_set(fields.title, ""), if_set(fields.content, "")
     row = MemoryRow(
         title=title,
         context="",
@@ -78,7 +78,7 @@ def _cleaned(
         created_at=old.created_at or old.updated_at or at,
         updated_at=old.updated_at or old.created_at or at,
         difficulty=fit_choice(old.difficulty, Difficulty, "difficulty", notes, otherwise=None),
-        stack=given(fields.stack, ""),
+        stack=if_set(fields.stack, ""),
         tags=fit.words("tags", words_of(old.tags)),
         content=content,
         metadata=fit_object(old.metadata, {IMPORTED_ID: old_id}, caller, notes),

@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.importers.scratchpads.pads import choose_pads, clean_pads, write_pads
 from ctxhub.importers.scratchpads.reader import OldPads
 from ctxhub.importers.scratchpads.workflows import choose_workflows, clean_workflows, write_workflows
@@ -21,7 +21,7 @@ def import_pads(*, caller: Caller, old: OldPads, dry_run: bool = False) -> Repor
     fit = Fitting(caller, report)
     workflows = clean_workflows(caller, old.workflows, old.pads, fit, at)
     pads = clean_pads(caller, old.pads, workflows, fit)
-    with nullcontext() if dry_run else writing(project_id):
+    with nullcontext() if dry_run else write_transaction(project_id):
         new_workflows, here = choose_workflows(project_id, workflows, report)
         new_pads = choose_pads(project_id, pads, here, report)
         if report.taken and not dry_run:

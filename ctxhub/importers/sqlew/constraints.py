@@ -7,7 +7,7 @@ from datetime import datetime
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.priority import Priority
-from ctxhub.core.kit.unset import given
+from ctxhub.core.kit.unset import if_set
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.normalising import Fitting
 from ctxhub.importers.shared.report import Report
@@ -50,14 +50,14 @@ def _cleaned(caller: Caller, old: OldConstraint, fit: Fitting, at: datetime) -> 
     return ConstraintRow(
         category=fields.category,
         text=fields.text,
-        priority=given(fields.priority, Priority.MEDIUM),
+        priority=if_set(fields.priority, Priority.MEDIUM),
         status=ConstraintStatus.ACTIVE if old.is_active else ConstraintStatus.INACTIVE,
         agent=fit.agent(old.agent) or "",
         created_at=old.at or at,
         updated_at=old.at or at,
         layer=fit.word("layers", old.layer) if old.layer else None,
         tags=fit.words("tags", old.tags),
-        reason=given(fields.reason, ""),
+        reason=if_set(fields.reason, ""),
     )
 
 

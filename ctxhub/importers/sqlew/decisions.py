@@ -7,7 +7,7 @@ from typing import Any
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.kit.unset import given
+from ctxhub.core.kit.unset import if_set
 from ctxhub.core.search.services.index import index_again
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.normalising import Fitting
@@ -116,10 +116,10 @@ def _as_row(
 ) -> DecisionRow:
     return DecisionRow(
         key=fields.key,
-        value=given(fields.value, ""),
-        value_type=given(fields.value_type, ValueType.TEXT),
-        version=given(fields.version, FIRST_VERSION),
-        status=given(fields.status, DecisionStatus.ACTIVE),
+        value=if_set(fields.value, ""),
+        value_type=if_set(fields.value_type, ValueType.TEXT),
+        version=if_set(fields.version, FIRST_VERSION),
+        status=if_set(fields.status, DecisionStatus.ACTIVE),
         agent=fit.agent(agent) or "",
         agent_id=None,
         layer=fit.word("layers", layer) if layer else None,

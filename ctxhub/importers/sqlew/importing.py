@@ -9,7 +9,7 @@ from ctxhub.core.accounts.selectors.config import config_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import separated
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.importers.shared.normalising import Fitting
 from ctxhub.importers.shared.report import Report, record_import
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
@@ -63,7 +63,7 @@ def import_hub(*, caller: Caller, hub: OldHub, root: PurePath | None = None, dry
     wanted.words["scopes"] += _all_words(fit, "scopes", hub.scopes)
     _leave_homeless(hub, config_of(caller.project_id), report)
     project_id = caller.project_id
-    with nullcontext() if dry_run else writing(project_id):
+    with nullcontext() if dry_run else write_transaction(project_id):
         decisions = choose_decisions(project_id, decisions, report)
         constraints = choose_constraints(project_id, constraints, report)
         messages = choose_messages(project_id, messages, report, at)

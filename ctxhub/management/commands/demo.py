@@ -5,7 +5,7 @@ import anyio
 from django.core.management.base import BaseCommand, CommandError
 
 from ctxhub.management.scenarios.transcript import Unexpected
-from ctxhub.management.temporary_server import throw_away_hub
+from ctxhub.management.temporary_server import temporary_server
 
 
 class Command(BaseCommand):
@@ -15,7 +15,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         started = time.monotonic()
         self._tell("Ada's client starts a server of its own (stdio), the others speak HTTP: one hub.")
-        with throw_away_hub(project="demo") as hub:
+        with temporary_server(project="demo") as hub:
             # Here and not above: the hub starts while this imports.
             from ctxhub.management.conversation import converse
 

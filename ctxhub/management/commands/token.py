@@ -102,12 +102,11 @@ def _described(token: AccessToken) -> str:
     if token.agent:
         parts.append(f"speaks for {token.agent.name} only")
     if token.expires_at:
-        parts.append(
-            f"{'expires' if token.expires_at > clock.now() else 'expired'} {clock.spoken(token.expires_at)}"
-        )
+        verb = "expires" if token.expires_at > clock.now() else "expired"
+        parts.append(f"{verb} {clock.format_time(token.expires_at)}")
     if token.revoked_at:
-        parts.append(f"revoked {clock.spoken(token.revoked_at)}")
-    parts.append(f"last used {clock.spoken(token.last_used_at)}" if token.last_used_at else "never used")
+        parts.append(f"revoked {clock.format_time(token.revoked_at)}")
+    parts.append(f"last used {clock.format_time(token.last_used_at)}" if token.last_used_at else "never used")
     return f"{token.pk}  {token.start}…  {token.name}: {', '.join(parts)}"
 
 

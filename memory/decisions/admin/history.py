@@ -86,7 +86,7 @@ def version_seen(project_id: int, row: "DecisionRow", revision_id: int) -> Versi
 
 
 def current_version(row: "DecisionRow") -> Version:
-    state = {"value": row.spoken_value, "version": row.version, "status": row.spoken_status, **row.rest}
+    state = {"value": row.typed_value, "version": row.version, "status": row.status_label, **row.rest}
     return Version(row.agent, row.updated_at, state)
 
 

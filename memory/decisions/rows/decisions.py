@@ -30,11 +30,11 @@ class DecisionRow(Row):
     superseded_by_id: int | None = None
 
     @property
-    def spoken_value(self) -> str | int | float:
+    def typed_value(self) -> str | int | float:
         return typed_value(self.value, self.value_type)
 
     @property
-    def spoken_status(self) -> str:
+    def status_label(self) -> str:
         return str(DecisionStatus(self.status).label)
 
     @property

@@ -9,8 +9,8 @@ from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.kit.inputs import merge_object
 from ctxhub.core.kit.listing import preview
 from ctxhub.core.kit.metadata import changed_metadata
-from ctxhub.core.kit.unset import Unset, given
-from ctxhub.core.vocabulary.selectors.names import Words
+from ctxhub.core.kit.unset import Unset, if_set
+from ctxhub.core.vocabulary.selectors.names import Vocabulary
 from memory.decisions.inputs.decisions import DecisionFields
 from memory.decisions.models.decision import DecisionStatus, ValueType
 from memory.decisions.rows.decisions import DecisionRow
@@ -18,7 +18,7 @@ from memory.decisions.rules.versions import FIRST_VERSION, bump
 
 
 def decide(
-    fields: DecisionFields, old: DecisionRow | None, words: Words, agent: str, at: datetime
+    fields: DecisionFields, old: DecisionRow | None, words: Vocabulary, agent: str, at: datetime
 ) -> DecisionRow:
     """What `fields` make of a decision; absent fields keep what stands. Of an old one author and time stay.
 
@@ -32,16 +32,16 @@ def decide(
         layer_id, layer = words.layer(fields.layer) if fields.layer else (None, None)
     new = replace(
         base,
-        value=given(fields.value, base.value),
-        value_type=given(fields.value_type, base.value_type),
-        status=given(fields.status, base.status),
+        value=if_set(fields.value, base.value),
+        value_type=if_set(fields.value_type, base.value_type),
+        status=if_set(fields.status, base.status),
         layer=layer,
         layer_id=layer_id,
-        tags=given(fields.tags, base.tags),
-        scopes=given(fields.scopes, base.scopes),
-        paths=given(fields.paths, base.paths),
-        rationale=given(fields.rationale, base.rationale),
-        alternatives=given(fields.alternatives, base.alternatives),
+        tags=if_set(fields.tags, base.tags),
+        scopes=if_set(fields.scopes, base.scopes),
+        paths=if_set(fields.paths, base.paths),
+        rationale=if_set(fields.rationale, base.rationale),
+        alternatives=if_set(fields.alternatives, base.alternatives),
         tradeoffs=_changed_tradeoffs(base.tradeoffs, fields.tradeoffs),
         metadata=changed_metadata(base.metadata, fields.metadata),
         version=_next_version(fields, old),
@@ -60,10 +60,10 @@ def _changed_tradeoffs(stored: Mapping[str, Any], said: Mapping[str, Any] | Unse
 
 def _next_version(fields: DecisionFields, old: DecisionRow | None) -> str:
     if old is None:
-        return given(fields.version, FIRST_VERSION)
-    value, value_type = given(fields.value, old.value), given(fields.value_type, old.value_type)
+        return if_set(fields.version, FIRST_VERSION)
+    value, value_type = if_set(fields.value, old.value), if_set(fields.value_type, old.value_type)
     same_value = (value, value_type) == (old.value, old.value_type)
-    said = given(fields.version, old.version)
+    said = if_set(fields.version, old.version)
     # A new value under the version that stands would make two versions of one name.
     return said if same_value or said != old.version else bump(old.version)
 
@@ -74,7 +74,7 @@ def check_expected(key: str, expected: str | Unset, old: DecisionRow | None) -> 
         return
     if old is None:
         raise Conflict(f"{key!r} does not exist, so it is not at version {expected}.", hint="Leave it out.")
-    value = preview(old.spoken_value)
+    value = preview(old.typed_value)
     raise Conflict(
         f"{key!r} is at version {old.version}, not {expected}; its value is {value!r}.",
         hint="Read it again, then set it with the version you have read.",

@@ -27,7 +27,7 @@ def with_defaults(template: Template, said: DecisionArguments) -> DecisionArgume
     return whole
 
 
-def check_demands(template: Template, said: Mapping[str, Any]) -> None:
+def check_required(template: Template, said: Mapping[str, Any]) -> None:
     """Raise InvalidInput unless the arguments hold all that the template requires, each as it has to be."""
     if missing := [name for name in template.require if is_empty(_said(name, said))]:
         raise InvalidInput(

@@ -21,7 +21,7 @@ def decision_document(row: DecisionRow) -> Document:
         tags=sorted(row.tags, key=str.casefold),
         agent_id=row.agent_id,
         layer_id=row.layer_id,
-        mark="" if row.status == DecisionStatus.ACTIVE else row.spoken_status,
+        mark="" if row.status == DecisionStatus.ACTIVE else row.status_label,
         also=signs(row.key),
         unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(row.paths)),
     )
@@ -42,7 +42,7 @@ def earlier_decision_document(revision_id: int, was: DecisionRow, now: DecisionR
         agent_id=was.agent_id,
         mark=f"was {was.version}",
         also=[EARLIER, *([layer_word(was.layer)] if was.layer else [])],
-        thing_id=was.id,
+        owner_id=was.id,
     )
 
 

@@ -13,10 +13,10 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.events.selectors.events import moment_of
 from ctxhub.core.kit import sql
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_moment, clean_name, clean_one_of
 from ctxhub.core.kit.pages import Condition
-from ctxhub.core.vocabulary.selectors.names import find_words
+from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from memory.decisions.sql.numbers import Measurement, has_decisions, key_like, read_measurements
 
 BUCKETS = ("hour", "day", "week", "month")
@@ -77,7 +77,7 @@ def analyse_decisions(
 def _chosen(project_id: int, pattern: str, layer: str | None) -> list[Condition]:
     conditions: list[Condition] = [("d.project_id = %s", [project_id]), *key_like(pattern)]
     if layer:
-        layer_id, _ = find_words(project_id, layers=True).layer(clean_name(layer, "layer"))
+        layer_id, _ = find_vocabulary(project_id, layers=True).layer(clean_name(layer, "layer"))
         # The plus keeps SQLite with the keys; PostgreSQL has statistics to choose by.
         plus = "+" if connection.vendor == "sqlite" else ""
         conditions.append((f"{plus}d.layer_id = %s", [layer_id]))
@@ -151,7 +151,7 @@ def _by_time(newest_first: Iterable[Measurement], bucket: str) -> Analytics:
     rows: list[list[str | Number]] = []
     for start, group in groupby(newest_first, lambda measured: _start(measured.at, bucket)):
         values = [measured.value for measured in group]
-        rows.append([spoken(start), len(values), _mean(values)])
+        rows.append([format_time(start), len(values), _mean(values)])
     omitted = len(rows) - BUCKETS_SHOWN
     shown: Analytics = {"columns": COLUMNS, "rows": rows[:BUCKETS_SHOWN]}  # type: ignore[typeddict-item]
     return {**shown, "omitted": omitted} if omitted > 0 else shown

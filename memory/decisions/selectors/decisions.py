@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_limit, clean_name, clean_one_of, clean_words
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from memory.decisions.models.decision import Decision, DecisionRevision, DecisionStatus, typed_value
@@ -25,15 +25,15 @@ def decision_item(row: DecisionRow) -> dict[str, Any]:
     """A decision as the contract shows it; reasons and history come on request."""
     item: dict[str, Any] = {
         "key": row.key,
-        "value": row.spoken_value,
+        "value": row.typed_value,
         "version": row.version,
-        "status": row.spoken_status,
+        "status": row.status_label,
         "layer": row.layer,
         "tags": list(row.tags),
         "scopes": list(row.scopes),
         "paths": list(row.paths),
         "agent": row.agent,
-        "updated": spoken(row.updated_at),
+        "updated": format_time(row.updated_at),
     }
     optional = {"metadata": row.metadata, "reason": row.reason, "superseded_by": row.superseded_by}
     return item | {name: value for name, value in optional.items() if value}
@@ -94,7 +94,7 @@ def _version_row(
         preview(typed_value(value, kind), full=full),
         _word(status),
         agent or "system",
-        spoken(at),
+        format_time(at),
     ]
 
 

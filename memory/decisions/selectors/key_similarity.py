@@ -17,7 +17,7 @@ COMPARED = 12  # Of longer keys the first words that differ are told apart, lett
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class Similarity:
     """`score` 0..1; `path` is the beginning that they share, as the other writes it.
 
     `is_parallel`: each has a word of its own, so that two things are meant (`db/pool-size`, `db/pool-age`).
@@ -33,7 +33,7 @@ class Likeness:
         return self.score >= SAME and not self.is_parallel
 
 
-def compare_keys(one: str, other: str) -> Likeness:
+def compare_keys(one: str, other: str) -> Similarity:
     """Nine tenths are their words: a pair counts the mean of its weights, a short form or a slip 0.8 of it.
 
     One tenth is the beginning of the path that they share.
@@ -42,7 +42,7 @@ def compare_keys(one: str, other: str) -> Likeness:
     worth, has_own = _matched(first.words, second.words)
     depth = _shared_depth(first.segments, second.segments)
     score = WORDS * worth + PATH * depth / max(len(first.segments), len(second.segments), 1)
-    return Likeness(score, "/".join(segments_of(other)[:depth]), has_own)
+    return Similarity(score, "/".join(segments_of(other)[:depth]), has_own)
 
 
 def _matched(first: Sequence[Weighed], second: Sequence[Weighed]) -> tuple[float, bool]:
@@ -57,13 +57,13 @@ def _matched(first: Sequence[Weighed], second: Sequence[Weighed]) -> tuple[float
         else:
             left.append((word, weight))
     for word, weight in left[:COMPARED]:
-        likeness, near = max(
+        similarity, near = max(
             ((_alike(word, one[0]), one) for one in right[:COMPARED]), default=(0.0, ("", 0.0))
         )
-        if likeness:
+        if similarity:
             right.remove(near)
             left.remove((word, weight))
-            worth += likeness * (weight + near[1]) / 2
+            worth += similarity * (weight + near[1]) / 2
     return worth, bool(left and right)
 
 

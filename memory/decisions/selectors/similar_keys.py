@@ -18,7 +18,7 @@ from ctxhub.core.search.stems import stem
 from memory.decisions.search.keys import key_words, signs_like
 from memory.decisions.selectors.key_similarity import compare_keys
 from memory.decisions.selectors.scores import score
-from memory.decisions.sql.candidates import Arm, neighbours, read_keys
+from memory.decisions.sql.candidates import Branch, neighbours, read_keys
 
 SIMILAR = 3
 NEAR_ENOUGH = 60
@@ -40,24 +40,26 @@ def find_similar(project_id: int, key: str) -> list[Similar]:
     now = clock.now()
     found = []
     for row in read_keys(project_id, _saying_the_same(project_id, key)):
-        likeness = compare_keys(key, row.key)
-        if row.key != key and likeness.is_same:
-            found.append((score({"key": likeness.score}, now - row.updated_at), row.key))
+        similarity = compare_keys(key, row.key)
+        if row.key != key and similarity.is_same:
+            found.append((score({"key": similarity.score}, now - row.updated_at), row.key))
     found.sort(key=lambda one: (-one[0].exact, one[1]))
     return [Similar(key=near, score=scored.points) for scored, near in found[:SIMILAR]]
 
 
 def near_keys(project_id: int, key: str, count: int = 5) -> list[str]:
     """Keys that a mistyped one may have meant, whatever its case, nearest first, of a bounded number."""
-    arms = with_key_like(project_id, key, _meant(project_id, key))
+    branches = with_key_like(project_id, key, _meant(project_id, key))
     for place in dict.fromkeys((key, key.lower())):
-        arms += neighbours(project_id, place, FAR_AROUND)
-    found = [(_nearness(key, row.key), row.key) for row in read_keys(project_id, arms, ended=True)]
+        branches += neighbours(project_id, place, FAR_AROUND)
+    found = [(_nearness(key, row.key), row.key) for row in read_keys(project_id, branches, ended=True)]
     found.sort(key=lambda one: (-one[0], one[1]))
     return [near for nearness, near in found[:count] if nearness >= NEAR_ENOUGH]
 
 
-def with_key_like(project_id: int, key: str, meant: Mapping[str, Sequence[str]] | None = None) -> list[Arm]:
+def with_key_like(
+    project_id: int, key: str, meant: Mapping[str, Sequence[str]] | None = None
+) -> list[Branch]:
     """Decisions that may have a key like it. `meant`: what its words may stand for beside themselves."""
     words = list(dict.fromkeys(word for word, _ in key_words(key).words))
     also = {word: [*meanings(word), *((other,) for other in (meant or {}).get(word, ()))] for word in words}
@@ -70,7 +72,7 @@ def with_key_like(project_id: int, key: str, meant: Mapping[str, Sequence[str]] 
     return [*_saying_the_same(project_id, key), *holding]
 
 
-def _saying_the_same(project_id: int, key: str) -> list[Arm]:
+def _saying_the_same(project_id: int, key: str) -> list[Branch]:
     scope = _decisions_of(project_id)
     # One by one: of several at once PostgreSQL's index walks all there is in the scope.
     signed = [first_object_ids([*scope, [sign]], [], SIGNED) for sign in signs_like(key)]
@@ -89,6 +91,6 @@ def _meant(project_id: int, key: str) -> dict[str, list[str]]:
 
 def _nearness(key: str, other: str) -> float:
     """0..100: how much of the letters is the same, or of the words, if the keys say the same."""
-    likeness = compare_keys(key, other)
+    similarity = compare_keys(key, other)
     letters = fuzz.ratio(key.casefold(), other.casefold())
-    return max(letters, 100 * likeness.score) if likeness.is_same else letters
+    return max(letters, 100 * similarity.score) if similarity.is_same else letters

@@ -11,12 +11,12 @@ from ctxhub.core.search.documents import kind_word, tag_word
 from ctxhub.core.search.engines import Candidate, find_candidates, first_object_ids, read_beginnings
 from ctxhub.core.search.ranking import Ranked, rank
 from ctxhub.core.search.selectors.questions import Search, prepare
-from ctxhub.core.vocabulary.selectors.names import find_words
+from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from memory.decisions.rows.decisions import read_decisions
-from memory.decisions.selectors.key_similarity import Likeness, compare_keys
+from memory.decisions.selectors.key_similarity import Similarity, compare_keys
 from memory.decisions.selectors.scores import Score, score, share_in_common
 from memory.decisions.selectors.similar_keys import with_key_like
-from memory.decisions.sql.candidates import Arm, CandidateRow, newest_with_tag, read_candidates
+from memory.decisions.sql.candidates import Branch, CandidateRow, newest_with_tag, read_candidates
 
 COLUMNS = ("key", "score", "reason", "parts")
 WORDS_NAMED = 3
@@ -84,7 +84,7 @@ def _read(
     )
     if own := read_decisions(project_id, [asked.key]).get(asked.key) if asked.key else None:
         asked = replace(asked, tags=asked.tags or own.tags, layer=asked.layer or own.layer or "")
-    words = find_words(project_id, tags=asked.tags, layers=bool(asked.layer))
+    words = find_vocabulary(project_id, tags=asked.tags, layers=bool(asked.layer))
     layer = words.layer(asked.layer)[1] if asked.layer else ""
     return replace(asked, layer=layer, tag_ids=list(words.tags.values()))
 
@@ -97,12 +97,12 @@ def _found(project_id: int, asked: Asked) -> list[Suggestion]:
     passages = (
         find_candidates(search.narrowing, search.query, search.weights, BY_TEXT, 1)[0] if search else []
     )
-    arms = [
+    branches = [
         *(with_key_like(project_id, asked.key) if asked.key else ()),
         *_by_tags(project_id, asked),
         *_by_id(passages),
     ]
-    rows = read_candidates(project_id, arms) if arms else []
+    rows = read_candidates(project_id, branches) if branches else []
     ranked = _ranked(project_id, search, passages, rows) if search else {}
     found = [_suggestion(asked, row, ranked.get(row.id)) for row in rows if row.key != asked.key]
     return sorted((one for one in found if one.score.parts), key=lambda one: (-one.score.exact, one.row.key))
@@ -114,7 +114,7 @@ def _search(project_id: int, text: str) -> Search | None:
     return search if search and search.weights else None
 
 
-def _by_tags(project_id: int, asked: Asked) -> list[Arm]:
+def _by_tags(project_id: int, asked: Asked) -> list[Branch]:
     if not asked.tag_ids:
         return []
     scope = [[f"P{project_id}"], [kind_word("decision")], *([tag_word(tag)] for tag in asked.tags)]
@@ -123,7 +123,7 @@ def _by_tags(project_id: int, asked: Asked) -> list[Arm]:
     return [first_object_ids(scope, [], ALL_TAGS), *singly]
 
 
-def _by_id(passages: Sequence[Candidate]) -> list[Arm]:
+def _by_id(passages: Sequence[Candidate]) -> list[Branch]:
     ids = list(dict.fromkeys(passage.object_id for passage in passages))
     return [(f"SELECT id FROM memory_decision WHERE id IN ({sql.marks(ids)})", ids)] if ids else []  # noqa: S608
 
@@ -153,9 +153,9 @@ def _suggestion(asked: Asked, row: CandidateRow, ranked: Ranked | None) -> Sugge
         alike["layer"] = float(row.layer == asked.layer)
         reasons += ["same layer"] if alike["layer"] else []
     if asked.key:
-        likeness = compare_keys(asked.key, row.key)
-        alike["key"] = likeness.score
-        reasons += _said_of_key(likeness)
+        similarity = compare_keys(asked.key, row.key)
+        alike["key"] = similarity.score
+        reasons += _said_of_key(similarity)
     if asked.text:
         alike["text"] = ranked.score if ranked else 0.0
         reasons += _named("text", _telling(ranked)) if ranked else []
@@ -166,12 +166,12 @@ def _named(part: str, names: Sequence[str]) -> list[str]:
     return [f"{part} {', '.join(names)}"] if names else []
 
 
-def _said_of_key(likeness: Likeness) -> list[str]:
-    if likeness.is_same:
+def _said_of_key(similarity: Similarity) -> list[str]:
+    if similarity.is_same:
         return ["key says the same"]
-    if likeness.path:
-        return [f"key begins with {likeness.path}"]
-    return ["key has words in common"] if likeness.score else []
+    if similarity.path:
+        return [f"key begins with {similarity.path}"]
+    return ["key has words in common"] if similarity.score else []
 
 
 def _telling(ranked: Ranked) -> list[str]:

@@ -12,10 +12,10 @@ from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import Conflict, CtxhubError, NotFound
 from ctxhub.core.kit.inputs import clean_text, merge_object
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.kit.transactions import writing
-from ctxhub.core.kit.unset import UNSET, Unset, given
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
-from ctxhub.core.vocabulary.selectors.names import find_words
+from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.decisions.history.decisions import HISTORY, DecisionChange
 from memory.decisions.inputs.decisions import (
@@ -79,7 +79,7 @@ def set_decision(
 
 def store_decision(caller: Caller, fields: DecisionFields) -> SetAnswer:
     """Write what `clean_fields` has made clean."""
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         [outcome] = write_decisions(caller, [fields])
         answer = _answer(_or_raise(outcome))
     return _with_similar(caller, answer)
@@ -90,7 +90,7 @@ def change_decision(
 ) -> SetAnswer:
     """Change a decision that exists, else raise NotFound; what is left out, its value too, stays as it is."""
     fields = clean_fields(caller, key=key, value=value, **rest)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         if not Decision.objects.in_project(caller.project).filter(key=fields.key).exists():
             raise unknown_key(fields.key)
         [outcome] = write_decisions(caller, [fields])
@@ -103,8 +103,8 @@ def replace_decision(
     """Make a decision what the arguments say and nothing else: what is left out goes back to its default."""
     whole: DecisionArguments = {**DEFAULTS, **rest}
     fields = clean_fields(caller, key=key, value=value, **whole)
-    fields = replace(fields, tradeoffs=merge_object({}, given(fields.tradeoffs, {})))
-    with writing(caller.project_id):
+    fields = replace(fields, tradeoffs=merge_object({}, if_set(fields.tradeoffs, {})))
+    with write_transaction(caller.project_id):
         if old := read_decisions(caller.project_id, [fields.key]).get(fields.key):
             fields = replace(fields, metadata={**dict.fromkeys(old.metadata), **(fields.metadata or {})})
         [outcome] = write_decisions(caller, [fields])
@@ -133,7 +133,7 @@ def quick_set_decision(*, caller: Caller, key: str, value: str | int | float) ->
     """Set a decision, with layer, tags and scope from its key; on an existing key only the value changes."""
     fields = clean_fields(caller, key=key, value=value)
     inferred = Inferred(layer=None, tags=[], scope=None)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         if not Decision.objects.in_project(caller.project).filter(key=fields.key).exists():
             inferred = _known_layer(caller, infer(fields.key))
             scopes = [inferred["scope"]] if inferred["scope"] else []
@@ -152,20 +152,22 @@ def deprecate_decision(
     """
     key = clean_key(key)
     reason = reason if isinstance(reason, Unset) else clean_text(reason, "reason", caller)
-    heir_key = clean_key(superseded_by) if superseded_by else None
-    with writing(caller.project_id):
+    successor_key = clean_key(superseded_by) if superseded_by else None
+    with write_transaction(caller.project_id):
         at = clock.now()
         old = read_decisions(caller.project_id, [key]).get(key)
         if old is None:
             raise unknown_key(key)
-        heir = _heir(caller, key, heir_key) if heir_key else None
-        new = replace(old, status=DecisionStatus.DEPRECATED, reason=given(reason, old.reason))
+        successor = _heir(caller, key, successor_key) if successor_key else None
+        new = replace(old, status=DecisionStatus.DEPRECATED, reason=if_set(reason, old.reason))
         if superseded_by is not UNSET:
-            new = replace(new, superseded_by=heir_key, superseded_by_id=heir.pk if heir else None)
+            new = replace(
+                new, superseded_by=successor_key, superseded_by_id=successor.pk if successor else None
+            )
         change = HISTORY.change(old, new)
         if change.changed:
             change = HISTORY.change(old, replace(new, agent=caller.agent, updated_at=at))
-            store_changes(caller, [change], find_words(caller.project_id, agent=caller.agent), at)
+            store_changes(caller, [change], find_vocabulary(caller.project_id, agent=caller.agent), at)
     result: Result = "updated" if change.changed else "unchanged"
     return DeprecateAnswer(
         key=key,
@@ -183,7 +185,7 @@ def delete_decision(*, caller: Caller, key: str, expected_version: str | Unset =
     Raises Conflict if `expected_version` does not match.
     """
     key = clean_key(key)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         old = read_decisions(caller.project_id, [key]).get(key)
         if old is None:
             raise unknown_key(key)
@@ -205,25 +207,25 @@ def unknown_key(key: str, similar: Sequence[str] = ()) -> NotFound:
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
-def _heir(caller: Caller, key: str, heir_key: str) -> Decision:
+def _heir(caller: Caller, key: str, successor_key: str) -> Decision:
     """The decision that takes over; raises NotFound, or Conflict where following it leads back to `key`."""
-    if heir_key == key:
+    if successor_key == key:
         raise Conflict(f"{key!r} cannot supersede itself.", hint="Name another key, or leave it out.")
-    heir = Decision.objects.in_project(caller.project).filter(key=heir_key).first()
-    if heir is None:
-        raise unknown_key(heir_key)
+    successor = Decision.objects.in_project(caller.project).filter(key=successor_key).first()
+    if successor is None:
+        raise unknown_key(successor_key)
     # One statement for the whole chain: UNION drops repeats, so an old circle ends it too.
-    chain = superseding_keys(heir.pk)
+    chain = superseding_keys(successor.pk)
     if key in chain:
         raise Conflict(
-            f"{heir_key!r} is itself superseded by {key!r}, directly or through others.",
+            f"{successor_key!r} is itself superseded by {key!r}, directly or through others.",
             hint="Break it first.",
         )
-    return heir
+    return successor
 
 
 def _known_layer(caller: Caller, inferred: Inferred) -> Inferred:
-    layers = find_words(caller.project_id, layers=True).layers
+    layers = find_vocabulary(caller.project_id, layers=True).layers
     return inferred if inferred["layer"] in layers else {**inferred, "layer": None}
 
 
@@ -249,6 +251,6 @@ def _answer(change: DecisionChange) -> SetAnswer:
     row = change.row
     answer = SetAnswer(key=row.key, id=row.id, version=row.version, result=_result_of(change))
     if change.old and row.status == DecisionStatus.DEPRECATED == change.old.status:
-        heir = f", superseded by {row.superseded_by!r}" if row.superseded_by else ""
-        answer["hint"] = f"This decision is deprecated{heir}; status active revives it."
+        successor = f", superseded by {row.superseded_by!r}" if row.superseded_by else ""
+        answer["hint"] = f"This decision is deprecated{successor}; status active revives it."
     return answer

@@ -11,9 +11,9 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotAllowed
 from ctxhub.core.kit.inputs import clean_name
-from ctxhub.core.kit.transactions import writing
-from ctxhub.core.kit.unset import UNSET, Unset, given
-from ctxhub.core.vocabulary.selectors.names import Words, find_words
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.kit.unset import UNSET, Unset, if_set
+from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.decisions.history.templates import HISTORY
 from memory.decisions.inputs.decisions import DecisionArguments, clean_fields
@@ -24,7 +24,7 @@ from memory.decisions.inputs.templates import (
     clean_template,
 )
 from memory.decisions.rows.templates import OWN_TEMPLATES, TemplateRow, find_own_template
-from memory.decisions.rules.templates import check_demands, with_defaults
+from memory.decisions.rules.templates import check_required, with_defaults
 from memory.decisions.selectors.builtin_templates import BUILT_IN, TEMPLATES, Template
 from memory.decisions.selectors.templates import get_template
 from memory.decisions.services.decisions import SetAnswer, store_decision
@@ -46,14 +46,14 @@ def set_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArguments]
     One of a built-in's name begins as that does, and takes its place in this project.
     """
     fields = clean_template(caller, name=name, **rest)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         return _store(caller, fields)
 
 
 def change_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArguments]) -> TemplateAnswer:
     """Change a template that there is, built-in or own, else raise NotFound."""
     fields = clean_template(caller, name=name, **rest)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         get_template(caller.project_id, fields.name)
         return _store(caller, fields)
 
@@ -66,7 +66,7 @@ def replace_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArgume
 
 def delete_template(*, caller: Caller, name: str) -> DeleteAnswer:
     """Remove a project's own template; one built in comes to light again. Decisions keep what they have."""
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         own = find_own_template(caller.project_id, clean_name(name, "name"))
         if own is None:
             template = get_template(caller.project_id, name)
@@ -88,7 +88,7 @@ def set_from_template(
     template = get_template(caller.project_id, name)
     arguments = with_defaults(_usable(caller, template, rest.get("layer", UNSET)), rest)
     fields = clean_fields(caller, key=key, value=value, **arguments)
-    check_demands(template, {**arguments, "key": key, "value": value})
+    check_required(template, {**arguments, "key": key, "value": value})
     return store_decision(caller, fields)
 
 
@@ -96,7 +96,7 @@ def _usable(caller: Caller, template: Template, layer: str | None | Unset) -> Te
     """The template with clean defaults; a built-in one without a layer that the project does not have."""
     defaults = clean_defaults(template.defaults, caller)
     if template.origin == BUILT_IN and layer is UNSET:
-        defaults = _without_unknown_layer(defaults, find_words(caller.project_id, layers=True))
+        defaults = _without_unknown_layer(defaults, find_vocabulary(caller.project_id, layers=True))
     return replace(template, defaults=defaults)
 
 
@@ -104,7 +104,7 @@ def _store(caller: Caller, fields: TemplateFields) -> TemplateAnswer:
     project_id = caller.project_id
     own = find_own_template(project_id, fields.name)
     base = own or TEMPLATES.get(fields.name.casefold()) or Template(fields.name)
-    layers = find_words(project_id, layers=True)
+    layers = find_vocabulary(project_id, layers=True)
     if isinstance(fields.defaults, Unset):
         defaults = dict(base.defaults) if own else _without_unknown_layer(base.defaults, layers)
     else:
@@ -116,8 +116,8 @@ def _store(caller: Caller, fields: TemplateFields) -> TemplateAnswer:
         id=own.id if own else 0,
         name=own.name if own else fields.name,
         defaults=defaults,
-        require=given(fields.require, base.require),
-        patterns=given(fields.patterns, base.patterns),
+        require=if_set(fields.require, base.require),
+        patterns=if_set(fields.patterns, base.patterns),
         created_at=own.created_at if own else at,
         updated_at=at,
     )
@@ -133,5 +133,5 @@ def _store(caller: Caller, fields: TemplateFields) -> TemplateAnswer:
     return {"name": new.name, "result": "updated" if own else "created"}
 
 
-def _without_unknown_layer(defaults: Mapping[str, Any], layers: Words) -> dict[str, Any]:
+def _without_unknown_layer(defaults: Mapping[str, Any], layers: Vocabulary) -> dict[str, Any]:
     return {n: said for n, said in defaults.items() if n != "layer" or said.casefold() in layers.layers}

@@ -8,8 +8,8 @@ from ctxhub.core.history import Change
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
-from ctxhub.core.kit.unset import UNSET, given
-from ctxhub.core.vocabulary.selectors.names import Words, find_words
+from ctxhub.core.kit.unset import UNSET, if_set
+from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_words
 from memory.decisions.history.decisions import HISTORY, DecisionChange
 from memory.decisions.inputs.decisions import DecisionFields
@@ -38,11 +38,11 @@ def _write_round(
 ) -> list[DecisionChange | CtxhubError]:
     """Each item has a microsecond of its own: who reads on from one's event gets the next, and no other."""
     stored = read_decisions(caller.project_id, [fields.key for fields in items])
-    words = find_words(
+    words = find_vocabulary(
         caller.project_id,
         agent=caller.agent,
-        tags=[tag for fields in items for tag in given(fields.tags, ())],
-        scopes=[scope for fields in items for scope in given(fields.scopes, ())],
+        tags=[tag for fields in items for tag in if_set(fields.tags, ())],
+        scopes=[scope for fields in items for scope in if_set(fields.scopes, ())],
         layers=any(fields.layer for fields in items),
     )
     outcomes: list[DecisionChange | CtxhubError] = []
@@ -57,7 +57,7 @@ def _write_round(
 
 
 def _change(
-    caller: Caller, fields: DecisionFields, old: DecisionRow | None, words: Words, at: datetime
+    caller: Caller, fields: DecisionFields, old: DecisionRow | None, words: Vocabulary, at: datetime
 ) -> DecisionChange:
     """What `fields` change of a decision, signed where they change anything."""
     new = decide(fields, old, words, caller.agent, at)
@@ -90,7 +90,7 @@ def _with_new_versions(
 
 
 def store_changes(
-    caller: Caller, changes: Sequence[DecisionChange], words: Words, at: datetime
+    caller: Caller, changes: Sequence[DecisionChange], words: Vocabulary, at: datetime
 ) -> dict[str, int]:
     """Write the rows, their links, revisions and events; the ids by key."""
     register_words(
@@ -121,7 +121,7 @@ def _touches(change: DecisionChange, name: str) -> bool:
     return change.old is None or name in change.changed
 
 
-def _as_stored(row: DecisionRow, ids: Mapping[str, int], words: Words) -> DecisionRow:
+def _as_stored(row: DecisionRow, ids: Mapping[str, int], words: Vocabulary) -> DecisionRow:
     return replace(
         row,
         id=ids[row.key],

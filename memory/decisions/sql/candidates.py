@@ -9,7 +9,7 @@ from ctxhub.core.kit import sql
 from memory.decisions.models.decision import DecisionStatus
 from memory.decisions.rows.decisions import DECISIONS
 
-Arm = tuple[str, Sequence[Any]]
+Branch = tuple[str, Sequence[Any]]
 """A statement that gives the `id`s of some decisions, with its values."""
 
 LIVING = f"AND d.status <> {DecisionStatus.DEPRECATED.value}"
@@ -24,13 +24,13 @@ class CandidateRow:
     tags: Sequence[str] = ()
 
 
-def neighbours(project_id: int, key: str, limit: int) -> list[Arm]:
+def neighbours(project_id: int, key: str, limit: int) -> list[Branch]:
     """The keys before and behind this one in their order: those of one path stand together."""
     statement = "SELECT id FROM memory_decision WHERE project_id = %s AND key {} %s ORDER BY key {} LIMIT %s"
     return [(statement.format(*way), [project_id, key, limit]) for way in (("<", "DESC"), (">", "ASC"))]
 
 
-def newest_with_tag(tag_id: int, limit: int) -> Arm:
+def newest_with_tag(tag_id: int, limit: int) -> Branch:
     return (
         f"SELECT decision_id AS id FROM {DECISIONS.links['tags'].table} WHERE tag_id = %s"  # noqa: S608
         " ORDER BY updated_at DESC, decision_id DESC LIMIT %s",
@@ -38,28 +38,30 @@ def newest_with_tag(tag_id: int, limit: int) -> Arm:
     )
 
 
-def read_keys(project_id: int, arms: Sequence[Arm], *, ended: bool = False) -> list[CandidateRow]:
+def read_keys(project_id: int, branches: Sequence[Branch], *, ended: bool = False) -> list[CandidateRow]:
     """Key and time of each that is not deprecated, or of all."""
-    return _read(project_id, arms, "d.id, d.key, d.updated_at", "", "" if ended else LIVING)
+    return _read(project_id, branches, "d.id, d.key, d.updated_at", "", "" if ended else LIVING)
 
 
-def read_candidates(project_id: int, arms: Sequence[Arm]) -> list[CandidateRow]:
+def read_candidates(project_id: int, branches: Sequence[Branch]) -> list[CandidateRow]:
     """With layer and tags."""
     tags = f"""
         (SELECT {sql.json_list("w.name")} FROM memory_decisiontag x JOIN core_tag w ON w.id = x.tag_id
         WHERE x.decision_id = d.id)"""  # noqa: S608
     layer = "LEFT JOIN core_layer l ON l.id = d.layer_id"
-    return _read(project_id, arms, f"d.id, d.key, d.updated_at, l.name, {tags}", layer, LIVING)
+    return _read(project_id, branches, f"d.id, d.key, d.updated_at, l.name, {tags}", layer, LIVING)
 
 
-def _read(project_id: int, arms: Sequence[Arm], columns: str, joined: str, also: str) -> list[CandidateRow]:
-    found = " UNION ".join(f"SELECT id FROM ({statement}) arm" for statement, _ in arms)  # noqa: S608
+def _read(
+    project_id: int, branches: Sequence[Branch], columns: str, joined: str, also: str
+) -> list[CandidateRow]:
+    found = " UNION ".join(f"SELECT id FROM ({statement}) arm" for statement, _ in branches)  # noqa: S608
     rows = sql.rows(
         f"""
         WITH found AS MATERIALIZED ({found})
         SELECT {columns} FROM found CROSS JOIN memory_decision d {joined}
         WHERE d.id = found.id AND d.project_id = %s {also}""",  # noqa: S608
-        [*(value for _, values in arms for value in values), project_id],
+        [*(value for _, values in branches for value in values), project_id],
     )
     return [CandidateRow(row[0], row[1], sql.read_time(row[2]), *(_layer_and_tags(row[3:]))) for row in rows]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.http import Http404
 
-from ctxhub.core.hub.selectors.refs import Place, find_things
+from ctxhub.core.hub.selectors.refs import ObjectKey, find_objects
 from memory.memories.admin.neighbours import FORWARDS, Neighbours, neighbours_of
 from memory.memories.admin.relationship_graph import Node, worded
 from memory.memories.admin.relationship_layout import Drawing, tall, wide
@@ -35,8 +35,8 @@ class Relationships:
 
 def relationships_of(memory: Memory) -> Relationships:
     """Nothing is drawn around a memory that has to do with nothing; one deleted a moment ago has no page."""
-    place: Place = ("memory", memory.pk)
-    thing = find_things(memory.project_id, [place]).get(place)
+    place: ObjectKey = ("memory", memory.pk)
+    thing = find_objects(memory.project_id, [place]).get(place)
     if thing is None:
         raise Http404
     found = {

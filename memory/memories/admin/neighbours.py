@@ -10,7 +10,7 @@ from django.http import Http404
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.search_hits import look_of
-from ctxhub.core.hub.selectors.refs import Place
+from ctxhub.core.hub.selectors.refs import ObjectKey
 from memory.memories.admin.relationship_graph import NEAR_DRAWN, Graph, Link, Node, graph_of, worded
 from memory.memories.models.relationship import Relationship
 from memory.memories.selectors.relationships import find_relationships_of, read_nodes, ref_of
@@ -59,7 +59,7 @@ class Further:
 class Neighbours:
     """`nodes`: all that is spoken of, by its place. `has_more`: there is more than was read."""
 
-    nodes: Mapping[Place, Node]
+    nodes: Mapping[ObjectKey, Node]
     graph: Graph
     said: Sequence[Said]
     further: Sequence[Further]
@@ -67,7 +67,7 @@ class Neighbours:
 
 
 def neighbours_of(
-    project_id: int, centre: Place, suggested: Sequence[tuple[Place, str, int]] = ()
+    project_id: int, centre: ObjectKey, suggested: Sequence[tuple[ObjectKey, str, int]] = ()
 ) -> Neighbours:
     """The strongest relationships of a thing and of its neighbours, in a number of queries that is fixed.
 
@@ -104,7 +104,7 @@ def neighbours_of(
     )
 
 
-def nodes_of(project_id: int, places: Iterable[Place]) -> dict[Place, Node]:
+def nodes_of(project_id: int, places: Iterable[ObjectKey]) -> dict[ObjectKey, Node]:
     """The things that are there, each with its title and the address of its page."""
     return {
         place: Node(
@@ -114,43 +114,43 @@ def nodes_of(project_id: int, places: Iterable[Place]) -> dict[Place, Node]:
     }
 
 
-def ends_of(row: Relationship) -> tuple[Place, Place]:
+def ends_of(row: Relationship) -> tuple[ObjectKey, ObjectKey]:
     return (row.source_kind, row.source_id), (row.target_kind, row.target_id)
 
 
-def _touching(project_id: int, place: Place) -> list[Relationship]:
+def _touching(project_id: int, place: ObjectKey) -> list[Relationship]:
     kind, row_id = place
     is_end = Q(source_kind=kind, source_id=row_id) | Q(target_kind=kind, target_id=row_id)
     rows = Relationship.objects.in_project(project_id).filter(is_end).select_related("agent")
     return list(rows.order_by("-strength", "-updated_at", "-pk")[: NEAR_READ + 1])
 
 
-def _other_end(row: Relationship, centre: Place) -> Place:
+def _other_end(row: Relationship, centre: ObjectKey) -> ObjectKey:
     source, target = ends_of(row)
     return target if source == centre else source
 
 
-def _kind(place: Place, spoken: str) -> str:
+def _kind(place: ObjectKey, spoken: str) -> str:
     """A memory is called by its type, everything else as the admin calls it."""
     return spoken if place[0] == "memory" else look_of(place[0]).name
 
 
-def _url(place: Place) -> str | None:
+def _url(place: ObjectKey) -> str | None:
     """Without a query: the thing is there, so it has a page if its kind has pages."""
     url = refs.page_of_row(*place)
     return f"{url}#{SECTION}" if place[0] == "memory" else url
 
 
-def _near_link(row: Relationship, nodes: Mapping[Place, Node]) -> Link:
+def _near_link(row: Relationship, nodes: Mapping[ObjectKey, Node]) -> Link:
     source, target = (nodes[place] for place in ends_of(row))
     return Link(source.ref, target.ref, str(row.get_relation_display()), row.strength)
 
 
-def _far_link(edge: "Edge", nodes: Mapping[Place, Node]) -> Link:
-    return Link(nodes[edge.source].ref, nodes[edge.target].ref, edge.spoken_relation, edge.strength)
+def _far_link(edge: "Edge", nodes: Mapping[ObjectKey, Node]) -> Link:
+    return Link(nodes[edge.source].ref, nodes[edge.target].ref, edge.relation_label, edge.strength)
 
 
-def _said(row: Relationship, centre: Place, nodes: Mapping[Place, Node]) -> Said:
+def _said(row: Relationship, centre: ObjectKey, nodes: Mapping[ObjectKey, Node]) -> Said:
     word = str(row.get_relation_display())
     names = FORWARDS if ends_of(row)[0] == centre else BACKWARDS
     return Said(
@@ -164,5 +164,5 @@ def _said(row: Relationship, centre: Place, nodes: Mapping[Place, Node]) -> Said
     )
 
 
-def _further(edge: "Edge", nodes: Mapping[Place, Node]) -> Further:
-    return Further(nodes[edge.source], nodes[edge.target], worded(edge.spoken_relation), edge.strength)
+def _further(edge: "Edge", nodes: Mapping[ObjectKey, Node]) -> Further:
+    return Further(nodes[edge.source], nodes[edge.target], worded(edge.relation_label), edge.strength)

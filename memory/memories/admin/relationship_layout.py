@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ctxhub.core.admin.text_lines import broken
+from ctxhub.core.admin.text_lines import wrap_text
 from memory.memories.admin.relationship_graph import Branch, Graph, Node, Tie
 
 # All in pixels of the drawing.
@@ -224,7 +224,7 @@ def _placed(branch: Branch, x: float, y: float, width: float) -> Box:
 
 
 def _lines(node: Node, width: float, lines: int) -> list[str]:
-    return broken(node.title, (width - 24) / TITLE_SIZE, lines=lines)
+    return wrap_text(node.title, (width - 24) / TITLE_SIZE, lines=lines)
 
 
 def _arrow(x: float, y: float, side: int) -> str:

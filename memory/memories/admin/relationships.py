@@ -19,7 +19,7 @@ from ctxhub.core.admin.columns import mono, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.lists import FilteredList
 from ctxhub.core.admin.logged import LoggedAdmin
-from ctxhub.core.hub.selectors.refs import Place, find_things
+from ctxhub.core.hub.selectors.refs import ObjectKey, find_objects
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import read_id
@@ -163,7 +163,7 @@ def strength_bar(strength: int) -> SafeString:
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
-def _end(row: Any, place: Place) -> SafeString | str:
+def _end(row: Any, place: ObjectKey) -> SafeString | str:
     """What stands at an end, with the way to it; a page of one row looks its ends up itself."""
     if not hasattr(row, "ends"):
         name_ends([row])
@@ -189,7 +189,7 @@ def _find_stored(project_id: int, values: Mapping[str, Any]) -> Relationship:
 
 def _refs_of_ends(row: Relationship) -> tuple[str, str]:
     """As agents name them: a decision by its key."""
-    things = find_things(row.project_id, ends_of(row))
+    things = find_objects(row.project_id, ends_of(row))
     source, target = map(things.get, ends_of(row))
     return source.ref if source else row.source, target.ref if target else row.target
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.events.services.counters import Place, place
+from ctxhub.core.events.services.counters import CounterKey, counter_key
 from ctxhub.core.history import Change, History
 from ctxhub.core.search.documents import Document
 from ctxhub.core.text.plurals import counted
@@ -35,9 +35,11 @@ class ContextHistory(History[ContextRow]):
             return {"note": f"{change.row.name}, with {counted(count, 'memories')}", "memories": count}
         return super().data(change)
 
-    def count(self, changes: Sequence[Change[ContextRow]]) -> Counter[Place]:
+    def count(self, changes: Sequence[Change[ContextRow]]) -> Counter[CounterKey]:
         counts = super().count(changes)
-        counts[place("memory")] -= sum(change.row.memory_count for change in changes if change.new is None)
+        counts[counter_key("memory")] -= sum(
+            change.row.memory_count for change in changes if change.new is None
+        )
         return counts
 
     def taken_along(self, project_id: int, ids: Sequence[int]) -> Mapping[str, Sequence[int]]:

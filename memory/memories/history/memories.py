@@ -23,7 +23,7 @@ class MemoryHistory(History[MemoryRow]):
         return memory_document(row)
 
     def note(self, row: MemoryRow) -> str:
-        return f"{row.spoken_type} in {row.context}"
+        return f"{row.type_label} in {row.context}"
 
     def recompute(self, row: MemoryRow) -> MemoryRow:
         return replace(

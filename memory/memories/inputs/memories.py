@@ -14,7 +14,7 @@ from ctxhub.core.kit.inputs import (
     clean_text,
     refuse_secret,
 )
-from ctxhub.core.kit.unset import UNSET, Unset, given
+from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.registry import name_of_ref
 from ctxhub.core.text.token_count import count_tokens
 from memory.memories.inputs.contexts import (
@@ -64,7 +64,7 @@ def clean_memory(
     return MemoryFields(
         title=UNSET if isinstance(title, Unset) else _clean_title(title, caller),
         content=text,
-        content_tokens=count_tokens(given(text, "")),
+        content_tokens=count_tokens(if_set(text, "")),
         **{key: _CLEANERS[key](value, caller) for key, value in said.items()},
     )
 

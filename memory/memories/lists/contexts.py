@@ -3,7 +3,7 @@
 from typing import Any
 
 from ctxhub.core.kit import sql
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_query
 from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.pages import ListPlan, Page
@@ -27,7 +27,7 @@ def list_contexts(project_id: int, **query: Any) -> Listing:
     rows = [
         [
             *(row.id, preview(row.name), row.memory_count, row.stack, list(row.tags)),
-            spoken(row.updated_at),
+            format_time(row.updated_at),
         ]
         for row in page.rows
     ]

@@ -5,11 +5,11 @@ from typing import Any, TypedDict, Unpack
 
 from django.db import connection
 
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_choice, clean_name, clean_words
 from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.pages import ListPlan, Page
-from ctxhub.core.vocabulary.selectors.names import find_words
+from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from memory.memories.models.context import STACK_LENGTH
 from memory.memories.models.memory import Difficulty, MemoryType
 from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow
@@ -40,8 +40,8 @@ def list_memories(project_id: int, *, full: bool = False, **query: Any) -> Listi
     page = find_memories(project_id, **query)
     rows = [
         [
-            *(row.id, preview(row.title, full=full), row.digest, row.spoken_type, row.context, row.stack),
-            *(list(row.tags), row.tokens, spoken(row.updated_at)),
+            *(row.id, preview(row.title, full=full), row.digest, row.type_label, row.context, row.stack),
+            *(list(row.tags), row.tokens, format_time(row.updated_at)),
         ]
         for row in page.rows
     ]
@@ -51,7 +51,7 @@ def list_memories(project_id: int, *, full: bool = False, **query: Any) -> Listi
 def _plan(project_id: int, filters: MemoryFilters) -> ListPlan:
     tags = clean_words(filters.get("tags"), "tags")
     narrow = _narrow(project_id, filters)
-    tag_ids = list(find_words(project_id, tags=tags).tags.values()) if tags else []
+    tag_ids = list(find_vocabulary(project_id, tags=tags).tags.values()) if tags else []
     # The narrowest filter leads; the plus keeps SQLite, which has no statistics, off the others' indexes.
     plus = "+" if connection.vendor == "sqlite" else ""
     leading = _leading(narrow, bool(tags))

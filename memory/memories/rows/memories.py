@@ -26,7 +26,7 @@ class MemoryRow(Row):
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def spoken_type(self) -> str:
+    def type_label(self) -> str:
         return str(MemoryType(self.type).label)
 
     @property

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ctxhub.core.hub.selectors.refs import Place
+from ctxhub.core.hub.selectors.refs import ObjectKey
 from ctxhub.core.kit import sql
 from memory.memories.models.relationship import Relation
 
@@ -16,15 +16,15 @@ COLUMNS = "id, source_kind, source_id, target_kind, target_id, relation, strengt
 class Edge:
     """A relationship. `id` is 0 before it is stored; `is_found`: it was suggested, not said."""
 
-    source: Place
-    target: Place
+    source: ObjectKey
+    target: ObjectKey
     relation: int
     strength: int
     is_found: bool = False
     id: int = 0
 
     @property
-    def spoken_relation(self) -> str:
+    def relation_label(self) -> str:
         return str(Relation(self.relation).label)
 
 
@@ -34,7 +34,7 @@ def read_edges(project_id: int, ids: Sequence[int]) -> list[Edge]:
     return _edges(f"SELECT {COLUMNS} FROM memory_relationship d WHERE {which}", values)  # noqa: S608
 
 
-def read_edges_from(project_id: int, source: Place, target: Place) -> list[Edge]:
+def read_edges_from(project_id: int, source: ObjectKey, target: ObjectKey) -> list[Edge]:
     """What the one says of the other, in this direction."""
     return _edges(
         f"SELECT {COLUMNS} FROM memory_relationship WHERE project_id = %s AND source_kind = %s"  # noqa: S608
@@ -43,37 +43,37 @@ def read_edges_from(project_id: int, source: Place, target: Place) -> list[Edge]
     )
 
 
-def read_edges_of(project_id: int, places: Iterable[Place], at_most: int) -> list[Edge]:
+def read_edges_of(project_id: int, places: Iterable[ObjectKey], at_most: int) -> list[Edge]:
     """Those that begin or end at these things, the strongest first."""
-    arms, values = [], []
+    branches, values = [], []
     for end in ("source", "target"):
         for kind, ids in by_kind(places).items():
             among, asked = sql.among(f"{end}_id", ids)
-            arms.append(
+            branches.append(
                 f"SELECT {COLUMNS} FROM memory_relationship"  # noqa: S608
                 f" WHERE project_id = %s AND {end}_kind = %s AND {among}"
             )
             values += [project_id, kind, *asked]
-    found = " UNION ".join(arms)
+    found = " UNION ".join(branches)
     return _edges(
         f"SELECT * FROM ({found}) e ORDER BY strength DESC, id LIMIT %s",  # noqa: S608
         [*values, at_most],
     )
 
 
-def read_related(project_id: int, place: Place, kind: str, ids: Sequence[int]) -> set[int]:
+def read_related(project_id: int, place: ObjectKey, kind: str, ids: Sequence[int]) -> set[int]:
     """Those of these things of a kind that have to do with one, in either direction."""
     if not ids:
         return set()
-    arms, values = [], []
+    branches, values = [], []
     for own, other in (("source", "target"), ("target", "source")):
         among, asked = sql.among(f"{other}_id", ids)
-        arms.append(
+        branches.append(
             f"SELECT {other}_id FROM memory_relationship"  # noqa: S608
             f" WHERE project_id = %s AND {own}_kind = %s AND {own}_id = %s AND {other}_kind = %s AND {among}"
         )
         values += [project_id, *place, kind, *asked]
-    return {row_id for (row_id,) in sql.rows(" UNION ".join(arms), values)}
+    return {row_id for (row_id,) in sql.rows(" UNION ".join(branches), values)}
 
 
 def insert_edges(project_id: int, edges: Sequence[Edge], agent_id: int | None, at: datetime) -> list[int]:
@@ -109,17 +109,17 @@ def delete_edges_of(project_id: int, kind: str, ids: Sequence[int]) -> None:
     """All that begin or end at things that are no more."""
     source, values = sql.among("source_id", ids)
     target, _ = sql.among("target_id", ids)
-    arms = (
+    branches = (
         f"SELECT id FROM memory_relationship WHERE project_id = %s AND {end}_kind = %s AND {among}"  # noqa: S608
         for end, among in (("source", source), ("target", target))
     )
     sql.execute(
-        f"DELETE FROM memory_relationship WHERE id IN ({' UNION '.join(arms)})",  # noqa: S608
+        f"DELETE FROM memory_relationship WHERE id IN ({' UNION '.join(branches)})",  # noqa: S608
         [project_id, kind, *values] * 2,
     )
 
 
-def by_kind(places: Iterable[Place]) -> dict[str, list[int]]:
+def by_kind(places: Iterable[ObjectKey]) -> dict[str, list[int]]:
     ids: dict[str, list[int]] = {}
     for kind, row_id in places:
         ids.setdefault(kind, []).append(row_id)

@@ -22,7 +22,7 @@ class Said:
         return cls(long_words(title), long_words(content))
 
 
-def likeness(one: Said, other: Said) -> float:
+def similarity(one: Said, other: Said) -> float:
     """0..1: what the titles have in common counts TITLE, what the contents have, CONTENT."""
     return TITLE * jaccard(one.title, other.title) + CONTENT * jaccard(one.content, other.content)
 

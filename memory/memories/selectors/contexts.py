@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, nearest, shown
 from ctxhub.core.kit.inputs import clean_name, read_id
 from ctxhub.core.kit.listing import preview
@@ -60,8 +60,8 @@ def context_item(row: ContextRow) -> dict[str, Any]:
         "tags": list(row.tags),
         "metadata": dict(row.metadata),
         "agent": row.agent,
-        "created": spoken(row.created_at),
-        "updated": spoken(row.updated_at),
+        "created": format_time(row.created_at),
+        "updated": format_time(row.updated_at),
     }
 
 

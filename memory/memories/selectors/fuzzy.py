@@ -10,7 +10,7 @@ from ctxhub.core.search.engines import Candidate, Narrowing, Scope, find_candida
 from ctxhub.core.search.excerpts import Wanted, excerpt
 from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.ranking import worth
-from ctxhub.core.search.selectors.questions import count_things
+from ctxhub.core.search.selectors.questions import count_entries
 from ctxhub.core.search.selectors.search import CANDIDATES, DETAILS
 from ctxhub.core.search.spelling import find_words_within
 from ctxhub.core.search.stems import stem
@@ -69,7 +69,7 @@ def _candidates(project_id: int, asked: Mapping[str, int], scope: Scope, limit: 
     near = find_words_within(project_id, movable, NEAR_WORDS) if movable else {}
     terms = [_term(word, near.get(word, ())) for word in asked]
     counts = dict(zip(terms, frequencies([[f"P{project_id}"]], terms), strict=True))
-    total = count_things(project_id)
+    total = count_entries(project_id)
     weights = {term: worth(total, count) for term, count in counts.items() if count}
     if not weights:
         return []

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.tool_names import operation
@@ -28,7 +28,7 @@ def memory_item(row: MemoryRow) -> dict[str, Any]:
         "title": row.title,
         "content": row.content,
         "digest": row.digest,
-        "type": row.spoken_type,
+        "type": row.type_label,
         "context": row.context,
         "stack": row.stack,
         "difficulty": row.spoken_difficulty,
@@ -37,8 +37,8 @@ def memory_item(row: MemoryRow) -> dict[str, Any]:
         "metadata": dict(row.metadata),
         "tokens": row.tokens,
         "agent": row.agent,
-        "created": spoken(row.created_at),
-        "updated": spoken(row.updated_at),
+        "created": format_time(row.created_at),
+        "updated": format_time(row.updated_at),
     }
 
 
@@ -54,7 +54,7 @@ def _digest(row: MemoryRow) -> dict[str, Any]:
     return {
         "title": row.title,
         "digest": row.digest,
-        "type": row.spoken_type,
+        "type": row.type_label,
         "context": row.context,
         "tokens": row.tokens,
     }

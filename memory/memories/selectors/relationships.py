@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ctxhub.core.hub.selectors.refs import Place, Thing, find_things, get_things
+from ctxhub.core.hub.selectors.refs import ObjectKey, RefObject, find_objects, get_objects
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import Listing
 from memory.memories.models.relationship import Relation
 from memory.memories.rows.memories import LISTED, MEMORIES
 from memory.memories.rows.relationships import Edge, read_edges, read_edges_of, read_related
-from memory.memories.search.relations import Said, likeness, relation_of, strength_of
+from memory.memories.search.relations import Said, relation_of, similarity, strength_of
 from memory.memories.search.similarity import COMPARED_CHARACTERS
 from memory.memories.selectors.similar import CANDIDATES, find_likely
 from memory.memories.sql.texts import KIND, read_texts
@@ -44,7 +44,7 @@ class Walk:
     `is_cut`: there are more of them than NODES, or EDGES.
     """
 
-    nodes: Mapping[Place, Node]
+    nodes: Mapping[ObjectKey, Node]
     edges: Sequence[Edge]
     is_cut: bool
 
@@ -66,9 +66,9 @@ class Suggestion:
         return strength_of(self.score)
 
 
-def get_ends(project_id: int, *said: int | str) -> list[Thing]:
+def get_ends(project_id: int, *said: int | str) -> list[RefObject]:
     """The things of refs or of memories' ids, or NotFound."""
-    return get_things(project_id, [ref_of(each) for each in said])
+    return get_objects(project_id, [ref_of(each) for each in said])
 
 
 def ref_of(said: int | str) -> str:
@@ -77,11 +77,11 @@ def ref_of(said: int | str) -> str:
     return f"{KIND}:{text}" if text.isdecimal() else text
 
 
-def name_of(thing: Thing) -> Name:
+def name_of(thing: RefObject) -> Name:
     return thing.id if thing.kind == KIND else thing.ref
 
 
-def find_relationships_of(project_id: int, places: Sequence[Place], at_most: int) -> list[Edge]:
+def find_relationships_of(project_id: int, places: Sequence[ObjectKey], at_most: int) -> list[Edge]:
     """Those that begin or end at these things, the strongest first."""
     return read_edges_of(project_id, places, at_most)
 
@@ -89,7 +89,7 @@ def find_relationships_of(project_id: int, places: Sequence[Place], at_most: int
 # -- What is around a thing ------------------------------------------------------------------------
 
 
-def walk(project_id: int, start: Place, depth: int) -> Walk:
+def walk(project_id: int, start: ObjectKey, depth: int) -> Walk:
     """What is at most `depth` relationships away, in either direction: one reading for each step."""
     seen = {start: None}
     edges: dict[int, Edge] = {}
@@ -112,13 +112,13 @@ def walk(project_id: int, start: Place, depth: int) -> Walk:
     return Walk(nodes, kept, is_cut)
 
 
-def read_nodes(project_id: int, places: Iterable[Place]) -> dict[Place, Node]:
+def read_nodes(project_id: int, places: Iterable[ObjectKey]) -> dict[ObjectKey, Node]:
     """In the order of their places; of memories without their content."""
     places = list(places)
     ids = [row_id for kind, row_id in places if kind == KIND]
     memories = MEMORIES.read(project_id, ids, LISTED)
-    nodes = {(KIND, row.id): Node(row.id, row.title, row.spoken_type) for row in memories.values()}
-    for place, thing in find_things(project_id, (p for p in places if p[0] != KIND)).items():
+    nodes = {(KIND, row.id): Node(row.id, row.title, row.type_label) for row in memories.values()}
+    for place, thing in find_objects(project_id, (p for p in places if p[0] != KIND)).items():
         nodes[place] = Node(thing.ref, thing.title, thing.kind)
     return {place: nodes[place] for place in places if place in nodes}
 
@@ -130,7 +130,7 @@ def node_listing(walk: Walk) -> Listing:
 
 def edge_listing(walk: Walk) -> Listing:
     rows = [
-        [walk.nodes[e.source].name, walk.nodes[e.target].name, e.spoken_relation, e.strength]
+        [walk.nodes[e.source].name, walk.nodes[e.target].name, e.relation_label, e.strength]
         for e in walk.edges
     ]
     return Listing(EDGE_COLUMNS, rows)
@@ -145,7 +145,7 @@ def open_relationships(project_id: int, names: Sequence[str], full: bool) -> dic
         ids[edge.id]: {
             "source": nodes[edge.source].name,
             "target": nodes[edge.target].name,
-            "relation": edge.spoken_relation,
+            "relation": edge.relation_label,
             "strength": edge.strength,
         }
         for edge in edges
@@ -157,7 +157,7 @@ def open_relationships(project_id: int, names: Sequence[str], full: bool) -> dic
 
 
 def suggest_relationships(
-    project_id: int, thing: Thing, *, threshold: float = 0.3, limit: int = 10
+    project_id: int, thing: RefObject, *, threshold: float = 0.3, limit: int = 10
 ) -> list[Suggestion]:
     """Memories that have much in common with a thing and nothing to do with it yet, best first."""
     title, content = _texts(project_id, thing)
@@ -169,7 +169,7 @@ def suggest_relationships(
         Suggestion(text.id, text.title, score)
         for text in texts
         if text.id not in related
-        and (score := round(likeness(own, Said.of(text.title, text.content)), 4))
+        and (score := round(similarity(own, Said.of(text.title, text.content)), 4))
         and score >= threshold
     ]
     return sorted(found, key=lambda one: (-one.score, -one.target))[:limit]
@@ -180,7 +180,7 @@ def suggestion_listing(found: Sequence[Suggestion]) -> Listing:
     return Listing(SUGGESTED_COLUMNS, rows)
 
 
-def _texts(project_id: int, thing: Thing) -> tuple[str, str]:
+def _texts(project_id: int, thing: RefObject) -> tuple[str, str]:
     if thing.kind == KIND:
         # The body of its document has more than its content.
         for text in read_texts(project_id, [thing.id], COMPARED_CHARACTERS):

@@ -67,7 +67,7 @@ def _rows(project_id: int, found: Found) -> list[list[Any]]:
     stored = MEMORIES.read(project_id, ids, LISTED)
     return [
         [
-            *(row.id, hit.title, hit.excerpt, row.spoken_type, row.context, row.stack),
+            *(row.id, hit.title, hit.excerpt, row.type_label, row.context, row.stack),
             *(hit.score, hit.tokens),
         ]
         for row_id, hit in zip(ids, found.hits, strict=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ctxhub.core.events.selectors.stats import Figures
+from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_limit, clean_query
 from ctxhub.core.kit.listing import Listing
@@ -108,7 +108,7 @@ def find_ids(project_id: int, kind: str, asked: Vector, rarity: Rarity, at_most:
 
     Frequent words are left out once those before them stand in LOOKED_THROUGH of them.
     """
-    of = Figures(project_id).of(kind) if rarity.total >= SPREAD else rarity.total
+    of = Stats(project_id).of(kind) if rarity.total >= SPREAD else rarity.total
     worths: dict[str, float] = {}
     expected = 0.0
     for word in sorted(asked.worths, key=lambda word: (-asked.worths[word], word))[:MAX_WORDS]:

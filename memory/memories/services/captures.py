@@ -7,15 +7,15 @@ from typing import NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.hub.selectors.refs import Place, find_things
+from ctxhub.core.hub.selectors.refs import ObjectKey, find_objects
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_choice
 from ctxhub.core.search.engines import COUNTED_TO, Narrowing, find_candidates, frequencies
-from ctxhub.core.search.queries import Query, Term, parse_likeness
+from ctxhub.core.search.queries import Query, Term, parse_similarity
 from ctxhub.core.search.ranking import worth
-from ctxhub.core.vocabulary.selectors.names import find_words
+from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from memory.memories.capture.patterns import LEAST, Pattern, find_pattern, find_title, is_short, type_of
 from memory.memories.capture.scores import (
     DUPLICATE,
@@ -125,20 +125,20 @@ def _find_said_before(caller: Caller, content: str, rarity: Rarity) -> str | Non
         for place, passages in _passages_like(caller.project_id, content, rarity).items()
         if containment(words, passages) >= DUPLICATE
     ]
-    own = find_words(caller.project_id, agent=caller.agent).agent_id if holding else None
-    for (kind, _), thing in find_things(caller.project_id, holding).items():
+    own = find_vocabulary(caller.project_id, agent=caller.agent).agent_id if holding else None
+    for (kind, _), thing in find_objects(caller.project_id, holding).items():
         if kind == KIND or own is None or thing.document.agent_id != own:
             return thing.ref
     return None
 
 
-def _passages_like(project_id: int, content: str, rarity: Rarity) -> Mapping[Place, Sequence[str]]:
+def _passages_like(project_id: int, content: str, rarity: Rarity) -> Mapping[ObjectKey, Sequence[str]]:
     """The words of the passages that have the text's rarest words, by the things they are of.
 
     Only those are counted that are rare among memories: to count a common word takes long.
     """
     scope = [[f"P{project_id}"]]
-    terms = parse_likeness(content[:COMPARED_CHARACTERS]).wanted
+    terms = parse_similarity(content[:COMPARED_CHARACTERS]).wanted
     asked = sorted(terms, key=lambda term: _commonness(term, rarity))[:COUNTED]
     counts = dict(zip(asked, frequencies(scope, asked), strict=True))
     rarest = sorted((term for term in asked if counts[term]), key=lambda term: counts[term])[:RAREST]
@@ -146,7 +146,7 @@ def _passages_like(project_id: int, content: str, rarity: Rarity) -> Mapping[Pla
         return {}
     weights = {term: worth(COUNTED_TO, counts[term]) for term in rarest}
     found, _ = find_candidates(Narrowing(scope), Query(tuple(rarest)), weights, PASSAGES, 1)
-    passages: dict[Place, list[str]] = {}
+    passages: dict[ObjectKey, list[str]] = {}
     for candidate in found:
         passages.setdefault((candidate.kind, candidate.object_id), []).append(candidate.words)
     return passages

@@ -14,9 +14,9 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.kit.metadata import changed_metadata
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.kit.transactions import writing
-from ctxhub.core.kit.unset import UNSET, Unset, given
-from ctxhub.core.vocabulary.selectors.names import Words, find_words
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.kit.unset import UNSET, Unset, if_set
+from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_agent, register_words
 from memory.memories.history.contexts import HISTORY
 from memory.memories.inputs.contexts import ContextArguments, ContextFields, clean_context
@@ -53,11 +53,11 @@ def create_context(
     fields = clean_context(
         caller, name=name, description=description, tags=tags, stack=stack, metadata=metadata
     )
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         at = clock.now()
         _refuse_taken(caller, fields)
         words = _find_words(caller, fields)
-        register_words(words, caller=caller, tags=given(fields.tags, ()), at=at)
+        register_words(words, caller=caller, tags=if_set(fields.tags, ()), at=at)
         new = insert_context(caller, fields, words, at)
         HISTORY.record(
             project_id=caller.project_id,
@@ -77,7 +77,7 @@ def update_context(
 ) -> ContextAnswer:
     """Change a context; what is left out stays as it is. Raises Conflict for a name that is taken."""
     fields = clean_context(caller, name=name, **rest)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         at = clock.now()
         old = get_context(caller.project_id, context)
         words = _find_words(caller, fields)
@@ -92,7 +92,7 @@ def update_context(
 
 def delete_context(*, caller: Caller, context: str | int) -> ContextDeleted:
     """Remove a context with all its memories; that there was one, and how many, stays in the log."""
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         at = clock.now()
         row = get_context(caller.project_id, context)
         agent_id = register_agent(caller, at)
@@ -103,13 +103,13 @@ def delete_context(*, caller: Caller, context: str | int) -> ContextDeleted:
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
-def insert_context(caller: Caller, fields: ContextFields, words: Words, at: datetime) -> ContextRow:
+def insert_context(caller: Caller, fields: ContextFields, words: Vocabulary, at: datetime) -> ContextRow:
     """Write a new context, whose agent and tags are registered; the caller records it."""
     row = ContextRow(
-        name=given(fields.name, ""),
-        description=given(fields.description, ""),
-        stack=given(fields.stack, ""),
-        tags=[words.spelled("tag", tag) for tag in given(fields.tags, ())],
+        name=if_set(fields.name, ""),
+        description=if_set(fields.description, ""),
+        stack=if_set(fields.stack, ""),
+        tags=[words.spelled("tag", tag) for tag in if_set(fields.tags, ())],
         metadata=changed_metadata({}, fields.metadata),
         agent=caller.agent,
         agent_id=words.agent_id,
@@ -121,13 +121,13 @@ def insert_context(caller: Caller, fields: ContextFields, words: Words, at: date
     return stored
 
 
-def _changed(old: ContextRow, fields: ContextFields, words: Words, at: datetime) -> ContextRow:
+def _changed(old: ContextRow, fields: ContextFields, words: Vocabulary, at: datetime) -> ContextRow:
     tags = old.tags if isinstance(fields.tags, Unset) else fields.tags
     return replace(
         old,
-        name=given(fields.name, old.name),
-        description=given(fields.description, old.description),
-        stack=given(fields.stack, old.stack),
+        name=if_set(fields.name, old.name),
+        description=if_set(fields.description, old.description),
+        stack=if_set(fields.stack, old.stack),
         tags=[words.spelled("tag", tag) for tag in tags],
         metadata=changed_metadata(old.metadata, fields.metadata),
         updated_at=at,
@@ -135,7 +135,9 @@ def _changed(old: ContextRow, fields: ContextFields, words: Words, at: datetime)
     )
 
 
-def _write(caller: Caller, old: ContextRow, change: Change[ContextRow], words: Words, at: datetime) -> None:
+def _write(
+    caller: Caller, old: ContextRow, change: Change[ContextRow], words: Vocabulary, at: datetime
+) -> None:
     tags = change.row.tags if "tags" in change.changed else ()
     register_words(words, caller=caller, tags=tags, at=at)
     CONTEXTS.update(caller.project_id, old, change.row, words)
@@ -143,7 +145,7 @@ def _write(caller: Caller, old: ContextRow, change: Change[ContextRow], words: W
 
 
 def _refuse_taken(caller: Caller, fields: ContextFields, but: ContextRow | None = None) -> None:
-    name = given(fields.name, "")
+    name = if_set(fields.name, "")
     stands = find_context(caller.project_id, name)
     if stands and not (but and stands.id == but.id):
         raise Conflict(
@@ -153,5 +155,5 @@ def _refuse_taken(caller: Caller, fields: ContextFields, but: ContextRow | None 
         )
 
 
-def _find_words(caller: Caller, fields: ContextFields) -> Words:
-    return find_words(caller.project_id, agent=caller.agent, tags=given(fields.tags, ()))
+def _find_words(caller: Caller, fields: ContextFields) -> Vocabulary:
+    return find_vocabulary(caller.project_id, agent=caller.agent, tags=if_set(fields.tags, ()))

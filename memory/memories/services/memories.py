@@ -12,10 +12,10 @@ from ctxhub.core.history import Change, record_changes
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.metadata import changed_metadata
-from ctxhub.core.kit.transactions import writing
-from ctxhub.core.kit.unset import UNSET, Unset, given
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.core.vocabulary.selectors.names import Words, find_words
+from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_agent, register_words
 from memory.memories.history.contexts import HISTORY as CONTEXT_HISTORY
 from memory.memories.history.memories import HISTORY
@@ -105,13 +105,13 @@ def store_memory(
     check: Callable[[], None] | None = None,
 ) -> AddAnswer:
     """Write what `clean_memory` has made clean, all of it said; `check` may refuse it at the last moment."""
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         if check:
             check()
         at = clock.now()
-        words = find_words(caller.project_id, agent=caller.agent, tags=given(fields.tags, ()))
+        words = find_vocabulary(caller.project_id, agent=caller.agent, tags=if_set(fields.tags, ()))
         found = _find_context(caller, fields)
-        register_words(words, caller=caller, tags=given(fields.tags, ()), at=at)
+        register_words(words, caller=caller, tags=if_set(fields.tags, ()), at=at)
         new_context = None if found else insert_context(caller, ContextFields(name=fields.context), words, at)
         row = _new_row(caller, fields, found or new_context, words, at)
         [new] = MEMORIES.insert(caller.project_id, [row], words)
@@ -143,10 +143,10 @@ def update_memory(
     Raises NotFound for an unknown memory or context.
     """
     fields = clean_memory(caller, title=title, content=content, **rest)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         at = clock.now()
         old = get_memory(caller.project_id, memory_id)
-        words = find_words(caller.project_id, agent=caller.agent, tags=given(fields.tags, ()))
+        words = find_vocabulary(caller.project_id, agent=caller.agent, tags=if_set(fields.tags, ()))
         change = HISTORY.change(old, _changed(caller, old, fields, words, at))
         if change.changed:
             _write(caller, old, change, words, at)
@@ -161,7 +161,7 @@ def update_memory(
 
 def delete_memory(*, caller: Caller, memory_id: int) -> DeleteAnswer:
     """Remove a memory, and what relates it to others; that there was one stays in the log."""
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         row = get_memory(caller.project_id, memory_id)
         at = clock.now()
         agent_id = register_agent(caller, at)
@@ -183,15 +183,15 @@ def _similar(caller: Caller, fields: MemoryFields) -> list[SimilarMemory]:
 
 def _find_context(caller: Caller, fields: MemoryFields) -> ContextRow | None:
     """None for a name that is new."""
-    name = given(fields.context, "")
+    name = if_set(fields.context, "")
     return get_context(caller.project_id, name) if is_number(name) else find_context(caller.project_id, name)
 
 
 def _new_row(
-    caller: Caller, fields: MemoryFields, context: ContextRow | None, words: Words, at: datetime
+    caller: Caller, fields: MemoryFields, context: ContextRow | None, words: Vocabulary, at: datetime
 ) -> MemoryRow:
     assert context
-    title, content = given(fields.title, ""), given(fields.content, "")
+    title, content = if_set(fields.title, ""), if_set(fields.content, "")
     return MemoryRow(
         title=title,
         content=content,
@@ -199,11 +199,11 @@ def _new_row(
         context_id=context.id,
         digest=digest_of(title, content),
         tokens=count_tokens(title) + fields.content_tokens,
-        type=given(fields.type, MemoryType.NOTE),
-        difficulty=given(fields.difficulty, None),
-        stack=given(fields.stack, ""),
-        tags=[words.spelled("tag", tag) for tag in given(fields.tags, ())],
-        paths=given(fields.paths, ()),
+        type=if_set(fields.type, MemoryType.NOTE),
+        difficulty=if_set(fields.difficulty, None),
+        stack=if_set(fields.stack, ""),
+        tags=[words.spelled("tag", tag) for tag in if_set(fields.tags, ())],
+        paths=if_set(fields.paths, ()),
         metadata=changed_metadata({}, fields.metadata),
         agent=caller.agent,
         agent_id=words.agent_id,
@@ -212,8 +212,10 @@ def _new_row(
     )
 
 
-def _changed(caller: Caller, old: MemoryRow, fields: MemoryFields, words: Words, at: datetime) -> MemoryRow:
-    title, content = given(fields.title, old.title), given(fields.content, old.content)
+def _changed(
+    caller: Caller, old: MemoryRow, fields: MemoryFields, words: Vocabulary, at: datetime
+) -> MemoryRow:
+    title, content = if_set(fields.title, old.title), if_set(fields.content, old.content)
     is_reworded = (title, content) != (old.title, old.content)
     tags = old.tags if isinstance(fields.tags, Unset) else fields.tags
     new = replace(
@@ -222,11 +224,11 @@ def _changed(caller: Caller, old: MemoryRow, fields: MemoryFields, words: Words,
         content=content,
         digest=digest_of(title, content) if is_reworded else old.digest,
         tokens=count_tokens(title) + _content_tokens(old, fields),
-        type=given(fields.type, old.type),
-        difficulty=given(fields.difficulty, old.difficulty),
-        stack=given(fields.stack, old.stack),
+        type=if_set(fields.type, old.type),
+        difficulty=if_set(fields.difficulty, old.difficulty),
+        stack=if_set(fields.stack, old.stack),
         tags=[words.spelled("tag", tag) for tag in tags],
-        paths=given(fields.paths, old.paths),
+        paths=if_set(fields.paths, old.paths),
         metadata=changed_metadata(old.metadata, fields.metadata),
         updated_at=at,
     )
@@ -242,7 +244,9 @@ def _content_tokens(old: MemoryRow, fields: MemoryFields) -> int:
     return fields.content_tokens
 
 
-def _write(caller: Caller, old: MemoryRow, change: Change[MemoryRow], words: Words, at: datetime) -> None:
+def _write(
+    caller: Caller, old: MemoryRow, change: Change[MemoryRow], words: Vocabulary, at: datetime
+) -> None:
     tags = change.row.tags if "tags" in change.changed else ()
     register_words(words, caller=caller, tags=tags, at=at)
     MEMORIES.update(caller.project_id, old, change.row, words)

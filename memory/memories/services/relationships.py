@@ -7,12 +7,12 @@ from typing import Literal
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.hub.selectors.refs import Thing
+from ctxhub.core.hub.selectors.refs import RefObject
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_choice, clean_from_to, clean_limit
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.memories.history.relationships import change_of, record_relationships
 from memory.memories.models.relationship import Relation
@@ -76,7 +76,7 @@ def relate(
     """
     wanted = clean_choice(relation, Relation, "relation")
     strength = clean_from_to(strength, "strength", 0, 100)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         one, other = get_ends(caller.project_id, source, target)
         if one.place == other.place:
             raise InvalidInput(f"{one.ref} cannot be related to itself.")
@@ -97,7 +97,7 @@ def unrelate(
 ) -> UnrelateAnswer:
     """Take back what was said in this direction: of one relation, or of all."""
     wanted = clean_choice(relation, Relation, "relation") if relation else None
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         one, other = get_ends(caller.project_id, source, target)
         said = read_edges_from(caller.project_id, one.place, other.place)
         gone = [edge for edge in said if wanted in (None, edge.relation)]
@@ -141,7 +141,7 @@ def find_relationships(
 
 
 def _write(
-    caller: Caller, one: Thing, other: Thing, wanted: Edge, same: Edge | None
+    caller: Caller, one: RefObject, other: RefObject, wanted: Edge, same: Edge | None
 ) -> Literal["created", "updated", "unchanged"]:
     if same and (same.strength, same.is_found) == (wanted.strength, False):
         return "unchanged"
@@ -158,9 +158,9 @@ def _write(
     return result
 
 
-def _store(caller: Caller, thing: Thing, found: Sequence[Suggestion]) -> int:
+def _store(caller: Caller, thing: RefObject, found: Sequence[Suggestion]) -> int:
     """How many are new: others write, too, while likenesses are counted."""
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         get_ends(caller.project_id, thing.ref)
         ids = [one.target for one in found]
         there = MEMORIES.read(caller.project_id, ids, LISTED)

@@ -17,15 +17,15 @@ def read_best_ids(scope: Scope, worths: Mapping[str, float], at_most: int) -> li
     """
     if not worths:
         return []
-    arms: list[str] = []
+    branches: list[str] = []
     values: list[Any] = []
     for word, worth in worths.items():
         found, asked = found_object_ids(Narrowing(scope), Query((Term(written_forms(word)),)))
         # Of a longer thing a word may stand in several passages.
-        arms.append(f"SELECT DISTINCT f.id, CAST(%s AS float) AS worth FROM ({found}) f")  # noqa: S608
+        branches.append(f"SELECT DISTINCT f.id, CAST(%s AS float) AS worth FROM ({found}) f")  # noqa: S608
         values += [worth, *asked]
     rows = sql.rows(
-        f"SELECT id FROM ({' UNION ALL '.join(arms)}) a"  # noqa: S608
+        f"SELECT id FROM ({' UNION ALL '.join(branches)}) a"  # noqa: S608
         " GROUP BY id ORDER BY sum(worth) DESC, id DESC LIMIT %s",
         [*values, at_most],
     )

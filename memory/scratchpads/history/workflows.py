@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ctxhub.core.events.services.counters import Place, place
+from ctxhub.core.events.services.counters import CounterKey, counter_key
 from ctxhub.core.history import Change, History
 from ctxhub.core.search.documents import Document
 from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, pads_of_workflows
@@ -36,9 +36,9 @@ class WorkflowHistory(History[WorkflowRow]):
         pads = change.row.pads if change.new is None else 0
         return {**note, "scratchpads": pads} if pads else note
 
-    def count(self, changes: Sequence[Change[WorkflowRow]]) -> Counter[Place]:
+    def count(self, changes: Sequence[Change[WorkflowRow]]) -> Counter[CounterKey]:
         counts = super().count(changes)
-        counts[place("scratchpad")] -= sum(change.row.pads for change in changes if change.new is None)
+        counts[counter_key("scratchpad")] -= sum(change.row.pads for change in changes if change.new is None)
         return counts
 
     def taken_along(self, project_id: int, ids: Sequence[int]) -> Mapping[str, Sequence[int]]:

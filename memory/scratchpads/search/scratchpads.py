@@ -38,7 +38,7 @@ def earlier_scratchpad_document(
         agent_id=kept.agent_id,
         mark=f"was revision {kept.number}",
         also=[EARLIER],
-        thing_id=pad_id,
+        owner_id=pad_id,
     )
 
 

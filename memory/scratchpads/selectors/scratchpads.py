@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
 from ctxhub.core.hub.readings import Asked, Excerpt, Opened, clean_asked
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
 from ctxhub.core.kit.inputs import clean_limit, read_id
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
@@ -65,7 +65,7 @@ def list_scratchpads(
         COLUMNS,
         [
             [
-                *(row.id, row.name, row.length, spoken(row.created_at), spoken(row.updated_at)),
+                *(row.id, row.name, row.length, format_time(row.created_at), format_time(row.updated_at)),
                 row.content if include_content else None,
             ]
             for row in rows
@@ -83,8 +83,8 @@ def scratchpad_item(row: PadRow) -> dict[str, Any]:
         "name": row.name,
         "workflow_id": row.workflow_id,
         "content": row.content,
-        "created_at": spoken(row.created_at),
-        "updated_at": spoken(row.updated_at),
+        "created_at": format_time(row.created_at),
+        "updated_at": format_time(row.updated_at),
         "revision": row.revision,
     }
 
@@ -121,7 +121,7 @@ def list_revisions(
     rows = found[:limit]
     return Listing(
         REVISION_COLUMNS,
-        [[row.revision, row.spoken_change, row.length, row.agent, spoken(row.at)] for row in rows],
+        [[row.revision, row.change_label, row.length, row.agent, format_time(row.at)] for row in rows],
         next=make_cursor(rows[-1].revision) if len(found) > limit else None,
         cursor_after=lambda count: make_cursor(rows[count - 1].revision),
     )
@@ -155,10 +155,10 @@ def revision_item(row: PadRow, state: State) -> dict[str, Any]:
         "workflow_id": row.workflow_id,
         "content": state.content,
         "revision": state.revision,
-        "change": state.spoken_change,
+        "change": state.change_label,
         "length": state.length,
         "agent": state.agent,
-        "at": spoken(state.at),
+        "at": format_time(state.at),
     }
 
 
@@ -175,7 +175,7 @@ def _digest(row: PadRow) -> dict[str, Any]:
         "workflow_id": row.workflow_id,
         "length": row.length,
         "content": preview(row.content),
-        "updated_at": spoken(row.updated_at),
+        "updated_at": format_time(row.updated_at),
     }
 
 

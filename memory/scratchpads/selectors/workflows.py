@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ctxhub.core.kit import sql
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_query, read_id
 from ctxhub.core.kit.listing import Listing
@@ -58,8 +58,8 @@ def workflow_item(row: WorkflowRow) -> dict[str, Any]:
         "pads": row.pads,
         "active": row.is_active,
         "metadata": dict(row.metadata),
-        "created_at": spoken(row.created_at),
-        "updated_at": spoken(row.updated_at),
+        "created_at": format_time(row.created_at),
+        "updated_at": format_time(row.updated_at),
     }
 
 

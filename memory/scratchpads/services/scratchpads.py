@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from ctxhub.core.history import Change
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import Conflict, InvalidInput, LimitReached
 from ctxhub.core.kit.inputs import (
     CONTENT_BYTES,
@@ -22,7 +22,7 @@ from ctxhub.core.kit.inputs import (
     refuse_secret,
 )
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.scratchpads.history.scratchpads import HISTORY, PadEdit
 from memory.scratchpads.models.scratchpad import PadChange
@@ -71,7 +71,7 @@ def create_scratchpad(
     name = _clean_name(name, caller)
     text, warning = _fitted(_clean_content(content, caller))
     size = len(text.encode())
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         _refuse_full_or_closed(caller, workflow_id)
         at = clock.now()
         agent_id = register_agent(caller, at)
@@ -88,7 +88,7 @@ def create_scratchpad(
         )
         [row] = PADS.insert(caller.project_id, [new])
         _record(caller, agent_id, HISTORY.change(None, row), at)
-    answer = CreatePadAnswer(scratchpad_id=row.id, created_at=spoken(at))
+    answer = CreatePadAnswer(scratchpad_id=row.id, created_at=format_time(at))
     return {**answer, "warning": warning} if warning else answer
 
 
@@ -105,14 +105,16 @@ def append_to_scratchpad(
     if not content:
         raise InvalidInput("content must not be empty.", missing=["content"])
     between = "\n\n" if separator is None else clean_text(separator, "separator", caller)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         old = _open_pad(caller, scratchpad_id, GROWING)
         _refuse_stale(old, None, expected_revision)
         between = between if old.length else ""
         added, warning = _fitted(f"{between}{content}", old.size, content)
         refuse_joined_secret([old.ending, between, added.removeprefix(between)], "content", caller)
         if not added:
-            return AppendAnswer(updated_at=spoken(old.updated_at), new_length=old.length, warning=warning)
+            return AppendAnswer(
+                updated_at=format_time(old.updated_at), new_length=old.length, warning=warning
+            )
         at = clock.now()
         new = replace(
             old,
@@ -125,7 +127,7 @@ def append_to_scratchpad(
         append_content(new, added)
         edit = PadEdit(PadChange.APPENDED, added=len(added))
         _record(caller, agent_id, HISTORY.change(old, new, detail=edit), at)
-    answer = AppendAnswer(updated_at=spoken(at), new_length=new.length)
+    answer = AppendAnswer(updated_at=format_time(at), new_length=new.length)
     return {**answer, "warning": warning} if warning else answer
 
 
@@ -151,7 +153,7 @@ def update_scratchpad(
     change = mode_of(mode, line=line, end=end, section=section)
     content = _clean_content(content, caller)
     _refuse_what_is_missing(change, content, line, section)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         old = _open_pad(caller, scratchpad_id)
         _refuse_stale(old, expected_length, expected_revision)
         text = edited(old.content, content, change, line=line, end=end, section=section)
@@ -168,7 +170,7 @@ def restore_scratchpad(
     expected_revision: int | None = None,
 ) -> UpdateAnswer:
     """Make a pad's text what it was at a revision. That is a state, too: it can be undone in the same way."""
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         old = _open_pad(caller, scratchpad_id)
         _refuse_stale(old, expected_length, expected_revision)
         text = content_at(caller.project_id, scratchpad_id, revision)
@@ -179,7 +181,7 @@ def delete_scratchpad(
     *, caller: Caller, scratchpad_id: int, expected_revision: int | None = None
 ) -> DeletedPad:
     """Remove a pad and what it was; that there was one stays in the log."""
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         old = _open_pad(caller, scratchpad_id, LISTED)
         _refuse_stale(old, None, expected_revision)
         at = clock.now()
@@ -272,7 +274,7 @@ def _write(caller: Caller, old: PadRow, text: str, change: PadChange) -> UpdateA
     is_change = text != old.content
     new = _edited(caller, old, text, change) if is_change else old
     answer = UpdateAnswer(
-        updated_at=spoken(new.updated_at),
+        updated_at=format_time(new.updated_at),
         new_length=new.length,
         revision=new.revision,
         result="updated" if is_change else "unchanged",

@@ -10,17 +10,17 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.selectors.config import config_of
-from ctxhub.core.events.services.counters import place, tally
+from ctxhub.core.events.services.counters import add_to_counters, counter_key
 from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.events.services.retention import in_words
 from ctxhub.core.history import Change as HistoryChange
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.kit.inputs import clean_name, clean_object, merge_object, refuse_secret
-from ctxhub.core.kit.transactions import writing
-from ctxhub.core.kit.unset import UNSET, Unset, given
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.search.services.index import forget
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.scratchpads.history.workflows import HISTORY
@@ -58,7 +58,7 @@ def create_workflow(
     """Begin a piece of work that pads are shared for. `metadata.keep` = "never": it is never cleaned."""
     name = _clean_name(name, caller)
     metadata = merge_object({}, clean_object(metadata, "metadata", caller))
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         at = clock.now()
         agent_id = register_agent(caller, at)
         row = WorkflowRow(
@@ -71,7 +71,7 @@ def create_workflow(
         )
         [stored] = WORKFLOWS.insert(caller.project_id, [row])
         _record(caller, agent_id, HISTORY.change(None, stored), at)
-    return CreateWorkflowAnswer(workflow_id=stored.id, created_at=spoken(at))
+    return CreateWorkflowAnswer(workflow_id=stored.id, created_at=format_time(at))
 
 
 def update_workflow(
@@ -86,7 +86,7 @@ def update_workflow(
     new_name = UNSET if isinstance(name, Unset) else _clean_name(name, caller)
     if not isinstance(metadata, Unset):
         clean_object(metadata, "metadata", caller)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         old = get_workflow(caller.project_id, workflow_id)
         merged = _merged(caller, old.metadata, metadata)
         return _change(
@@ -94,23 +94,23 @@ def update_workflow(
             old,
             replace(
                 old,
-                name=given(new_name, old.name),
+                name=if_set(new_name, old.name),
                 metadata=merged,
-                is_active=old.is_active if active is None else given(active, old.is_active),
+                is_active=old.is_active if active is None else if_set(active, old.is_active),
             ),
         )
 
 
 def close_workflow(*, caller: Caller, workflow_id: int, reopen: bool = False) -> WorkflowAnswer:
     """From now on its pads can only be read; `reopen`: written to again."""
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         old = get_workflow(caller.project_id, workflow_id)
         return _change(caller, old, replace(old, is_active=reopen))
 
 
 def delete_workflow(*, caller: Caller, workflow_id: int) -> DeletedWorkflow:
     """Remove it with all its pads and what they were; also one that is closed."""
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         at = clock.now()
         row = get_workflow(caller.project_id, workflow_id)
         agent_id = register_agent(caller, at)
@@ -131,7 +131,9 @@ def clean_workflows(project_id: int, now: datetime) -> dict[str, int]:
     if not going:
         return {}
     pads = len(_remove(project_id, going))
-    tally(project_id, Counter({place("workflow"): -len(going), place("scratchpad"): -pads}))
+    add_to_counters(
+        project_id, Counter({counter_key("workflow"): -len(going), counter_key("scratchpad"): -pads})
+    )
     gone = {name: n for name, n in (("workflows", len(going)), ("scratchpads", pads)) if n}
     change = Change("hub", "cleaned", "hub:cleanup", {**gone, "note": in_words(gone)})
     record(project_id=project_id, agent_id=None, changes=[change], at=now)

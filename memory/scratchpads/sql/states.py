@@ -38,7 +38,7 @@ class State:
     content: str = ""
 
     @property
-    def spoken_change(self) -> str:
+    def change_label(self) -> str:
         return str(PadChange(self.change).label)
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_limit
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
 from ctxhub.core.models import AccessToken
@@ -36,4 +36,4 @@ def token_row(token: AccessToken) -> list[object]:
 
 
 def _spoken(moment: datetime | None) -> str | None:
-    return spoken(moment) if moment else None
+    return format_time(moment) if moment else None

@@ -13,5 +13,5 @@ def config_of(project_id: int) -> Config:
     return Config(**{**stored, "holidays": holidays})
 
 
-def spoken_config(config: Config) -> dict[str, Any]:
+def config_values(config: Config) -> dict[str, Any]:
     return {**asdict(config), "holidays": list(config.holidays)}

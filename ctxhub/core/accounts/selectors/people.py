@@ -4,7 +4,7 @@ from django.contrib.auth.models import AbstractBaseUser, AbstractUser
 from django.db.models import QuerySet
 
 from ctxhub.core.kit.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_limit
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
 from ctxhub.core.models import Membership, Project
@@ -41,7 +41,7 @@ def list_projects(projects: QuerySet[Project], *, limit: int = 20, cursor: str |
     found = list(projects.filter(slug__gt=after).order_by("slug")[: limit + 1])
     return Listing(
         columns=("slug", "name", "created"),
-        rows=[[project.slug, project.name, spoken(project.created_at)] for project in found[:limit]],
+        rows=[[project.slug, project.name, format_time(project.created_at)] for project in found[:limit]],
         next=make_cursor(found[limit - 1].slug) if len(found) > limit else None,
         extra=total_of(projects[: COUNTED_TO + 1].count()),
         cursor_after=lambda count: make_cursor(found[count - 1].slug),

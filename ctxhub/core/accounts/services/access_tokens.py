@@ -16,7 +16,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, Unauthenticated, unknown_word
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name
-from ctxhub.core.kit.transactions import noting, writing
+from ctxhub.core.kit.transactions import noting, write_transaction
 from ctxhub.core.models import AccessToken, Agent, Project
 from ctxhub.core.toolbox.rates import count_request
 from ctxhub.core.vocabulary.services.names import register_agent
@@ -49,7 +49,7 @@ def create_token(
         raise InvalidInput("expires_at lies in the past.")
     agent = clean_name(agent, "agent", at_most=WORD_LENGTH) if agent else ""
     secret = PREFIX + secrets.token_urlsafe(30)
-    with writing(project.pk):
+    with write_transaction(project.pk):
         row = AccessToken.objects.create(
             project=project,
             name=clean_name(name or agent or f"token-{secret[4:10]}", "name", at_most=WORD_LENGTH),

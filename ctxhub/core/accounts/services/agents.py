@@ -9,7 +9,7 @@ from django.db import Error
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.failures import log_failure
-from ctxhub.core.kit.transactions import noting, takes_turn
+from ctxhub.core.kit.transactions import noting, try_write_lock
 from ctxhub.core.models import Agent
 from ctxhub.core.vocabulary.services.names import register_agent
 
@@ -30,7 +30,7 @@ def touch_agent(caller: Caller) -> None:
         with noting() as may_write:
             # A new agent is told what was said to everyone, and so must not come between those who say it:
             # while somebody writes, its next call makes it known.
-            if may_write and (find_agent(*agent) or takes_turn(caller.project_id)):
+            if may_write and (find_agent(*agent) or try_write_lock(caller.project_id)):
                 register_agent(caller, clock.now())
             else:
                 _touched.pop(agent, None)

@@ -6,12 +6,12 @@ from datetime import date
 from typing import Any
 
 from ctxhub.core.accounts.models.config import Config
-from ctxhub.core.accounts.selectors.config import config_of, spoken_config
+from ctxhub.core.accounts.selectors.config import config_of, config_values
 from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, nearest, shown, shown_all
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Project
 from ctxhub.core.vocabulary.services.names import register_agent
 
@@ -27,8 +27,8 @@ def set_config(*, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
     cleaned = {name: _clean(name, value) for name, value in values.items()}
     if not cleaned:
         raise InvalidInput("values is empty.", allowed=list(_CLEANERS), missing=["values"])
-    with writing(caller.project_id):
-        was = spoken_config(config_of(caller.project_id))
+    with write_transaction(caller.project_id):
+        was = config_values(config_of(caller.project_id))
         new = {**was, **cleaned}
         changed = [name for name in new if new[name] != was[name]]
         if changed:
@@ -37,7 +37,7 @@ def set_config(*, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _store(caller: Caller, config: Mapping[str, Any], changed: list[str]) -> None:
-    defaults = spoken_config(Config())
+    defaults = config_values(Config())
     differing = {name: value for name, value in config.items() if value != defaults[name]}
     Project.objects.filter(pk=caller.project_id).update(config=differing)
     at = clock.now()
@@ -56,7 +56,7 @@ def _clean(name: str, value: Any) -> Any:
             did_you_mean=_OTHER_NAMES.get(name) or nearest(name, list(_CLEANERS)),
             allowed=list(_CLEANERS),
         )
-    return spoken_config(Config())[name] if value is None else _CLEANERS[name](name, value)
+    return config_values(Config())[name] if value is None else _CLEANERS[name](name, value)
 
 
 def _whole(at_least: int, at_most: int) -> Callable[[str, Any], int]:

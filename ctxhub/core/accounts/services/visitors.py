@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db import models
 
 from ctxhub.core.events.services.events import Change, record
-from ctxhub.core.events.services.retention import chores, in_words
+from ctxhub.core.events.services.retention import cleanup_tasks, in_words
 from ctxhub.core.kit import sql
 from ctxhub.core.models import Agent
 
@@ -88,4 +88,4 @@ def _is_indexed(field: "models.ForeignKey[Agent, Agent]") -> bool:
 # When this process last looked at each project; a throttle, nothing else.
 _looked: dict[int, datetime] = {}
 
-chores.append(remove_visitors)
+cleanup_tasks.append(remove_visitors)

@@ -10,7 +10,7 @@ from django.db.models import Max
 from ctxhub.core import registry
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.clock import EventCursor, spoken
+from ctxhub.core.kit.clock import EventCursor, format_time
 from ctxhub.core.kit.inputs import clean_limit, clean_moment, clean_words
 from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
 from ctxhub.core.models import Event
@@ -123,7 +123,7 @@ def list_activity(
     return Listing(
         columns=("at", "agent", "verb", "ref", "note"),
         rows=[
-            [spoken(at), agent or "system", verb, ref, note_of(data)]
+            [format_time(at), agent or "system", verb, ref, note_of(data)]
             for _, at, agent, verb, ref, data in rows
         ],
         next=make_cursor(rows[-1][0]) if len(found) > limit else None,

@@ -4,15 +4,15 @@ from collections import Counter
 
 from ctxhub.core.kit import sql
 
-Place = tuple[str, int, int]
+CounterKey = tuple[str, int, int]
 """A noun's kind, a layer's id (0: in none) and a status (0: the noun has none)."""
 
 
-def place(noun: str, layer_id: int | None = None, status: int = 0) -> Place:
+def counter_key(noun: str, layer_id: int | None = None, status: int = 0) -> CounterKey:
     return noun, layer_id or 0, status
 
 
-def tally(project_id: int, changes: Counter[Place]) -> None:
+def add_to_counters(project_id: int, changes: Counter[CounterKey]) -> None:
     """Add to the figures; within the transaction of the rows that are counted."""
     records = [(project_id, *where, by) for where, by in sorted(changes.items()) if by]
     if records:

@@ -17,7 +17,7 @@ from ctxhub.core.events.working_time import moment_before
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.inputs import clean_moment
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.vocabulary.services.names import register_agent
 
@@ -35,7 +35,7 @@ class Remove(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Ageing:
+class RetentionRule:
     """A kind of rows that are removed by age: `plural` names it in answers.
 
     `count` and `remove` take those from before a moment; `sparing` leaves what is still needed whatever its
@@ -49,9 +49,9 @@ class Ageing:
 
 
 # Each app registers what it has that ages, and what else it does when time has passed: (project_id, now).
-ageing: list[Ageing] = []
+retention_rules: list[RetentionRule] = []
 # A chore that removes something by itself answers how many rows went, by plural.
-chores: list[Callable[[int, datetime], Mapping[str, int] | None]] = []
+cleanup_tasks: list[Callable[[int, datetime], Mapping[str, int] | None]] = []
 
 
 def clear(*, caller: Caller, older_than: Mapping[str, str | None], dry_run: bool = False) -> dict[str, int]:
@@ -70,10 +70,10 @@ def clear(*, caller: Caller, older_than: Mapping[str, str | None], dry_run: bool
             kind.plural: kind.count(caller.project_id, cutoffs[kind.plural], sparing=not exact)
             if kind.plural in cutoffs
             else 0
-            for kind in ageing
+            for kind in retention_rules
         }
     _cleaned[caller.project_id] = (clock.now(), EVERY)
-    gone = dict.fromkeys((kind.plural for kind in ageing), 0)
+    gone = dict.fromkeys((kind.plural for kind in retention_rules), 0)
     while counted := _remove(caller.project_id, cutoffs, caller, sparing=not exact):
         gone = {plural: gone[plural] + counted.get(plural, 0) for plural in gone}
     return gone
@@ -81,7 +81,7 @@ def clear(*, caller: Caller, older_than: Mapping[str, str | None], dry_run: bool
 
 def cleanup(project_id: int) -> dict[str, int]:
     """Remove all that has outlived the project's settings, and do the apps' chores; how many rows went."""
-    gone: dict[str, int] = {kind.plural: 0 for kind in ageing}
+    gone: dict[str, int] = {kind.plural: 0 for kind in retention_rules}
     while counted := _tidy(project_id, clock.now()):
         gone |= {plural: gone.get(plural, 0) + count for plural, count in counted.items()}
     return gone
@@ -104,28 +104,28 @@ def cleanup_sometimes(project_id: int, now: datetime) -> None:
 
 def _tidy(project_id: int, now: datetime) -> dict[str, int]:
     _cleaned[project_id] = (now, EVERY)  # What it tells the log is no reason to begin again.
-    with writing(project_id):
+    with write_transaction(project_id):
         gone: dict[str, int] = {}
-        for chore in chores:
-            gone |= chore(project_id, now) or {}
+        for cleanup_task in cleanup_tasks:
+            gone |= cleanup_task(project_id, now) or {}
         return gone | _remove(project_id, _cutoffs(project_id, now), None, sparing=True)
 
 
 def _cutoffs(project_id: int, now: datetime) -> dict[str, datetime]:
     config = config_of(project_id)
-    return {kind.plural: moment_before(now, kind.lasts(config), config) for kind in ageing}
+    return {kind.plural: moment_before(now, kind.lasts(config), config) for kind in retention_rules}
 
 
 def _remove(
     project_id: int, cutoffs: Mapping[str, datetime], caller: Caller | None, *, sparing: bool
 ) -> dict[str, int]:
     """At most so many rows in one transaction, and one event that counts them."""
-    with writing(project_id):
+    with write_transaction(project_id):
         removed = {
             kind.plural: kind.remove(
                 project_id, cutoffs[kind.plural], sparing=sparing, at_most=REMOVED_AT_ONCE
             )
-            for kind in ageing
+            for kind in retention_rules
             if kind.plural in cutoffs
         }
         gone = {plural: count for plural, count in removed.items() if count}

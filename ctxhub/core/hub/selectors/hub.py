@@ -8,9 +8,9 @@ from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from ctxhub.core import registry
-from ctxhub.core.events.selectors.stats import Figures
+from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.hub.named_views import register_view
-from ctxhub.core.kit.clock import spoken
+from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_limit
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
@@ -31,7 +31,7 @@ agent_facts: dict[str, Callable[[int, Sequence[str]], Mapping[str, Any]]] = {}
 
 def count_all(project_id: int) -> dict[str, Any]:
     """The contract's `stats`: a figure for each noun, [active, all] where that differs."""
-    figures = Figures(project_id)
+    figures = Stats(project_id)
     counts = {noun.plural: noun.count(figures) for noun in registry.all_nouns() if noun.count}
     return {plural: counts[plural] for plural in IN_ORDER if plural in counts} | counts
 
@@ -48,7 +48,7 @@ def summarise_layers(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | N
         position, row_id = read_cursor(cursor, int, int)
         layers = layers.filter(Q(position__gt=position) | Q(position=position, pk__gt=row_id))
     found = list(layers.order_by("position", "pk").values_list("position", "pk", "name")[: limit + 1])
-    figures = Figures(project_id)
+    figures = Stats(project_id)
     of = {noun.plural: noun.by_layer(figures) for noun in registry.all_nouns() if noun.by_layer}
     columns = [plural for plural in IN_EACH_LAYER if plural in of]
     return Listing(
@@ -75,7 +75,11 @@ def list_agents(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | None =
     return Listing(
         columns=("name", "last_seen", *facts),
         rows=[
-            [name, spoken(last_seen) if last_seen else None, *(fact.get(folded) for fact in facts.values())]
+            [
+                name,
+                format_time(last_seen) if last_seen else None,
+                *(fact.get(folded) for fact in facts.values()),
+            ]
             for name, last_seen, _, _, folded in found[:limit]
         ],
         next=make_cursor(*places[limit - 1]) if len(found) > limit else None,

@@ -8,12 +8,12 @@ from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.registry import Noun, find_noun, searched_nouns, split_ref
 from ctxhub.core.search.documents import Document
 
-Place = tuple[str, int]
+ObjectKey = tuple[str, int]
 """A thing's kind and its id."""
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class RefObject:
     """What there is to say of a thing before it is opened. `ref` names it as agents do."""
 
     kind: str
@@ -29,11 +29,11 @@ class Thing:
         return self.document.shown_title
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ObjectKey:
         return self.kind, self.id
 
 
-def get_things(project_id: int, refs: Sequence[str]) -> list[Thing]:
+def get_objects(project_id: int, refs: Sequence[str]) -> list[RefObject]:
     """The things of these refs, in their order; raises NotFound for the first that is not there.
 
     Only what can be searched for can be pointed to; raises InvalidInput for a ref of another kind.
@@ -42,7 +42,7 @@ def get_things(project_id: int, refs: Sequence[str]) -> list[Thing]:
     ids: dict[tuple[str, str], int] = {}
     for noun, names in _by_noun(named).items():
         ids |= {(noun.kind, name): row_id for name, row_id in _ids_of(noun, project_id, names).items()}
-    found = find_things(project_id, [(kind, row_id) for (kind, _), row_id in ids.items()])
+    found = find_objects(project_id, [(kind, row_id) for (kind, _), row_id in ids.items()])
     things = []
     for noun, name in named:
         row_id = ids.get((noun.kind, name))
@@ -52,13 +52,13 @@ def get_things(project_id: int, refs: Sequence[str]) -> list[Thing]:
     return things
 
 
-def find_things(project_id: int, places: Iterable[Place]) -> dict[Place, Thing]:
+def find_objects(project_id: int, places: Iterable[ObjectKey]) -> dict[ObjectKey, RefObject]:
     """Those that are there, one reading for each kind."""
     ids: dict[str, list[int]] = {}
     for kind, row_id in dict.fromkeys(places):
         ids.setdefault(kind, []).append(row_id)
     return {
-        (kind, document.object_id): Thing(kind, document.object_id, document)
+        (kind, document.object_id): RefObject(kind, document.object_id, document)
         for kind, row_ids in ids.items()
         if (noun := find_noun(kind)) and noun.documents
         for document in noun.documents(project_id, row_ids)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ctxhub.core.accounts.selectors.config import config_of, spoken_config
+from ctxhub.core.accounts.selectors.config import config_of, config_values
 from ctxhub.core.accounts.services import config as config_services
 from ctxhub.core.events.selectors import events
 from ctxhub.core.events.services import retention
@@ -126,7 +126,7 @@ def clear(
 @action("hub", "config", also_known_as=("get_config",))
 def config(caller: Caller) -> dict[str, Any]:
     """The project's settings: how long things are kept, and which days do not count."""
-    return spoken_config(config_of(caller.project_id))
+    return config_values(config_of(caller.project_id))
 
 
 @action(

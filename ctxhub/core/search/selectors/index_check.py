@@ -3,19 +3,19 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.registry import Noun, indexed_nouns
 from ctxhub.core.search.documents import Document, known_words, passages, scope_words
 from ctxhub.core.search.selectors.index_rows import (
     Entry,
     entries_of_no_kind,
-    entries_without_thing,
+    entries_without_object,
     in_chunks,
+    objects_without_entry,
     passages_of_nothing,
     read_documents,
     read_entries,
     sample_entries,
-    things_without_entry,
     which_are_known,
     words_of_entries,
     words_of_nothing,
@@ -108,14 +108,14 @@ def _faults_in_ids(project_id: int) -> Iterator[Fault]:
     yield from (Fault(project_id, PASSAGE, str(text_id)) for text_id in passages_of_nothing(project_id))
     yield from (Fault(project_id, WORD, word) for word in words_of_nothing(project_id))
     for noun in indexed_nouns():
-        yield from _faults(noun, project_id, things_without_entry(noun, project_id))
-        yield from _faults(noun, project_id, entries_without_thing(noun, project_id))
+        yield from _faults(noun, project_id, objects_without_entry(noun, project_id))
+        yield from _faults(noun, project_id, entries_without_object(noun, project_id))
 
 
 def _faults(noun: Noun, project_id: int, object_ids: Sequence[int]) -> Iterator[Fault]:
     """What seems wrong is looked at again while the project's writers wait: one may have been half way."""
     for some in in_chunks(object_ids):
         if suspects := list(compare(noun, project_id, some).faults):
-            with writing(project_id):
+            with write_transaction(project_id):
                 found = compare(noun, project_id, suspects)
             yield from found.faults.values()

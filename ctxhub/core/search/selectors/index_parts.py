@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from django.db import DatabaseError, connection, transaction
 
 from ctxhub.core.kit import sql
-from ctxhub.core.kit.transactions import touching
+from ctxhub.core.kit.transactions import touch_transaction
 from ctxhub.core.search import schema
 
 _NAMED = re.compile(r"CREATE (?P<kind>.+?) IF NOT EXISTS (?P<rest>(?P<name>\w+).*)", re.DOTALL)
@@ -57,7 +57,7 @@ def _other_words_in_sqlite() -> list[str]:
     """FTS5 compares itself with the table. It says so by an INSERT, for which writers wait."""
     table = schema.FTS_TABLE
     try:
-        with touching():
+        with touch_transaction():
             sql.execute(f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)")  # noqa: S608
     except DatabaseError as error:
         return [f"{table} holds other words than the passages: {error}"]

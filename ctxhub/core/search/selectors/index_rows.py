@@ -58,7 +58,7 @@ def things(noun: Noun, project_id: int) -> Iterator[list[int]]:
         last = ids[-1]
 
 
-def things_without_entry(noun: Noun, project_id: int) -> list[int]:
+def objects_without_entry(noun: Noun, project_id: int) -> list[int]:
     """The ids of rows that are not in the index; there are nouns of which not all have to be."""
     return _ids(
         f"""
@@ -69,7 +69,7 @@ def things_without_entry(noun: Noun, project_id: int) -> list[int]:
     )
 
 
-def entries_without_thing(noun: Noun, project_id: int) -> list[int]:
+def entries_without_object(noun: Noun, project_id: int) -> list[int]:
     """The ids of rows that are in the index and nowhere else."""
     return _ids(
         f"""

@@ -7,7 +7,7 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.listing import COUNTED_TO, total_of
 from ctxhub.core.search.engines import Narrowing, find_candidates
 from ctxhub.core.search.queries import Query, single_words
-from ctxhub.core.search.selectors.questions import Search, SearchFilters, count_things, narrow, prepare
+from ctxhub.core.search.selectors.questions import Search, SearchFilters, count_entries, narrow, prepare
 from ctxhub.core.search.spelling import find_words_within
 from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
 
@@ -23,7 +23,7 @@ def explain_nothing(project_id: int, query: str, match: str, filters: SearchFilt
     """
     if unknown := unknown_names(project_id, filters):
         return unknown
-    if not count_things(project_id):
+    if not count_entries(project_id):
         return {"hint": "Nothing is stored in this project yet."}
     asked = prepare(project_id, query, match="auto" if match == "all" else match)
     if asked is None or not asked.weights:

@@ -15,9 +15,9 @@ from ctxhub.core.search.corrections import Corrected, correct, widen
 from ctxhub.core.search.counts import Counts
 from ctxhub.core.search.documents import kind_word, layer_word, tag_word
 from ctxhub.core.search.engines import Narrowing, Scope
-from ctxhub.core.search.queries import MAX_TERMS, Query, Term, parse, parse_likeness
+from ctxhub.core.search.queries import MAX_TERMS, Query, Term, parse, parse_similarity
 from ctxhub.core.search.ranking import worth
-from ctxhub.core.vocabulary.selectors.names import find_words
+from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 
 MATCHES = ("auto", "any", "all", "fuzzy", "similar")
 
@@ -64,7 +64,7 @@ def prepare(
     if narrowing is None:
         return None
     if match == "similar":
-        return _likeness(project_id, narrowing, parse_likeness(text))
+        return _similarity(project_id, narrowing, parse_similarity(text))
     asked = parse(text, needs_all=match == "all")
     asked = asked.with_wanted(map(with_meanings, asked.wanted[:MAX_TERMS]))
     asked = widen(project_id, asked) if match == "fuzzy" else asked
@@ -77,7 +77,7 @@ def prepare(
         counts.look_up(read.query.wanted)
     if match in ("any", "all"):
         read = Corrected(asked, read.did_you_mean)
-    total = count_things(project_id)
+    total = count_entries(project_id)
     weighed = dict(_weighed(term, counts, total) for term in read.query.wanted)
     method = match if match != "auto" else "corrected" if read.did_you_mean else "any"
     looked_up = read.query.with_wanted(weighed)
@@ -92,7 +92,7 @@ def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
     tags = clean_words(filters.get("tags"), "tags")
     by = clean_name(said, "by") if (said := filters.get("by")) else ""
     layer, context = filters.get("layer"), filters.get("context")
-    words = find_words(project_id, agent=by, layers=bool(layer))
+    words = find_vocabulary(project_id, agent=by, layers=bool(layer))
     scope = [[f"P{project_id}"], *filters.get("within", ())]
     if kinds:
         scope.append([kind_word(kind) for kind in kinds])
@@ -109,7 +109,7 @@ def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
     return None if by and words.agent_id is None else Narrowing(scope, since)
 
 
-def count_things(project_id: int) -> int:
+def count_entries(project_id: int) -> int:
     """About how many things can be found, from the figures that are kept."""
     kinds = [noun.kind for noun in registry.searched_nouns()]
     among, values = sql.among("noun", kinds)
@@ -143,9 +143,9 @@ def _weighed(term: Term, counts: Counts, total: int) -> tuple[Term, float]:
     return replace(term, also=tuple(there)), term.weight * own
 
 
-def _likeness(project_id: int, narrowing: Narrowing, query: Query) -> Search:
+def _similarity(project_id: int, narrowing: Narrowing, query: Query) -> Search:
     """Of a text's words the rarest and most frequent say best what it is about."""
-    counts, total = Counts(project_id), count_things(project_id)
+    counts, total = Counts(project_id), count_entries(project_id)
     asked = [with_meanings(term) for term in query.wanted]
     counts.look_up(asked)
     weights = dict(_weighed(term, counts, total) for term in asked if counts.found(term))

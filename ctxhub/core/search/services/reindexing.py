@@ -7,7 +7,7 @@ from itertools import chain
 from django.db import connection
 
 from ctxhub.core.kit import sql
-from ctxhub.core.kit.transactions import touching, writing
+from ctxhub.core.kit.transactions import touch_transaction, write_transaction
 from ctxhub.core.models import Project
 from ctxhub.core.registry import Noun, indexed_nouns
 from ctxhub.core.search import schema
@@ -16,12 +16,12 @@ from ctxhub.core.search.selectors.index_check import compare
 from ctxhub.core.search.selectors.index_parts import out_of_step, wrong_parts
 from ctxhub.core.search.selectors.index_rows import (
     entries_of_no_kind,
-    entries_without_thing,
+    entries_without_object,
     in_chunks,
+    objects_without_entry,
     passages_of_nothing,
     read_documents,
     things,
-    things_without_entry,
     words_of_nothing,
 )
 from ctxhub.core.search.services.index import forget, index_again
@@ -56,7 +56,7 @@ def mend_parts(*, thoroughly: bool = True) -> list[str]:
     """
     wrong = wrong_parts() or (out_of_step() if thoroughly else [])
     if wrong:
-        with touching():
+        with touch_transaction():
             for statement in _FROM_SCRATCH[connection.vendor]:
                 sql.execute(statement)
     return wrong
@@ -72,7 +72,7 @@ def reindex(project_id: int) -> Iterator[Reindexed]:
     yield _drop("words of nothing", project_id, "core_searchword", "word", words_of_nothing(project_id))
     for noun in indexed_nouns():
         looked_at = mended = told = 0
-        gone = in_chunks(entries_without_thing(noun, project_id))
+        gone = in_chunks(entries_without_object(noun, project_id))
         for ids in chain(gone, things(noun, project_id)):
             found = compare(noun, project_id, ids)
             _index_again(noun, project_id, found.faults, found.documents)
@@ -89,7 +89,7 @@ def index_missing() -> int:
     count = 0
     for project_id in Project.objects.values_list("pk", flat=True):
         for noun in indexed_nouns():
-            for ids in in_chunks(things_without_entry(noun, project_id)):
+            for ids in in_chunks(objects_without_entry(noun, project_id)):
                 documents = read_documents(noun, project_id, ids)
                 _index_again(noun, project_id, [document.object_id for document in documents], documents)
                 count += len(documents)
@@ -105,7 +105,7 @@ def _index_again(
     """
     sizes = {document.object_id: len(document.title) + len(document.body) for document in documents}
     for some in _pieces((object_id, sizes.get(object_id, 0)) for object_id in object_ids):
-        with writing(project_id):
+        with write_transaction(project_id):
             index_again(project_id, noun.kind, some)
 
 
@@ -125,7 +125,7 @@ def _pieces(sized: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
 
 def _forget_other_kinds(project_id: int) -> Reindexed:
     found = entries_of_no_kind(project_id)
-    with writing(project_id):
+    with write_transaction(project_id):
         for kind in {kind for kind, _, _ in found}:
             forget(project_id, kind, [object_id for own, object_id, _ in found if own == kind])
     return Reindexed("things of other kinds", len(found), len(found))
@@ -136,7 +136,7 @@ def _drop(
 ) -> Reindexed:
     if found:
         among, values = sql.among(column, found)
-        with writing(project_id):
+        with write_transaction(project_id):
             sql.execute(
                 f"DELETE FROM {table} WHERE project_id = %s AND {among}",  # noqa: S608
                 [project_id, *values],

@@ -9,7 +9,7 @@ from ctxhub.core.kit.inputs import clean_name
 
 
 @dataclass(slots=True)
-class Words:
+class Vocabulary:
     """Ids by case-folded name, and the spellings. True only inside the transaction that found them.
 
     `spellings`: how the stored words are written, by kind ("tag") and case-folded name.
@@ -38,7 +38,7 @@ class Words:
         return self.spellings.get((kind, name.casefold()), name)
 
 
-def find_words(
+def find_vocabulary(
     project_id: int,
     *,
     agent: str = "",
@@ -46,7 +46,7 @@ def find_words(
     scopes: Iterable[str] = (),
     categories: Iterable[str] = (),
     layers: bool = False,
-) -> Words:
+) -> Vocabulary:
     """Look all names up in one statement; what is not found is not there. `layers` asks for all of them."""
     parts, values = [], []
     asked = {"agent": [agent] if agent else [], "tag": tags, "scope": scopes, "category": categories}
@@ -60,7 +60,7 @@ def find_words(
     if layers:
         parts.append("SELECT 'layer', folded, id, name FROM core_layer WHERE project_id = %s")
         values.append(project_id)
-    words = Words()
+    words = Vocabulary()
     for kind, folded, row_id, name in sql.rows(" UNION ALL ".join(parts), values) if parts else ():
         words.spellings[kind, folded] = name
         match kind:
@@ -81,7 +81,7 @@ def scope_ids_of(project_id: int, scope: str) -> list[int]:
     """The scopes of this name, or of this glob (`api/*`)."""
     folded = clean_name(scope, "scope").casefold()
     if "*" not in folded:
-        return list(find_words(project_id, scopes=[folded]).scopes.values())
+        return list(find_vocabulary(project_id, scopes=[folded]).scopes.values())
     found = sql.rows(
         "SELECT id FROM core_scope WHERE project_id = %s AND folded LIKE %s ESCAPE '\\'",
         [project_id, _like(folded)],

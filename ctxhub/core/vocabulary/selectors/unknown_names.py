@@ -78,12 +78,12 @@ def _known(project_id: int, named: Sequence[Named]) -> set[Named]:
 def _names(project_id: int, kinds: Sequence[str]) -> dict[str, Sequence[str]]:
     """The names there are of each kind, as far as they are looked through."""
     names: dict[str, Sequence[str]] = {}
-    arms = [
+    branches = [
         f"SELECT '{kind}', name FROM (SELECT name FROM core_{kind}"  # noqa: S608
         f" WHERE project_id = %s ORDER BY id DESC LIMIT %s) of_{kind}"
         for kind in kinds
     ]
-    found = sql.rows(" UNION ALL ".join(arms), [project_id, NAMES] * len(arms)) if arms else []
+    found = sql.rows(" UNION ALL ".join(branches), [project_id, NAMES] * len(branches)) if branches else []
     for kind in kinds:
         names[kind] = [name for other, name in found if other == kind]
     return names

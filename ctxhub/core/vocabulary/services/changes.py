@@ -8,7 +8,7 @@ from ctxhub.core.kit.caller import Caller, acting, current
 from ctxhub.core.kit.errors import Conflict, InvalidInput
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name, refuse_secret
 from ctxhub.core.kit.models import NamedRow
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Layer, Scope, Tag
 from ctxhub.core.vocabulary.selectors.uses import count_uses
 from ctxhub.core.vocabulary.services.names import register_agent
@@ -19,7 +19,7 @@ WordT = TypeVar("WordT", bound=NamedRow)
 def add_word(*, caller: Caller, model: type[WordT], name: str) -> WordT:
     """A new tag, scope or category. Raises Conflict where the project has it, whatever its case."""
     name = _clean(caller, model, name)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         _refuse_taken(caller, model, name)
         word = model.objects.create(project=caller.project, name=name)
         _record(caller, "created", word)
@@ -31,7 +31,7 @@ def rename_word(*, caller: Caller, word: WordT, name: str) -> WordT:
     name = _clean(caller, type(word), name)
     if name == word.name:
         return word
-    with writing(caller.project_id), acting(caller):
+    with write_transaction(caller.project_id), acting(caller):
         _refuse_taken(caller, type(word), name, but=word)
         word.name, word.was = name, word.name
         word.save(update_fields=["name", "folded"])
@@ -45,7 +45,7 @@ def record_new_name(word: NamedRow, was: str) -> None:
 
 def move_layer(*, caller: Caller, layer: Layer, position: int) -> Layer:
     """Where a layer stands among the others: 0 is the top."""
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         layer.position = position
         layer.save(update_fields=["position"])
         _record(caller, "updated", layer, changed=["position"])
@@ -54,7 +54,7 @@ def move_layer(*, caller: Caller, layer: Layer, position: int) -> Layer:
 
 def delete_word(*, caller: Caller, word: NamedRow) -> None:
     """Remove a word that nothing carries. Raises Conflict where something does."""
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         if uses := count_uses(word):
             raise Conflict(f"{_kind(type(word)).capitalize()} {word.name!r} is in use {uses} times.")
         _record(caller, "deleted", word)

@@ -7,7 +7,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name, refuse_secret
-from ctxhub.core.kit.transactions import writing
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Layer
 from ctxhub.core.vocabulary.services.names import register_agent
 
@@ -16,7 +16,7 @@ def add_layer(*, caller: Caller, name: str) -> Layer:
     """A new layer, below those there are. Raises Conflict where the project has it, whatever its case."""
     name = clean_name(name, "name", at_most=WORD_LENGTH)
     refuse_secret(name, "name", caller)
-    with writing(caller.project_id):
+    with write_transaction(caller.project_id):
         layers = Layer.objects.in_project(caller.project)
         if stands := layers.filter(folded=name.casefold()).first():
             raise Conflict(f"There is a layer {stands.name!r} already.")

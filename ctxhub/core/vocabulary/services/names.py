@@ -9,14 +9,14 @@ from django.dispatch import Signal
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent
-from ctxhub.core.vocabulary.selectors.names import Words
+from ctxhub.core.vocabulary.selectors.names import Vocabulary
 
 # Sent in the transaction that makes an agent's row: project_id, agent_id, name, at.
 agent_registered = Signal()
 
 
 def register_words(
-    words: Words,
+    words: Vocabulary,
     *,
     caller: Caller,
     tags: Iterable[str] = (),
