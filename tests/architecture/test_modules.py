@@ -1,5 +1,6 @@
 """The tree tells the domain: what agents can name has a family, and every family has the same rooms."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ FAMILIES = (
     *("messaging", "tracking"),
 )
 ROOMS = ("models", "selectors", "services", "history", "tools", "api", "admin")
+DECISIONS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/decisions").glob("*.md"))
 SUBJECTS = ("kit", "text", "accounts", "vocabulary", "events", "search", "toolbox", "hub", "api", "admin")
 
 
@@ -79,3 +81,11 @@ def test_every_module_says_in_one_line_what_lives_in_it(app: str) -> None:
 def commands() -> set[str]:
     """A command says it in its `help`."""
     return {file.stem for file in ROOT.glob("*/management/commands/*.py")}
+
+
+@pytest.mark.parametrize("document", ["docs/architecture.md", "CONTRIBUTING.md", *DECISIONS])
+def test_a_document_names_what_is_there(document: str) -> None:
+    """Paths in backticks, from the root or from ctxhub/; those of a noun to be made, and patterns, aside."""
+    named = re.findall(r"`([a-z_]+/[\w/]*(?:\.py|\.md|/))`", (ROOT / document).read_text())
+    missing = [path for path in named if not (ROOT / path).exists() and not (ROOT / "ctxhub" / path).exists()]
+    assert [path for path in missing if "widget" not in path] == []
