@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ctxhub.core.search import ordinary_words
 from ctxhub.core.search.analyser import analyse
 from ctxhub.core.search.excerpts import Wanted, excerpt, find_hits, merged
 from ctxhub.core.text import token_count
@@ -93,6 +94,16 @@ def test_hits_are_the_places_in_the_text_as_written(
     text: str, what: Wanted, places: list[tuple[str, str]]
 ) -> None:
     assert found(text, what) == places
+
+
+@pytest.mark.parametrize("ending", ["", "s", "y", "ies", "ing", "ying", "ation", "bility", "iveness", "ally"])
+def test_a_word_is_found_by_its_stem_in_every_form(ending: str) -> None:
+    """Words that do not begin as what is wanted does are passed over."""
+    words = Path(ordinary_words.__file__).with_suffix(".txt").read_text("utf-8").split()
+    plain = [word for word in words[::20] if word.isalpha() and len(word) > 1]
+    forms = {f"{word[:-1] if ending else word}{ending}" for word in plain} | {"dying", "ugly", "skies"}
+
+    assert {form for form in forms if not found(form, wanted(*analyse(form)))} == set()
 
 
 def test_a_hit_is_worth_what_the_word_is() -> None:

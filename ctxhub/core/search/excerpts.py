@@ -50,8 +50,11 @@ class Wanted:
 
     @cached_property
     def starts(self) -> tuple[str, ...]:
-        """How an English word or a part of one begins if it is wanted. `dying` is `die`: i may be y."""
-        starts = {word[:2] for word in (*self.words, *self.prefixes)}
+        """How an English word or a part of one begins if it is wanted: with all of its stem but a letter.
+
+        `possibly` is `possibl`, `happy` is `happi`, `hoping` is `hope`; and `dying` is `die`.
+        """
+        starts = {word[: max(len(word) - 1, 2)] for word in (*self.words, *self.prefixes)}
         return (*starts, *(f"{start[0]}y" for start in starts if start[1:] == "i"))
 
 
