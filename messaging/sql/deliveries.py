@@ -11,7 +11,7 @@ _TO_EVERYONE = f"""
     INSERT INTO messaging_delivery ({", ".join(_COLUMNS)})
     SELECT m.project_id, m.id, a.name, a.folded, m.type, m.state, m.priority, m.created_at
     FROM messaging_message m JOIN core_agent a ON a.project_id = m.project_id AND a.id <> m.sender_id
-    WHERE m.to_everyone AND {{}} ON CONFLICT (message_id, folded) DO NOTHING"""  # noqa: S608
+    WHERE m.to_everyone AND {{}} ORDER BY m.id, a.id ON CONFLICT (message_id, folded) DO NOTHING"""  # noqa: S608
 
 
 def deliver_to(project_id: int, recipients: Sequence[tuple[int, str, int, int, int, datetime]]) -> None:
