@@ -1,4 +1,4 @@
-"""What people see of a project's knowledge."""
+"""Registers the admin pages and dashboard panels of the memory app."""
 
 from memory import overview
 from memory.constraints.admin import constraints

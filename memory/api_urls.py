@@ -1,4 +1,4 @@
-"""Where the memory app's resources answer."""
+"""URL routes of the memory app's REST resources."""
 
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
@@ -22,7 +22,7 @@ from memory.scratchpads.api.workflows import WorkflowViewSet
 
 
 class Key(StringConverter):
-    """A key, whatever it holds: slashes too."""
+    """Matches a key, which may contain any character, including slashes and newlines."""
 
     regex = r"[\s\S]+"
 

@@ -1,4 +1,4 @@
-"""The models of all families, where Django looks for them."""
+"""Imports the models of all families, so that Django finds them."""
 
 from memory.constraints.models import Constraint, ConstraintScope, ConstraintStatus, ConstraintTag
 from memory.decisions.models.decision import (

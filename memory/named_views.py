@@ -1,4 +1,4 @@
-"""The views of decisions and constraints that agents ask for by name."""
+"""Named views of decisions and constraints, which agents request by name."""
 
 from ctxhub.core.hub.named_views import register_view
 from ctxhub.core.kit.clock import format_time

@@ -1,4 +1,4 @@
-"""The nouns this app gives to the hub."""
+"""Registers the nouns of the memory app with the hub."""
 
 from collections.abc import Mapping
 
@@ -40,36 +40,36 @@ from memory.scratchpads.selectors.workflows import open_workflows
 from memory.scratchpads.sql.states import replaced_ids
 
 
-def count_decisions(figures: Stats) -> list[int]:
-    return [figures.of("decision", status=DecisionStatus.ACTIVE), figures.of("decision")]
+def count_decisions(stats: Stats) -> list[int]:
+    return [stats.of("decision", status=DecisionStatus.ACTIVE), stats.of("decision")]
 
 
-def active_by_layer(figures: Stats) -> Mapping[int, int]:
-    return figures.by_layer("decision", status=DecisionStatus.ACTIVE)
+def active_by_layer(stats: Stats) -> Mapping[int, int]:
+    return stats.by_layer("decision", status=DecisionStatus.ACTIVE)
 
 
-def count_constraints(figures: Stats) -> list[int]:
-    return [figures.of("constraint", status=ConstraintStatus.ACTIVE), figures.of("constraint")]
+def count_constraints(stats: Stats) -> list[int]:
+    return [stats.of("constraint", status=ConstraintStatus.ACTIVE), stats.of("constraint")]
 
 
-def count_workflows(figures: Stats) -> int:
-    return figures.of("workflow")
+def count_workflows(stats: Stats) -> int:
+    return stats.of("workflow")
 
 
-def count_scratchpads(figures: Stats) -> int:
-    return figures.of("scratchpad")
+def count_scratchpads(stats: Stats) -> int:
+    return stats.of("scratchpad")
 
 
-def constraints_by_layer(figures: Stats) -> Mapping[int, int]:
-    return figures.by_layer("constraint", status=ConstraintStatus.ACTIVE)
+def constraints_by_layer(stats: Stats) -> Mapping[int, int]:
+    return stats.by_layer("constraint", status=ConstraintStatus.ACTIVE)
 
 
-def count_contexts(figures: Stats) -> int:
-    return figures.of("context")
+def count_contexts(stats: Stats) -> int:
+    return stats.of("context")
 
 
-def count_memories(figures: Stats) -> int:
-    return figures.of("memory")
+def count_memories(stats: Stats) -> int:
+    return stats.of("memory")
 
 
 register(

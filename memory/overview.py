@@ -1,4 +1,4 @@
-"""What the index tells of decisions, constraints, memories and workflows."""
+"""Dashboard cards and panels for decisions, constraints, memories and workflows."""
 
 from collections.abc import Sequence
 
@@ -13,38 +13,38 @@ NEWEST_SHOWN = 8
 VALUE_SHOWN = 80
 
 
-def decision_cards(project_ids: Sequence[int], place: Place) -> list[Card]:
+def decision_cards(project_ids: Sequence[int], list_url: Place) -> list[Card]:
     rows = Decision.unscoped.filter(project__in=project_ids)
     statuses = {status.label: Count("pk", filter=Q(status=status)) for status in DecisionStatus}
-    found = rows.aggregate(**statuses)
+    counts = rows.aggregate(**statuses)
 
     def url(status: DecisionStatus) -> str:
-        return place("memory_decision", status__exact=status.value)
+        return list_url("memory_decision", status__exact=status.value)
 
     return [
-        Card("Decisions in force", found["active"], "gavel", url(DecisionStatus.ACTIVE)),
-        Card("Drafts", found["draft"], "edit_note", url(DecisionStatus.DRAFT)),
-        Card("Deprecated", found["deprecated"], "inventory_2", url(DecisionStatus.DEPRECATED)),
+        Card("Decisions in force", counts["active"], "gavel", url(DecisionStatus.ACTIVE)),
+        Card("Drafts", counts["draft"], "edit_note", url(DecisionStatus.DRAFT)),
+        Card("Deprecated", counts["deprecated"], "inventory_2", url(DecisionStatus.DEPRECATED)),
     ]
 
 
-def constraint_cards(project_ids: Sequence[int], place: Place) -> list[Card]:
+def constraint_cards(project_ids: Sequence[int], list_url: Place) -> list[Card]:
     in_force = Constraint.unscoped.filter(project__in=project_ids, status=ConstraintStatus.ACTIVE).count()
-    url = place("memory_constraint", status__exact=ConstraintStatus.ACTIVE.value)
+    url = list_url("memory_constraint", status__exact=ConstraintStatus.ACTIVE.value)
     return [Card("Constraints in force", in_force, "rule", url)]
 
 
-def memory_cards(project_ids: Sequence[int], place: Place) -> list[Card]:
-    remembered = Memory.unscoped.filter(project__in=project_ids).count()
-    return [Card("Memories", remembered, "lightbulb", place("memory_memory"))]
+def memory_cards(project_ids: Sequence[int], list_url: Place) -> list[Card]:
+    count = Memory.unscoped.filter(project__in=project_ids).count()
+    return [Card("Memories", count, "lightbulb", list_url("memory_memory"))]
 
 
-def workflow_cards(project_ids: Sequence[int], place: Place) -> list[Card]:
-    under_way = Workflow.unscoped.filter(project__in=project_ids, is_active=True).count()
-    return [Card("Open workflows", under_way, "account_tree", place("memory_workflow", state="open"))]
+def workflow_cards(project_ids: Sequence[int], list_url: Place) -> list[Card]:
+    count = Workflow.unscoped.filter(project__in=project_ids, is_active=True).count()
+    return [Card("Open workflows", count, "account_tree", list_url("memory_workflow", state="open"))]
 
 
-def newest_decisions(project_ids: Sequence[int], place: Place) -> Panel:
+def newest_decisions(project_ids: Sequence[int], list_url: Place) -> Panel:
     rows = Decision.unscoped.filter(project__in=project_ids).select_related("project", "agent")
     newest = (
         rows.only("key", "version", "status", "updated_at", "project", "agent")
@@ -55,15 +55,18 @@ def newest_decisions(project_ids: Sequence[int], place: Place) -> Panel:
         "Newest decisions",
         "ctxhub/newest_decisions.html",
         list(newest[:NEWEST_SHOWN]),
-        place("memory_decision"),
+        list_url("memory_decision"),
     )
 
 
-def newest_memories(project_ids: Sequence[int], place: Place) -> Panel:
+def newest_memories(project_ids: Sequence[int], list_url: Place) -> Panel:
     rows = Memory.unscoped.filter(project__in=project_ids).select_related("project", "agent", "context")
     newest = rows.defer("content", "metadata", "paths").order_by("-updated_at", "-pk")
     return Panel(
-        "Newest memories", "ctxhub/newest_memories.html", list(newest[:NEWEST_SHOWN]), place("memory_memory")
+        "Newest memories",
+        "ctxhub/newest_memories.html",
+        list(newest[:NEWEST_SHOWN]),
+        list_url("memory_memory"),
     )
 
 

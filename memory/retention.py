@@ -1,4 +1,4 @@
-"""What this app does not keep for ever: workflows that nobody writes to any more."""
+"""Registers the cleanup task that deletes idle workflows."""
 
 from ctxhub.core.events.services.retention import cleanup_tasks
 from memory.scratchpads.services.workflows import clean_workflows

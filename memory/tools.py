@@ -1,4 +1,4 @@
-"""Registers the tools of all families, in the order that help shows them in."""
+"""Registers the tools of all families, in the order in which help lists them."""
 
 # ruff: noqa: I001
 from memory.constraints import tools as constraints

@@ -1,4 +1,4 @@
-"""What every change of a constraint leaves behind, whoever writes it."""
+"""Records every change of a constraint: search document, counters and event."""
 
 from typing import Any
 

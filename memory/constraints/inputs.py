@@ -1,4 +1,4 @@
-"""What a caller may say about a constraint, made clean before any lock is taken."""
+"""Validates the input of constraint operations. Runs before the write lock."""
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +21,7 @@ from ctxhub.core.kit.unset import UNSET, Unset
 
 
 class ConstraintArguments(TypedDict, total=False):
-    """What `add` takes beside category and text. UNSET, None or left out: nothing said."""
+    """The arguments of `add` besides category and text. UNSET, None and absent are the same."""
 
     priority: str | int | None | Unset
     layer: str | None | Unset
@@ -33,7 +33,7 @@ class ConstraintArguments(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ConstraintFields:
-    """Clean fields; UNSET where the caller said nothing."""
+    """Validated fields; UNSET where the caller gave no value."""
 
     category: str
     text: str
@@ -48,12 +48,12 @@ class ConstraintFields:
 def clean_constraint(
     caller: Caller, *, category: str, text: str, **rest: Unpack[ConstraintArguments]
 ) -> ConstraintFields:
-    """Check everything that needs no database; raises InvalidInput."""
-    given = {name: said for name, said in rest.items() if said is not None and said is not UNSET}
+    """Validate everything that needs no database. Raises InvalidInput."""
+    given = {name: value for name, value in rest.items() if value is not None and value is not UNSET}
     return ConstraintFields(
         category=_clean_category(category, caller),
-        text=_clean_wording(text, caller),
-        **{name: _CLEANERS[name](said, caller) for name, said in given.items()},
+        text=_clean_text(text, caller),
+        **{name: _CLEANERS[name](value, caller) for name, value in given.items()},
     )
 
 
@@ -63,12 +63,12 @@ def _clean_category(category: str, caller: Caller) -> str:
     return cleaned
 
 
-def _clean_wording(text: str, caller: Caller) -> str:
-    """Stripped and NFC, so that the same words are the same constraint."""
-    wording = unicodedata.normalize("NFC", clean_text(text, "text", caller)).strip()
-    if not wording:
+def _clean_text(text: str, caller: Caller) -> str:
+    """Strip and normalise to NFC, so that equal texts are the same constraint."""
+    cleaned = unicodedata.normalize("NFC", clean_text(text, "text", caller)).strip()
+    if not cleaned:
         raise InvalidInput("text must not be blank.")
-    return wording
+    return cleaned
 
 
 def _clean_layer(layer: str, caller: Caller) -> str | Unset:
@@ -76,8 +76,8 @@ def _clean_layer(layer: str, caller: Caller) -> str | Unset:
 
 
 def _clean_list(clean: Callable[[Iterable[str], str], list[str]], name: str) -> Callable[[Any, Caller], Any]:
-    def cleaner(said: Sequence[str], caller: Caller) -> list[str]:
-        cleaned = clean(said, name)
+    def cleaner(values: Sequence[str], caller: Caller) -> list[str]:
+        cleaned = clean(values, name)
         refuse_secret("\n".join(cleaned), name, caller)
         return cleaned
 
@@ -85,10 +85,10 @@ def _clean_list(clean: Callable[[Iterable[str], str], list[str]], name: str) -> 
 
 
 _CLEANERS: dict[str, Callable[[Any, Caller], Any]] = {
-    "priority": lambda said, caller: clean_choice(said, Priority, "priority"),
+    "priority": lambda value, caller: clean_choice(value, Priority, "priority"),
     "layer": _clean_layer,
     "tags": _clean_list(clean_words, "tags"),
     "scopes": _clean_list(clean_words, "scopes"),
     "paths": _clean_list(clean_paths, "paths"),
-    "reason": lambda said, caller: clean_text(said, "reason", caller),
+    "reason": lambda value, caller: clean_text(value, "reason", caller),
 }

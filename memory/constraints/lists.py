@@ -21,7 +21,7 @@ COLUMNS = (
 
 
 class ConstraintFilters(TypedDict, total=False):
-    """The filters of `constraint list`, as a caller says them."""
+    """The filters of `constraint list`, before validation."""
 
     category: str | None
     layer: str | None
@@ -36,12 +36,12 @@ class ConstraintFilters(TypedDict, total=False):
 def find_constraints(
     project_id: int, *, limit: int = 20, cursor: str | None = None, **filters: Unpack[ConstraintFilters]
 ) -> Page[ConstraintRow]:
-    """One page of the constraints that pass every filter, and how many there are."""
+    """Return one page of the constraints that pass every filter, with the total count."""
     return CONSTRAINTS.page(project_id, _plan(project_id, filters), limit=limit, cursor=cursor)
 
 
 def list_constraints(project_id: int, *, full: bool = False, **query: Any) -> Listing:
-    """The contract's list, the most urgent first, then by category, then the newest."""
+    """Return the rows of `constraint list`: most urgent first, then by category, then newest."""
     page = find_constraints(project_id, **query)
     rows = [
         [
@@ -58,20 +58,21 @@ def _plan(project_id: int, filters: ConstraintFilters) -> ListPlan:
     tags = clean_words(filters.get("tags"), "tags")
     match_all = clean_match(filters.get("match", "any"))
     scope, layer = filters.get("scope"), filters.get("layer")
-    by = clean_name(said, "by") if (said := filters.get("by")) else ""
-    category = clean_name(said, "category", at_most=WORD_LENGTH) if (said := filters.get("category")) else ""
+    by = clean_name(value, "by") if (value := filters.get("by")) else ""
+    value = filters.get("category")
+    category = clean_name(value, "category", at_most=WORD_LENGTH) if value else ""
     categories = [category] if category else []
-    words = find_vocabulary(project_id, agent=by, tags=tags, categories=categories, layers=bool(layer))
-    tag_ids = [words.tags[tag.casefold()] for tag in tags if tag.casefold() in words.tags]
+    vocabulary = find_vocabulary(project_id, agent=by, tags=tags, categories=categories, layers=bool(layer))
+    tag_ids = [vocabulary.tags[tag.casefold()] for tag in tags if tag.casefold() in vocabulary.tags]
     scope_ids = scope_ids_of(project_id, scope) if scope else []
-    conditions = _plain(words, filters)
+    conditions = _column_conditions(vocabulary, filters)
     ranks = ranks_of(_priority(filters), category.casefold() if category else None)
     if (
         (tags and not tag_ids)
         or (match_all and len(tag_ids) < len(tags))
         or (scope and not scope_ids)
-        or (by and words.agent_id is None)
-        or (category and not words.categories)
+        or (by and vocabulary.agent_id is None)
+        or (category and not vocabulary.categories)
     ):
         return ListPlan(order=ORDER, is_empty=True)
     links = CONSTRAINTS.links
@@ -79,29 +80,29 @@ def _plan(project_id: int, filters: ConstraintFilters) -> ListPlan:
     return ListPlan.along(linked, conditions, order=ORDER, ranges=ranks)
 
 
-def _plain(words: Vocabulary, filters: ConstraintFilters) -> list[Condition]:
+def _column_conditions(vocabulary: Vocabulary, filters: ConstraintFilters) -> list[Condition]:
     conditions: list[Condition] = []
     if layer := filters.get("layer"):
-        conditions.append(("d.layer_id = %s", [words.layer(clean_name(layer, "layer"))[0]]))
+        conditions.append(("d.layer_id = %s", [vocabulary.layer(clean_name(layer, "layer"))[0]]))
     if filters.get("by"):
-        conditions.append(("d.agent_id = %s", [words.agent_id]))
+        conditions.append(("d.agent_id = %s", [vocabulary.agent_id]))
     if status := _status(filters.get("status", "active")):
-        # See decision_lists: the plus keeps SQLite on the narrower index of another filter.
-        is_beside = any(filters.get(name) for name in ("layer", "by", "tags", "scope"))
-        plus = "+" if is_beside and connection.vendor == "sqlite" else ""
+        # As in memory/decisions/lists.py: a unary plus makes SQLite use the narrower index of another filter.
+        has_other_filter = any(filters.get(name) for name in ("layer", "by", "tags", "scope"))
+        plus = "+" if has_other_filter and connection.vendor == "sqlite" else ""
         conditions.append((f"{plus}d.status = %s", [status.value]))
     return conditions
 
 
-def _status(said: str | int) -> ConstraintStatus | None:
-    if str(said).strip().lower() == "any":
+def _status(value: str | int) -> ConstraintStatus | None:
+    if str(value).strip().lower() == "any":
         return None
     try:
-        return clean_choice(said, ConstraintStatus, "status")
+        return clean_choice(value, ConstraintStatus, "status")
     except InvalidInput:
-        raise unknown_word("status", said, [*ConstraintStatus.labels, "any"]) from None
+        raise unknown_word("status", value, [*ConstraintStatus.labels, "any"]) from None
 
 
 def _priority(filters: ConstraintFilters) -> Priority | None:
-    said = filters.get("priority")
-    return None if said in (None, "") else clean_choice(said, Priority, "priority")
+    value = filters.get("priority")
+    return None if value in (None, "") else clean_choice(value, Priority, "priority")

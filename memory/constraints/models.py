@@ -1,4 +1,4 @@
-"""A constraint: what must hold, whatever is built."""
+"""Models of constraints: rules that must hold, with their tags and scopes."""
 
 from hashlib import sha256
 
@@ -17,12 +17,12 @@ class ConstraintStatus(models.IntegerChoices):
 
 
 def digest_of(text: str) -> str:
-    """What stands for a text in an index: two texts are one constraint when theirs is the same."""
+    """The SHA-256 of a text in hex, for the unique constraint: equal digests mean the same constraint."""
     return sha256(text.encode()).hexdigest()
 
 
 def rank_of(priority: int, category: str) -> str:
-    """What lists sort by first: critical before low, then the category's case-folded name."""
+    """The first sort key of lists: critical before low, then the category's case-folded name."""
     return f"{max(Priority) - priority}{category.casefold()}"
 
 
@@ -53,14 +53,14 @@ class Constraint(ProjectRow):
     class Meta(ProjectRow.Meta):
         ordering = ("rank", "-created_at", "-id")
         constraints = (
-            # The category first: its uses are counted without a project.
+            # Category first: the uses of a category are counted without a project filter.
             models.UniqueConstraint(
                 fields=("category", "digest", "project"),
                 name="memory_one_constraint_per_text",
                 violation_error_message="This category has a constraint of this text.",
             ),
         )
-        # Each list walks the index that ends in its order.
+        # One index for each filter of a list, ending with the sort order.
         indexes = (
             models.Index(fields=("project", "rank", "-created_at", "-id"), name="memory_constraint_by_rank"),
             models.Index(
@@ -84,7 +84,7 @@ class Constraint(ProjectRow):
 
 
 class ConstraintTag(ProjectRow):
-    """A tag on a constraint. It repeats what lists sort by: those with a tag are one walk of an index."""
+    """A tag on a constraint. Copies the sort columns, so that one index lists the constraints of a tag."""
 
     constraint = models.ForeignKey(
         Constraint, on_delete=models.CASCADE, related_name="tag_links", db_index=False

@@ -1,4 +1,4 @@
-"""The rows of constraints, and the order of their lists."""
+"""Constraint rows, their table, and the sort order of lists."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,23 +55,23 @@ ORDER = ("rank", "-created_at", "-id")
 
 
 def find_same(project_id: int, category_id: int, digest: str) -> ConstraintRow | None:
-    """The constraint of this category that says the same."""
+    """Return the constraint of this category with this text digest, or None."""
     found = CONSTRAINTS.find(project_id, ("d.category_id = %s AND d.digest = %s", [category_id, digest]))
     return found[0] if found else None
 
 
 def ranks_of(priority: Priority | None, category: str | None) -> Sequence[Range]:
-    """The ranks of one priority, of one category (its case-folded name), of both; else all there are."""
+    """Return the rank ranges of a priority, of a category (case-folded name), of both, or of everything."""
     if category is not None:
         priorities = [priority] if priority else sorted(Priority, reverse=True)
-        return [Range(rank_of(one, category), is_one=True) for one in priorities]
+        return [Range(rank_of(each, category), is_one=True) for each in priorities]
     return [Range(rank_of(priority, ""), rank_of(priority - 1, ""))] if priority else [ALL]
 
 
-def rank_again(category_id: int, folded: str) -> None:
-    """Give all constraints of a category, and their links, the rank that its name has now."""
+def update_ranks(category_id: int, casefolded: str) -> None:
+    """Recompute the rank of a category's constraints, and its copies on links, after a rename."""
     sql.execute(
         "UPDATE memory_constraint SET rank = CAST(%s - priority AS TEXT) || %s WHERE category_id = %s",
-        [max(Priority), folded, category_id],
+        [max(Priority), casefolded, category_id],
     )
     CONSTRAINTS.keep_copies(("IN (SELECT id FROM memory_constraint WHERE category_id = %s)", [category_id]))

@@ -1,4 +1,4 @@
-"""What constraints are found by."""
+"""Builds the search documents of constraints."""
 
 from ctxhub.core.search.documents import Document
 from memory.constraints.models import ConstraintStatus

@@ -1,4 +1,4 @@
-"""Reading a constraint."""
+"""Reads constraints by id and by ref."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from memory.constraints.rows import CONSTRAINTS, ConstraintRow
 
 
 def get_constraint(project_id: int, constraint_id: int) -> ConstraintRow:
-    """The constraint of this id, or NotFound: no number that a database cannot hold has one."""
+    """Return a constraint. Raises NotFound, also for an id too large for the database."""
     found = CONSTRAINTS.read(project_id, [constraint_id]) if 0 < constraint_id < 2**63 else {}
     if constraint_id not in found:
         raise NotFound(
@@ -23,7 +23,7 @@ def get_constraint(project_id: int, constraint_id: int) -> ConstraintRow:
 
 
 def constraint_item(row: ConstraintRow) -> dict[str, Any]:
-    """A constraint as the contract shows it, whole."""
+    """Return all fields of a constraint, as tools and REST show them."""
     return {
         "id": row.id,
         "category": row.category,
@@ -41,7 +41,7 @@ def constraint_item(row: ConstraintRow) -> dict[str, Any]:
 
 
 def open_constraints(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
-    """The items behind refs; `full` whole, else a digest: the text cut short."""
+    """Return items by their ref names: all fields if `full`, else a digest with a truncated text."""
     ids = {row_id: name for name in names if (row_id := read_id(name))}
     return {
         ids[row_id]: constraint_item(row) if full else _digest(row)

@@ -1,10 +1,10 @@
-"""Constraints are added, deactivated, activated and deleted here, and nowhere else."""
+"""Adds, deactivates, activates and deletes constraints. All writes go through here."""
 
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal, NotRequired, Unpack
 
-# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+# Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock
@@ -40,15 +40,15 @@ class StatusAnswer(TypedDict):
 def add_constraint(
     *, caller: Caller, category: str, text: str, **rest: Unpack[ConstraintArguments]
 ) -> AddAnswer:
-    """State what must hold. What the category says already, in the same words, stays as it is.
+    """Add a constraint. If its category already has one with the same text, that one is kept as stored.
 
-    An inactive one becomes active again, and the answer's `hint` says so; it also names what the stored one
-    has that was said otherwise. A new category is registered; raises InvalidInput for an unknown layer.
+    An inactive one is activated again. The answer's `hint` says so, and names the arguments that differ from
+    the stored fields. Registers a new category. Raises InvalidInput for an unknown layer.
     """
     fields = clean_constraint(caller, category=category, text=text, **rest)
     with write_transaction(caller.project_id):
         at = clock.now()
-        words = find_vocabulary(
+        vocabulary = find_vocabulary(
             caller.project_id,
             agent=caller.agent,
             tags=if_set(fields.tags, ()),
@@ -56,32 +56,32 @@ def add_constraint(
             categories=[fields.category],
             layers=bool(fields.layer),
         )
-        wanted = _wanted(caller, fields, words, at)
+        wanted = _new_row(caller, fields, vocabulary, at)
         same = find_same(caller.project_id, wanted.category_id, wanted.digest) if wanted.category_id else None
         if same is None:
-            return AddAnswer(id=_create(caller, wanted, words, at), result="created")
-        if is_revived := same.status != ConstraintStatus.ACTIVE:
+            return AddAnswer(id=_create(caller, wanted, vocabulary, at), result="created")
+        if is_reactivated := same.status != ConstraintStatus.ACTIVE:
             _write_status(caller, same, ConstraintStatus.ACTIVE, "", at)
-    hint = _hint(is_revived, _differing(fields, same, wanted))
+    hint = _hint(is_reactivated, _differing(fields, same, wanted))
     return {"id": same.id, "result": "exists", **({"hint": hint} if hint else {})}  # type: ignore[typeddict-item]
 
 
 def deactivate_constraint(*, caller: Caller, constraint_id: int, reason: str | None = None) -> StatusAnswer:
-    """From now on it need not hold; `reason` stands in the log. It stays, and can be activated again."""
+    """Make a constraint inactive; the event log keeps `reason`. It can be activated again."""
     return change_status(
         caller=caller, constraint_id=constraint_id, status=ConstraintStatus.INACTIVE, reason=reason
     )
 
 
 def activate_constraint(*, caller: Caller, constraint_id: int) -> StatusAnswer:
-    """From now on it must hold again."""
+    """Make an inactive constraint active again."""
     return change_status(caller=caller, constraint_id=constraint_id, status=ConstraintStatus.ACTIVE)
 
 
 def change_status(
     *, caller: Caller, constraint_id: int, status: ConstraintStatus, reason: str | None = None
 ) -> StatusAnswer:
-    """Whether it must hold; what has the status already stays as it is. Raises NotFound for an unknown id."""
+    """Set the status; writes nothing if the constraint already has it. Raises NotFound for an unknown id."""
     reason = clean_text(reason, "reason", caller)
     with write_transaction(caller.project_id):
         row = get_constraint(caller.project_id, constraint_id)
@@ -91,7 +91,7 @@ def change_status(
 
 
 def delete_constraint(*, caller: Caller, constraint_id: int) -> None:
-    """Remove what should never have been written; that there was one stays in the log."""
+    """Delete a constraint that was added by mistake. The event log keeps a record of the deletion."""
     with write_transaction(caller.project_id):
         row = get_constraint(caller.project_id, constraint_id)
         at = clock.now()
@@ -99,20 +99,20 @@ def delete_constraint(*, caller: Caller, constraint_id: int) -> None:
         HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
 
 
-# -- Pieces ----------------------------------------------------------------------------------------
+# -- Helpers ---------------------------------------------------------------------------------------
 
 
-def _wanted(caller: Caller, fields: ConstraintFields, words: Vocabulary, at: datetime) -> ConstraintRow:
-    """The constraint that was asked for, as it would be if it is new."""
-    layer_id, layer = words.layer(fields.layer) if not isinstance(fields.layer, Unset) else (None, None)
+def _new_row(caller: Caller, fields: ConstraintFields, vocabulary: Vocabulary, at: datetime) -> ConstraintRow:
+    """Return the row to insert if the constraint is new; category_id is 0 for a new category."""
+    layer_id, layer = vocabulary.layer(fields.layer) if not isinstance(fields.layer, Unset) else (None, None)
     return ConstraintRow(
         category=fields.category,
-        category_id=words.categories.get(fields.category.casefold(), 0),
+        category_id=vocabulary.categories.get(fields.category.casefold(), 0),
         text=fields.text,
         priority=if_set(fields.priority, Priority.MEDIUM),
         status=ConstraintStatus.ACTIVE,
         agent=caller.agent,
-        agent_id=words.agent_id,
+        agent_id=vocabulary.agent_id,
         created_at=at,
         updated_at=at,
         layer=layer,
@@ -124,28 +124,28 @@ def _wanted(caller: Caller, fields: ConstraintFields, words: Vocabulary, at: dat
     )
 
 
-def _create(caller: Caller, wanted: ConstraintRow, words: Vocabulary, at: datetime) -> int:
+def _create(caller: Caller, wanted: ConstraintRow, vocabulary: Vocabulary, at: datetime) -> int:
     register_words(
-        words,
+        vocabulary,
         caller=caller,
         tags=wanted.tags,
         scopes=wanted.scopes,
         categories=[wanted.category],
         at=at,
     )
-    category_id = words.categories[wanted.category.casefold()]
+    category_id = vocabulary.categories[wanted.category.casefold()]
     new = replace(
         wanted,
-        category=words.spelled("category", wanted.category),
+        category=vocabulary.spelled("category", wanted.category),
         category_id=category_id,
-        agent_id=words.agent_id,
-        tags=[words.spelled("tag", tag) for tag in wanted.tags],
-        scopes=[words.spelled("scope", scope) for scope in wanted.scopes],
+        agent_id=vocabulary.agent_id,
+        tags=[vocabulary.spelled("tag", tag) for tag in wanted.tags],
+        scopes=[vocabulary.spelled("scope", scope) for scope in wanted.scopes],
     )
-    [stored] = CONSTRAINTS.insert(caller.project_id, [new], words)
+    [stored] = CONSTRAINTS.insert(caller.project_id, [new], vocabulary)
     HISTORY.record(
         project_id=caller.project_id,
-        agent_id=words.agent_id,
+        agent_id=vocabulary.agent_id,
         changes=[HISTORY.change(None, stored)],
         at=at,
     )
@@ -166,14 +166,14 @@ def _write_status(
 
 
 def _differing(fields: ConstraintFields, stored: ConstraintRow, wanted: ConstraintRow) -> list[str]:
-    """What the caller said that is stored otherwise."""
-    sayable = ConstraintArguments.__annotations__
+    """Return the names of the given arguments whose stored value is different."""
+    arguments = ConstraintArguments.__annotations__
     changed = HISTORY.change(stored, wanted).changed
-    return [name for name in changed if name in sayable and getattr(fields, name) is not UNSET]
+    return [name for name in changed if name in arguments and getattr(fields, name) is not UNSET]
 
 
-def _hint(is_revived: bool, differing: list[str]) -> str:
-    parts = ["It was inactive and is active again."] if is_revived else []
+def _hint(is_reactivated: bool, differing: list[str]) -> str:
+    parts = ["It was inactive and is active again."] if is_reactivated else []
     if differing:
         parts.append(f"It stays as it was stored, which differs in {', '.join(differing)}.")
     return " ".join(parts)

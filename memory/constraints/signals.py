@@ -1,4 +1,4 @@
-"""Keeps the ranks of constraints in step with the names of their categories."""
+"""Updates the ranks of constraints when their category is renamed."""
 
 from typing import Any
 
@@ -6,11 +6,10 @@ from django.db.models.signals import post_save
 from django.dispatch import receiver
 
 from ctxhub.core.vocabulary.models import Category
-from memory.constraints.rows import rank_again
+from memory.constraints.rows import update_ranks
 
 
 @receiver(post_save, sender=Category)
-def follow_the_name(instance: Category, created: bool = False, **_: Any) -> None:
-    """The constraints of a renamed category move in the lists."""
+def update_constraint_ranks(instance: Category, created: bool = False, **_: Any) -> None:
     if not created:
-        rank_again(instance.pk, instance.folded)
+        update_ranks(instance.pk, instance.folded)

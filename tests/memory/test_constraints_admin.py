@@ -213,7 +213,7 @@ def test_what_was_stated_before_stays_and_a_sentence_says_so(client: Client, sta
     form = {**FORM, "category": "security", "text": TEXT}
     page = client.post(f"{LIST}add/", form, follow=True)
     text = page.content.decode()
-    assert "It was stated before." in text
+    assert "This constraint already exists." in text
     assert "successfully" not in text
     assert "differs in priority, layer, tags, paths, reason" in text
     assert page.redirect_chain[-1][0] == page_of(stated)

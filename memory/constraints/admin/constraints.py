@@ -1,4 +1,4 @@
-"""Constraints: to be found, read, stated, taken out of force and put back."""
+"""Admin pages of constraints: list, read, add, deactivate, activate, delete."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -65,7 +65,7 @@ class ConstraintAdmin(NounAdmin):
     # -- Finding -----------------------------------------------------------------------------------
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Constraint]:
-        """Without the long texts: a list shows how one begins, a page reads the whole row by itself."""
+        """Defer the long texts: lists show the beginning of the text; the page of a row reads all of it."""
         rows: QuerySet[Constraint] = super().get_queryset(request)
         begins = Left("text", 2 * PREVIEW_CHARACTERS)
         return rows.defer("text", "reason", "paths").annotate(begins=begins).prefetch_related("tags")
@@ -105,14 +105,14 @@ class ConstraintAdmin(NounAdmin):
     def add_row(self, request: HttpRequest, row: Any, form: Any) -> int:
         answer = add_constraint(caller=person(), **form.arguments())
         if answer["result"] == "exists":
-            messages.warning(request, f"It was stated before. {answer.get('hint', '')}".strip())
-            row.was_stated = True
+            messages.warning(request, f"This constraint already exists. {answer.get('hint', '')}".strip())
+            row.already_exists = True
         return answer["id"]
 
     def response_add(
         self, request: HttpRequest, obj: Constraint, post_url_continue: str | None = None
     ) -> HttpResponse:
-        if getattr(obj, "was_stated", False):
+        if getattr(obj, "already_exists", False):
             return self.response_post_save_add(request, obj)
         return super().response_add(request, obj, post_url_continue)
 
@@ -120,7 +120,7 @@ class ConstraintAdmin(NounAdmin):
         delete_constraint(caller=person(), constraint_id=obj.pk)
 
     def named_with_all_it_takes(self, row: Constraint) -> str:
-        return f"{row}. That there was such a constraint stays in the log."
+        return f"{row}. The log keeps a record that this constraint existed."
 
     @row_action("Deactivate the selected constraints", template="ctxhub/deactivate.html", form=DeactivateForm)
     def deactivate(self, request: HttpRequest, constraints: Sequence[Constraint], reason: str) -> None:
@@ -137,7 +137,7 @@ class ConstraintAdmin(NounAdmin):
         status: ConstraintStatus,
         reason: str = "",
     ) -> None:
-        """Gives all of them a status, and tells how many had another."""
+        """Set the status of all rows and report how many changed."""
 
         def change(row: Constraint) -> bool:
             answer = change_status(caller=person(), constraint_id=row.pk, status=status, reason=reason)

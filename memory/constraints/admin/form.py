@@ -1,4 +1,4 @@
-"""The forms of a constraint: stated, and deactivated."""
+"""Forms to add a constraint and to deactivate constraints."""
 
 from typing import Any
 
@@ -18,9 +18,9 @@ class ConstraintForm(ServiceForm):
     category = forms.CharField(
         max_length=WORD_LENGTH,
         widget=UnfoldAdminTextInputWidget(attrs={"list": "categories", "autocomplete": "off"}),
-        help_text="A new name makes a new category.",
+        help_text="A new name creates a new category.",
     )
-    text = ProseField(rows=4, help_text="What must hold, as one would check it.")
+    text = ProseField(rows=4, help_text="What must hold, worded so that it can be checked.")
     priority = forms.ChoiceField(
         choices=[(label, label) for label in reversed(Priority.labels)],
         initial=Priority.MEDIUM.label,
@@ -28,9 +28,9 @@ class ConstraintForm(ServiceForm):
     )
     reason = ProseField(rows=3, help_text="Why it must hold.")
     layer = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
-    tags = WordsField(help_text="Between commas. A new name makes a new tag.")
-    scopes = WordsField(help_text="Between commas. A new name makes a new scope.")
-    paths = LinesField(help_text="Globs of the files it bears on, one on each line: src/api/**")
+    tags = WordsField(help_text="Separated by commas. A new name creates a new tag.")
+    scopes = WordsField(help_text="Separated by commas. A new name creates a new scope.")
+    paths = LinesField(help_text="Globs of the files it applies to, one per line: src/api/**")
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -43,9 +43,9 @@ class ConstraintForm(ServiceForm):
         return {"categories": list(categories.values_list("name", flat=True)[:CATEGORIES_OFFERED])}
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments of `add_constraint`: the service asks for the text, where it is empty."""
+        """Return the arguments of `add_constraint`. The service refuses an empty text."""
         return self.filled_in("text")
 
 
 class DeactivateForm(forms.Form):
-    reason = ProseField(rows=3, help_text="What has changed since it was stated. It stands in the log.")
+    reason = ProseField(rows=3, help_text="What has changed since it was added. The log keeps this reason.")

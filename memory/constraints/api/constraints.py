@@ -1,4 +1,4 @@
-"""Constraints over REST: lists, one by its id, and whether it is in force."""
+"""REST views of constraints: list, add, read by id, and change the status."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -80,6 +80,6 @@ class ConstraintViewSet(ProjectViewSet):
         return self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
 
     def _answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        # A token that may only write learns what the write did, and no more.
+        # A write-only token gets the result of the write without the stored fields.
         row = get_constraint(self.project_id, answer["id"]) if self.caller.may(READ) else None
         return {**answer, **(constraint_item(row) if row else {})}
