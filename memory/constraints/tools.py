@@ -1,4 +1,4 @@
-"""The tool `constraint`: what must hold, whatever is built."""
+"""The actions of the tool `constraint`."""
 
 from typing import Annotated
 

@@ -1,1 +1,1 @@
-"""Decisions: versioned values with their reasons, and the templates that they begin with."""
+"""Decisions: versioned values with their reasons, and templates for them."""

@@ -29,11 +29,11 @@ from memory.decisions.rows.decisions import DECISIONS, LISTED, DecisionRow
 
 SORTS = {"updated": "updated_at", "key": "key", "version": "version_order"}
 COLUMNS = ("key", "value", "version", "status", "layer", "tags", "scopes", "agent", "updated")
-FEW = 2_000  # More answers to a text than this are met soon enough on any walk.
+FEW = 2_000  # With more text matches than this, any index scan soon finds enough of them.
 
 
 class DecisionFilters(TypedDict, total=False):
-    """The filters of `decision list`, as a caller says them."""
+    """The filters of `decision list`, before validation."""
 
     key: str
     status: str
@@ -58,7 +58,7 @@ def find_decisions(
     fields: Sequence[str] = (),
     **filters: Unpack[DecisionFilters],
 ) -> Page[DecisionRow]:
-    """One page of the decisions that pass every filter, and how many there are; of each row these fields."""
+    """Return one page of the decisions that pass every filter, with the total count. Reads only `fields`."""
     sort = clean_one_of(sort, list(SORTS), "sort")
     sign = "-" if clean_one_of(order, ["desc", "asc"], "order") == "desc" else ""
     plan = _plan(project_id, sort, [f"{sign}{SORTS[sort]}", f"{sign}id"], filters)
@@ -66,7 +66,7 @@ def find_decisions(
 
 
 def list_decisions(project_id: int, *, full: bool = False, **query: Any) -> Listing:
-    """The contract's list: rows key, value, version, status, layer, tags, scopes, agent, updated."""
+    """Return the rows of `decision list`; their columns are `COLUMNS`."""
     page = find_decisions(project_id, fields=LISTED, **query)
     rows = [
         [
@@ -83,80 +83,81 @@ def _plan(project_id: int, sort: str, order: Sequence[str], filters: DecisionFil
     excluded = clean_words(filters.get("exclude_tags"), "exclude_tags")
     match_all = clean_match(filters.get("match", "any"))
     scope, layer = filters.get("scope"), filters.get("layer")
-    by = clean_name(said, "by") if (said := filters.get("by")) else ""
-    text = clean_query(said, "text") if (said := filters.get("text")) else ""
-    words = find_vocabulary(project_id, agent=by, tags=[*tags, *excluded], layers=bool(layer))
-    tag_ids = [words.tags[tag.casefold()] for tag in tags if tag.casefold() in words.tags]
+    by = clean_name(value, "by") if (value := filters.get("by")) else ""
+    text = clean_query(value, "text") if (value := filters.get("text")) else ""
+    vocabulary = find_vocabulary(project_id, agent=by, tags=[*tags, *excluded], layers=bool(layer))
+    tag_ids = [vocabulary.tags[tag.casefold()] for tag in tags if tag.casefold() in vocabulary.tags]
     scope_ids = scope_ids_of(project_id, scope) if scope else []
-    conditions = _plain(project_id, words, filters)
+    conditions = _column_conditions(project_id, vocabulary, filters)
     empty = ListPlan(order=order, sort=sort, is_empty=True)
     if (
         (tags and not tag_ids)
         or (match_all and len(tag_ids) < len(tags))
         or (scope and not scope_ids)
-        or (by and words.agent_id is None)
+        or (by and vocabulary.agent_id is None)
     ):
         return empty
-    answering = answering_ids(project_id, text, _scope(words, tags, match_all, filters)) if text else None
-    if answering == []:
+    matching = matching_ids(project_id, text, _scope(vocabulary, tags, match_all, filters)) if text else None
+    if matching == []:
         return empty
     links = DECISIONS.links
-    if excluded_ids := [words.tags[tag.casefold()] for tag in excluded if tag.casefold() in words.tags]:
+    excluded_ids = [vocabulary.tags[tag.casefold()] for tag in excluded if tag.casefold() in vocabulary.tags]
+    if excluded_ids:
         conditions.append(links["tags"].to_any(excluded_ids, negated=True))
     linked = link_filters(links["tags"], tag_ids, links["scopes"], scope_ids, match_all=match_all)
-    # Few answers to a text are looked at one by one; links repeat the time of a decision alone.
-    few = answering if answering and len(answering) <= FEW else None
-    if answering and few is None:
-        conditions.append(sql.among("d.id", answering))
+    # A few text matches are read by id. Link tables copy the update time alone, so they serve no other sort.
+    few = matching if matching and len(matching) <= FEW else None
+    if matching and few is None:
+        conditions.append(sql.among("d.id", matching))
     if few is None and sort == "updated":
         return ListPlan.along(linked, conditions, order=order, sort=sort)
-    conditions += [of.to_any(ids) for of, ids in linked]
+    conditions += [links_of.to_any(ids) for links_of, ids in linked]
     return ListPlan(conditions, order, ids=few, sort=sort)
 
 
-def answering_ids(project_id: int, text: str, scope: Scope) -> list[int]:
-    """The decisions in which all words of a text stand: people's syntax, "a phrase", -not and prefix*."""
+def matching_ids(project_id: int, text: str, scope: Scope) -> list[int]:
+    """Return the ids of decisions that contain all words of a query: "a phrase", -not, prefix*."""
     narrowing = Narrowing([[f"P{project_id}"], [kind_word("decision")], *scope])
     return read_object_ids(narrowing, parse_filter(project_id, text))
 
 
-def _scope(words: Vocabulary, tags: Sequence[str], match_all: bool, filters: DecisionFilters) -> Scope:
-    """What the index knows of the other filters, so that it gives no more than it has to."""
+def _scope(vocabulary: Vocabulary, tags: Sequence[str], match_all: bool, filters: DecisionFilters) -> Scope:
+    """Return the other filters as index terms, so that the search index returns fewer ids."""
     named = [tag_word(tag) for tag in tags]
     scope = [[name] for name in named] if match_all else [named] if named else []
     if layer := filters.get("layer"):
-        scope.append([f"L{words.layer(clean_name(layer, 'layer'))[0]}"])
+        scope.append([f"L{vocabulary.layer(clean_name(layer, 'layer'))[0]}"])
     if filters.get("by"):
-        scope.append([f"A{words.agent_id}"])
+        scope.append([f"A{vocabulary.agent_id}"])
     return scope
 
 
-def clean_status(filters: DecisionFilters) -> DecisionStatus | None:
-    said = filters.get("status", "any" if filters.get("key") else "active")
-    if str(said).strip().lower() == "any":
+def _status(filters: DecisionFilters) -> DecisionStatus | None:
+    value = filters.get("status", "any" if filters.get("key") else "active")
+    if str(value).strip().lower() == "any":
         return None
     try:
-        return clean_choice(said, DecisionStatus, "status")
+        return clean_choice(value, DecisionStatus, "status")
     except InvalidInput:
-        raise unknown_word("status", said, [*DecisionStatus.labels, "any"]) from None
+        raise unknown_word("status", value, [*DecisionStatus.labels, "any"]) from None
 
 
-def _plain(project_id: int, words: Vocabulary, filters: DecisionFilters) -> list[Condition]:
+def _column_conditions(project_id: int, vocabulary: Vocabulary, filters: DecisionFilters) -> list[Condition]:
     conditions: list[Condition] = []
     if key := filters.get("key"):
         conditions.append(("d.key = %s", [clean_name(key, "key")]))
     if layer := filters.get("layer"):
-        conditions.append(("d.layer_id = %s", [words.layer(clean_name(layer, "layer"))[0]]))
+        conditions.append(("d.layer_id = %s", [vocabulary.layer(clean_name(layer, "layer"))[0]]))
     if filters.get("by"):
-        conditions.append(("d.agent_id = %s", [words.agent_id]))
-    if status := clean_status(filters):
-        # The plus keeps SQLite off the status' index where another filter has a narrower one. PostgreSQL
-        # has statistics, and the plus would hide the column from them: it then sorts all there is.
-        is_beside = any(filters.get(name) for name in ("layer", "by", "tags", "scope", "text"))
-        plus = "+" if is_beside and connection.vendor == "sqlite" else ""
+        conditions.append(("d.agent_id = %s", [vocabulary.agent_id]))
+    if status := _status(filters):
+        # The unary plus stops SQLite from using the status index if another filter has a narrower one. Not on
+        # PostgreSQL: it plans by statistics, which the plus would hide, and would sort the whole table.
+        has_other_filter = any(filters.get(name) for name in ("layer", "by", "tags", "scope", "text"))
+        plus = "+" if has_other_filter and connection.vendor == "sqlite" else ""
         conditions.append((f"{plus}d.status = %s", [status.value]))
     for name, comparison in (("since", ">="), ("until", "<")):
-        said = clean_moment(filters.get(name), name)  # type: ignore[arg-type]
-        if (moment := moment_of(project_id, said)) is not None:
+        value = clean_moment(filters.get(name), name)  # type: ignore[arg-type]
+        if (moment := moment_of(project_id, value)) is not None:
             conditions.append((f"d.updated_at {comparison} %s", [sql.stored_time(moment)]))
     return conditions

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.decisions.search.keys import signs, signs_like
+from memory.decisions.search.keys import key_signatures, similar_signatures
 from memory.decisions.selectors.key_similarity import compare_keys
 
 KEY = "api/auth/method"
@@ -94,19 +94,19 @@ def test_any_two_texts_are_alike_between_nothing_and_wholly(one: str, other: str
     ],
 )
 def test_keys_that_say_the_same_are_looked_up_by_a_sign_that_both_have(one: str, other: str) -> None:
-    assert {*signs(one)} & {*signs_like(other)}
-    assert {*signs(other)} & {*signs_like(one)}
+    assert {*key_signatures(one)} & {*similar_signatures(other)}
+    assert {*key_signatures(other)} & {*similar_signatures(one)}
 
 
 @pytest.mark.parametrize(
     "other", ["api/auth/timeout", "api/auth", "api/auth/method/default", "k/1", "→", "x" * 200]
 )
 def test_others_have_no_sign_in_common(other: str) -> None:
-    assert not {*signs(KEY)} & {*signs_like(other)}
-    assert not {*signs(other)} & {*signs_like(KEY)}
+    assert not {*key_signatures(KEY)} & {*similar_signatures(other)}
+    assert not {*key_signatures(other)} & {*similar_signatures(KEY)}
 
 
 def test_a_long_key_has_few_signs() -> None:
-    assert len(signs("/".join(f"word{n}" for n in range(25)))) == 1
-    assert len(signs("a/b/c/d/e/f/g/h")) == 8
-    assert signs("→") == signs_like("//") == []
+    assert len(key_signatures("/".join(f"word{n}" for n in range(25)))) == 1
+    assert len(key_signatures("a/b/c/d/e/f/g/h")) == 8
+    assert key_signatures("→") == similar_signatures("//") == []

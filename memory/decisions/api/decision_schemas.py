@@ -1,4 +1,4 @@
-"""What is said about decisions over REST, and answered: names and types, for checks and for the schema."""
+"""Queries, request bodies and responses of decisions over REST, for validation and the OpenAPI schema."""
 
 from collections.abc import Mapping
 from typing import Any

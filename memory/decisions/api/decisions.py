@@ -1,4 +1,4 @@
-"""Decisions over REST: lists, one by its key, its versions, figures, and many at once."""
+"""REST views of decisions: list, read and write by key, versions, statistics, suggestions, batches."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -55,14 +55,14 @@ class DecisionWrites(ProjectViewSet):
     def _write(self, service: Callable[..., services.SetAnswer], **arguments: Any) -> Response:
         arguments = expecting(self.request, arguments)
         answer = self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
-        # What was stored before requests had digests may be another operation's answer.
+        # Answers stored before requests had digests may belong to another operation.
         headers = etag(answer["version"]) if "version" in answer else {}
         return Response(answer, status=201 if answer.get("result") == "created" else 200, headers=headers)
 
     def _answer(self, answer: services.SetAnswer) -> dict[str, Any]:
-        # A token that may only write learns what the write did, and no more.
+        # A write-only token gets the result of the write without the stored fields.
         may_read = self.caller.may(READ)
-        return {**answer, **(self._whole(self._get(answer["key"]), ()) if may_read else {})}
+        return {**answer, **(self._full_item(self._get(answer["key"]), ()) if may_read else {})}
 
     def _get(self, key: str) -> "DecisionRow":
         key = clean_key(key)
@@ -70,7 +70,7 @@ class DecisionWrites(ProjectViewSet):
             raise services.unknown_key(key, near_keys(self.project_id, key))
         return row
 
-    def _whole(self, row: "DecisionRow", include: Sequence[str]) -> dict[str, Any]:
+    def _full_item(self, row: "DecisionRow", include: Sequence[str]) -> dict[str, Any]:
         wanted = {"rationale", *(name.lower() for name in include)}
         parts = selectors.included(self.project_id, row, sorted(wanted - {"history"}))
         if "history" in wanted:
@@ -90,7 +90,7 @@ class DecisionViewSet(DecisionWrites):
         if include and not by_key:
             raise InvalidInput("include needs key.", missing=["key"])
         page = find_decisions(self.project_id, **self.query)
-        items = [self._whole(row, include) if by_key else _listed(row, full) for row in page.rows]
+        items = [self._full_item(row, include) if by_key else _listed(row, full) for row in page.rows]
         return self.listed(Page(items, page.next, page.total, page.cursor_after), whole=by_key)
 
     @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
@@ -103,7 +103,7 @@ class DecisionViewSet(DecisionWrites):
         """One decision, whole, or some lines of its value. Its ETag is its version."""
         asked = self.asked()
         row = self._get(key)
-        item = self._whole(row, self.query.get("include", ()))
+        item = self._full_item(row, self.query.get("include", ()))
         return Response(self.opened(Opened(item, "value", asked)), headers=etag(row.version))
 
     @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
@@ -152,13 +152,13 @@ class VersionViewSet(ProjectViewSet):
         """Every version, newest first, the current one included; none for an unknown key."""
         asked, version = self.asked(), self.query.pop("version", None)
         if version is not None:
-            return self.listed(Page(self._only(key, version, asked)), whole=True)
+            return self.listed(Page(self._one_version(key, version, asked)), whole=True)
         if asked:
             raise InvalidInput("lines and tail read one version.", missing=["version"])
         versions = selectors.list_versions(self.project_id, key, **{"limit": 20, **self.query})
         return self.listed(Page.of(versions))
 
-    def _only(self, key: str, version: str, asked: Asked | None) -> Sequence[dict[str, Any]]:
+    def _one_version(self, key: str, version: str, asked: Asked | None) -> Sequence[dict[str, Any]]:
         row = selectors.find_decision(self.project_id, clean_key(key))
         item = selectors.find_version(self.project_id, row, version) if row else None
         if item is None:

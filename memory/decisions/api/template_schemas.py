@@ -1,4 +1,4 @@
-"""What is said about templates over REST, and answered: names and types, for checks and for the schema."""
+"""Request bodies and responses of templates over REST, for validation and the OpenAPI schema."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Templates over REST: those there are, one by its name, and decisions made from one."""
+"""REST views of templates: list, read and write by name, and set decisions from a template."""
 
 from collections.abc import Callable
 from typing import Any
@@ -60,7 +60,7 @@ class TemplateViewSet(ProjectViewSet):
         return Response(answer, status=201 if answer.get("result") == "created" else 200)
 
     def _answer(self, answer: services.TemplateAnswer) -> dict[str, Any]:
-        # A token that may only write learns what the write did, and no more.
+        # A write-only token gets the result of the write without the stored fields.
         return {**answer, **(self._item(answer["name"]) if self.caller.may(READ) else {})}
 
     def _item(self, name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What every change of a decision leaves behind, whoever writes it: among it a revision of what it was."""
+"""Records every change of a decision: revision, search document, counters and event."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -39,13 +39,13 @@ class DecisionHistory(History[DecisionRow]):
         return earlier_decision_document(state, old, new)
 
     def compare(self, row: DecisionRow) -> dict[str, Any]:
-        """5 and "5" are two values."""
+        """Compare the value with its type: 5 and "5" differ."""
         return {**super().compare(row), "value": (row.value, row.value_type)}
 
     def verb(self, change: DecisionChange) -> str:
         assert change.old
-        is_end = change.row.status == DecisionStatus.DEPRECATED != change.old.status
-        return "deprecated" if is_end else "updated"
+        is_deprecation = change.row.status == DecisionStatus.DEPRECATED != change.old.status
+        return "deprecated" if is_deprecation else "updated"
 
     def data(self, change: DecisionChange) -> dict[str, Any]:
         data: dict[str, Any] = {"version": change.row.version}
@@ -56,26 +56,26 @@ class DecisionHistory(History[DecisionRow]):
         return data
 
     def event(self, change: DecisionChange, at: datetime) -> events.Change:
-        """Each decision of a batch has a moment of its own."""
-        moment = max(at, change.row.updated_at) if change.new else at
-        return replace(super().event(change, at), at=moment)
+        """Use the time of the row: each decision of a batch has its own."""
+        event_at = max(at, change.row.updated_at) if change.new else at
+        return replace(super().event(change, at), at=event_at)
 
     def before_record(
         self, project_id: int, agent_id: int | None, changes: Sequence[DecisionChange], at: datetime
     ) -> Mapping[int, int]:
-        """Keep what the changed ones were."""
+        """Store the old state of changed decisions as revisions."""
         revised = [change.old for change in changes if change.old and change.new]
         return insert_revisions(project_id, revised) if revised else {}
 
     def complete(self, old: DecisionRow, new: DecisionRow, at: datetime) -> DecisionRow:
-        """A new value raises the version, unless the writer names another."""
-        is_revalued = (new.value, new.value_type) != (old.value, old.value_type)
-        if is_revalued and new.version == old.version:
+        """Raise the version for a new value, unless the writer set another version."""
+        has_new_value = (new.value, new.value_type) != (old.value, old.value_type)
+        if has_new_value and new.version == old.version:
             new = replace(new, version=bump(old.version))
         return super().complete(old, new, at)
 
     def before_delete(self, project_id: int, old: DecisionRow) -> Sequence[DecisionRow]:
-        """Those that it supersedes."""
+        """Return the decisions that it supersedes."""
         superseded = Decision.objects.in_project(project_id).filter(superseded_by_id=old.id)
         ids = list(superseded.order_by("pk").values_list("pk", flat=True))
         return [*DECISIONS.read(project_id, ids).values()]
@@ -83,19 +83,19 @@ class DecisionHistory(History[DecisionRow]):
     def also_changed(
         self, project_id: int, agent_id: int | None, kept: Sequence[DecisionRow], at: datetime
     ) -> Sequence[DecisionChange]:
-        """The database has cleared what led to the deleted one; some may have gone with it."""
+        """Record that the database cleared `superseded_by`; some of the rows may be deleted as well."""
         rows = DECISIONS.read(project_id, [row.id for row in kept])
         if not rows:
             return []
         changed = [
-            replace(row, agent_id=agent_id or row.agent_id, updated_at=at + timedelta(microseconds=place))
-            for place, (_, row) in enumerate(sorted(rows.items()), start=1)
+            replace(row, agent_id=agent_id or row.agent_id, updated_at=at + timedelta(microseconds=offset))
+            for offset, (_, row) in enumerate(sorted(rows.items()), start=1)
         ]
         upsert_decisions(project_id, changed)
         for links in DECISIONS.links.values():
             touch_links(links, [row.id for row in changed])
-        were = {row.id: row for row in kept}
-        return [self.change(were[row.id], row) for row in changed]
+        old_rows = {row.id: row for row in kept}
+        return [self.change(old_rows[row.id], row) for row in changed]
 
 
 HISTORY = DecisionHistory()

@@ -1,4 +1,4 @@
-"""What every change of a template leaves behind, whoever writes it: an event."""
+"""Records every change of a template as an event."""
 
 from ctxhub.core.history import History
 from memory.decisions.rows.templates import OWN_TEMPLATES, TemplateRow

@@ -1,4 +1,4 @@
-"""What a caller may say about a decision, made clean before any lock is taken."""
+"""Validates the input of decision operations. Runs before the write lock."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ VERSION_LENGTH = 50
 
 
 class DecisionArguments(TypedDict, total=False):
-    """What `set` takes beside key and value. UNSET, or left out: unchanged; None clears."""
+    """The arguments of `set` besides key and value. UNSET or absent: unchanged; None clears."""
 
     layer: str | None | Unset
     tags: Sequence[str] | None | Unset
@@ -40,7 +40,7 @@ class DecisionArguments(TypedDict, total=False):
     expected_version: str | Unset
 
 
-# What a decision is where nobody has said anything.
+# The values of a decision whose optional arguments are all absent.
 DEFAULTS: DecisionArguments = {
     "layer": None,
     "tags": None,
@@ -56,7 +56,7 @@ DEFAULTS: DecisionArguments = {
 
 @dataclass(frozen=True, slots=True)
 class DecisionFields:
-    """Clean fields; UNSET where the caller said nothing."""
+    """Validated fields; UNSET where the caller gave no value."""
 
     key: str
     value: str | Unset
@@ -77,19 +77,19 @@ class DecisionFields:
 def clean_fields(
     caller: Caller, *, key: str, value: str | int | float | Unset, **rest: Unpack[DecisionArguments]
 ) -> DecisionFields:
-    """Check everything that needs no database; raises InvalidInput."""
+    """Validate everything that needs no database. Raises InvalidInput."""
     text, value_type = (UNSET, UNSET) if isinstance(value, Unset) else _clean_value(value, caller)
-    given = {name: said for name, said in rest.items() if said is not UNSET}
+    given = {name: argument for name, argument in rest.items() if argument is not UNSET}
     return DecisionFields(
         key=_clean_new_key(key, caller),
         value=text,
         value_type=value_type,
-        **{name: _CLEANERS[name](said, caller) for name, said in given.items()},
+        **{name: _CLEANERS[name](argument, caller) for name, argument in given.items()},
     )
 
 
 def clean_key(key: str) -> str:
-    """A key to look for; one that holds a credential can be found, to be deleted."""
+    """Validate a key to look up. Allows keys that contain a credential, so that they can be deleted."""
     return clean_name(key, "key")
 
 
@@ -119,8 +119,8 @@ def _clean_version(version: str | None, caller: Caller) -> str | Unset:
 
 
 def _clean_list(clean: Callable[[Any, str], list[str]], name: str) -> Callable[[Any, Caller], list[str]]:
-    def cleaner(said: Sequence[str] | None, caller: Caller) -> list[str]:
-        cleaned = clean(said, name)
+    def cleaner(values: Sequence[str] | None, caller: Caller) -> list[str]:
+        cleaned = clean(values, name)
         refuse_secret("\n".join(cleaned), name, caller)
         return cleaned
 
@@ -137,7 +137,7 @@ def _clean_alternatives(alternatives: Sequence[Any] | None, caller: Caller) -> l
 
 
 def _clean_tradeoffs(tradeoffs: Mapping[str, Any] | None, caller: Caller) -> dict[str, Any]:
-    """Null in place of the texts removes them."""
+    """Validate {pros, cons}; null instead of a list removes that side."""
     cleaned = clean_object(tradeoffs, "tradeoffs", caller)
     for name, entries in cleaned.items():
         is_texts = isinstance(entries, list) and all(isinstance(entry, str) for entry in entries)
@@ -151,11 +151,11 @@ _CLEANERS: dict[str, Callable[[Any, Caller], Any]] = {
     "tags": _clean_list(clean_words, "tags"),
     "scopes": _clean_list(clean_words, "scopes"),
     "paths": _clean_list(clean_paths, "paths"),
-    "status": lambda said, caller: clean_choice(said, DecisionStatus, "status"),
+    "status": lambda value, caller: clean_choice(value, DecisionStatus, "status"),
     "version": _clean_version,
-    "rationale": lambda said, caller: clean_text(said, "rationale", caller),
+    "rationale": lambda value, caller: clean_text(value, "rationale", caller),
     "alternatives": _clean_alternatives,
     "tradeoffs": _clean_tradeoffs,
-    "metadata": lambda said, caller: None if said is None else clean_object(said, "metadata", caller),
+    "metadata": lambda value, caller: None if value is None else clean_object(value, "metadata", caller),
     "expected_version": _clean_version,
 }

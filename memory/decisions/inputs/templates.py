@@ -1,4 +1,4 @@
-"""What a caller may say about a template, made clean before any lock is taken."""
+"""Validates the input of template operations. Runs before the write lock."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from memory.decisions.models.decision import DecisionStatus
 
 PATTERN_LENGTH = 1_000
 
-# The arguments of `set` that can have a default, and what each is.
+# The arguments of `set` that can have a default, and the type of each.
 TEXT, TEXTS, LIST, OBJECT = "a text", "a list of texts", "a list", "an object"
 SHAPES = {
     "layer": TEXT,
@@ -39,7 +39,7 @@ SHAPES = {
 
 
 class TemplateArguments(TypedDict, total=False):
-    """What `template_set` takes beside the name. UNSET, or left out: unchanged; None clears."""
+    """The arguments of `template_set` besides the name. UNSET or absent: unchanged; None clears."""
 
     defaults: Mapping[str, Any] | None | Unset
     require: Sequence[str] | None | Unset
@@ -48,7 +48,7 @@ class TemplateArguments(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class TemplateFields:
-    """Clean fields; UNSET where the caller said nothing."""
+    """Validated fields; UNSET where the caller gave no value."""
 
     name: str
     defaults: Mapping[str, Any] | Unset = UNSET
@@ -57,7 +57,7 @@ class TemplateFields:
 
 
 def clean_template(caller: Caller, *, name: str, **rest: Unpack[TemplateArguments]) -> TemplateFields:
-    """Check everything that needs no database; raises InvalidInput."""
+    """Validate everything that needs no database. Raises InvalidInput."""
     cleaned = clean_name(name, "name")
     refuse_secret(cleaned, "name", caller)
     cleaners: dict[str, Callable[[Any, Caller], Any]] = {
@@ -65,20 +65,20 @@ def clean_template(caller: Caller, *, name: str, **rest: Unpack[TemplateArgument
         "require": _clean_require,
         "patterns": _clean_patterns,
     }
-    given: Mapping[str, Any] = {name: said for name, said in rest.items() if said is not UNSET}
-    return TemplateFields(cleaned, **{name: cleaners[name](said, caller) for name, said in given.items()})
+    given: Mapping[str, Any] = {name: value for name, value in rest.items() if value is not UNSET}
+    return TemplateFields(cleaned, **{name: cleaners[name](value, caller) for name, value in given.items()})
 
 
 def clean_defaults(defaults: Mapping[str, Any] | None, caller: Caller) -> dict[str, Any]:
-    """Arguments of `set` as it takes them, without those that are empty: they say nothing."""
-    said = clean_object(defaults, "defaults", caller)
-    if unknown := [name for name in said if name not in SHAPES]:
+    """Return the validated defaults as arguments of `set`, without the empty ones."""
+    cleaned = clean_object(defaults, "defaults", caller)
+    if unknown := [name for name in cleaned if name not in SHAPES]:
         raise InvalidInput(
             f"defaults: set has no {shown_all(unknown)} that can have a default.",
             did_you_mean=nearest(unknown[0], list(SHAPES)),
             allowed=list(SHAPES),
         )
-    given: Any = {name: _shaped(name, value) for name, value in said.items() if not is_empty(value)}
+    given: Any = {name: _shaped(name, value) for name, value in cleaned.items() if not is_empty(value)}
     arguments: DecisionArguments = given
     try:
         fields = clean_fields(caller, key="any", value=UNSET, **arguments)
@@ -88,14 +88,14 @@ def clean_defaults(defaults: Mapping[str, Any] | None, caller: Caller) -> dict[s
 
 
 def is_empty(value: Any) -> bool:
-    """Whether nothing is said with it; 0 and false say something, an object of nulls does not."""
+    """Whether a value counts as absent: null, blank, [] or an object of nulls, but not 0 or false."""
     if isinstance(value, Mapping):
         return all(entry is None for entry in value.values())
     return value in (None, "", []) or (isinstance(value, str) and not value.strip())
 
 
 def _shaped(name: str, value: Any) -> Any:
-    """The value in the shape that `set` takes; a number for a word, one thing for a list are understood."""
+    """Return the value in the type `set` takes: numbers become texts, a single entry becomes a list."""
     shape = SHAPES[name]
     if shape is TEXT and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
@@ -125,21 +125,21 @@ def _clean_require(require: Sequence[str] | None, caller: Caller) -> list[str]:
 
 
 def _clean_patterns(patterns: Mapping[str, Any] | None, caller: Caller) -> dict[str, str]:
-    said = clean_object(patterns, "patterns", caller)
-    if len(said) > LIST_LENGTH:
-        raise InvalidInput(f"patterns has {len(said)} entries; the limit is {LIST_LENGTH}.")
+    cleaned = clean_object(patterns, "patterns", caller)
+    if len(cleaned) > LIST_LENGTH:
+        raise InvalidInput(f"patterns has {len(cleaned)} entries; the limit is {LIST_LENGTH}.")
     return {
         clean_name(field, "patterns", at_most=WORD_LENGTH): _clean_pattern(field, pattern)
-        for field, pattern in said.items()
+        for field, pattern in cleaned.items()
         if not is_empty(pattern)
     }
 
 
 def _clean_pattern(field: str, pattern: Any) -> str:
-    place = f"patterns: that of {shown(field)}"
+    label = f"patterns: that of {shown(field)}"
     if not isinstance(pattern, str):
-        raise InvalidInput(f"{place} must be a text, not {shown(pattern)}.")
+        raise InvalidInput(f"{label} must be a text, not {shown(pattern)}.")
     if len(pattern) > PATTERN_LENGTH:
-        raise InvalidInput(f"{place} has {len(pattern):,} characters; the limit is {PATTERN_LENGTH:,}.")
-    check_pattern(pattern, place)
+        raise InvalidInput(f"{label} has {len(pattern):,} characters; the limit is {PATTERN_LENGTH:,}.")
+    check_pattern(pattern, label)
     return pattern

@@ -1,4 +1,4 @@
-"""A decision: one value per key, versioned, with the reasons it was taken for."""
+"""Models of decisions: one value per key, versioned, with the reasons for it."""
 
 from django.db import models
 from django.utils import timezone
@@ -15,7 +15,7 @@ class DecisionStatus(models.IntegerChoices):
 
 
 class ValueType(models.IntegerChoices):
-    """How the text in `value` is spoken: 5 comes back 5, 5.5 comes back 5.5."""
+    """The type that the text in `value` is converted to: 5 is read as 5, 5.5 as 5.5."""
 
     TEXT = 1, "text"
     INTEGER = 2, "integer"
@@ -23,7 +23,7 @@ class ValueType(models.IntegerChoices):
 
 
 class TypedValue(models.Model):
-    """A string or a number, kept as typed: its exact text, its type, and the number to calculate with."""
+    """A string or a number: its exact text, its type, and the number for calculations."""
 
     value = models.TextField(blank=True)
     value_type = models.PositiveSmallIntegerField(choices=ValueType, default=ValueType.TEXT)
@@ -44,7 +44,7 @@ def typed_value(text: str, value_type: int) -> str | int | float:
 
 
 def version_order(version: str) -> str:
-    """A text that sorts as the version does: 1.0.9 before 1.0.10."""
+    """Return a sort key for a version: 1.0.9 before 1.0.10."""
     parts: list[str] = []
     number = ""
     for character in f"{version.lower()} ":
@@ -94,7 +94,7 @@ class Decision(TypedValue, ProjectRow):
                 violation_error_message="A decision with this key exists.",
             ),
         )
-        # Each list walks the index that ends in its order; the status is checked on the way.
+        # One index for each filter of a list, ending with the sort order; the status is filtered in the scan.
         indexes = (
             models.Index(fields=("project", "-updated_at", "-id"), name="memory_decision_newest"),
             models.Index(fields=("project", "layer", "-updated_at", "-id"), name="memory_decision_by_layer"),
@@ -114,7 +114,7 @@ class Decision(TypedValue, ProjectRow):
 
 
 class DecisionTag(ProjectRow):
-    """A tag on a decision. It repeats `updated_at`: the newest with a tag are one walk of an index."""
+    """A tag on a decision. Copies `updated_at`, so that one index lists the newest decisions of a tag."""
 
     decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="tag_links", db_index=False)
     tag = models.ForeignKey(Tag, on_delete=models.RESTRICT, related_name="decision_links", db_index=False)
@@ -154,7 +154,7 @@ class DecisionScope(ProjectRow):
 
 
 class DecisionRevision(TypedValue, ProjectRow):
-    """What a decision was before a change. `data` holds the rest of it, by the names the contract uses."""
+    """A decision before a change. `data` holds its other fields, by their names in tools and REST."""
 
     decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="revisions", db_index=False)
     version = models.CharField(max_length=50)

@@ -1,4 +1,4 @@
-"""A template: what decisions of one kind begin with, and what each of them has to say."""
+"""Model of templates: default and required fields for decisions of one kind."""
 
 from django.db import models
 from django.utils import timezone
@@ -8,7 +8,7 @@ from ctxhub.core.kit.models import NamedRow
 
 
 class DecisionTemplate(NamedRow):
-    """A project's own template. It stands before a built-in one of the same name."""
+    """A project's own template. It overrides a built-in one of the same name."""
 
     name = models.CharField(max_length=200)
     folded = models.CharField(max_length=600, editable=False)

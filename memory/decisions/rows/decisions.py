@@ -1,4 +1,4 @@
-"""The rows of decisions, and what is asked of them."""
+"""Decision rows, their table, and queries by key, version and successor."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ class DecisionRow(Row):
 
     @property
     def rest(self) -> dict[str, Any]:
-        """What a revision keeps beside value, version and status, by the contract's names, if not empty."""
+        """The non-empty fields that a revision keeps in `data`, by their names in tools and REST."""
         rest: dict[str, Any] = {
             "layer": self.layer,
             "tags": list(self.tags),
@@ -76,23 +76,23 @@ LISTED = (
 
 
 def read_decisions(project_id: int, keys: Sequence[str]) -> dict[str, DecisionRow]:
-    """By their keys."""
+    """Read decisions by key."""
     return {row.key: row for row in DECISIONS.find(project_id, sql.among("d.key", keys))}
 
 
-def used_versions(project_id: int, asked: Iterable[tuple[int, Any]]) -> set[tuple[int, Any]]:
-    """Which of these (decision's id, version) a revision has."""
-    ids, versions = zip(*asked, strict=True)
-    of, among_ids = sql.among("decision_id", ids)
-    called, among_versions = sql.among("version", versions)
+def used_versions(project_id: int, pairs: Iterable[tuple[int, Any]]) -> set[tuple[int, Any]]:
+    """Return those of the pairs (decision id, version) that a revision has."""
+    ids, versions = zip(*pairs, strict=True)
+    id_condition, id_values = sql.among("decision_id", ids)
+    version_condition, version_values = sql.among("version", versions)
     statement = f"""
         SELECT DISTINCT decision_id, version FROM memory_decisionrevision
-        WHERE project_id = %s AND {of} AND {called}"""  # noqa: S608
-    return set(sql.rows(statement, [project_id, *among_ids, *among_versions]))
+        WHERE project_id = %s AND {id_condition} AND {version_condition}"""  # noqa: S608
+    return set(sql.rows(statement, [project_id, *id_values, *version_values]))
 
 
 def superseding_keys(decision_id: int) -> set[str]:
-    """The key of this decision and of all that supersede it, one after the other."""
+    """Return the key of this decision and of its whole chain of successors."""
     statement = """
         WITH RECURSIVE chain(id, key, next) AS (
             SELECT id, key, superseded_by_id FROM memory_decision WHERE id = %s

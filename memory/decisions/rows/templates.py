@@ -1,4 +1,4 @@
-"""Templates read: a project's own, and the names of those built in where it has none of that name."""
+"""Reads templates: a project's own, and the names of built-in ones that it does not override."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,35 +27,35 @@ READ = ("name", "defaults", "require", "patterns", "created_at", "updated_at")
 
 
 def find_own_template(project_id: int, name: str) -> TemplateRow | None:
-    """The project's own template of this name."""
+    """Return the project's own template of this name, or None."""
     found = OWN_TEMPLATES.find(project_id, ("d.folded = %s", [name.casefold()]))
     return found[0] if found else None
 
 
-def find_own_templates(project_id: int, folded: Sequence[str]) -> list[TemplateRow]:
-    """The project's own templates of these folded names, without their authors."""
-    return OWN_TEMPLATES.find(project_id, sql.among("d.folded", folded), READ)
+def find_own_templates(project_id: int, casefolded: Sequence[str]) -> list[TemplateRow]:
+    """Return the project's own templates of these case-folded names, without their authors."""
+    return OWN_TEMPLATES.find(project_id, sql.among("d.folded", casefolded), READ)
 
 
 def list_templates(
     project_id: int, built_in: Sequence[str], limit: int, after: str | None
 ) -> list[tuple[Any, ...]]:
-    """One page by folded name; of a built-in one the folded name alone. Only the database compares."""
-    beyond, place = (" AND t.folded > %s", [after]) if after is not None else ("", [])
+    """Return one page by case-folded name; built-in ones have only that name. The database sorts."""
+    after_condition, after_values = (" AND t.folded > %s", [after]) if after is not None else ("", [])
     names = ", ".join(["(%s)"] * len(built_in))
     found = sql.rows(
         f"""
         SELECT folded, name, defaults, require, patterns FROM (
             SELECT * FROM (
                 SELECT t.folded, t.name, t.defaults, t.require, t.patterns FROM memory_decisiontemplate t
-                WHERE t.project_id = %s{beyond} ORDER BY t.folded LIMIT %s) own
+                WHERE t.project_id = %s{after_condition} ORDER BY t.folded LIMIT %s) own
             UNION ALL
             SELECT t.folded, NULL, NULL, NULL, NULL FROM (SELECT column1 AS folded FROM (VALUES {names}) v) t
             WHERE NOT EXISTS (
                 SELECT 1 FROM memory_decisiontemplate o WHERE o.project_id = %s AND o.folded = t.folded)
-            {beyond}) page
+            {after_condition}) page
         ORDER BY folded LIMIT %s""",  # noqa: S608
-        [project_id, *place, limit, *built_in, project_id, *place, limit],
+        [project_id, *after_values, limit, *built_in, project_id, *after_values, limit],
     )
     return [_read(row) for row in found]
 

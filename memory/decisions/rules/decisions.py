@@ -1,4 +1,4 @@
-"""What a decision becomes when it is set: pure rules, no database."""
+"""Computes the new state of a decision from its fields and its old state. No database access."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,18 +18,18 @@ from memory.decisions.rules.versions import FIRST_VERSION, bump
 
 
 def decide(
-    fields: DecisionFields, old: DecisionRow | None, words: Vocabulary, agent: str, at: datetime
+    fields: DecisionFields, old: DecisionRow | None, vocabulary: Vocabulary, agent: str, at: datetime
 ) -> DecisionRow:
-    """What `fields` make of a decision; absent fields keep what stands. Of an old one author and time stay.
+    """Return the decision with `fields` applied; UNSET fields keep the old value, or the default.
 
-    Raises Conflict where `expected_version` does not match, InvalidInput for a layer the project does not
-    have.
+    Keeps the author and times of `old`. Raises Conflict if `expected_version` does not match, InvalidInput
+    for an unknown layer.
     """
     check_expected(fields.key, fields.expected_version, old)
     base = old or _blank(fields.key, agent, at)
     layer_id, layer = base.layer_id, base.layer
     if not isinstance(fields.layer, Unset):
-        layer_id, layer = words.layer(fields.layer) if fields.layer else (None, None)
+        layer_id, layer = vocabulary.layer(fields.layer) if fields.layer else (None, None)
     new = replace(
         base,
         value=if_set(fields.value, base.value),
@@ -51,11 +51,11 @@ def decide(
     return new
 
 
-def _changed_tradeoffs(stored: Mapping[str, Any], said: Mapping[str, Any] | Unset) -> Mapping[str, Any]:
-    """What is said takes the place of what is stored; a null in it removes that side alone."""
-    if isinstance(said, Unset):
+def _changed_tradeoffs(stored: Mapping[str, Any], value: Mapping[str, Any] | Unset) -> Mapping[str, Any]:
+    """Replace the stored tradeoffs. If the value holds a null, merge it instead: null removes that side."""
+    if isinstance(value, Unset):
         return stored
-    return merge_object(stored, said) if None in said.values() else said
+    return merge_object(stored, value) if None in value.values() else value
 
 
 def _next_version(fields: DecisionFields, old: DecisionRow | None) -> str:
@@ -63,9 +63,9 @@ def _next_version(fields: DecisionFields, old: DecisionRow | None) -> str:
         return if_set(fields.version, FIRST_VERSION)
     value, value_type = if_set(fields.value, old.value), if_set(fields.value_type, old.value_type)
     same_value = (value, value_type) == (old.value, old.value_type)
-    said = if_set(fields.version, old.version)
-    # A new value under the version that stands would make two versions of one name.
-    return said if same_value or said != old.version else bump(old.version)
+    version = if_set(fields.version, old.version)
+    # A new value under the current version would make two versions with the same name.
+    return version if same_value or version != old.version else bump(old.version)
 
 
 def check_expected(key: str, expected: str | Unset, old: DecisionRow | None) -> None:

@@ -1,8 +1,8 @@
-"""What a decision's key says about it: layer, tags and scope."""
+"""Infers the layer, tags and scope of a decision from its key."""
 
 import re
 
-# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+# Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit.inputs import LIST_LENGTH, WORD_LENGTH, clean_name, clean_words
@@ -13,7 +13,7 @@ LAYER_OF_PREFIX = {
     "data": ("db", "model", "schema"),
     "infrastructure": ("config", "deploy"),
 }
-OTHERWISE = "business"
+DEFAULT_LAYER = "business"
 
 
 class Inferred(TypedDict):
@@ -23,13 +23,13 @@ class Inferred(TypedDict):
 
 
 def infer(key: str) -> Inferred:
-    """`db/user-table` is of the layer data, tagged db, user and table, in the scope db.
+    """Infer `db/user-table` as layer data, tags db, user and table, scope db.
 
-    The layer follows from the first part of the key, the tags are its words, the scope is its parent path.
+    The first part of the key gives the layer, its words are the tags, its parent path is the scope.
     """
     parent, _, _ = key.rpartition("/")
     first = re.split(r"[/\-_.\s]", key.lower(), maxsplit=1)[0]
-    layer = next((name for name, prefixes in LAYER_OF_PREFIX.items() if first in prefixes), OTHERWISE)
+    layer = next((name for name, prefixes in LAYER_OF_PREFIX.items() if first in prefixes), DEFAULT_LAYER)
     words = [word[:WORD_LENGTH] for word in re.split(r"[/\-_,\s]+", key.lower()) if word]
     tags = clean_words(list(dict.fromkeys(words))[:LIST_LENGTH], "tags")
     scope = clean_name(parent[:WORD_LENGTH].replace(",", " "), "scope") if parent.strip(" ,") else None

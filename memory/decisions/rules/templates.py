@@ -1,4 +1,4 @@
-"""What a template makes of a decision's arguments, and what it demands of them: no database."""
+"""Applies a template to the arguments of a decision: defaults and checks. No database access."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,47 +14,47 @@ from memory.decisions.selectors.builtin_templates import TEXT, Template
 ARGUMENTS = ("key", "value", *SHAPES, "expected_version")
 
 
-def with_defaults(template: Template, said: DecisionArguments) -> DecisionArguments:
-    """The arguments, and the template's where the caller said nothing; tags and metadata of both."""
-    given: dict[str, Any] = {name: value for name, value in said.items() if value is not UNSET}
-    both: dict[str, Any] = {**template.defaults, **given}
+def with_defaults(template: Template, arguments: DecisionArguments) -> DecisionArguments:
+    """Fill absent arguments with the template's defaults; tags and metadata of both are combined."""
+    given: dict[str, Any] = {name: value for name, value in arguments.items() if value is not UNSET}
+    combined: Any = {**template.defaults, **given}
     if "tags" in given:
-        both["tags"] = [*template.defaults.get("tags", ()), *(given["tags"] or ())]
+        combined["tags"] = [*template.defaults.get("tags", ()), *(given["tags"] or ())]
     if given.get("metadata") is not None:
-        both["metadata"] = {**template.defaults.get("metadata", {}), **given["metadata"]}
-    arguments: Any = both
-    whole: DecisionArguments = arguments
-    return whole
+        combined["metadata"] = {**template.defaults.get("metadata", {}), **given["metadata"]}
+    filled: DecisionArguments = combined
+    return filled
 
 
-def check_required(template: Template, said: Mapping[str, Any]) -> None:
-    """Raise InvalidInput unless the arguments hold all that the template requires, each as it has to be."""
-    if missing := [name for name in template.require if is_empty(_said(name, said))]:
+def check_required(template: Template, arguments: Mapping[str, Any]) -> None:
+    """Raise InvalidInput if a required field is empty or a field does not match its pattern."""
+    if missing := [name for name in template.require if is_empty(_value_of(name, arguments))]:
         raise InvalidInput(
             f"The template {template.name!r} needs {', '.join(missing)}.",
             missing=missing,
-            hint=_where(missing),
+            hint=_metadata_hint(missing),
         )
     wrong = []
     for field, pattern in template.patterns.items():
         check_pattern(pattern, f"patterns of the template {template.name!r}: that of {shown(field)}")
-        value = _said(field, said)
+        value = _value_of(field, arguments)
         if not is_empty(value) and not matches(pattern, value):
             wrong.append(f"{field} {shown(value)} has to match {pattern}")
     if wrong:
         raise InvalidInput(f"The template {template.name!r} refuses it: {'; '.join(wrong)}.")
 
 
-def _said(name: str, said: Mapping[str, Any]) -> Any:
-    """What the caller said of a field: an argument, `text` for all that it says in words, else metadata."""
+def _value_of(name: str, arguments: Mapping[str, Any]) -> Any:
+    """Return a field: an argument, `text` for value and rationale together, or a name in metadata."""
     if name in ARGUMENTS:
-        return said.get(name)
-    metadata = said.get("metadata") or {}
+        return arguments.get(name)
+    metadata = arguments.get("metadata") or {}
     if name == TEXT and TEXT not in metadata:
-        return "\n".join(str(said[part]) for part in ("value", "rationale") if not is_empty(said.get(part)))
+        parts = (arguments.get(part) for part in ("value", "rationale"))
+        return "\n".join(str(part) for part in parts if not is_empty(part))
     return metadata.get(name)
 
 
-def _where(missing: list[str]) -> str:
+def _metadata_hint(missing: list[str]) -> str:
     in_metadata = [name for name in missing if name not in ARGUMENTS]
     return f"In metadata: {shown_all(in_metadata)}." if in_metadata else ""

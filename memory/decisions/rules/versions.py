@@ -1,4 +1,4 @@
-"""The versions of decisions."""
+"""Computes the next version of a decision."""
 
 import re
 
@@ -10,9 +10,9 @@ _LAST_NUMBER = re.compile(r"(\d+)(\D*)$", re.ASCII)
 
 
 def bump(version: str) -> str:
-    """The version after this one: its last number plus one; one without a number gets `.1`."""
+    """Increment the last number of a version; append `.1` to a version without a number."""
     number = _LAST_NUMBER.search(version)
     head = version[: number.start()] if number else version
     tail = f"{int(number[1]) + 1}{number[2]}" if number else ".1"
-    # Where the length is used up the head gives way: a cut number would come again.
+    # At the maximum length the head is truncated: a truncated number would repeat a version.
     return f"{head[: max(VERSION_LENGTH - len(tail), 0)]}{tail}"[:VERSION_LENGTH]

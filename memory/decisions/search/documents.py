@@ -1,4 +1,4 @@
-"""What decisions are found by."""
+"""Builds the search documents of decisions and their revisions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from ctxhub.core.search.documents import EARLIER, Document, earlier_text, layer_
 from ctxhub.core.text.readable import as_lines
 from memory.decisions.models.decision import DecisionStatus
 from memory.decisions.rows.decisions import DecisionRow
-from memory.decisions.search.keys import signs
+from memory.decisions.search.keys import key_signatures
 from memory.decisions.sql.revisions import read_revisions
 
 
@@ -22,21 +22,21 @@ def decision_document(row: DecisionRow) -> Document:
         agent_id=row.agent_id,
         layer_id=row.layer_id,
         mark="" if row.status == DecisionStatus.ACTIVE else row.status_label,
-        also=signs(row.key),
+        also=key_signatures(row.key),
         unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(row.paths)),
     )
 
 
 def earlier_decision_document(revision_id: int, was: DecisionRow, now: DecisionRow) -> Document | None:
-    """What a decision said before a change and no longer after it; None where that said the same."""
-    gone = earlier_text(_text(was), _text(now))
-    if not gone:
+    """Return a document of the lines that a change removed; None if it removed nothing."""
+    removed = earlier_text(_text(was), _text(now))
+    if not removed:
         return None
     return Document(
         object_id=revision_id,
         ref=f"decision:{was.key}",
         title=was.key,
-        body=gone,
+        body=removed,
         at=was.updated_at,
         tags=sorted(was.tags, key=str.casefold),
         agent_id=was.agent_id,
@@ -48,7 +48,9 @@ def earlier_decision_document(revision_id: int, was: DecisionRow, now: DecisionR
 
 def read_earlier_decision_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
     states = read_revisions(project_id, ids)
-    documents = (earlier_decision_document(each, was, now) for each, (was, now) in states.items())
+    documents = (
+        earlier_decision_document(revision_id, was, now) for revision_id, (was, now) in states.items()
+    )
     return [document for document in documents if document]
 
 
@@ -57,7 +59,7 @@ def _text(row: DecisionRow) -> str:
 
 
 def _lines(row: DecisionRow) -> Iterator[str]:
-    """What is marked is not what was decided; the marks are words that no search looks for."""
+    """Yield the lines of the body. Search ignores the marks (not, +, -) of alternatives and tradeoffs."""
     yield row.value
     yield row.rationale
     for alternative in row.alternatives:
@@ -68,11 +70,12 @@ def _lines(row: DecisionRow) -> Iterator[str]:
     yield from as_lines(row.metadata)
 
 
-def _alternative(said: Any) -> Iterator[str]:
-    """`not Redis: one more server to keep`, and whatever else is said of it."""
-    if isinstance(said, Mapping):
-        named = (as_lines(said.get(name)) for name in ("option", "why_not"))
+def _alternative(alternative: Any) -> Iterator[str]:
+    """Yield `not Redis: one more server to keep`, then the other fields of the alternative."""
+    if isinstance(alternative, Mapping):
+        named = (as_lines(alternative.get(name)) for name in ("option", "why_not"))
         yield f"not {': '.join(line for lines in named for line in lines)}"
-        yield from as_lines({name: said[name] for name in said if name not in ("option", "why_not")})
+        others = {name: alternative[name] for name in alternative if name not in ("option", "why_not")}
+        yield from as_lines(others)
     else:
-        yield from (f"not {line}" for line in as_lines(said))
+        yield from (f"not {line}" for line in as_lines(alternative))

@@ -1,4 +1,4 @@
-"""The words of a key: what it is like other keys by, and looked up."""
+"""Splits keys into weighted words, and hashes words into signatures that find similar keys."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,20 +8,20 @@ from ctxhub.core.search.abbreviations import long_form
 from ctxhub.core.search.analyser import Piece, fold, pieces, runs
 from ctxhub.core.search.documents import named_word
 
-BEGINNING = 4  # By so much of them words are looked up: auth also stands for authentication.
-LONG = 8  # The words of a longer key are never all but one those of another.
+PREFIX = 4  # Signatures use this many letters of a word: auth also matches authentication.
+MAX_WORDS = 8  # Longer keys have no signatures with one word omitted.
 
-Weighed = tuple[str, float]
+WeightedWord = tuple[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class KeyWords:
     """The words of a key, each with its weight, and its segments.
 
-    What stands behind the last slash weighs as much as the whole path before it; together they weigh 1.
+    The last segment weighs as much as the whole path before it; the weights add up to 1.
     """
 
-    words: tuple[Weighed, ...]
+    words: tuple[WeightedWord, ...]
     segments: tuple[str, ...]
 
 
@@ -29,10 +29,10 @@ class KeyWords:
 def key_words(key: str) -> KeyWords:
     segments = segments_of(key)
     *path, leaf = [list(_words(segment)) for segment in segments] or [[]]
-    before = [word for words in path for word in words]
-    share = 0.5 if before and leaf else 1.0
-    weighed = [(word, share / len(words)) for words in (before, leaf) for word in words]
-    return KeyWords(tuple(weighed), tuple(fold(segment) for segment in segments))
+    path_words = [word for words in path for word in words]
+    share = 0.5 if path_words and leaf else 1.0
+    weighted = [(word, share / len(words)) for words in (path_words, leaf) for word in words]
+    return KeyWords(tuple(weighted), tuple(fold(segment) for segment in segments))
 
 
 def segments_of(key: str) -> list[str]:
@@ -46,7 +46,7 @@ def _words(segment: str) -> Iterator[str]:
 
 
 def _words_of(piece: Piece) -> Sequence[str]:
-    """The parts of an identifier, unless they leave a number out, which may be all that tells two apart."""
+    """Return the parts of an identifier; with a number the whole, as the parts omit numbers."""
     if piece.is_dense:
         return piece.words[:-1] or piece.words
     has_number = any(character.isdigit() for character in piece.surface)
@@ -54,34 +54,38 @@ def _words_of(piece: Piece) -> Sequence[str]:
 
 
 @lru_cache(10_000)
-def signs(key: str) -> Sequence[str]:
-    """What a decision is looked up by: all the words of its key, in any order, and all but one of them."""
-    words = _beginnings(key)
-    return [_sign("W", words), *(_sign("O", some) for some in _all_but_one(key, words))] if words else []
-
-
-def signs_like(key: str) -> list[str]:
-    """The signs of keys that have the same words, one more or one less."""
-    words = _beginnings(key)
-    found = [_sign("W", words), _sign("O", words), *(_sign("W", some) for some in _all_but_one(key, words))]
-    return found if words else []
-
-
-def _all_but_one(key: str, words: Sequence[str]) -> list[list[str]]:
-    """Without the last segment's only word another thing is meant."""
-    if not 1 < len(words) <= LONG:
+def key_signatures(key: str) -> Sequence[str]:
+    """Return the index terms of a key: a hash of all its words, in any order, and of all but each one."""
+    words = _prefixes(key)
+    if not words:
         return []
-    leaf = _beginnings(segments_of(key)[-1])
+    return [_signature("W", words), *(_signature("O", subset) for subset in _one_omitted(key, words))]
+
+
+def similar_signatures(key: str) -> list[str]:
+    """Return the signatures of keys with the same words, one word more or one word less."""
+    words = _prefixes(key)
+    if not words:
+        return []
+    one_less = (_signature("W", subset) for subset in _one_omitted(key, words))
+    return [_signature("W", words), _signature("O", words), *one_less]
+
+
+def _one_omitted(key: str, words: Sequence[str]) -> list[list[str]]:
+    """Return the words without each one in turn, but keep the only word of the last segment."""
+    if not 1 < len(words) <= MAX_WORDS:
+        return []
+    leaf = _prefixes(segments_of(key)[-1])
     kept = leaf[0] if len(leaf) == 1 else None
-    return [[word for word in words if word != other] for other in words if other != kept]
+    return [[word for word in words if word != omitted] for omitted in words if omitted != kept]
 
 
-def _beginnings(key: str) -> list[str]:
-    """Its different words, written out and cut short; of one with a number every digit counts."""
+def _prefixes(key: str) -> list[str]:
+    """Return the distinct words of a key, expanded and cut to a prefix; words with digits stay whole."""
     words = {long_form(word) for word, _ in key_words(key).words}
-    return sorted({word[:BEGINNING] if word.isalpha() else word for word in words})
+    return sorted({word[:PREFIX] if word.isalpha() else word for word in words})
 
 
-def _sign(letter: str, words: Sequence[str]) -> str:
-    """25 bits: what shares one by chance is compared, and found to be another."""
+def _signature(letter: str, words: Sequence[str]) -> str:
+    """Hash words to 25 bits. Collisions are harmless: candidates are compared afterwards."""
     return named_word(letter, " ".join(words), 5)

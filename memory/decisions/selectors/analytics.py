@@ -1,4 +1,4 @@
-"""Figures over numeric decisions and their history: how often, how much, and how it went in time."""
+"""Computes statistics over numeric decisions and their history, in total and over time."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from typing import NotRequired
 
 from django.db import connection
 
-# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+# Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.events.selectors.events import moment_of
@@ -52,58 +52,58 @@ def analyse_decisions(
     bucket: str | None = None,
     layer: str | None = None,
 ) -> Analytics:
-    """Figures over every number that a decision whose key matches the glob holds, or has held.
+    """Compute statistics over all current and past numbers of decisions whose key matches a glob.
 
-    With `bucket` also rows at (when it begins, UTC), count, mean: newest first, without the empty ones,
-    500 at most (`omitted` counts the rest). `more`: there are more than the newest 100,000, which are what is
-    told of. Texts are left out.
+    With `bucket` also rows at (start of the bucket, UTC), count, mean: newest first, without empty buckets,
+    500 at most (`omitted` counts the rest). `more`: there are over 100,000 numbers, and only the newest
+    100,000 are included. Ignores texts.
     """
     kind = clean_one_of(bucket, BUCKETS, "bucket") if bucket else ""
-    chosen = _chosen(project_id, clean_name(pattern, "pattern"), layer)
-    when = _when(project_id, since=since, until=until)
-    found = read_measurements(chosen, when, MEASUREMENTS_READ + 1)
+    conditions = _decision_conditions(project_id, clean_name(pattern, "pattern"), layer)
+    when = _time_conditions(project_id, since=since, until=until)
+    found = read_measurements(conditions, when, MEASUREMENTS_READ + 1)
     if not found:
-        return _nothing(chosen, has_time=bool(when))
+        return _empty_answer(conditions, has_time=bool(when))
     newest = found[:MEASUREMENTS_READ]
-    answer = _figures(newest)
+    answer = _totals(newest)
     if kind:
-        answer |= _by_time(newest, kind)
+        answer |= _per_bucket(newest, kind)
     return {**answer, "more": True} if len(found) > MEASUREMENTS_READ else answer
 
 
-# -- What is asked for -----------------------------------------------------------------------------
+# -- Conditions ------------------------------------------------------------------------------------
 
 
-def _chosen(project_id: int, pattern: str, layer: str | None) -> list[Condition]:
+def _decision_conditions(project_id: int, pattern: str, layer: str | None) -> list[Condition]:
     conditions: list[Condition] = [("d.project_id = %s", [project_id]), *key_like(pattern)]
     if layer:
         layer_id, _ = find_vocabulary(project_id, layers=True).layer(clean_name(layer, "layer"))
-        # The plus keeps SQLite with the keys; PostgreSQL has statistics to choose by.
+        # The unary plus makes SQLite use the index on keys; PostgreSQL chooses by statistics.
         plus = "+" if connection.vendor == "sqlite" else ""
         conditions.append((f"{plus}d.layer_id = %s", [layer_id]))
     return conditions
 
 
-def _when(project_id: int, **said: str | None) -> list[Condition]:
+def _time_conditions(project_id: int, **times: str | None) -> list[Condition]:
     conditions: list[Condition] = []
     for name, comparison in (("since", ">="), ("until", "<")):
-        if (moment := moment_of(project_id, clean_moment(said[name], name))) is not None:
+        if (moment := moment_of(project_id, clean_moment(times[name], name))) is not None:
             conditions.append((f"m.at {comparison} %s", [sql.stored_time(moment)]))
     return conditions
 
 
-def _nothing(chosen: Sequence[Condition], *, has_time: bool) -> Analytics:
-    if not has_decisions(chosen):
+def _empty_answer(conditions: Sequence[Condition], *, has_time: bool) -> Analytics:
+    if not has_decisions(conditions):
         return {"count": 0}
-    among = " in that time" if has_time else ""
-    return {"count": 0, "hint": f"Keys match, and none of them held a number{among}: texts are left out."}
+    period = " in that time" if has_time else ""
+    return {"count": 0, "hint": f"Keys match, and none of them held a number{period}: texts are left out."}
 
 
-# -- Figures ---------------------------------------------------------------------------------------
+# -- Statistics ------------------------------------------------------------------------------------
 
 
-def _figures(newest_first: Sequence[Measurement]) -> Analytics:
-    values = sorted(measured.value for measured in newest_first)
+def _totals(newest_first: Sequence[Measurement]) -> Analytics:
+    values = sorted(measurement.value for measurement in newest_first)
     return {
         "count": len(values),
         "min": values[0],
@@ -116,20 +116,20 @@ def _figures(newest_first: Sequence[Measurement]) -> Analytics:
 
 
 def percentile(ordered: Sequence[Number], share: float) -> Number:
-    """The value below which `share` of the others lie, between two of them by linear interpolation.
+    """Return the percentile `share` (0..1) of sorted values, by linear interpolation.
 
-    With n values x[0..n-1] in order it lies at h = (n - 1) * share: x[floor h] and the next one, weighted by
-    how near h is to each. So does percentile_cont of PostgreSQL. Source: Hyndman and Fan, Sample Quantiles in
-    Statistical Packages, The American Statistician 50 (1996), definition 7.
+    With n values x[0..n-1] its position is h = (n - 1) * share: x[floor h] and the next value, weighted by
+    how close h is to each. PostgreSQL's percentile_cont does the same. Source: Hyndman and Fan, Sample
+    Quantiles in Statistical Packages, The American Statistician 50 (1996), definition 7.
     """
-    place = (len(ordered) - 1) * share
-    low, high = ordered[math.floor(place)], ordered[math.ceil(place)]
-    # Weighted, for the difference of two very large numbers would not be finite.
-    return low if low == high else _rounded(low * (1 - place % 1) + high * (place % 1))
+    position = (len(ordered) - 1) * share
+    low, high = ordered[math.floor(position)], ordered[math.ceil(position)]
+    # A weighted sum, because the difference of two very large numbers may overflow.
+    return low if low == high else _rounded(low * (1 - position % 1) + high * (position % 1))
 
 
 def _mean(values: Sequence[Number]) -> Number:
-    """Exact up to the last rounding, in whatever order the values come."""
+    """Return the mean, exact up to the final rounding, whatever the order of the values."""
     if values[0] == values[-1] and min(values) == max(values):
         return values[0]
     try:
@@ -139,18 +139,18 @@ def _mean(values: Sequence[Number]) -> Number:
 
 
 def _rounded(value: float) -> Number:
-    """Twelve digits, for more would tell of calculating with binary fractions; and 15 rather than 15.0."""
+    """Round to 12 significant digits, which hides binary rounding errors; 15.0 becomes 15."""
     short = float(f"{value:.{DIGITS}g}")
     return int(short) if short.is_integer() and abs(short) < 10**DIGITS else short
 
 
-# -- In time ---------------------------------------------------------------------------------------
+# -- Buckets ---------------------------------------------------------------------------------------
 
 
-def _by_time(newest_first: Iterable[Measurement], bucket: str) -> Analytics:
+def _per_bucket(newest_first: Iterable[Measurement], bucket: str) -> Analytics:
     rows: list[list[str | Number]] = []
-    for start, group in groupby(newest_first, lambda measured: _start(measured.at, bucket)):
-        values = [measured.value for measured in group]
+    for start, group in groupby(newest_first, lambda measurement: _start(measurement.at, bucket)):
+        values = [measurement.value for measurement in group]
         rows.append([format_time(start), len(values), _mean(values)])
     omitted = len(rows) - BUCKETS_SHOWN
     shown: Analytics = {"columns": COLUMNS, "rows": rows[:BUCKETS_SHOWN]}  # type: ignore[typeddict-item]
@@ -158,7 +158,7 @@ def _by_time(newest_first: Iterable[Measurement], bucket: str) -> Analytics:
 
 
 def _start(at: datetime, bucket: str) -> datetime:
-    """When the hour, day, week (Monday) or month of a moment begins, in UTC."""
+    """Return the start of the hour, day, week (Monday) or month that contains a time, in UTC."""
     hour = at.replace(minute=0, second=0, microsecond=0)
     if bucket == "hour":
         return hour

@@ -1,4 +1,4 @@
-"""The templates that every project has, unless it has made one of the same name its own."""
+"""The built-in templates, which every project has unless it overrides them by name."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,13 +6,13 @@ from typing import Any
 
 OWN, BUILT_IN = "own", "built-in"
 
-# A pattern for it is looked for in what a decision says in words: its value and its rationale.
+# A pseudo field for patterns: the value and the rationale of a decision together.
 TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What decisions of one kind begin with, what each has to say, and what some of it must match."""
+    """Default arguments, required fields, and patterns that fields must match, for decisions of one kind."""
 
     name: str
     defaults: Mapping[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Reading a decision: its reasons, its history, and the keys near one that is unknown."""
+"""Reads decisions: by key, with their reasons and versions, and by ref."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,15 +14,13 @@ INCLUDES = ("rationale", "history", "links")
 VERSION_COLUMNS = ("version", "value", "status", "agent", "at")
 VERSIONS_SHOWN = 1_000
 
-# -- One -------------------------------------------------------------------------------------------
-
 
 def find_decision(project_id: int, key: str) -> DecisionRow | None:
     return read_decisions(project_id, [key]).get(key)
 
 
 def decision_item(row: DecisionRow) -> dict[str, Any]:
-    """A decision as the contract shows it; reasons and history come on request."""
+    """Return a decision as tools and REST show it, without the parts that `include` adds."""
     item: dict[str, Any] = {
         "key": row.key,
         "value": row.typed_value,
@@ -40,7 +38,7 @@ def decision_item(row: DecisionRow) -> dict[str, Any]:
 
 
 def included(project_id: int, row: DecisionRow, include: Sequence[str]) -> dict[str, Any]:
-    """What `include` asks for: rationale (with alternatives and tradeoffs), history, links."""
+    """Return the parts that `include` names: rationale (with alternatives and tradeoffs), history, links."""
     wanted = [clean_one_of(name, INCLUDES, "include") for name in clean_words(include, "include")]
     parts: dict[str, Any] = {}
     if "rationale" in wanted:
@@ -61,19 +59,19 @@ def included(project_id: int, row: DecisionRow, include: Sequence[str]) -> dict[
 def list_versions(
     project_id: int, key: str, *, full: bool = False, limit: int | None = None, cursor: str | None = None
 ) -> Listing:
-    """Every version of a decision, newest first, the current one included; none for an unknown key.
+    """List every version of a decision, newest first, with the current one; empty for an unknown key.
 
-    With `limit` it comes in pages.
+    `limit` turns on paging.
     """
     row = find_decision(project_id, clean_name(key, "key"))
     if row is None:
         return Listing(columns=VERSION_COLUMNS, rows=[])
-    at_most = None if limit is None else clean_limit(limit)
-    return _versions_of(project_id, row, full=full, limit=at_most, cursor=cursor)
+    page_size = None if limit is None else clean_limit(limit)
+    return _versions_of(project_id, row, full=full, limit=page_size, cursor=cursor)
 
 
 def find_version(project_id: int, row: DecisionRow, version: str) -> dict[str, Any] | None:
-    """A version of a decision, its value whole; the newest where several had its name."""
+    """Return a version with its full value, or None; the newest if several have this name."""
     version = clean_name(version, "version")
     if version == row.version:
         found = (row.value, row.value_type, row.status, row.agent, row.updated_at)
@@ -92,7 +90,7 @@ def _version_row(
     return [
         version,
         preview(typed_value(value, kind), full=full),
-        _word(status),
+        _status_label(status),
         agent or "system",
         format_time(at),
     ]
@@ -104,10 +102,10 @@ def _versions_of(
     revisions = DecisionRevision.objects.in_project(project_id).filter(decision_id=row.id).order_by("-pk")
     if cursor:
         revisions = revisions.filter(pk__lt=read_cursor(cursor, int)[0])
-    now = (0, row.version, row.value, row.value_type, row.status, row.agent, row.updated_at)
-    at_most = limit or VERSIONS_SHOWN
+    current = (0, row.version, row.value, row.value_type, row.status, row.agent, row.updated_at)
+    page_size = limit or VERSIONS_SHOWN
     older = revisions.values_list("pk", "version", "value", "value_type", "status", "agent__name", "at")
-    versions = [*([] if cursor else [now]), *older[: at_most + 1]]
+    versions = [*([] if cursor else [current]), *older[: page_size + 1]]
 
     def cursor_after(count: int) -> str:
         return make_cursor(versions[count][0] + 1)
@@ -116,14 +114,14 @@ def _versions_of(
         columns=VERSION_COLUMNS,
         rows=[
             _version_row(version, value, kind, status, agent, at, full=full)
-            for _, version, value, kind, status, agent, at in versions[:at_most]
+            for _, version, value, kind, status, agent, at in versions[:page_size]
         ],
-        next=cursor_after(at_most) if limit and len(versions) > limit else None,
+        next=cursor_after(page_size) if limit and len(versions) > limit else None,
         cursor_after=cursor_after if limit else None,
     )
 
 
-def _word(status: int) -> str:
+def _status_label(status: int) -> str:
     return str(DecisionStatus(status).label)
 
 
@@ -133,7 +131,7 @@ def ids_of_keys(project_id: int, keys: Sequence[str]) -> dict[str, int]:
 
 
 def open_decisions(project_id: int, keys: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
-    """The items behind refs; `full` with rationale, else a digest: the value cut short."""
+    """Return items by key: with reasons if `full`, else a digest with a truncated value."""
     items = {}
     for key, row in read_decisions(project_id, keys).items():
         item = decision_item(row)

@@ -1,4 +1,4 @@
-"""How alike two keys are: by their words, whatever their order, and by the path they share."""
+"""Computes the similarity of two keys from their words, in any order, and their common path."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,21 +6,22 @@ from dataclasses import dataclass
 from rapidfuzz.distance import OSA
 
 from ctxhub.core.search.abbreviations import meanings
-from memory.decisions.search.keys import Weighed, key_words, segments_of
+from memory.decisions.search.keys import WeightedWord, key_words, segments_of
 
-WORDS, PATH = 0.9, 0.1
-SHORT_FORM = 4  # auth is short for authentication; log is not for login.
-SHORT, NEAR = 0.8, 0.8
-# A key and one below it (`api/auth` and `api/auth/method`) stay below this, however deep they are.
-SAME = 0.78
-COMPARED = 12  # Of longer keys the first words that differ are told apart, letter by letter.
+WORD_WEIGHT, PATH_WEIGHT = 0.9, 0.1
+MIN_ABBREVIATION = 4  # auth abbreviates authentication; log does not abbreviate login.
+ABBREVIATION_SCORE, MIN_LETTER_SIMILARITY = 0.8, 0.8
+# A key and a key below it (`api/auth` and `api/auth/method`) score less than this at any depth.
+SAME_SCORE = 0.78
+COMPARED = 12  # At most so many differing words of each key are compared letter by letter.
 
 
 @dataclass(frozen=True, slots=True)
 class Similarity:
-    """`score` 0..1; `path` is the beginning that they share, as the other writes it.
+    """The result of a comparison: `score` 0..1, and the common `path` as the other key writes it.
 
-    `is_parallel`: each has a word of its own, so that two things are meant (`db/pool-size`, `db/pool-age`).
+    `is_parallel`: each key has a word that the other lacks, so they name different things (`db/pool-size`,
+    `db/pool-age`).
     """
 
     score: float
@@ -29,57 +30,58 @@ class Similarity:
 
     @property
     def is_same(self) -> bool:
-        """Whether one key may stand for the other: all words of the one are in the other, or nearly so."""
-        return self.score >= SAME and not self.is_parallel
+        """Whether the keys may mean the same: nearly all words of one are in the other."""
+        return self.score >= SAME_SCORE and not self.is_parallel
 
 
 def compare_keys(one: str, other: str) -> Similarity:
-    """Nine tenths are their words: a pair counts the mean of its weights, a short form or a slip 0.8 of it.
+    """Compare two keys. Score: 0.9 times their words plus 0.1 times the share of common path segments.
 
-    One tenth is the beginning of the path that they share.
+    A pair of equal words counts the mean of its weights; an abbreviation 0.8 of that, a typo 0.8 or more.
     """
     first, second = key_words(one), key_words(other)
-    worth, has_own = _matched(first.words, second.words)
+    word_score, is_parallel = _match_words(first.words, second.words)
     depth = _shared_depth(first.segments, second.segments)
-    score = WORDS * worth + PATH * depth / max(len(first.segments), len(second.segments), 1)
-    return Similarity(score, "/".join(segments_of(other)[:depth]), has_own)
+    score = WORD_WEIGHT * word_score + PATH_WEIGHT * depth / max(len(first.segments), len(second.segments), 1)
+    return Similarity(score, "/".join(segments_of(other)[:depth]), is_parallel)
 
 
-def _matched(first: Sequence[Weighed], second: Sequence[Weighed]) -> tuple[float, bool]:
-    """What the words are worth that belong together, and whether each side has one of its own left."""
-    worth = 0.0
-    left: list[Weighed] = []
+def _match_words(first: Sequence[WeightedWord], second: Sequence[WeightedWord]) -> tuple[float, bool]:
+    """Return the summed weight of matching words, and whether both sides have unmatched words."""
+    score = 0.0
+    left: list[WeightedWord] = []
     right = list(second)
     for word, weight in first:
-        if found := next((one for one in right if one[0] == word), None):
+        if found := next((other for other in right if other[0] == word), None):
             right.remove(found)
-            worth += (weight + found[1]) / 2
+            score += (weight + found[1]) / 2
         else:
             left.append((word, weight))
     for word, weight in left[:COMPARED]:
-        similarity, near = max(
-            ((_alike(word, one[0]), one) for one in right[:COMPARED]), default=(0.0, ("", 0.0))
+        similarity, nearest = max(
+            ((_word_similarity(word, other[0]), other) for other in right[:COMPARED]),
+            default=(0.0, ("", 0.0)),
         )
         if similarity:
-            right.remove(near)
+            right.remove(nearest)
             left.remove((word, weight))
-            worth += similarity * (weight + near[1]) / 2
-    return worth, bool(left and right)
+            score += similarity * (weight + nearest[1]) / 2
+    return score, bool(left and right)
 
 
-def _alike(one: str, other: str) -> float:
-    """Of two words that differ: 0.8 or more for a short form or a slip, else nothing. Numbers are exact."""
+def _word_similarity(one: str, other: str) -> float:
+    """Compare two different words: 0.8 or more for an abbreviation or a typo, else 0. Numbers must match."""
     if (other,) in meanings(one):
-        return SHORT
+        return ABBREVIATION_SCORE
     if not (one.isalpha() and other.isalpha()):
         return 0.0
     short, long = sorted((one, other), key=len)
-    if len(short) >= SHORT_FORM and long.startswith(short):
-        return SHORT
-    return OSA.normalized_similarity(one, other, score_cutoff=NEAR)
+    if len(short) >= MIN_ABBREVIATION and long.startswith(short):
+        return ABBREVIATION_SCORE
+    return OSA.normalized_similarity(one, other, score_cutoff=MIN_LETTER_SIMILARITY)
 
 
 def _shared_depth(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many segments two paths have in common before they part."""
-    apart = (n for n, (first, second) in enumerate(zip(one, other, strict=False)) if first != second)
-    return next(apart, min(len(one), len(other)))
+    """Return the number of leading segments that two paths have in common."""
+    differing = (n for n, (first, second) in enumerate(zip(one, other, strict=False)) if first != second)
+    return next(differing, min(len(one), len(other)))

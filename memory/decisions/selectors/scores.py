@@ -1,15 +1,15 @@
-"""How much a decision is like what is asked for, as points of 100: a pure rule, no database.
+"""Scores how similar a decision is to a request, from 0 to 100. No database access.
 
-What is asked for may have four parts: tags, a layer, a key, a text. Each is 0..1 alike, and counts
+A request has up to four parts: tags, a layer, a key, a text. Each has a similarity 0..1 and a weight:
 
-    tags 40     |common tags| / |tags of either|  (Jaccard: many tags are not near to everything)
-    text 40     as the search scores it: the share of its words that are there, rare ones counting more
-    layer 25    the same, or not
-    key 20      by its words and its path: see key_likeness
+    tags 40     |common tags| / |tags of either|  (Jaccard: having many tags is no advantage)
+    text 40     the search score: the share of the query's words that occur, rare words weighted higher
+    layer 25    equal or not
+    key 20      by words and path: see key_similarity
 
-scaled to 90 together for the parts that are there. Where any of them is alike, a decision that changed in the
-last 30 days has 10 more, in 90 days 5, in 180 days 2. So 100 is within reach whatever is asked for, and no
-decision is suggested for being new.
+The weights of the parts in the request are scaled to a sum of 90. If any part is similar, recency adds 10
+points for a change in the last 30 days, 5 in 90 days, 2 in 180 days. So every request can reach 100, and no
+decision is suggested only because it is new.
 
 Source: sqlew 3.9 (tags 40 by their number, layer 25, key 20, recency 10, priority 5).
 """
@@ -20,31 +20,33 @@ from datetime import timedelta
 from math import floor
 
 WEIGHTS = {"tags": 40, "layer": 25, "key": 20, "text": 40}
-TOGETHER = 90
+WEIGHT_SUM = 90
 RECENCY = ((timedelta(days=30), 10), (timedelta(days=90), 5), (timedelta(days=180), 2))
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """`points` 0..100; `parts` adds up to it, without what adds nothing."""
+    """`points` 0..100, rounded; `parts` adds up to them and omits parts of 0."""
 
     points: int
     exact: float
     parts: Mapping[str, float]
 
 
-def score(alike: Mapping[str, float], age: timedelta) -> Score:
-    """`alike`: 0..1 for each part that is asked for, of the four."""
-    asked = sum(WEIGHTS[part] for part in alike)
-    parts = {part: TOGETHER * WEIGHTS[part] * share / asked for part, share in alike.items() if share}
+def score(similarities: Mapping[str, float], age: timedelta) -> Score:
+    """Score a decision; `similarities` holds 0..1 for each part of the request."""
+    weight = sum(WEIGHTS[part] for part in similarities)
+    parts = {
+        part: WEIGHT_SUM * WEIGHTS[part] * share / weight for part, share in similarities.items() if share
+    }
     if parts and (recency := next((points for within, points in RECENCY if age <= within), 0)):
         parts["recency"] = recency
     exact = sum(parts.values())
-    points = floor(round(exact, 6) + 0.5)  # A half is rounded up, whichever side its last bit lies.
+    points = floor(round(exact, 6) + 0.5)  # Rounds halves up, despite floating-point error.
     return Score(points, exact, {part: round(points, 1) for part, points in parts.items()})
 
 
-def share_in_common(some: Collection[str], others: Collection[str]) -> float:
-    """Jaccard's index: what both have, of what either has."""
+def jaccard_index(some: Collection[str], others: Collection[str]) -> float:
+    """Return the Jaccard index: the size of the intersection divided by the size of the union."""
     either = {*some, *others}
     return len({*some} & {*others}) / len(either) if either else 0.0

@@ -1,10 +1,10 @@
-"""Keys like another: those that a new one may repeat, and those that a mistyped one may have meant."""
+"""Finds similar keys: possible duplicates of a new key, and corrections of a mistyped one."""
 
 from collections.abc import Mapping, Sequence
 
 from rapidfuzz import fuzz
 
-# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+# Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock
@@ -15,19 +15,19 @@ from ctxhub.core.search.engines import Scope, first_object_ids
 from ctxhub.core.search.queries import Term
 from ctxhub.core.search.spelling import find_near_words
 from ctxhub.core.search.stems import stem
-from memory.decisions.search.keys import key_words, signs_like
+from memory.decisions.search.keys import key_words, similar_signatures
 from memory.decisions.selectors.key_similarity import compare_keys
 from memory.decisions.selectors.scores import score
 from memory.decisions.sql.candidates import Branch, neighbours, read_keys
 
 SIMILAR = 3
-NEAR_ENOUGH = 60
-# How many are looked at: keys before one in their order and behind it, those that each of its signs finds,
-AROUND, SIGNED = 12, 5
-# and decisions that hold its words, all of them, or all but one of the last three.
-HOLDING, LEFT_OUT = 8, 3
-# Whoever asks for a key that is not there can wait a little longer.
-FAR_AROUND = 100
+MIN_SCORE = 60
+# Limits on candidates: keys sorted just before and after the key, and matches of each of its signatures,
+NEIGHBOURS, PER_SIGNATURE = 12, 5
+# and decisions that contain all words of the key, or all but one of the last three.
+WITH_WORDS, WORDS_OMITTED = 8, 3
+# The lookup of an unknown key may take a little longer.
+MORE_NEIGHBOURS = 100
 
 
 class Similar(TypedDict):
@@ -36,61 +36,67 @@ class Similar(TypedDict):
 
 
 def find_similar(project_id: int, key: str) -> list[Similar]:
-    """Up to three other keys that may mean what this one does: the same words in another order or form."""
+    """Return up to three other keys that may mean the same: equal words in another order or form."""
     now = clock.now()
     found = []
-    for row in read_keys(project_id, _saying_the_same(project_id, key)):
+    for row in read_keys(project_id, _same_words(project_id, key)):
         similarity = compare_keys(key, row.key)
         if row.key != key and similarity.is_same:
             found.append((score({"key": similarity.score}, now - row.updated_at), row.key))
-    found.sort(key=lambda one: (-one[0].exact, one[1]))
-    return [Similar(key=near, score=scored.points) for scored, near in found[:SIMILAR]]
+    found.sort(key=lambda pair: (-pair[0].exact, pair[1]))
+    return [Similar(key=other, score=scored.points) for scored, other in found[:SIMILAR]]
 
 
 def near_keys(project_id: int, key: str, count: int = 5) -> list[str]:
-    """Keys that a mistyped one may have meant, whatever its case, nearest first, of a bounded number."""
-    branches = with_key_like(project_id, key, _meant(project_id, key))
-    for place in dict.fromkeys((key, key.lower())):
-        branches += neighbours(project_id, place, FAR_AROUND)
-    found = [(_nearness(key, row.key), row.key) for row in read_keys(project_id, branches, ended=True)]
-    found.sort(key=lambda one: (-one[0], one[1]))
-    return [near for nearness, near in found[:count] if nearness >= NEAR_ENOUGH]
+    """Return corrections of a mistyped key, best first, in any case. Compares a bounded number of keys."""
+    branches = with_similar_key(project_id, key, _corrections(project_id, key))
+    for start in dict.fromkeys((key, key.lower())):
+        branches += neighbours(project_id, start, MORE_NEIGHBOURS)
+    rows = read_keys(project_id, branches, include_deprecated=True)
+    found = [(_correction_score(key, row.key), row.key) for row in rows]
+    found.sort(key=lambda pair: (-pair[0], pair[1]))
+    return [other for points, other in found[:count] if points >= MIN_SCORE]
 
 
-def with_key_like(
-    project_id: int, key: str, meant: Mapping[str, Sequence[str]] | None = None
+def with_similar_key(
+    project_id: int, key: str, corrections: Mapping[str, Sequence[str]] | None = None
 ) -> list[Branch]:
-    """Decisions that may have a key like it. `meant`: what its words may stand for beside themselves."""
+    """Return branches for decisions with a similar key. `corrections`: other spellings of its words."""
     words = list(dict.fromkeys(word for word, _ in key_words(key).words))
-    also = {word: [*meanings(word), *((other,) for other in (meant or {}).get(word, ()))] for word in words}
-    terms = {word: Term(((word,), *also[word])) for word in words}
-    some = [[word for word in words if word != other] for other in words[-LEFT_OUT:]]
-    scope = _decisions_of(project_id)
-    holding = [
-        first_object_ids(scope, [terms[word] for word in held], HOLDING) for held in (words, *some) if held
+    spellings = {
+        word: [*meanings(word), *((other,) for other in (corrections or {}).get(word, ()))] for word in words
+    }
+    terms = {word: Term(((word,), *spellings[word])) for word in words}
+    subsets = [words, *([word for word in words if word != omitted] for omitted in words[-WORDS_OMITTED:])]
+    scope = _scope(project_id)
+    with_words = [
+        first_object_ids(scope, [terms[word] for word in subset], WITH_WORDS) for subset in subsets if subset
     ]
-    return [*_saying_the_same(project_id, key), *holding]
+    return [*_same_words(project_id, key), *with_words]
 
 
-def _saying_the_same(project_id: int, key: str) -> list[Branch]:
-    scope = _decisions_of(project_id)
-    # One by one: of several at once PostgreSQL's index walks all there is in the scope.
-    signed = [first_object_ids([*scope, [sign]], [], SIGNED) for sign in signs_like(key)]
-    return [*neighbours(project_id, key, AROUND), *signed]
+def _same_words(project_id: int, key: str) -> list[Branch]:
+    """Return branches for keys with nearly the same words: neighbours in order, and by signature."""
+    scope = _scope(project_id)
+    # One query for each: for several at once PostgreSQL's index scans the whole scope.
+    by_signature = [
+        first_object_ids([*scope, [signature]], [], PER_SIGNATURE) for signature in similar_signatures(key)
+    ]
+    return [*neighbours(project_id, key, NEIGHBOURS), *by_signature]
 
 
-def _decisions_of(project_id: int) -> Scope:
+def _scope(project_id: int) -> Scope:
     return [[f"P{project_id}"], [kind_word("decision")]]
 
 
-def _meant(project_id: int, key: str) -> dict[str, list[str]]:
-    """What the words of a key may have been, by their stems."""
+def _corrections(project_id: int, key: str) -> dict[str, list[str]]:
+    """Return spelling corrections of the words of a key; words and corrections as stems."""
     near = find_near_words(project_id, surface_words(key))
     return {stem(word): [stem(other) for other in others] for word, others in near.items()}
 
 
-def _nearness(key: str, other: str) -> float:
-    """0..100: how much of the letters is the same, or of the words, if the keys say the same."""
+def _correction_score(key: str, other: str) -> float:
+    """Return 0..100: similarity of the letters, or that of the words if higher and the keys mean the same."""
     similarity = compare_keys(key, other)
     letters = fuzz.ratio(key.casefold(), other.casefold())
     return max(letters, 100 * similarity.score) if similarity.is_same else letters

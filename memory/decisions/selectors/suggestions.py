@@ -1,4 +1,4 @@
-"""Which decisions are like a key, a text or tags: to be read before the same is decided twice."""
+"""Suggests decisions similar to a key, a text or tags, so that nothing is decided twice."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,21 +14,21 @@ from ctxhub.core.search.selectors.questions import Search, prepare
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from memory.decisions.rows.decisions import read_decisions
 from memory.decisions.selectors.key_similarity import Similarity, compare_keys
-from memory.decisions.selectors.scores import Score, score, share_in_common
-from memory.decisions.selectors.similar_keys import with_key_like
+from memory.decisions.selectors.scores import Score, jaccard_index, score
+from memory.decisions.selectors.similar_keys import with_similar_key
 from memory.decisions.sql.candidates import Branch, CandidateRow, newest_with_tag, read_candidates
 
 COLUMNS = ("key", "score", "reason", "parts")
 WORDS_NAMED = 3
-SENTENCE = 300  # Of longer texts the words count that say most about them.
+SENTENCE = 300  # In characters. Longer texts are reduced to their most significant words.
 
-# How many are looked at; with those that a key finds no more than 200.
+# Limits on candidates; with those found by key at most 200.
 ALL_TAGS, ONE_TAG, BY_TEXT = 25, 25, 45
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What suggestions have to be like; a part that is empty does not count."""
+class Request:
+    """The request that decisions are compared with; empty parts are ignored."""
 
     key: str = ""
     tags: Sequence[str] = ()
@@ -54,58 +54,60 @@ def suggest_decisions(
     limit: int = 5,
     min_score: int = 30,
 ) -> Listing:
-    """The contract's answer: rows key, score, reason, parts; best first, active ones and drafts.
+    """Return rows key, score, reason, parts, best first; active decisions and drafts only.
 
-    A key that exists asks with its layer and tags, too, where none are said, and is not suggested itself.
+    The key of an existing decision adds its layer and tags if none are given; it is not suggested itself.
     Raises InvalidInput, with `missing`, if neither key, text nor tags are given.
     """
     limit, min_score = clean_limit(limit), clean_from_to(min_score, "min_score", 0, 100)
-    asked = _read(project_id, key, text, tags, layer)
-    found = _found(project_id, asked)
+    request = _read_request(project_id, key, text, tags, layer)
+    suggestions = _suggestions(project_id, request)
     rows = [
-        [s.row.key, s.score.points, s.reason, s.score.parts] for s in found if s.score.points >= min_score
+        [s.row.key, s.score.points, s.reason, s.score.parts]
+        for s in suggestions
+        if s.score.points >= min_score
     ]
     return Listing(COLUMNS, rows[:limit])
 
 
-# -- What is asked for -----------------------------------------------------------------------------
+# -- Request ---------------------------------------------------------------------------------------
 
 
-def _read(
+def _read_request(
     project_id: int, key: str | None, text: str | None, tags: Sequence[str] | None, layer: str | None
-) -> Asked:
+) -> Request:
     if not (key or text or tags):
         raise InvalidInput("suggest needs key, text or tags.", missing=["key", "text", "tags"])
-    asked = Asked(
+    request = Request(
         key=clean_name(key, "key") if key else "",
         text=clean_query(text, "text") if text else "",
         tags=clean_words(tags, "tags"),
         layer=clean_name(layer, "layer") if layer else "",
     )
-    if own := read_decisions(project_id, [asked.key]).get(asked.key) if asked.key else None:
-        asked = replace(asked, tags=asked.tags or own.tags, layer=asked.layer or own.layer or "")
-    words = find_vocabulary(project_id, tags=asked.tags, layers=bool(asked.layer))
-    layer = words.layer(asked.layer)[1] if asked.layer else ""
-    return replace(asked, layer=layer, tag_ids=list(words.tags.values()))
+    if own := read_decisions(project_id, [request.key]).get(request.key) if request.key else None:
+        request = replace(request, tags=request.tags or own.tags, layer=request.layer or own.layer or "")
+    vocabulary = find_vocabulary(project_id, tags=request.tags, layers=bool(request.layer))
+    layer = vocabulary.layer(request.layer)[1] if request.layer else ""
+    return replace(request, layer=layer, tag_ids=list(vocabulary.tags.values()))
 
 
 # -- Candidates ------------------------------------------------------------------------------------
 
 
-def _found(project_id: int, asked: Asked) -> list[Suggestion]:
-    search = _search(project_id, asked.text) if asked.text else None
+def _suggestions(project_id: int, request: Request) -> list[Suggestion]:
+    search = _search(project_id, request.text) if request.text else None
     passages = (
         find_candidates(search.narrowing, search.query, search.weights, BY_TEXT, 1)[0] if search else []
     )
     branches = [
-        *(with_key_like(project_id, asked.key) if asked.key else ()),
-        *_by_tags(project_id, asked),
+        *(with_similar_key(project_id, request.key) if request.key else ()),
+        *_by_tags(project_id, request),
         *_by_id(passages),
     ]
     rows = read_candidates(project_id, branches) if branches else []
     ranked = _ranked(project_id, search, passages, rows) if search else {}
-    found = [_suggestion(asked, row, ranked.get(row.id)) for row in rows if row.key != asked.key]
-    return sorted((one for one in found if one.score.parts), key=lambda one: (-one.score.exact, one.row.key))
+    found = [_suggestion(request, row, ranked.get(row.id)) for row in rows if row.key != request.key]
+    return sorted((s for s in found if s.score.parts), key=lambda s: (-s.score.exact, s.row.key))
 
 
 def _search(project_id: int, text: str) -> Search | None:
@@ -114,13 +116,13 @@ def _search(project_id: int, text: str) -> Search | None:
     return search if search and search.weights else None
 
 
-def _by_tags(project_id: int, asked: Asked) -> list[Branch]:
-    if not asked.tag_ids:
+def _by_tags(project_id: int, request: Request) -> list[Branch]:
+    if not request.tag_ids:
         return []
-    scope = [[f"P{project_id}"], [kind_word("decision")], *([tag_word(tag)] for tag in asked.tags)]
-    each = max(ONE_TAG // len(asked.tag_ids), 1)
-    singly = [newest_with_tag(tag_id, each) for tag_id in asked.tag_ids[:ONE_TAG]]
-    return [first_object_ids(scope, [], ALL_TAGS), *singly]
+    scope = [[f"P{project_id}"], [kind_word("decision")], *([tag_word(tag)] for tag in request.tags)]
+    limit = max(ONE_TAG // len(request.tag_ids), 1)
+    per_tag = [newest_with_tag(tag_id, limit) for tag_id in request.tag_ids[:ONE_TAG]]
+    return [first_object_ids(scope, [], ALL_TAGS), *per_tag]
 
 
 def _by_id(passages: Sequence[Candidate]) -> list[Branch]:
@@ -131,42 +133,42 @@ def _by_id(passages: Sequence[Candidate]) -> list[Branch]:
 def _ranked(
     project_id: int, search: Search, passages: Sequence[Candidate], rows: Sequence[CandidateRow]
 ) -> Mapping[int, Ranked]:
-    """How each answers the text, by its id: those that were found otherwise, too."""
-    known = {passage.object_id for passage in passages}
-    others = [row.id for row in rows if row.id not in known]
-    more = read_beginnings(project_id, "decision", others) if others else []
-    found = rank([*passages, *more], search.weights)
-    return {one.candidate.object_id: one for one in found}
+    """Rank all candidates for the text, by decision id, including those found by key or tags."""
+    found_ids = {passage.object_id for passage in passages}
+    other_ids = [row.id for row in rows if row.id not in found_ids]
+    others = read_beginnings(project_id, "decision", other_ids) if other_ids else []
+    ranked = rank([*passages, *others], search.weights)
+    return {result.candidate.object_id: result for result in ranked}
 
 
 # -- Scores ----------------------------------------------------------------------------------------
 
 
-def _suggestion(asked: Asked, row: CandidateRow, ranked: Ranked | None) -> Suggestion:
-    alike: dict[str, float] = {}
+def _suggestion(request: Request, row: CandidateRow, ranked: Ranked | None) -> Suggestion:
+    similarities: dict[str, float] = {}
     reasons: list[str] = []
-    if asked.tags:
-        wanted, has = {tag.casefold() for tag in asked.tags}, {tag.casefold() for tag in row.tags}
-        alike["tags"] = share_in_common(wanted, has)
-        reasons += _named("tags", [tag for tag in row.tags if tag.casefold() in wanted])
-    if asked.layer:
-        alike["layer"] = float(row.layer == asked.layer)
-        reasons += ["same layer"] if alike["layer"] else []
-    if asked.key:
-        similarity = compare_keys(asked.key, row.key)
-        alike["key"] = similarity.score
-        reasons += _said_of_key(similarity)
-    if asked.text:
-        alike["text"] = ranked.score if ranked else 0.0
-        reasons += _named("text", _telling(ranked)) if ranked else []
-    return Suggestion(row, score(alike, clock.now() - row.updated_at), "; ".join(reasons))
+    if request.tags:
+        wanted = {tag.casefold() for tag in request.tags}
+        similarities["tags"] = jaccard_index(wanted, {tag.casefold() for tag in row.tags})
+        reasons += _reason("tags", [tag for tag in row.tags if tag.casefold() in wanted])
+    if request.layer:
+        similarities["layer"] = float(row.layer == request.layer)
+        reasons += ["same layer"] if similarities["layer"] else []
+    if request.key:
+        key_similarity = compare_keys(request.key, row.key)
+        similarities["key"] = key_similarity.score
+        reasons += _key_reason(key_similarity)
+    if request.text:
+        similarities["text"] = ranked.score if ranked else 0.0
+        reasons += _reason("text", _best_words(ranked)) if ranked else []
+    return Suggestion(row, score(similarities, clock.now() - row.updated_at), "; ".join(reasons))
 
 
-def _named(part: str, names: Sequence[str]) -> list[str]:
+def _reason(part: str, names: Sequence[str]) -> list[str]:
     return [f"{part} {', '.join(names)}"] if names else []
 
 
-def _said_of_key(similarity: Similarity) -> list[str]:
+def _key_reason(similarity: Similarity) -> list[str]:
     if similarity.is_same:
         return ["key says the same"]
     if similarity.path:
@@ -174,7 +176,7 @@ def _said_of_key(similarity: Similarity) -> list[str]:
     return ["key has words in common"] if similarity.score else []
 
 
-def _telling(ranked: Ranked) -> list[str]:
-    """The words that have added most."""
+def _best_words(ranked: Ranked) -> list[str]:
+    """Return the query words that added most to the score."""
     terms = sorted(ranked.parts, key=lambda term: -ranked.parts[term])
     return list(dict.fromkeys(term.surface or " ".join(term.spellings[0]) for term in terms))[:WORDS_NAMED]

@@ -1,4 +1,4 @@
-"""Reading templates: a project's own stand before those built in."""
+"""Reads templates; a project's own override built-in ones of the same name."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ COLUMNS = ("name", "defaults", "require", "patterns", "origin")
 
 
 def find_templates(project_id: int, names: Iterable[str]) -> dict[str, Template]:
-    """The templates of these names, by folded name."""
+    """Return the templates of these names, by case-folded name."""
     wanted = {name.casefold() for name in names}
     own = template_rows.find_own_templates(project_id, sorted(wanted)) if wanted else []
     built_in = {name: template for name, template in TEMPLATES.items() if name in wanted}
@@ -21,7 +21,7 @@ def find_templates(project_id: int, names: Iterable[str]) -> dict[str, Template]
 
 
 def get_template(project_id: int, name: str) -> Template:
-    """The template of this name, or NotFound that names those there are."""
+    """Return a template. Raises NotFound, with the existing names."""
     name = clean_name(name, "name")
     if template := find_templates(project_id, [name]).get(name.casefold()):
         return template
@@ -30,7 +30,7 @@ def get_template(project_id: int, name: str) -> Template:
 
 
 def list_templates(project_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:
-    """By name: rows name, defaults, require, patterns, origin (own or built-in)."""
+    """List templates by name: rows name, defaults, require, patterns, origin (own or built-in)."""
     limit = clean_limit(limit)
     after = str(read_cursor(cursor, str)[0]) if cursor else None
     found = _page(project_id, limit + 1, after)
@@ -48,7 +48,7 @@ def list_templates(project_id: int, *, limit: int = 20, cursor: str | None = Non
 
 
 def template_item(template: Template) -> dict[str, Any]:
-    """A template as every face shows it."""
+    """Return a template as tools and REST show it."""
     return {
         "name": template.name,
         "defaults": dict(template.defaults),
@@ -59,7 +59,7 @@ def template_item(template: Template) -> dict[str, Any]:
 
 
 def open_templates(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
-    """The items behind refs; a digest says what has to be said, and no more."""
+    """Return items by name: all fields if `full`, else only the required fields."""
     found = find_templates(project_id, names)
     items = {name: template_item(found[name.casefold()]) for name in names if name.casefold() in found}
     return items if full else {name: {"require": item["require"]} for name, item in items.items()}

@@ -1,10 +1,10 @@
-"""Decisions are set, deprecated and deleted here, and nowhere else."""
+"""Sets, deprecates and deletes decisions. All writes go through here."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, NotRequired, Unpack
 
-# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+# Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock
@@ -68,17 +68,17 @@ class DeleteAnswer(TypedDict):
 def set_decision(
     *, caller: Caller, key: str, value: str | int | float, **rest: Unpack[DecisionArguments]
 ) -> SetAnswer:
-    """Create a decision or change it; what is left out stays as it is.
+    """Create a decision or change it; absent arguments stay unchanged.
 
-    A change of value or version raises the version; every change leaves a revision. With a new key comes
-    `similar`: keys that may mean what it does.
+    A new value raises the version; every change keeps the old state as a revision. For a new key the answer
+    includes `similar`: existing keys that may mean the same.
     Raises Conflict, with the current version and value, if `expected_version` does not match.
     """
     return store_decision(caller, clean_fields(caller, key=key, value=value, **rest))
 
 
 def store_decision(caller: Caller, fields: DecisionFields) -> SetAnswer:
-    """Write what `clean_fields` has made clean."""
+    """Write the result of `clean_fields`."""
     with write_transaction(caller.project_id):
         [outcome] = write_decisions(caller, [fields])
         answer = _answer(_or_raise(outcome))
@@ -88,7 +88,7 @@ def store_decision(caller: Caller, fields: DecisionFields) -> SetAnswer:
 def change_decision(
     *, caller: Caller, key: str, value: str | int | float | Unset = UNSET, **rest: Unpack[DecisionArguments]
 ) -> SetAnswer:
-    """Change a decision that exists, else raise NotFound; what is left out, its value too, stays as it is."""
+    """Change an existing decision; absent arguments, even the value, stay unchanged. Raises NotFound."""
     fields = clean_fields(caller, key=key, value=value, **rest)
     with write_transaction(caller.project_id):
         if not Decision.objects.in_project(caller.project).filter(key=fields.key).exists():
@@ -100,9 +100,9 @@ def change_decision(
 def replace_decision(
     *, caller: Caller, key: str, value: str | int | float, **rest: Unpack[DecisionArguments]
 ) -> SetAnswer:
-    """Make a decision what the arguments say and nothing else: what is left out goes back to its default."""
-    whole: DecisionArguments = {**DEFAULTS, **rest}
-    fields = clean_fields(caller, key=key, value=value, **whole)
+    """Create or replace a decision; absent arguments get their defaults."""
+    arguments: DecisionArguments = {**DEFAULTS, **rest}
+    fields = clean_fields(caller, key=key, value=value, **arguments)
     fields = replace(fields, tradeoffs=merge_object({}, if_set(fields.tradeoffs, {})))
     with write_transaction(caller.project_id):
         if old := read_decisions(caller.project_id, [fields.key]).get(fields.key):
@@ -113,11 +113,11 @@ def replace_decision(
 
 
 def set_decision_batch(*, caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
-    """Set up to 50 decisions in a number of statements that does not grow with them.
+    """Set up to 50 decisions; the number of SQL statements does not depend on how many.
 
-    An item is the arguments of `set_decision`, or the error with which a face has refused it already.
-    `atomic`: all or nothing, the error naming the `index`; otherwise what can be done is done, and each
-    result says how it went.
+    An item is the arguments of `set_decision`, or the error with which REST or MCP has already refused it.
+    `atomic`: all or nothing, and the error names the `index`; otherwise valid items are written, and each
+    item has its own result.
     """
     return write_batch(
         caller,
@@ -130,7 +130,7 @@ def set_decision_batch(*, caller: Caller, items: Items, atomic: bool = True) -> 
 
 
 def quick_set_decision(*, caller: Caller, key: str, value: str | int | float) -> QuickSetAnswer:
-    """Set a decision, with layer, tags and scope from its key; on an existing key only the value changes."""
+    """Set a decision; a new one gets layer, tags and scope inferred from its key."""
     fields = clean_fields(caller, key=key, value=value)
     inferred = Inferred(layer=None, tags=[], scope=None)
     with write_transaction(caller.project_id):
@@ -146,9 +146,9 @@ def quick_set_decision(*, caller: Caller, key: str, value: str | int | float) ->
 def deprecate_decision(
     *, caller: Caller, key: str, reason: str | None | Unset = UNSET, superseded_by: str | None | Unset = UNSET
 ) -> DeprecateAnswer:
-    """End a decision, saying why and, perhaps, which one stands in its place.
+    """Deprecate a decision, with an optional reason and successor.
 
-    Raises NotFound if either key is unknown, Conflict if the decision would come to supersede itself.
+    Raises NotFound if either key is unknown, Conflict if the decision would supersede itself.
     """
     key = clean_key(key)
     reason = reason if isinstance(reason, Unset) else clean_text(reason, "reason", caller)
@@ -158,7 +158,7 @@ def deprecate_decision(
         old = read_decisions(caller.project_id, [key]).get(key)
         if old is None:
             raise unknown_key(key)
-        successor = _heir(caller, key, successor_key) if successor_key else None
+        successor = _successor(caller, key, successor_key) if successor_key else None
         new = replace(old, status=DecisionStatus.DEPRECATED, reason=if_set(reason, old.reason))
         if superseded_by is not UNSET:
             new = replace(
@@ -180,7 +180,7 @@ def deprecate_decision(
 
 
 def delete_decision(*, caller: Caller, key: str, expected_version: str | Unset = UNSET) -> DeleteAnswer:
-    """Remove a decision with its history, as for a secret that slipped in; what happened stays in the log.
+    """Delete a decision with its history, for example one that holds a secret. The event log stays.
 
     Raises Conflict if `expected_version` does not match.
     """
@@ -204,17 +204,17 @@ def unknown_key(key: str, similar: Sequence[str] = ()) -> NotFound:
     )
 
 
-# -- Pieces ----------------------------------------------------------------------------------------
+# -- Helpers ---------------------------------------------------------------------------------------
 
 
-def _heir(caller: Caller, key: str, successor_key: str) -> Decision:
-    """The decision that takes over; raises NotFound, or Conflict where following it leads back to `key`."""
+def _successor(caller: Caller, key: str, successor_key: str) -> Decision:
+    """Return the successor. Raises NotFound, or Conflict if its chain of successors leads back to `key`."""
     if successor_key == key:
         raise Conflict(f"{key!r} cannot supersede itself.", hint="Name another key, or leave it out.")
     successor = Decision.objects.in_project(caller.project).filter(key=successor_key).first()
     if successor is None:
         raise unknown_key(successor_key)
-    # One statement for the whole chain: UNION drops repeats, so an old circle ends it too.
+    # One statement reads the whole chain. UNION drops duplicates, so an existing cycle ends it, too.
     chain = superseding_keys(successor.pk)
     if key in chain:
         raise Conflict(
@@ -236,7 +236,7 @@ def _or_raise(outcome: DecisionChange | CtxhubError) -> DecisionChange:
 
 
 def _with_similar(caller: Caller, answer: SetAnswer) -> SetAnswer:
-    """A new key with those it may repeat, for whoever may read; looked for when others may write again."""
+    """Add `similar` for a new key if the caller may read. Runs after the write lock is released."""
     if answer["result"] != "created" or not caller.may(READ):
         return answer
     similar = find_similar(caller.project_id, answer["key"])

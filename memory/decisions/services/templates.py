@@ -1,10 +1,10 @@
-"""Templates are set, deleted and used here, and nowhere else."""
+"""Sets, deletes and applies templates. All writes go through here."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
-# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+# Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock
@@ -41,9 +41,9 @@ class DeleteAnswer(TypedDict):
 
 
 def set_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArguments]) -> TemplateAnswer:
-    """Make a template or change it; what is left out stays as it is.
+    """Create a template or change it; absent arguments stay unchanged.
 
-    One of a built-in's name begins as that does, and takes its place in this project.
+    A template named like a built-in one starts with its fields and overrides it in this project.
     """
     fields = clean_template(caller, name=name, **rest)
     with write_transaction(caller.project_id):
@@ -51,7 +51,7 @@ def set_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArguments]
 
 
 def change_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArguments]) -> TemplateAnswer:
-    """Change a template that there is, built-in or own, else raise NotFound."""
+    """Change an existing template, built-in or the project's own. Raises NotFound."""
     fields = clean_template(caller, name=name, **rest)
     with write_transaction(caller.project_id):
         get_template(caller.project_id, fields.name)
@@ -59,13 +59,13 @@ def change_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArgumen
 
 
 def replace_template(*, caller: Caller, name: str, **rest: Unpack[TemplateArguments]) -> TemplateAnswer:
-    """Make a template what the arguments say and nothing else."""
-    whole: TemplateArguments = {"defaults": None, "require": None, "patterns": None, **rest}
-    return set_template(caller=caller, name=name, **whole)
+    """Create or replace a template; absent arguments are cleared."""
+    arguments: TemplateArguments = {"defaults": None, "require": None, "patterns": None, **rest}
+    return set_template(caller=caller, name=name, **arguments)
 
 
 def delete_template(*, caller: Caller, name: str) -> DeleteAnswer:
-    """Remove a project's own template; one built in comes to light again. Decisions keep what they have."""
+    """Delete a project's own template; it no longer overrides a built-in one. Decisions are unchanged."""
     with write_transaction(caller.project_id):
         own = find_own_template(caller.project_id, clean_name(name, "name"))
         if own is None:
@@ -80,20 +80,20 @@ def delete_template(*, caller: Caller, name: str) -> DeleteAnswer:
 def set_from_template(
     *, caller: Caller, name: str, key: str, value: str | int | float, **rest: Unpack[DecisionArguments]
 ) -> SetAnswer:
-    """Set a decision with a template's defaults, if it says what the template demands.
+    """Set a decision with a template's defaults.
 
-    What the caller says stands before the defaults; its tags are added to them.
-    Raises NotFound for an unknown template, InvalidInput with `missing` for what is not said.
+    The caller's arguments override the defaults; tags and metadata of both are combined.
+    Raises NotFound for an unknown template, InvalidInput with `missing` for required fields that are empty.
     """
     template = get_template(caller.project_id, name)
-    arguments = with_defaults(_usable(caller, template, rest.get("layer", UNSET)), rest)
+    arguments = with_defaults(_with_valid_defaults(caller, template, rest.get("layer", UNSET)), rest)
     fields = clean_fields(caller, key=key, value=value, **arguments)
     check_required(template, {**arguments, "key": key, "value": value})
     return store_decision(caller, fields)
 
 
-def _usable(caller: Caller, template: Template, layer: str | None | Unset) -> Template:
-    """The template with clean defaults; a built-in one without a layer that the project does not have."""
+def _with_valid_defaults(caller: Caller, template: Template, layer: str | None | Unset) -> Template:
+    """Validate the defaults; drop a built-in template's layer if the project does not have it."""
     defaults = clean_defaults(template.defaults, caller)
     if template.origin == BUILT_IN and layer is UNSET:
         defaults = _without_unknown_layer(defaults, find_vocabulary(caller.project_id, layers=True))
@@ -104,13 +104,13 @@ def _store(caller: Caller, fields: TemplateFields) -> TemplateAnswer:
     project_id = caller.project_id
     own = find_own_template(project_id, fields.name)
     base = own or TEMPLATES.get(fields.name.casefold()) or Template(fields.name)
-    layers = find_vocabulary(project_id, layers=True)
+    vocabulary = find_vocabulary(project_id, layers=True)
     if isinstance(fields.defaults, Unset):
-        defaults = dict(base.defaults) if own else _without_unknown_layer(base.defaults, layers)
+        defaults = dict(base.defaults) if own else _without_unknown_layer(base.defaults, vocabulary)
     else:
         defaults = dict(fields.defaults)
         if layer := defaults.get("layer"):
-            defaults["layer"] = layers.layer(layer)[1]
+            defaults["layer"] = vocabulary.layer(layer)[1]
     at = clock.now()
     new = TemplateRow(
         id=own.id if own else 0,
@@ -133,5 +133,6 @@ def _store(caller: Caller, fields: TemplateFields) -> TemplateAnswer:
     return {"name": new.name, "result": "updated" if own else "created"}
 
 
-def _without_unknown_layer(defaults: Mapping[str, Any], layers: Vocabulary) -> dict[str, Any]:
-    return {n: said for n, said in defaults.items() if n != "layer" or said.casefold() in layers.layers}
+def _without_unknown_layer(defaults: Mapping[str, Any], vocabulary: Vocabulary) -> dict[str, Any]:
+    layers = vocabulary.layers
+    return {name: value for name, value in defaults.items() if name != "layer" or value.casefold() in layers}

@@ -19,7 +19,7 @@ from memory.decisions.sql.writes import touch_links, upsert_decisions, write_lin
 
 
 def write_decisions(caller: Caller, items: Sequence[DecisionFields]) -> list[DecisionChange | CtxhubError]:
-    """Write the items, in as many rounds as the most repeated key comes; an error for each that cannot be."""
+    """Write the items; one change or error for each. A key that occurs n times takes n rounds."""
     outcomes: dict[int, DecisionChange | CtxhubError] = {}
     waiting = dict(enumerate(items))
     at = clock.now()
@@ -36,9 +36,9 @@ def write_decisions(caller: Caller, items: Sequence[DecisionFields]) -> list[Dec
 def _write_round(
     caller: Caller, items: Sequence[DecisionFields], at: datetime
 ) -> list[DecisionChange | CtxhubError]:
-    """Each item has a microsecond of its own: who reads on from one's event gets the next, and no other."""
+    """Write items with different keys, each a microsecond later, so that event cursors keep their order."""
     stored = read_decisions(caller.project_id, [fields.key for fields in items])
-    words = find_vocabulary(
+    vocabulary = find_vocabulary(
         caller.project_id,
         agent=caller.agent,
         tags=[tag for fields in items for tag in if_set(fields.tags, ())],
@@ -48,33 +48,33 @@ def _write_round(
     outcomes: list[DecisionChange | CtxhubError] = []
     for index, fields in enumerate(_with_new_versions(caller, items, stored)):
         try:
-            outcomes.append(_change(caller, fields, stored.get(fields.key), words, _later(at, index)))
+            outcomes.append(_change(caller, fields, stored.get(fields.key), vocabulary, _later(at, index)))
         except CtxhubError as error:
             outcomes.append(error)
     changes = [o for o in outcomes if isinstance(o, Change) and (o.old is None or o.changed)]
-    ids = store_changes(caller, changes, words, at) if changes else {}
+    ids = store_changes(caller, changes, vocabulary, at) if changes else {}
     return [_with_id(o, ids) if isinstance(o, Change) else o for o in outcomes]
 
 
 def _change(
-    caller: Caller, fields: DecisionFields, old: DecisionRow | None, words: Vocabulary, at: datetime
+    caller: Caller, fields: DecisionFields, old: DecisionRow | None, vocabulary: Vocabulary, at: datetime
 ) -> DecisionChange:
-    """What `fields` change of a decision, signed where they change anything."""
-    new = decide(fields, old, words, caller.agent, at)
+    """Return the change that `fields` make; an actual change of an old row sets author and time."""
+    new = decide(fields, old, vocabulary, caller.agent, at)
     change = HISTORY.change(old, new)
     if old is not None and change.changed:
         return HISTORY.change(old, replace(new, agent=caller.agent, updated_at=at))
     return change
 
 
-def _later(at: datetime, places: int) -> datetime:
-    return at + timedelta(microseconds=places)
+def _later(at: datetime, microseconds: int) -> datetime:
+    return at + timedelta(microseconds=microseconds)
 
 
 def _with_new_versions(
     caller: Caller, items: Sequence[DecisionFields], stored: Mapping[str, DecisionRow]
 ) -> list[DecisionFields]:
-    """A version that an older revision has counts as not said: what was read of it must not match again."""
+    """Ignore versions that an older revision has: a stale `expected_version` must not match again."""
     asked = {
         (stored[fields.key].id, fields.version)
         for fields in items
@@ -90,44 +90,44 @@ def _with_new_versions(
 
 
 def store_changes(
-    caller: Caller, changes: Sequence[DecisionChange], words: Vocabulary, at: datetime
+    caller: Caller, changes: Sequence[DecisionChange], vocabulary: Vocabulary, at: datetime
 ) -> dict[str, int]:
-    """Write the rows, their links, revisions and events; the ids by key."""
+    """Write the rows, their links, revisions and events. Returns the ids by key."""
     register_words(
-        words,
+        vocabulary,
         caller=caller,
-        tags=[tag for change in changes if _touches(change, "tags") for tag in change.row.tags],
-        scopes=[scope for change in changes if _touches(change, "scopes") for scope in change.row.scopes],
+        tags=[tag for change in changes if _is_written(change, "tags") for tag in change.row.tags],
+        scopes=[scope for change in changes if _is_written(change, "scopes") for scope in change.row.scopes],
         at=at,
     )
-    ids = upsert_decisions(caller.project_id, [replace(c.row, agent_id=words.agent_id) for c in changes])
+    ids = upsert_decisions(caller.project_id, [replace(c.row, agent_id=vocabulary.agent_id) for c in changes])
     moments = {ids[change.row.key]: change.row.updated_at for change in changes}
     for name, links in DECISIONS.links.items():
         wanted = {
-            ids[change.row.key]: [words.word_id(name, word) for word in getattr(change.row, name)]
+            ids[change.row.key]: [vocabulary.word_id(name, word) for word in getattr(change.row, name)]
             for change in changes
-            if _touches(change, name)
+            if _is_written(change, name)
         }
-        kept = [c.row.id for c in changes if not _touches(c, name) and getattr(c.row, name)]
+        kept = [c.row.id for c in changes if not _is_written(c, name) and getattr(c.row, name)]
         write_links(links, caller.project_id, wanted, {c.old.id for c in changes if c.old}, moments)
         touch_links(links, kept)
-    stored = [HISTORY.change(change.old, _as_stored(change.row, ids, words)) for change in changes]
-    HISTORY.record(project_id=caller.project_id, agent_id=words.agent_id, changes=stored, at=at)
+    stored = [HISTORY.change(change.old, _as_stored(change.row, ids, vocabulary)) for change in changes]
+    HISTORY.record(project_id=caller.project_id, agent_id=vocabulary.agent_id, changes=stored, at=at)
     return ids
 
 
-def _touches(change: DecisionChange, name: str) -> bool:
-    """Whether the field has to be written: it differs, or everything is new."""
+def _is_written(change: DecisionChange, name: str) -> bool:
+    """Whether the field has to be written: it changed, or the row is new."""
     return change.old is None or name in change.changed
 
 
-def _as_stored(row: DecisionRow, ids: Mapping[str, int], words: Vocabulary) -> DecisionRow:
+def _as_stored(row: DecisionRow, ids: Mapping[str, int], vocabulary: Vocabulary) -> DecisionRow:
     return replace(
         row,
         id=ids[row.key],
-        agent_id=words.agent_id,
-        tags=[words.spelled("tag", tag) for tag in row.tags],
-        scopes=[words.spelled("scope", scope) for scope in row.scopes],
+        agent_id=vocabulary.agent_id,
+        tags=[vocabulary.spelled("tag", tag) for tag in row.tags],
+        scopes=[vocabulary.spelled("scope", scope) for scope in row.scopes],
     )
 
 

@@ -1,4 +1,4 @@
-"""Decisions that may be like another: a bounded number of them, each found by an index."""
+"""Reads candidates for similar decisions: a bounded number, each found through an index."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from memory.decisions.models.decision import DecisionStatus
 from memory.decisions.rows.decisions import DECISIONS
 
 Branch = tuple[str, Sequence[Any]]
-"""A statement that gives the `id`s of some decisions, with its values."""
+"""A SELECT that returns the `id`s of some decisions, and its parameters."""
 
-LIVING = f"AND d.status <> {DecisionStatus.DEPRECATED.value}"
+NOT_DEPRECATED = f"AND d.status <> {DecisionStatus.DEPRECATED.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,12 @@ class CandidateRow:
 
 
 def neighbours(project_id: int, key: str, limit: int) -> list[Branch]:
-    """The keys before and behind this one in their order: those of one path stand together."""
+    """Return branches for the keys just before and after this one; keys with one path sort together."""
     statement = "SELECT id FROM memory_decision WHERE project_id = %s AND key {} %s ORDER BY key {} LIMIT %s"
-    return [(statement.format(*way), [project_id, key, limit]) for way in (("<", "DESC"), (">", "ASC"))]
+    return [
+        (statement.format(*direction), [project_id, key, limit])
+        for direction in (("<", "DESC"), (">", "ASC"))
+    ]
 
 
 def newest_with_tag(tag_id: int, limit: int) -> Branch:
@@ -38,29 +41,32 @@ def newest_with_tag(tag_id: int, limit: int) -> Branch:
     )
 
 
-def read_keys(project_id: int, branches: Sequence[Branch], *, ended: bool = False) -> list[CandidateRow]:
-    """Key and time of each that is not deprecated, or of all."""
-    return _read(project_id, branches, "d.id, d.key, d.updated_at", "", "" if ended else LIVING)
+def read_keys(
+    project_id: int, branches: Sequence[Branch], *, include_deprecated: bool = False
+) -> list[CandidateRow]:
+    """Read key and update time of the candidates."""
+    condition = "" if include_deprecated else NOT_DEPRECATED
+    return _read(project_id, branches, "d.id, d.key, d.updated_at", "", condition)
 
 
 def read_candidates(project_id: int, branches: Sequence[Branch]) -> list[CandidateRow]:
-    """With layer and tags."""
+    """Read the candidates that are not deprecated, with layer and tags."""
     tags = f"""
         (SELECT {sql.json_list("w.name")} FROM memory_decisiontag x JOIN core_tag w ON w.id = x.tag_id
         WHERE x.decision_id = d.id)"""  # noqa: S608
     layer = "LEFT JOIN core_layer l ON l.id = d.layer_id"
-    return _read(project_id, branches, f"d.id, d.key, d.updated_at, l.name, {tags}", layer, LIVING)
+    return _read(project_id, branches, f"d.id, d.key, d.updated_at, l.name, {tags}", layer, NOT_DEPRECATED)
 
 
 def _read(
-    project_id: int, branches: Sequence[Branch], columns: str, joined: str, also: str
+    project_id: int, branches: Sequence[Branch], columns: str, join: str, condition: str
 ) -> list[CandidateRow]:
     found = " UNION ".join(f"SELECT id FROM ({statement}) arm" for statement, _ in branches)  # noqa: S608
     rows = sql.rows(
         f"""
         WITH found AS MATERIALIZED ({found})
-        SELECT {columns} FROM found CROSS JOIN memory_decision d {joined}
-        WHERE d.id = found.id AND d.project_id = %s {also}""",  # noqa: S608
+        SELECT {columns} FROM found CROSS JOIN memory_decision d {join}
+        WHERE d.id = found.id AND d.project_id = %s {condition}""",  # noqa: S608
         [*(value for _, values in branches for value in values), project_id],
     )
     return [CandidateRow(row[0], row[1], sql.read_time(row[2]), *(_layer_and_tags(row[3:]))) for row in rows]

@@ -1,4 +1,4 @@
-"""The numbers that decisions hold and have held, each at the moment it was written."""
+"""Reads the current and past numeric values of decisions, with the time each was written."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,8 +11,8 @@ from ctxhub.core.kit.inputs import NAME_LENGTH
 from ctxhub.core.kit.pages import Condition
 from memory.decisions.models.decision import typed_value
 
-# What stands now comes after all that it was.
-_LAST_PLACE = 2**63 - 1
+# Sorts the current value after all revisions.
+_CURRENT_PLACE = 2**63 - 1
 
 
 class Measurement(NamedTuple):
@@ -23,14 +23,14 @@ class Measurement(NamedTuple):
 def read_measurements(
     conditions: Sequence[Condition], when: Sequence[Condition], at_most: int
 ) -> list[Measurement]:
-    """The newest first. `conditions` are on the decision `d`, `when` on the moment `m.at`.
+    """Return up to `at_most` measurements, newest first.
 
-    A revision that a change of something else left has the version of the one before it: its number was
-    measured there, once.
+    `conditions` filter the decision `d`, `when` the time `m.at`. A revision with the same version as the one
+    before it records a change of another field: its number is counted once, at the first of them.
     """
     where = " AND ".join(text for text, _ in conditions)
     moments = "".join(f" AND {text}" for text, _ in when)
-    values = [value for _, given in (*conditions, *when) for value in given]
+    parameters = [value for _, values in (*conditions, *when) for value in values]
     found = sql.rows(
         f"""
         WITH chosen AS MATERIALIZED (
@@ -40,7 +40,7 @@ def read_measurements(
             FROM chosen c CROSS JOIN memory_decisionrevision r
             WHERE r.decision_id = c.id AND r.number IS NOT NULL
             UNION ALL
-            SELECT d.id, {_LAST_PLACE}, d.version, d.value, d.value_type, d.updated_at
+            SELECT d.id, {_CURRENT_PLACE}, d.version, d.value, d.value_type, d.updated_at
             FROM chosen c CROSS JOIN memory_decision d WHERE d.id = c.id AND d.number IS NOT NULL),
         measured AS (
             SELECT s.*, lag(s.version) OVER (PARTITION BY s.decision_id ORDER BY s.place) AS before
@@ -48,7 +48,7 @@ def read_measurements(
         SELECT m.at, m.value, m.value_type FROM measured m
         WHERE (m.before IS NULL OR m.before <> m.version){moments}
         ORDER BY m.at DESC, m.decision_id DESC, m.place DESC LIMIT %s""",  # noqa: S608
-        [*values, at_most],
+        [*parameters, at_most],
     )
     return [Measurement(sql.read_time(at), _number(text, kind)) for at, text, kind in found]
 
@@ -56,27 +56,27 @@ def read_measurements(
 def has_decisions(conditions: Sequence[Condition]) -> bool:
     where = " AND ".join(text for text, _ in conditions)
     statement = f"SELECT 1 FROM memory_decision d WHERE {where} LIMIT 1"  # noqa: S608
-    return bool(sql.rows(statement, [value for _, given in conditions for value in given]))
+    return bool(sql.rows(statement, [value for _, values in conditions for value in values]))
 
 
 def key_like(pattern: str) -> list[Condition]:
-    """Keys that match a glob as a whole, `*` standing for anything; those of its beginning, by an index."""
-    beginning = pattern.partition("*")[0]
-    if beginning == pattern:
+    """Return conditions for keys that match a glob (`*`: any text). Its literal prefix uses an index."""
+    prefix = pattern.partition("*")[0]
+    if prefix == pattern:
         return [("d.key = %s", [pattern])]
     if connection.vendor == "postgresql":
         escaped = pattern.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_").replace("*", "%")
-        return [("d.key LIKE %s", [escaped])]  # memory_decision_by_prefix serves it.
+        return [("d.key LIKE %s", [escaped])]  # Served by the index memory_decision_by_prefix.
     globbed = pattern.replace("[", "[[]").replace("?", "[?]")
     conditions: list[Condition] = [("d.key GLOB %s", [globbed])]
-    if beginning:
-        conditions += [("d.key >= %s", [beginning]), ("d.key < %s", [_behind(beginning)])]
+    if prefix:
+        conditions += [("d.key >= %s", [prefix]), ("d.key < %s", [_prefix_end(prefix)])]
     return conditions
 
 
-def _behind(beginning: str) -> str:
-    """A text greater than every key that begins so: it goes on with the last character there is."""
-    return beginning + "\U0010ffff" * NAME_LENGTH
+def _prefix_end(prefix: str) -> str:
+    """Return a text greater than every key with the prefix, padded with the last Unicode character."""
+    return prefix + "\U0010ffff" * NAME_LENGTH
 
 
 def _number(text: Any, kind: int) -> int | float:

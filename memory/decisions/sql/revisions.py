@@ -1,4 +1,4 @@
-"""What decisions were, row by row, each with what it became."""
+"""Reads revisions of decisions, each with the state after it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,15 +7,15 @@ from typing import Any
 from ctxhub.core.kit import sql
 from memory.decisions.rows.decisions import DecisionRow
 
-# What of a decision is text, beside its value; a revision keeps it in `data`.
+# The fields with text besides the value; a revision stores them in `data`.
 TEXTS = ("rationale", "alternatives", "tradeoffs", "metadata", "reason")
 
 States = Mapping[int, tuple[DecisionRow, DecisionRow]]
-"""By the ids of revisions: what each decision was, and its texts after the change."""
+"""By revision id: the decision before the change, and the same row with its texts after it."""
 
 
 def read_revisions(project_id: int, ids: Sequence[int]) -> States:
-    """The texts after a change are those of the next revision, or else of the decision itself."""
+    """Read revisions; the texts after a change come from the next revision, or from the decision itself."""
     where, values = sql.by_ids("r", project_id, ids)
     rows = sql.rows(
         f"""
@@ -41,7 +41,7 @@ def _states(
     row_id: int, key: str, value: str, value_type: int, version: str, status: int, agent_id: int, *rest: Any
 ) -> tuple[DecisionRow, DecisionRow]:
     at, data, next_value, next_data, now_value, *now_texts = rest
-    moment = sql.read_time(at)
+    written_at = sql.read_time(at)
     was = DecisionRow(
         id=row_id,
         key=key,
@@ -51,8 +51,8 @@ def _states(
         status=status,
         agent="",
         agent_id=agent_id,
-        created_at=moment,
-        updated_at=moment,
+        created_at=written_at,
+        updated_at=written_at,
     )
     named = dict(zip(TEXTS, now_texts, strict=True))
     texts = {name: sql.read_json(named[name]) for name in ("alternatives", "tradeoffs", "metadata")}
@@ -63,6 +63,6 @@ def _states(
 
 
 def _kept(data: Any) -> dict[str, Any]:
-    """What a revision says beside its columns; what it leaves out was empty."""
-    said = sql.read_json(data)
-    return {name: said[name] for name in (*TEXTS, "tags", "layer") if name in said}
+    """Return the fields that a revision keeps in `data`; absent ones were empty."""
+    fields = sql.read_json(data)
+    return {name: fields[name] for name in (*TEXTS, "tags", "layer") if name in fields}

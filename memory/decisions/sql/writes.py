@@ -1,4 +1,4 @@
-"""Decisions written: many at once, each table in one statement."""
+"""Writes decisions in bulk, with one statement per table."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -7,13 +7,13 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.pages import Links
 from memory.decisions.rows.decisions import DECISIONS, DecisionRow
 
-_KEPT = ("project_id", "key", "created_at")
+_NOT_UPDATED = ("project_id", "key", "created_at")
 
 
 def upsert_decisions(project_id: int, decisions: Sequence[DecisionRow]) -> dict[str, int]:
-    """Write all rows at once; the ids by key. Tags and scopes are written by `write_links`."""
+    """Insert or update all rows. Returns the ids by key. `write_links` writes tags and scopes."""
     changes = ", ".join(
-        f"{column} = excluded.{column}" for column in DECISIONS.columns if column not in _KEPT
+        f"{column} = excluded.{column}" for column in DECISIONS.columns if column not in _NOT_UPDATED
     )
     written = sql.insert(
         "memory_decision",
@@ -31,7 +31,7 @@ def write_links(
     existed: Collection[int],
     moments: Mapping[int, datetime],
 ) -> None:
-    """Make each decision's words exactly the wanted ones; only those that existed can have had others."""
+    """Replace the tags or scopes of decisions; only those in `existed` have old links to delete."""
     if old := [decision for decision in wanted if decision in existed]:
         sql.execute(f"DELETE FROM {links.table} WHERE decision_id IN ({sql.marks(old)})", old)  # noqa: S608
     if records := [
@@ -43,7 +43,7 @@ def write_links(
 
 
 def touch_links(links: Links, decision_ids: Sequence[int], at: datetime | None = None) -> None:
-    """Keep the copy of `updated_at` on links that stay as they are: `at`, or each decision's own."""
+    """Update the copy of `updated_at` on unchanged links to `at`, or to the decision's own time."""
     if decision_ids:
         own = f"(SELECT d.updated_at FROM memory_decision d WHERE d.id = {links.table}.decision_id)"  # noqa: S608
         moment, values = ("%s", [sql.stored_time(at)]) if at else (own, [])
@@ -54,7 +54,7 @@ def touch_links(links: Links, decision_ids: Sequence[int], at: datetime | None =
 
 
 def insert_revisions(project_id: int, decisions: Iterable[DecisionRow]) -> dict[int, int]:
-    """Keep what each decision was; the ids of the revisions, by those of the decisions."""
+    """Store each decision as a revision. Returns the revision ids by decision id."""
     rows = sql.insert(
         "memory_decisionrevision",
         (

@@ -1,8 +1,8 @@
-"""The tool `decision`: versioned decisions and why they were taken."""
+"""The actions of the tool `decision`: versioned decisions and the reasons for them."""
 
 from typing import Annotated, Any, NotRequired, Unpack
 
-# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+# Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.hub.readings import Opened, Reading, clean_asked

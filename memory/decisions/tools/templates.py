@@ -1,4 +1,4 @@
-"""Templates, as actions of the tool `decision`: what decisions of one kind have in common."""
+"""The template actions of the tool `decision`."""
 
 from typing import Unpack
 
