@@ -434,8 +434,8 @@ def test_deprecating_asks_why_and_what_stands_instead(
     )
 
 
-@pytest.mark.parametrize("heir", ["nosuch", KEY])
-def test_an_impossible_heir_stands_on_the_form(
+@pytest.mark.parametrize("successor", ["nosuch", KEY])
+def test_an_impossible_successor_stands_on_the_form(
     successor: str, client: Client, ada: Caller, decided: DecisionRow
 ) -> None:
     page = client.post(f"{LIST}{decided.id}/deprecate/", {"confirmed": "yes", "superseded_by": successor})
