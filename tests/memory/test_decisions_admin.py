@@ -137,7 +137,7 @@ def test_a_new_decision_that_may_be_there_already_is_pointed_out(
 ) -> None:
     form = {"key": "auth/api/method", "value": "x", "kind": "text", "status": "active", "seen_revision": 0}
     page = client.post(f"{LIST}add/", form, follow=True).content.decode()
-    assert f"Perhaps the same is decided already, as {KEY}." in page
+    assert f"There may already be a decision on this: {KEY}." in page
 
 
 def test_a_row_tells_its_story(client: Client, decided: DecisionRow) -> None:
@@ -464,10 +464,10 @@ def test_a_deprecated_decision_is_revived_by_its_status(
 
 def test_a_decision_is_not_ended_by_its_form(client: Client, ada: Caller, decided: DecisionRow) -> None:
     page = save(client, decided, {**form_of(client, decided), "status": "deprecated"})
-    assert "A decision is ended by Deprecate, on its page: it asks why." in page
+    assert "To end a decision, use Deprecate on its page. It asks for the reason." in page
     assert read(ada) == decided
     form = {"key": "new", "value": "x", "kind": "text", "status": "deprecated", "seen_revision": 0}
-    assert "it asks why" in client.post(f"{LIST}add/", form).content.decode()
+    assert "It asks for the reason." in client.post(f"{LIST}add/", form).content.decode()
     assert find_decision(ada.project_id, "new") is None
 
 

@@ -1,4 +1,4 @@
-"""What else was thought of, as lines that people read and write: `Sessions | one more thing to share`."""
+"""Converts alternatives to and from the lines that people edit: `Sessions | one more thing to share`."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ BAR = " | "
 
 
 def line_of(alternative: Any) -> str:
-    """A text, or an option with why it was not taken, on one line."""
+    """Return one line for an alternative: a text, or an option and the reason against it."""
     if not isinstance(alternative, dict):
         return one_line(str(alternative))
     why_not = alternative.get("why_not")

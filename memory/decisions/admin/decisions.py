@@ -1,4 +1,4 @@
-"""Decisions: to be found, read with their reasons and history, changed, deprecated."""
+"""Admin pages of decisions: list, read with reasons and history, add, change, deprecate, delete."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from memory.decisions.admin.history import (
     current_version,
     last_revision_id,
     steps,
-    version_seen,
+    version_at,
 )
 from memory.decisions.inputs.decisions import clean_key
 from memory.decisions.models.decision import Decision
@@ -71,7 +71,7 @@ class DecisionAdmin(NounAdmin):
     # -- Finding -----------------------------------------------------------------------------------
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Decision]:
-        """Without the long texts: a list shows how a value begins, a page reads the whole row by itself."""
+        """Defer the long texts: lists show the beginning of the value; the page of a row reads all of it."""
         rows: QuerySet[Decision] = super().get_queryset(request)
         long = ("value", "rationale", "alternatives", "tradeoffs", "metadata", "paths", "reason")
         return (
@@ -107,7 +107,7 @@ class DecisionAdmin(NounAdmin):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Its versions; the log only tells that there are some."""
+        """Show the versions of the decision instead of Django's log entries."""
         decision = self.get_object(request, unquote(object_id))
         return self.missing(request, object_id) if decision is None else self._history(request, decision)
 
@@ -147,36 +147,36 @@ class DecisionAdmin(NounAdmin):
             row = _row_of(obj)
             form.last_revision = last_revision_id(obj.project_id, row)
             form.standing = form.seen = current_version(row)
-            told = request.POST.get("seen_revision", "")
-            if told.isdecimal() and int(told) < form.last_revision:
-                form.seen = version_seen(obj.project_id, row, int(told))
+            seen_id = request.POST.get("seen_revision", "")
+            if seen_id.isdecimal() and int(seen_id) < form.last_revision:
+                form.seen = version_at(obj.project_id, row, int(seen_id))
         return form
 
     def add_row(self, request: HttpRequest, row: Decision, form: Any) -> int:
-        values = form.arguments()
-        if find_decision(person().project_id, key := clean_key(values["key"])):
+        arguments = form.arguments()
+        if find_decision(person().project_id, key := clean_key(arguments["key"])):
             raise Conflict(f"There is a decision {key!r} already: open it, and change it there.")
-        return self._set(request, values)
+        return self._set(request, arguments)
 
     def change_row(self, request: HttpRequest, row: Decision, form: Any) -> None:
         version = form.standing.state["version"]
         self._set(request, {**form.arguments(), "key": row.key, "expected_version": version})
 
-    def _set(self, request: HttpRequest, values: Mapping[str, Any]) -> int:
-        answer = set_decision(caller=person(), **values)
+    def _set(self, request: HttpRequest, arguments: Mapping[str, Any]) -> int:
+        answer = set_decision(caller=person(), **arguments)
         if "hint" in answer:
             messages.warning(request, answer["hint"])
-        if similar := [near["key"] for near in answer.get("similar", ())]:
-            messages.warning(request, f"Perhaps the same is decided already, as {', '.join(similar)}.")
+        if similar := [other["key"] for other in answer.get("similar", ())]:
+            messages.warning(request, f"There may already be a decision on this: {', '.join(similar)}.")
         return answer["id"]
 
     def delete_model(self, request: HttpRequest, obj: Decision) -> None:
         delete_decision(caller=person(), key=obj.key)
 
     def named_with_all_it_takes(self, row: Decision) -> str:
-        return f"{row.key}, with all its versions. That there was such a decision stays in the log."
+        return f"{row.key}, with all its versions. The log keeps a record that this decision existed."
 
-    # -- Deprecated --------------------------------------------------------------------------------
+    # -- Deprecation -------------------------------------------------------------------------------
 
     @row_action("Deprecate the selected decisions", template="ctxhub/deprecate.html", form=DeprecateForm)
     def deprecate(self, request: HttpRequest, decisions: Sequence[Decision], **arguments: Any) -> None:
@@ -190,15 +190,15 @@ class DecisionAdmin(NounAdmin):
         if not rows:
             return "There is nothing to deprecate."
         if len({decision.project_id for decision in rows}) > 1:
-            return "Choose decisions of one project: what supersedes them is one of its own."
+            return "Choose decisions of one project. Their successor must be in the same project."
         return super().why_not(request, rows)
 
     def get_row_action_context(self, request: HttpRequest, rows: Sequence[Decision]) -> dict[str, Any]:
-        return {"suggestions": {"heirs": possible_successors(rows)}}
+        return {"suggestions": {"successors": possible_successors(rows)}}
 
 
 def _context(request: HttpRequest, decision: Decision, stored: "DecisionRow") -> dict[str, Any]:
-    """What both pages of a decision show. With `object` the theme shows a way back."""
+    """Return the context of the read page and the history page. The theme links back if `object` is set."""
     query = request.GET.copy()
     query.pop("page", None)
     return {
@@ -210,7 +210,7 @@ def _context(request: HttpRequest, decision: Decision, stored: "DecisionRow") ->
 
 
 def _row_of(decision: Decision) -> "DecisionRow":
-    """The decision with the names of all it points to. It may have been deleted a moment ago."""
+    """Return the decision with the names of related rows. Raises Http404 if it was just deleted."""
     row = find_decision(decision.project_id, decision.key)
     if row is None:
         raise Http404

@@ -1,4 +1,4 @@
-"""The form that asks before decisions are deprecated: why, and what stands in their place."""
+"""The form to deprecate decisions: asks for a reason and a successor."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,12 +16,12 @@ class DeprecateForm(forms.Form):
     reason = ProseField(rows=3, help_text="What has changed since it was decided.")
     superseded_by = forms.CharField(
         required=False,
-        widget=UnfoldAdminTextInputWidget(attrs={"list": "heirs", "autocomplete": "off"}),
-        help_text="The key of the decision that stands in its place, if one does.",
+        widget=UnfoldAdminTextInputWidget(attrs={"list": "successors", "autocomplete": "off"}),
+        help_text="The key of the decision that replaces it, if there is one.",
     )
 
     def clean(self) -> dict[str, Any]:
-        """Only what was filled in: the rest stays as it is."""
+        """Return only the fields that were filled in; the others stay unchanged."""
         cleaned = super().clean() or {}
         if not any(str(value).strip() for value in cleaned.values()) and not self.errors:
             self.add_error("reason", "Say why, or name the decision that stands in its place.")
@@ -29,7 +29,7 @@ class DeprecateForm(forms.Form):
 
 
 def possible_successors(decisions: Sequence[Decision]) -> list[str]:
-    """The keys of other decisions in force of the same project, newest first."""
+    """Return the keys of other active decisions of the same project, newest first."""
     rows = Decision.objects.in_project(decisions[0].project_id).filter(status=DecisionStatus.ACTIVE)
     others = rows.exclude(pk__in=[decision.pk for decision in decisions]).order_by("-updated_at")
     return list(others.values_list("key", flat=True)[:KEYS_OFFERED])

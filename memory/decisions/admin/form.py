@@ -1,4 +1,4 @@
-"""The form of a decision: what a person typed, as arguments of `set_decision`, save what they left alone."""
+"""The form of a decision. Turns the changed fields into arguments of `set_decision`."""
 
 import json
 import re
@@ -21,10 +21,10 @@ _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 
 
 class DecisionForm(ServiceForm):
-    """`seen` is what the person sees, or saw when they opened the page; `standing` is what stands now.
+    """Adds or changes a decision. `seen` is the version the person opened; `standing` is the current one.
 
-    Where the two differ, somebody else has changed the decision meanwhile: the form then shows what they
-    changed, keeps what the person typed, and saves nothing until they have seen it.
+    If they differ, somebody else has changed the decision meanwhile: the form then shows that change, keeps
+    the person's input, and saves nothing until it is submitted again.
     """
 
     standing: ClassVar[Version | None] = None
@@ -32,7 +32,7 @@ class DecisionForm(ServiceForm):
     last_revision: ClassVar[int] = 0
 
     key = forms.CharField(
-        max_length=NAME_LENGTH, widget=UnfoldAdminTextInputWidget, help_text="As in api/auth/method."
+        max_length=NAME_LENGTH, widget=UnfoldAdminTextInputWidget, help_text="For example api/auth/method."
     )
     value = ProseField(rows=4)
     kind = forms.ChoiceField(
@@ -43,25 +43,25 @@ class DecisionForm(ServiceForm):
     status = forms.ChoiceField(
         choices=[(label, label) for label in DecisionStatus.labels],
         widget=UnfoldAdminSelectWidget,
-        help_text="To end a decision, use Deprecate on its page: it asks why.",
+        help_text="To end a decision, use Deprecate on its page. It asks for the reason.",
     )
     layer = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
-    tags = WordsField(help_text="Between commas. A new name makes a new tag.")
-    scopes = WordsField(help_text="Between commas. A new name makes a new scope.")
-    paths = LinesField(help_text="Globs of the files it bears on, one on each line: src/api/**")
-    rationale = ProseField(rows=5, help_text="Why it was decided so.")
+    tags = WordsField(help_text="Separated by commas. A new name creates a new tag.")
+    scopes = WordsField(help_text="Separated by commas. A new name creates a new scope.")
+    paths = LinesField(help_text="Globs of the files it applies to, one per line: src/api/**")
+    rationale = ProseField(rows=5, help_text="Why this was decided.")
     alternatives = AlternativesField(
-        help_text="What else was thought of, one on each line; why it was not taken stands behind a bar: "
+        help_text="Other options, one per line. Put the reason against an option after a bar: "
         "Sessions | one more thing to share"
     )
-    pros = LinesField(help_text="One on each line.")
-    cons = LinesField(help_text="One on each line.")
+    pros = LinesField(help_text="One per line.")
+    cons = LinesField(help_text="One per line.")
     metadata = ObjectField(help_text='A JSON object: {"ticket": "OPS-7"}')
     version = forms.CharField(
         max_length=VERSION_LENGTH,
         required=False,
         widget=UnfoldAdminTextInputWidget,
-        help_text="Left as it is, it is counted on when the value changes.",
+        help_text="Leave it unchanged to raise it automatically when the value changes.",
     )
     seen_revision = forms.IntegerField(widget=forms.HiddenInput)
 
@@ -74,7 +74,7 @@ class DecisionForm(ServiceForm):
             self.initial.update(self._initial(self.standing))
             del self.fields["key"]
             if self.is_late:
-                self._meet(self.seen, self.standing)
+                self._merge(self.seen, self.standing)
         else:
             self.initial = {"kind": TEXT, "status": "active", "seen_revision": 0, **self.initial}
             del self.fields["version"]
@@ -93,20 +93,22 @@ class DecisionForm(ServiceForm):
             "seen_revision": self.last_revision,
         }
 
-    # -- Two people at once ------------------------------------------------------------------------
+    # -- Concurrent changes ------------------------------------------------------------------------
 
-    def _meet(self, seen: Version, standing: Version) -> None:
-        """Keep what the person typed, show what stands for the rest, and go on from there."""
+    def _merge(self, seen: Version, standing: Version) -> None:
+        """Keep the fields that the person changed; take the others from the current version."""
         self.theirs = changes_between(seen.state, standing.state)
         before, now = self._initial(seen), self._initial(standing)
-        typed = dict(self.data.items())
+        merged = dict(self.data.items())
         for name, field in self.fields.items():
-            mine = field.has_changed(before[name], field.widget.value_from_datadict(self.data, {}, name))
-            if name == "seen_revision" or not mine:
-                typed[name] = field.prepare_value(now[name])
-        self.data = typed
+            has_changed = field.has_changed(
+                before[name], field.widget.value_from_datadict(self.data, {}, name)
+            )
+            if name == "seen_revision" or not has_changed:
+                merged[name] = field.prepare_value(now[name])
+        self.data = merged
 
-    # -- Reading it --------------------------------------------------------------------------------
+    # -- Validation --------------------------------------------------------------------------------
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
@@ -115,11 +117,11 @@ class DecisionForm(ServiceForm):
         return cleaned
 
     def clean_status(self) -> str:
-        said: str = self.cleaned_data["status"]
-        stood = self.standing.state["status"] if self.standing else ""
-        if said == DecisionStatus.DEPRECATED.label != stood:
-            raise ValidationError("A decision is ended by Deprecate, on its page: it asks why.")
-        return said
+        status: str = self.cleaned_data["status"]
+        current = self.standing.state["status"] if self.standing else ""
+        if status == DecisionStatus.DEPRECATED.label != current:
+            raise ValidationError("To end a decision, use Deprecate on its page. It asks for the reason.")
+        return status
 
     def clean_kind(self) -> str:
         kind: str = self.cleaned_data["kind"]
@@ -128,23 +130,21 @@ class DecisionForm(ServiceForm):
         return kind
 
     def arguments(self) -> dict[str, Any]:
-        """What `set_decision` is to be told: the value always, of the rest only what the person changed."""
-        said, changed = self.cleaned_data, set(self.changed_data)
-        told: dict[str, Any] = {"value": self._value(changed)}
-        told |= {
-            name: said[name] for name in changed & {"key", "status", "tags", "scopes", "paths", "rationale"}
-        }
+        """Return the arguments of `set_decision`: the value, and the other fields that were changed."""
+        cleaned, changed = self.cleaned_data, set(self.changed_data)
+        plain = changed & {"key", "status", "tags", "scopes", "paths", "rationale"}
+        arguments: dict[str, Any] = {"value": self._value(changed), **{name: cleaned[name] for name in plain}}
         if "layer" in changed:
-            told["layer"] = said["layer"] or None
-        if "version" in changed and said["version"]:
-            told["version"] = said["version"]
+            arguments["layer"] = cleaned["layer"] or None
+        if "version" in changed and cleaned["version"]:
+            arguments["version"] = cleaned["version"]
         if "alternatives" in changed:
-            told["alternatives"] = self._entries("alternatives")
+            arguments["alternatives"] = self._entries("alternatives")
         if changed & {"pros", "cons"}:
-            told["tradeoffs"] = {side: self._entries(side) for side in ("pros", "cons") if said[side]}
+            arguments["tradeoffs"] = {side: self._entries(side) for side in ("pros", "cons") if cleaned[side]}
         if "metadata" in changed:
-            told["metadata"] = object_change(self.initial.get("metadata", {}), said["metadata"])
-        return told
+            arguments["metadata"] = object_change(self.initial.get("metadata", {}), cleaned["metadata"])
+        return arguments
 
     def _value(self, changed: set[str]) -> str | int | float:
         if self.standing and not changed & {"value", "kind"}:

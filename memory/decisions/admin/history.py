@@ -21,7 +21,7 @@ SHORT = 60
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What a decision was, or is. `state` holds its fields by the contract's names, without what is empty."""
+    """A past or current version of a decision. `state` holds its non-empty fields by their API names."""
 
     agent: str
     at: datetime
@@ -30,7 +30,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """What happened to one field: its text woven together, or what came and went, or what it was and is."""
+    """A change of one field: a text diff, or added and removed entries, or the values before and after."""
 
     name: str
     pieces: Sequence[Piece] = ()
@@ -41,14 +41,14 @@ class FieldChange:
 
     @property
     def label(self) -> str:
-        """The field as people call it; a key of the metadata stands as it is."""
+        """Return a readable name of the field; a metadata key is shown unchanged."""
         field, colon, key = self.name.partition(":")
         return f"{field.replace('_', ' ').capitalize()}{colon}{key}"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A version, and what it changed against the one before."""
+    """A version and its changes from the version before it."""
 
     version: Version
     changes: Sequence[FieldChange]
@@ -60,8 +60,8 @@ class Step:
 
 
 def steps(project_id: int, row: "DecisionRow", *, count: int, skip: int = 0) -> list[Step]:
-    """Up to `count` versions, newest first, behind the `skip` newest; one query."""
-    # One more than is shown: the oldest shown is compared with it.
+    """Return up to `count` versions, newest first, after skipping `skip`. Runs one query."""
+    # One more than shown, to compare the oldest shown version with.
     older = _revisions(project_id, row)[max(skip - 1, 0) : skip + count]
     versions = [past_version(revision) for revision in older]
     if skip == 0:
@@ -74,13 +74,13 @@ def count_versions(project_id: int, row: "DecisionRow") -> int:
 
 
 def last_revision_id(project_id: int, row: "DecisionRow") -> int:
-    """Tells whether a decision is still as a person saw it: each change leaves a revision. 0: none yet."""
+    """Return the newest revision id, 0 if none. It changes with every change of the decision."""
     newest = _revisions(project_id, row).values_list("pk", flat=True).first()
     return newest or 0
 
 
-def version_seen(project_id: int, row: "DecisionRow", revision_id: int) -> Version:
-    """What stood when `revision_id` was the last: the next revision holds it, or else it still stands."""
+def version_at(project_id: int, row: "DecisionRow", revision_id: int) -> Version:
+    """Return the version that was current when `revision_id` was newest: the next revision, or the row."""
     following = _revisions(project_id, row).filter(pk__gt=revision_id).order_by("pk").first()
     return past_version(following) if following else current_version(row)
 
@@ -106,10 +106,10 @@ def _revisions(project_id: int, row: "DecisionRow") -> Any:
 
 
 def _steps(versions: Sequence[Version], count: int, skip: int) -> Iterator[Step]:
-    for place, version in enumerate(versions[:count]):
-        before = versions[place + 1] if place + 1 < len(versions) else None
+    for index, version in enumerate(versions[:count]):
+        before = versions[index + 1] if index + 1 < len(versions) else None
         changes = changes_between(before.state, version.state) if before else []
-        yield Step(version, changes, is_first=before is None, is_current=skip + place == 0)
+        yield Step(version, changes, is_first=before is None, is_current=skip + index == 0)
 
 
 # -- What changed ----------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def _value_change(old: Any, new: Any) -> FieldChange | None:
         return _text_change("value", old, new)
     if (type(old), old) == (type(new), new):
         return None
-    # A text is quoted beside a number, or "5" would become 5 without a difference to be seen.
+    # As JSON a text has quotes, so that a change from "5" to 5 is visible.
     return FieldChange("value", before=_json(old), after=_json(new))
 
 

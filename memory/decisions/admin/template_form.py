@@ -1,4 +1,4 @@
-"""The form of a template: what a person typed, as arguments of `set_template`, save what they left alone."""
+"""The form of a template. Turns the changed fields into arguments of `set_template`."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ COLON = ": "
 
 
 class PatternsField(LinesField):
-    """A field, a colon and its regular expression on each line: no escapes as JSON would want them."""
+    """One `field: regular expression` per line, without the escapes that JSON would need."""
 
     def line_of(self, entry: Any) -> str:
         return COLON.join(entry)
@@ -28,19 +28,19 @@ class TemplateForm(ServiceForm):
     name = forms.CharField(
         max_length=NAME_LENGTH,
         widget=UnfoldAdminTextInputWidget,
-        help_text="One of a built-in template's name takes its place in this project.",
+        help_text="A template with the name of a built-in one overrides it in this project.",
     )
     defaults = ObjectField(
-        help_text="A JSON object of what a decision begins with, beside key and value: "
+        help_text="A JSON object with the initial fields of a decision, except key and value: "
         '{"layer": "business", "tags": ["breaking"]}'
     )
     require = WordsField(
-        help_text="Between commas: what has to be said. A name that is no argument of a decision, such as "
-        "cve_id, is looked for in its metadata."
+        help_text="Required fields, separated by commas. Names that are not fields of a decision, such as "
+        "cve_id, are looked up in its metadata."
     )
     patterns = PatternsField(
-        help_text="A field and the regular expression (RE2) that has to be found in it, one on each line: "
-        r"cve_id: ^CVE-\d{4}-\d{4,}$ - text is value and rationale together."
+        help_text="A field and a regular expression (RE2) that must match somewhere in it, one per line: "
+        r"cve_id: ^CVE-\d{4}-\d{4,}$ (the field text is value and rationale together)"
     )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -48,7 +48,7 @@ class TemplateForm(ServiceForm):
         row = self.instance
         if row.pk:
             del self.fields["name"]
-            patterns = sorted(row.patterns.items())  # PostgreSQL keeps no order of its own.
+            patterns = sorted(row.patterns.items())  # PostgreSQL does not keep the order of keys.
             self.initial.update(defaults=row.defaults, require=row.require, patterns=patterns)
 
     def clean_patterns(self) -> list[str]:
@@ -58,12 +58,12 @@ class TemplateForm(ServiceForm):
         return lines
 
     def arguments(self) -> dict[str, Any]:
-        """What `set_template` is to be told: only what the person changed."""
-        told: dict[str, Any] = {name: self.cleaned_data[name] for name in self.changed_data}
-        if "patterns" in told:
+        """Return the arguments of `set_template`: only the changed fields."""
+        arguments: dict[str, Any] = {name: self.cleaned_data[name] for name in self.changed_data}
+        if "patterns" in arguments:
             known = self.initial.get("patterns", [])
-            told["patterns"] = dict(self._pattern_field().entries(told["patterns"], known))
-        return told
+            arguments["patterns"] = dict(self._pattern_field().entries(arguments["patterns"], known))
+        return arguments
 
     def _pattern_field(self) -> PatternsField:
         field = self.fields["patterns"]

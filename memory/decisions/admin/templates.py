@@ -1,4 +1,4 @@
-"""Templates: what decisions of one kind begin with, and what each of them has to say."""
+"""Admin pages of templates: default and required fields for decisions of one kind."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from memory.decisions.services.templates import delete_template, set_template
 
 @admin.register(DecisionTemplate)
 class TemplateAdmin(LoggedAdmin):
-    """A project's own templates; those built in are named on the form."""
+    """Lists and edits a project's own templates; the form names the built-in ones."""
 
     menu = Menu("Knowledge", "ballot")
     ref_kind = "template"
@@ -33,19 +33,19 @@ class TemplateAdmin(LoggedAdmin):
     list_display = ("name", "begins_with", "requires", "by", "updated")
     list_filter = (ProjectFilter, AgentFilter)
     list_select_related = ("project", "agent")
-    readonly_fields = ("name_of_it", "by", "last_changed", "built_in")
+    readonly_fields = ("shown_name", "by", "last_changed", "built_in")
     search_fields = ("name",)
     ordering = ("folded",)
 
     def get_fieldsets(self, request: HttpRequest, obj: DecisionTemplate | None = None) -> list[Any]:
-        told = ["defaults", "require", "patterns"]
-        fields = ["name_of_it", *told, "by", "last_changed"] if obj else ["name", *told]
+        editable = ["defaults", "require", "patterns"]
+        fields = ["shown_name", *editable, "by", "last_changed"] if obj else ["name", *editable]
         return [(None, {"fields": fields}), ("Built in", {"fields": ["built_in"]})]
 
     # -- What is shown -----------------------------------------------------------------------------
 
     @display(description="Name")
-    def name_of_it(self, template: DecisionTemplate) -> SafeString:
+    def shown_name(self, template: DecisionTemplate) -> SafeString:
         return mono(template.name)
 
     @display(description="Tags")
@@ -61,19 +61,19 @@ class TemplateAdmin(LoggedAdmin):
     @display(description="Every project has these")
     def built_in(self, template: DecisionTemplate) -> SafeString:
         rows = ((each.name, ", ".join(each.require) or "nothing") for each in TEMPLATES.values())
-        told = format_html_join("", "<dt><code>{}</code></dt><dd>requires {}</dd>", rows)
-        return format_html('<dl class="ctx-facts ctx-data">{}</dl>', told)
+        items = format_html_join("", "<dt><code>{}</code></dt><dd>requires {}</dd>", rows)
+        return format_html('<dl class="ctx-facts ctx-data">{}</dl>', items)
 
     def find_id(self, project_id: int, name: str) -> int | None:
-        """Of a project's own template: one that is built in has no page."""
+        """Return the id of a project's own template; built-in ones have no page."""
         return super().find_id(project_id, name.casefold())
 
     # -- Writing -----------------------------------------------------------------------------------
 
     def add_row(self, request: HttpRequest, row: DecisionTemplate, form: Any) -> int:
-        project_id, values = person().project_id, form.arguments()
-        _refuse_own(project_id, values["name"])
-        answer = set_template(caller=person(), **values)
+        project_id, arguments = person().project_id, form.arguments()
+        _refuse_own(project_id, arguments["name"])
+        answer = set_template(caller=person(), **arguments)
         return DecisionTemplate.objects.in_project(project_id).get(folded=answer["name"].casefold()).pk
 
     def change_row(self, request: HttpRequest, row: DecisionTemplate, form: Any) -> None:
@@ -83,13 +83,13 @@ class TemplateAdmin(LoggedAdmin):
         delete_template(caller=person(), name=obj.name)
 
     def named_with_all_it_takes(self, row: DecisionTemplate) -> str:
-        shown = f"{row.name}. Decisions made from it stay as they are."
-        return f"{shown} The built-in one comes to light again." if row.folded in TEMPLATES else shown
+        text = f"{row.name}. Decisions made from it stay unchanged."
+        return f"{text} The built-in template is used again." if row.folded in TEMPLATES else text
 
 
-def _refuse_own(project_id: int, said: str) -> None:
-    """Adding never changes a template that is there."""
-    cleaned = clean_name(said, "name")
+def _refuse_own(project_id: int, name: str) -> None:
+    """Raise Conflict if the project has a template of this name: adding must not change it."""
+    cleaned = clean_name(name, "name")
     found = find_templates(project_id, [cleaned]).get(cleaned.casefold())
     if found and found.origin == OWN:
         raise Conflict(f"There is a template {found.name!r} already: open it, and change it there.")
