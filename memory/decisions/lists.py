@@ -106,13 +106,13 @@ def _plan(project_id: int, sort: str, order: Sequence[str], filters: DecisionFil
         conditions.append(links["tags"].to_any(excluded_ids, negated=True))
     linked = link_filters(links["tags"], tag_ids, links["scopes"], scope_ids, match_all=match_all)
     # A few text matches are read by id. Link tables copy the update time alone, so they serve no other sort.
-    few = matching if matching and len(matching) <= FEW else None
-    if matching and few is None:
+    few_ids = matching if matching and len(matching) <= FEW else None
+    if matching and few_ids is None:
         conditions.append(sql.among("d.id", matching))
-    if few is None and sort == "updated":
+    if few_ids is None and sort == "updated":
         return ListPlan.along(linked, conditions, order=order, sort=sort)
     conditions += [links_of.to_any(ids) for links_of, ids in linked]
-    return ListPlan(conditions, order, ids=few, sort=sort)
+    return ListPlan(conditions, order, ids=few_ids, sort=sort)
 
 
 def matching_ids(project_id: int, text: str, scope: Scope) -> list[int]:

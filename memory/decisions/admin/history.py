@@ -86,7 +86,12 @@ def version_at(project_id: int, row: "DecisionRow", revision_id: int) -> Version
 
 
 def current_version(row: "DecisionRow") -> Version:
-    state = {"value": row.typed_value, "version": row.version, "status": row.status_label, **row.rest}
+    state = {
+        "value": row.typed_value,
+        "version": row.version,
+        "status": row.status_label,
+        **row.revision_data,
+    }
     return Version(row.agent, row.updated_at, state)
 
 

@@ -40,7 +40,7 @@ class TemplateForm(ServiceForm):
     )
     patterns = PatternsField(
         help_text="A field and a regular expression (RE2) that must match somewhere in it, one per line: "
-        r"cve_id: ^CVE-\d{4}-\d{4,}$ (the field text is value and rationale together)"
+        r"cve_id: ^CVE-\d{4}-\d{4,}$ (text stands for value and rationale together)"
     )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

@@ -42,9 +42,9 @@ class DecisionRow(Row):
         return None if self.value_type == ValueType.TEXT else float(self.value)
 
     @property
-    def rest(self) -> dict[str, Any]:
+    def revision_data(self) -> dict[str, Any]:
         """The non-empty fields that a revision keeps in `data`, by their names in tools and REST."""
-        rest: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "layer": self.layer,
             "tags": list(self.tags),
             "scopes": list(self.scopes),
@@ -56,7 +56,7 @@ class DecisionRow(Row):
             "reason": self.reason,
             "superseded_by": self.superseded_by,
         }
-        return {name: value for name, value in rest.items() if value}
+        return {name: value for name, value in fields.items() if value}
 
 
 DECISIONS = Table(

@@ -26,7 +26,7 @@ RECENCY = ((timedelta(days=30), 10), (timedelta(days=90), 5), (timedelta(days=18
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """`points` 0..100, rounded; `parts` adds up to them and omits parts of 0."""
+    """`points` 0..100; `parts` holds the points of each part and omits parts of 0. `exact`: not rounded."""
 
     points: int
     exact: float

@@ -91,8 +91,8 @@ def _scope(project_id: int) -> Scope:
 
 def _corrections(project_id: int, key: str) -> dict[str, list[str]]:
     """Return spelling corrections of the words of a key; words and corrections as stems."""
-    near = find_near_words(project_id, surface_words(key))
-    return {stem(word): [stem(other) for other in others] for word, others in near.items()}
+    corrections = find_near_words(project_id, surface_words(key))
+    return {stem(word): [stem(other) for other in others] for word, others in corrections.items()}
 
 
 def _correction_score(key: str, other: str) -> float:

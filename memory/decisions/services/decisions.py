@@ -70,8 +70,8 @@ def set_decision(
 ) -> SetAnswer:
     """Create a decision or change it; absent arguments stay unchanged.
 
-    A new value raises the version; every change keeps the old state as a revision. For a new key the answer
-    includes `similar`: existing keys that may mean the same.
+    A new value raises the version unless another one is given; every change keeps the old state as a
+    revision. For a new key the answer includes `similar`: existing keys that may mean the same.
     Raises Conflict, with the current version and value, if `expected_version` does not match.
     """
     return store_decision(caller, clean_fields(caller, key=key, value=value, **rest))

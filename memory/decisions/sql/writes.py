@@ -84,7 +84,7 @@ def insert_revisions(project_id: int, decisions: Iterable[DecisionRow]) -> dict[
                     row.agent_id,
                 ),
                 sql.stored_time(row.updated_at),
-                sql.stored_json(row.rest),
+                sql.stored_json(row.revision_data),
             )
             for row in decisions
         ],
