@@ -81,7 +81,7 @@ def test_what_is_written_between_looking_and_mending_stays(
         set_decision(caller=ada, key="k", value="after")
         return write_transaction(project_id)
 
-    monkeypatch.setattr(reindexing, "writing", writing_after_another)
+    monkeypatch.setattr(reindexing, "write_transaction", writing_after_another)
     call_command("reindex")
     index_is_right(ada.project)
 
