@@ -7,7 +7,7 @@ import pytest
 
 from ctxhub.core.models import Project
 from ctxhub.core.search.documents import Document, kind_word
-from ctxhub.core.search.engines import Candidate, Narrowing, find_candidates, telling_terms
+from ctxhub.core.search.engines import Candidate, Narrowing, find_candidates, leading_terms
 from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.ranking import worth
 from ctxhub.core.search.services.index import index_documents
@@ -23,7 +23,7 @@ def weights_of(counts: Mapping[Term, int], total: int = 1_000) -> dict[Term, flo
 
 def telling(counts: Mapping[Term, int], *, needs_all: bool = False) -> Sequence[Term]:
     query = Query(tuple(counts), needs_all=needs_all)
-    return telling_terms(query, weights_of(counts), counts, LIMIT)
+    return leading_terms(query, weights_of(counts), counts, LIMIT)
 
 
 def index(project: Project, bodies: Sequence[str], kind: str = "decision", first: int = 1) -> None:
@@ -54,7 +54,7 @@ def test_else_others_lead_too(counts: dict[Term, int], leading: list[Term]) -> N
 
 
 def test_without_counts_and_where_all_words_are_needed_all_lead() -> None:
-    assert telling_terms(Query((COMMON, RARE)), {COMMON: 1.0, RARE: 9.0}, {}, LIMIT) == (COMMON, RARE)
+    assert leading_terms(Query((COMMON, RARE)), {COMMON: 1.0, RARE: 9.0}, {}, LIMIT) == (COMMON, RARE)
     assert telling({COMMON: 800, RARE: 40}, needs_all=True) == (COMMON, RARE)
 
 

@@ -1,11 +1,11 @@
-"""The field's abbreviations, and what they stand for: who asks for one finds the other."""
+"""Common abbreviations and their long forms. A search for one also finds the other."""
 
 from collections.abc import Mapping, Sequence
 
 from ctxhub.core.search.stems import stem
 
-# A short form, and what it is short for; several words are found side by side. Forms that are English words
-# of their own (win, del, sub) are left out, and so are those that stand for too much to tell.
+# A short form and its long forms; several words are matched as a phrase. Short forms that are also English
+# words (win, del, sub) are left out, and so are ambiguous ones.
 _TABLE = """
 a11y: accessibility
 addr: address
@@ -156,51 +156,52 @@ Words = tuple[str, ...]
 
 
 def meanings(word: str) -> Sequence[Words]:
-    """What else a stem is written as: each some stems side by side."""
+    """Return the other forms of a stem, short or long; each is a phrase of stems."""
     return _MEANINGS.get(word, ())
 
 
 def long_form(word: str) -> str:
-    """What a stem is short for, if that is one word; else the stem itself."""
+    """Return the long form of a stem if that is one word, else the stem itself."""
     return _LONG_FORMS.get(word, word)
 
 
 def written_forms(word: str) -> tuple[Words, ...]:
-    """A stem, and the single words that it may stand as: `authent` also as `auth`."""
+    """Return a stem and its other forms of one word: `authent` and `auth`."""
     return ((word,), *(words for words in meanings(word) if len(words) == 1))
 
 
-def _read(table: str) -> Mapping[str, Sequence[Words]]:
-    """What each short form is short for, in stems."""
+def _parse(table: str) -> Mapping[str, Sequence[Words]]:
+    """Parse the table: the long forms of each short form, as stems."""
     lines = (line.partition(": ") for line in table.split("\n") if line)
     return {
-        stem(short): [tuple(map(stem, one.split())) for one in long.split(", ")] for short, _, long in lines
+        stem(short): [tuple(map(stem, words.split())) for words in long.split(", ")]
+        for short, _, long in lines
     }
 
 
-def _both_ways(long: Mapping[str, Sequence[Words]]) -> Mapping[str, Sequence[Words]]:
-    """What a word is short for, is abbreviated as, and what else is short for the same (conf, cfg)."""
-    shorts: dict[Words, list[str]] = {}
-    for short, some in long.items():
-        for words in some:
-            shorts.setdefault(words, []).append(short)
+def _all_forms(long: Mapping[str, Sequence[Words]]) -> Mapping[str, Sequence[Words]]:
+    """Return the long forms of a word, its short forms, and other short forms of the same (conf, cfg)."""
+    short_forms: dict[Words, list[str]] = {}
+    for short, phrases in long.items():
+        for words in phrases:
+            short_forms.setdefault(words, []).append(short)
     found: dict[str, dict[Words, None]] = {}
-    for words, its_shorts in shorts.items():
-        forms: list[Words] = [words, *((short,) for short in its_shorts)]
-        for word in [*its_shorts, *(words if len(words) == 1 else ())]:
+    for words, its_short_forms in short_forms.items():
+        forms: list[Words] = [words, *((short,) for short in its_short_forms)]
+        for word in [*its_short_forms, *(words if len(words) == 1 else ())]:
             found.setdefault(word, {}).update((form, None) for form in forms if form != (word,))
     return {word: tuple(others) for word, others in found.items()}
 
 
-_LONG = _read(_TABLE)
-# As they are written, for a mistyped one to be told.
+_LONG = _parse(_TABLE)
+# Unstemmed, for spelling correction.
 LONG_WORDS = frozenset(
     meaning
     for line in _TABLE.split("\n")
     for meaning in line.partition(": ")[2].split(", ")
     if meaning.isalpha()
 )
-_MEANINGS = _both_ways(_LONG)
+_MEANINGS = _all_forms(_LONG)
 _LONG_FORMS = {
     short: words[0][0] for short, some in _LONG.items() if (words := [one for one in some if len(one) == 1])
 }

@@ -1,4 +1,4 @@
-"""What else a word may stand as: its abbreviation, what it abbreviates, its beginning, or more of it."""
+"""Adds alternatives to the terms of a query: abbreviations, long forms, prefixes, words with the prefix."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -9,56 +9,56 @@ from ctxhub.core.search.spelling import known_among
 from ctxhub.core.search.stems import stem
 from ctxhub.core.search.stop_words import SURFACE
 
-# What these count beside the word itself.
-ABBREVIATED, BEGUN = 0.7, 0.5
-# Who types so many letters too many at a word's end has mistyped it.
-SLIP = 2
+# Weights of alternatives; the word itself has 1.
+ABBREVIATION_WEIGHT, PREFIX_WEIGHT = 0.7, 0.5
+# A known word that lacks this many letters of the term, or fewer, is a matter of spelling correction.
+MAX_SURPLUS = 2
 
 
 def with_meanings(term: Term) -> Term:
-    """A word with what it abbreviates, or is abbreviated as."""
-    return replace(term, also=(*term.also, *_meanings(term)))
+    """Return the term with its abbreviations and long forms as alternatives."""
+    return replace(term, also=(*term.also, *_abbreviation_alternatives(term)))
 
 
 def with_beginnings(project_id: int, terms: Iterable[Term]) -> list[Term]:
-    """Words with those that they begin, and with those of the project that begin them: `auth` begins
-    `authentication`.
+    """Return terms with two more alternatives: words that begin with the term (`authentication` for `auth`),
+    and words of the project that the term begins with.
     """
     terms = list(terms)
-    begin = {short for term in terms for short in _shorter(term)}
-    known = known_among(project_id, begin) if begin else set()
-    return [replace(term, also=(*term.also, *_beginnings(term, known))) for term in terms]
+    prefixes = {prefix for term in terms for prefix in _prefixes(term)}
+    known = known_among(project_id, prefixes) if prefixes else set()
+    return [replace(term, also=(*term.also, *_prefix_alternatives(term, known))) for term in terms]
 
 
 def parse_filter(project_id: int, text: str) -> Query:
-    """The text by which a list is narrowed: all its words have to be there, or what may stand for each."""
+    """Parse the text filter of a list: a row must have all words, each as such or as an alternative."""
     query = parse(text, needs_all=True)
     return query.with_wanted(with_beginnings(project_id, map(with_meanings, query.wanted[:MAX_TERMS])))
 
 
-def _meanings(term: Term) -> Iterator[Term]:
+def _abbreviation_alternatives(term: Term) -> Iterator[Term]:
     if _is_word(term):
         [[word]] = term.spellings
         if others := meanings(word):
-            yield Term(tuple(others), weight=ABBREVIATED)
+            yield Term(tuple(others), weight=ABBREVIATION_WEIGHT)
 
 
-def _beginnings(term: Term, known: Collection[str]) -> Iterator[Term]:
+def _prefix_alternatives(term: Term, known: Collection[str]) -> Iterator[Term]:
     if not _is_long(term):
         return
     [[word]] = term.spellings
-    whole = word if term.surface.startswith(word) and len(word) >= LEAST_BEGINNING else term.surface
-    yield Term(((whole,),), prefix=True, weight=BEGUN)
-    stems = dict.fromkeys(stem(short) for short in _shorter(term) if short in known)
-    if begun := tuple((short,) for short in stems if short != word):
-        yield Term(begun, weight=BEGUN)
+    prefix = word if term.surface.startswith(word) and len(word) >= LEAST_BEGINNING else term.surface
+    yield Term(((prefix,),), prefix=True, weight=PREFIX_WEIGHT)
+    stems = dict.fromkeys(stem(short) for short in _prefixes(term) if short in known)
+    if spellings := tuple((short,) for short in stems if short != word):
+        yield Term(spellings, weight=PREFIX_WEIGHT)
 
 
-def _shorter(term: Term) -> Sequence[str]:
+def _prefixes(term: Term) -> Sequence[str]:
     if not _is_long(term):
         return []
-    shorter = (term.surface[:length] for length in range(LEAST_BEGINNING, len(term.surface) - SLIP))
-    return [short for short in shorter if short not in SURFACE]
+    prefixes = (term.surface[:length] for length in range(LEAST_BEGINNING, len(term.surface) - MAX_SURPLUS))
+    return [prefix for prefix in prefixes if prefix not in SURFACE]
 
 
 def _is_long(term: Term) -> bool:

@@ -1,10 +1,10 @@
-"""Text to the words it is found by: the same on every engine, for what is stored and for what is asked.
+"""The analyser: splits text into index words, alike for both engines, for documents and for queries.
 
-- Width, case and accents are folded (NFKC), English words cut to their stems.
-- An identifier is its whole self and its parts: `getUserName` is found by `user name`.
+- Width, case and accents are folded (NFKC), English words are stemmed.
+- An identifier gives one word and its parts: `user name` finds `getUserName`.
 - Scripts without spaces (Chinese, Japanese, Korean, Thai, ...) give each pair of neighbouring characters, and
   the last character alone: two characters are one word, longer runs a phrase, one character a prefix.
-- A word holds letters and digits only, so that no engine can read it as syntax.
+- A word has letters and digits only, so no engine can read it as syntax.
 """
 
 import re
@@ -31,7 +31,7 @@ _DENSE = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-# Of these, folding changes none, whatever stands beside it.
+# The dense characters that folding never changes, whatever their neighbours are.
 _PLAIN = re.compile("[\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]*")
 _NAMES = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", ".net": "dotnet"}
 
@@ -49,10 +49,10 @@ _ACCENT = re.compile("[\u0300-\u036f]")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one run of letters gives: `words` in their places, and the `parts` of identifiers.
+    """The words of one run of letters: `words` in their order, and the `parts` of identifiers.
 
-    `surface` is the run as a person would write it; `is_dense`: of a script without spaces. `at` is where it
-    begins within the run it comes from, and `spans` where each of its words lies there.
+    `surface` is the run folded but not stemmed; `is_dense`: of a script without spaces; `spans` are start and
+    end of each word within the run.
     """
 
     surface: str
@@ -63,17 +63,17 @@ class Piece:
 
 
 def runs(text: str) -> Iterator[re.Match[str]]:
-    """The stretches of a text that give words."""
+    """Yield the runs of characters that contain words."""
     return _RUN.finditer(text)
 
 
 def pieces(run: str) -> Sequence[Piece]:
-    """What a run gives: several where scripts meet in it."""
+    """Split a run into pieces: several if it mixes scripts."""
     return _cached_pieces(run) if len(run) <= CACHED_CHARACTERS else _pieces(run)
 
 
 def analyse(text: str) -> list[str]:
-    """All words of a text in their order, then the parts of its identifiers."""
+    """Return all words of a text in their order, then the parts of its identifiers."""
     words: list[str] = []
     parts: list[str] = []
     for run in runs(text):
@@ -84,7 +84,7 @@ def analyse(text: str) -> list[str]:
 
 
 def surface_words(text: str) -> set[str]:
-    """The words as they are written, for correcting a mistyped one: letters only, of 4 to 30."""
+    """Return the unstemmed words of 4 to 30 letters, for spelling correction."""
     found = {piece.surface for run in runs(text) for piece in pieces(run.group()) if not piece.is_dense}
     return {word for word in found if 4 <= len(word) <= 30 and word.isalpha()}
 
@@ -100,31 +100,37 @@ def _pieces(run: str) -> list[Piece]:
     if run.isascii():
         return [_word(run, 0, len(run))]
     plain = unicodedata.normalize("NFKC", run)
-    # Where folding changes the length of a character, a word's place is the whole run.
-    is_even = plain == run or plain == "".join(_alone(char) for char in run)
+    # If folding changes the length of a character, the span of each word is the whole run.
+    keeps_offsets = plain == run or plain == "".join(_folded_alone(char) for char in run)
     found = []
     for match in _SEGMENT.finditer(plain):
-        at = match.start() if is_even else None
-        piece = _dense(match.group(), at, len(run)) if match["dense"] else _word(match.group(), at, len(run))
+        start = match.start() if keeps_offsets else None
+        piece = (
+            _dense(match.group(), start, len(run))
+            if match["dense"]
+            else _word(match.group(), start, len(run))
+        )
         if piece.words:
             found.append(piece)
     return found or _symbol(run)
 
 
-def _dense(segment: str, at: int | None, length: int) -> Piece:
+def _dense(segment: str, start: int | None, length: int) -> Piece:
     pairs = tuple(segment[n : n + 2] for n in range(len(segment)))
-    spans = tuple((0, length) if at is None else (at + n, at + n + len(pair)) for n, pair in enumerate(pairs))
+    spans = tuple(
+        (0, length) if start is None else (start + n, start + n + len(pair)) for n, pair in enumerate(pairs)
+    )
     words = pairs if _PLAIN.fullmatch(segment) else tuple(fold(pair) for pair in pairs)
     return Piece(segment, words, (), True, spans)
 
 
-def _word(written: str, at: int | None, length: int) -> Piece:
-    segment = _ACRONYMS.sub("", written)
+def _word(text: str, start: int | None, length: int) -> Piece:
+    segment = _ACRONYMS.sub("", text)
     surface = fold(
         re.sub(r"['\u2019]s$", "", segment, flags=re.IGNORECASE).replace("'", "").replace("\u2019", "")
     )
     surface = surface[:WORD_CHARACTERS]
-    span = (0, length) if at is None else (at, at + len(written))
+    span = (0, length) if start is None else (start, start + len(text))
     cased = _PART.findall(segment) if segment.isascii() else []
     parts = tuple(stem(part.lower()[:WORD_CHARACTERS]) for part in cased if len(part) > 1 and part.isalpha())
     is_compound = len(cased) > 1 and "'" not in segment
@@ -137,8 +143,8 @@ def _word(written: str, at: int | None, length: int) -> Piece:
     )
 
 
-def _alone(char: str) -> str:
-    """As it is folded by itself; nothing where that is several."""
+def _folded_alone(char: str) -> str:
+    """Fold one character by itself; "" if that gives several."""
     folded = unicodedata.normalize("NFKC", char)
     return folded if len(folded) == 1 else ""
 
@@ -151,9 +157,9 @@ def _symbol(run: str) -> list[Piece]:
 
 
 def fold(text: str) -> str:
-    """Without case and accents: é and É are e. Marks of other scripts stay, as they are letters there."""
+    """Remove case and accents: é and É become e. Marks of other scripts stay, as they are letters there."""
     if text.isascii():
         return text.lower()
-    bare = _ACCENT.sub("", unicodedata.normalize("NFKD", text.casefold()))
-    folded = unicodedata.normalize("NFKC", bare)
+    unaccented = _ACCENT.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    folded = unicodedata.normalize("NFKC", unaccented)
     return folded if folded.isalnum() else "".join(re.findall(f"{_WORD}", folded))

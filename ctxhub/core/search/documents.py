@@ -1,4 +1,4 @@
-"""What a noun gives to be found by, and how it lies in the index."""
+"""Documents: what each noun gives to the index, and the passages and scope words made of it."""
 
 import base64
 import hashlib
@@ -11,28 +11,28 @@ from ctxhub.core.models import SearchText
 from ctxhub.core.search.analyser import analyse, surface_words
 from ctxhub.core.search.queries import MONTHS
 
-# A longer text is looked up in passages. They overlap, so that a phrase is whole in one of them.
+# A longer text is split into passages. They overlap, so that every phrase is complete in one of them.
 PASSAGE_CHARACTERS = 4_000
 OVERLAP = 200
 MAX_SURFACE_WORDS = 1_000
-# The scope word of what bears a mark: it is not in force.
+# The scope word of documents with a mark, which are not in force.
 OVER = "Z"
-# That of an earlier state: its thing says something else now.
+# The scope word of earlier states, whose object has other content now.
 EARLIER = "W"
-# So much of an earlier state is looked up.
+# Only the first characters of an earlier state are indexed.
 EARLIER_CHARACTERS = 16_000
-# The id of a passage is its entry's and its own number: so what is found says whose it is.
+# The id of a passage is its entry's id times PARTS plus its number, so no join is needed to find the entry.
 PARTS = SearchText.PARTS
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One findable thing. `title` and `body` are what a person reads, and what excerpts are cut from.
+    """One searchable object. `title` and `body` are what a person reads, and what excerpts are cut from.
 
-    `unshown` is found as well, and no text: names of scopes, globs. `at` is when it last changed; `layer_id`,
-    `agent_id` and `context_id` are what a search may ask for. `mark` stands behind the title in answers: why
-    it is not in force ("deprecated"). It ranks lower, then. `also` are words of the scope that its noun looks
-    it up by. Of an earlier state `thing_id` is the row of its thing, and `ref` that thing's.
+    `unshown` is indexed but never shown: names of scopes, globs. `at`: when it last changed. `layer_id`,
+    `agent_id` and `context_id` are for filters. `mark` follows the title in answers and says why the object
+    is not in force ("deprecated"); it then ranks lower. `also`: further scope words, for filters of its noun.
+    `owner_id`: for an earlier state the row of its object, and `ref` is that object's.
     """
 
     object_id: int
@@ -51,7 +51,7 @@ class Document:
 
     @property
     def text(self) -> str:
-        """All that it is found by, beside its title and tags."""
+        """The text to index besides the title and tags."""
         return "\n\n".join(part for part in (self.body, *self.unshown) if part)
 
     @property
@@ -61,7 +61,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of a document, as it is looked up. `start`: where it begins in the body."""
+    """An indexed part of a document. `start`: its offset in the body, in characters; `size`: its words."""
 
     part: int
     start: int
@@ -74,24 +74,24 @@ def text_id(entry_id: int, part: int) -> int:
 
 
 def passages(document: Document) -> list[Passage]:
-    """The title, tags and the date are in front: they say what a thing is about better than any sentence."""
+    """Split a document into passages. Title, tags and date come first: they describe it best."""
     return last_passages(document, 0, 0)
 
 
 def last_passages(document: Document, part: int, start: int) -> list[Passage]:
-    """Those from the `part`-th on, of a document whose text is what stands from `start` on in the text."""
+    """Return the passages from number `part` on, for a document whose text begins at offset `start`."""
     head = analyse(document.title)
     also = [*analyse("\n".join(document.tags)), *date_words(document.at)]
     found = []
     text = document.text
-    for own, (begin, end) in enumerate(islice(spans(text), PARTS - part), start=part):
-        words = head + ([] if own else also) + analyse(text[begin:end])
-        found.append(Passage(own, start + begin, " ".join(words), len(words)))
+    for number, (begin, end) in enumerate(islice(spans(text), PARTS - part), start=part):
+        words = head + ([] if number else also) + analyse(text[begin:end])
+        found.append(Passage(number, start + begin, " ".join(words), len(words)))
     return found
 
 
 def spans(body: str) -> Iterator[tuple[int, int]]:
-    """Where the passages of a text lie; each ends at a blank, where one is near."""
+    """Yield start and end of each passage of a text; a passage ends at white space if there is any nearby."""
     start = 0
     while len(body) - start > PASSAGE_CHARACTERS:
         end = start + PASSAGE_CHARACTERS
@@ -103,27 +103,27 @@ def spans(body: str) -> Iterator[tuple[int, int]]:
 
 
 def earlier_text(was: str, now: str) -> str:
-    """The lines of an earlier text that are not in the one that followed it; "": all of them are."""
+    """Return the lines of an earlier text that the next one lacks, at most EARLIER_CHARACTERS; else ""."""
     kept = set(now.splitlines())
     return "\n".join(line for line in was.splitlines() if line not in kept)[:EARLIER_CHARACTERS]
 
 
 def known_words(document: Document) -> set[str]:
-    """The words by which a mistyped one is put right."""
+    """Return the words of the document for spelling correction, at most MAX_SURFACE_WORDS."""
     found = surface_words(f"{document.title}\n{chr(10).join(document.tags)}\n{document.text}")
     return found if len(found) <= MAX_SURFACE_WORDS else set(sorted(found)[:MAX_SURFACE_WORDS])
 
 
 def scope_words(project_id: int, kind: str, document: Document) -> str:
-    """What a search narrows by. Upper case, so that no word of a text is one of them."""
+    """Return the words that filters match. They are in upper case, so no word of a text equals one."""
     ids = (("A", document.agent_id), ("L", document.layer_id), ("C", document.context_id))
-    words = [f"P{project_id}", kind_word(kind), *(f"{letter}{row}" for letter, row in ids if row is not None)]
+    words = [f"P{project_id}", kind_word(kind), *(f"{letter}{pk}" for letter, pk in ids if pk is not None)]
     words += [OVER] if document.mark else []
     return " ".join([*words, *(tag_word(tag) for tag in document.tags), *document.also])
 
 
 def kind_word(kind: str) -> str:
-    """Without underscores, at which SQLite would make two words of it."""
+    """The scope word of a kind. Has no underscores, at which SQLite would split it."""
     return f"K{kind.replace('_', '').upper()}"
 
 
@@ -132,16 +132,16 @@ def tag_word(name: str) -> str:
 
 
 def named_word(letter: str, name: str, length: int = 8) -> str:
-    """A name as a word of letters and digits. 40 bits: two of a project's never share one by chance."""
+    """Hash a name into a word of letters and digits. 40 bits: names of one project do not collide."""
     digest = base64.b32encode(hashlib.blake2s(name.encode(), digest_size=5).digest()).decode()
     return f"{letter}{digest[:length]}"
 
 
 def layer_word(name: str) -> str:
-    """By which an earlier state is narrowed to the layer that it was in."""
+    """The scope word for the layer of an earlier state."""
     return named_word("N", name.casefold())
 
 
 def date_words(at: datetime) -> list[str]:
-    """By which things are found that changed on a day."""
+    """Return year, month and day as words, so that objects are found by the date of their last change."""
     return [str(at.year), *analyse(MONTHS[at.month - 1]), str(at.day)]

@@ -1,6 +1,6 @@
-"""The same question to SQLite's FTS5 and to PostgreSQL's tsvector: both answer with the same rows.
+"""Runs search queries on SQLite (FTS5) or PostgreSQL (tsvector); both return the same rows.
 
-A query is put together from the analyser's words alone, which are letters and digits.
+Match expressions contain only the analyser's words, which are letters and digits.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,35 +14,35 @@ from ctxhub.core.kit import sql
 from ctxhub.core.search.documents import EARLIER, OVER, PARTS
 from ctxhub.core.search.queries import Query, Term
 
-# Frequencies are counted up to here: what is more common says next to nothing.
+# Frequencies are counted up to this number: a term that is more common has next to no weight.
 COUNTED_TO = 20_000
-LOOKED_AT = 100
-# The rarest terms lead to the candidates where they are in so many times as many passages as are wanted, and
-# the others together are worth at most so much of the least of them. Of the first ten hits of 750 questions
-# to 10,000 and 50,000 entries 99.9 % are the same as if all terms led.
+MATCHES_READ = 100
+# The rarest terms alone select the candidates if they are in ENOUGH times as many passages as the limit, and
+# the other terms together weigh at most WORTH_OF_OTHERS times the least of them. Of the first ten hits of 750
+# questions to 10,000 and 50,000 entries 99.9 % are the same as with all terms.
 ENOUGH = 8
 WORTH_OF_OTHERS = 1.5
-# The length is looked up of so many times as many passages as are wanted: those that have most of the terms.
-MEASURED = 3
-# A passage of 60 words counts fully: 1 / (0.55 + 0.45 * size / 60), but for a factor.
+# Sizes are read for this many times the limit of passages: those with the highest sums of weights.
+SIZES_READ = 3
+# Length normalisation: 1 / (73 + size) is, but for a constant factor, 1 / (0.55 + 0.45 * size / 60).
 LENGTH_COST = 73
 WEIGHT_UNITS = 1_000
 
 Scope = Sequence[Sequence[str]]
-"""Words that narrow a search: of each inner sequence one must be there."""
+"""Filters of a search: a passage must have at least one scope word of each inner sequence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """Where a search looks: rows with these scope words, changed since."""
+    """The filters of a search: rows with these scope words, last changed at `since` or later."""
 
     scope: Scope
     since: datetime | None = None
 
 
 class Candidate(NamedTuple):
-    """A passage that may answer, the `part`-th of its thing. `words` are those it was found by, `scope` those
-    that searches narrow by; `is_over`: it is not in force; `is_earlier`: its thing says something else now.
+    """A passage that may match. `part`: its number within the entry; `words`: its indexed words; `scope`: the
+    words that filters match; `is_over`: not in force any more; `is_earlier`: an earlier state of the object.
     """
 
     entry_id: int
@@ -60,23 +60,24 @@ class Candidate(NamedTuple):
 
 
 def frequencies(scope: Scope, terms: Sequence[Term]) -> list[int]:
-    """In how many passages each term is, counted up to COUNTED_TO."""
+    """Return how many passages have each term, counted up to COUNTED_TO."""
     if not terms:
         return []
     engine = _engine()
-    one = f"(SELECT count(*) FROM ({engine.found} LIMIT {COUNTED_TO}) c)"  # noqa: S608
+    count = f"(SELECT count(*) FROM ({engine.found} LIMIT {COUNTED_TO}) c)"  # noqa: S608
     values = [engine.expression(scope, [term]) for term in terms]
-    [counts] = sql.rows(f"SELECT {', '.join([one] * len(terms))}", values)
+    [counts] = sql.rows(f"SELECT {', '.join([count] * len(terms))}", values)
     return list(counts)
 
 
 def any_entries(project_id: int, terms: Sequence[Term]) -> list[int | None]:
-    """For each term an entry that has it, rather a newer one; None where there is none."""
+    """Return for each term the id of an entry that has it, preferably a newer one, or None."""
     engine = _engine()
-    asked, values = sql.listed([engine.expression([[f"P{project_id}"]], [term]) for term in terms])
+    matches, values = sql.listed([engine.expression([[f"P{project_id}"]], [term]) for term in terms])
     found = engine.found.replace("%s", "asked.value")
-    entry = f"SELECT max(id) / {PARTS} FROM ({found} LIMIT {LOOKED_AT}) c"  # noqa: S608
-    return [entry_id for (entry_id,) in sql.rows(f"SELECT ({entry}) FROM {asked} ORDER BY asked.key", values)]  # noqa: S608
+    entry = f"SELECT max(id) / {PARTS} FROM ({found} LIMIT {MATCHES_READ}) c"  # noqa: S608
+    rows = sql.rows(f"SELECT ({entry}) FROM {matches} ORDER BY asked.key", values)  # noqa: S608
+    return [entry_id for (entry_id,) in rows]
 
 
 def find_candidates(
@@ -87,28 +88,28 @@ def find_candidates(
     count_to: int,
     counts: Mapping[Term, int] | None = None,
 ) -> tuple[list[Candidate], int]:
-    """The passages most likely to answer, at most `limit`; and how many things answer, up to `count_to`.
+    """Return the best passages, at most `limit`, and the number of matching objects, up to `count_to`.
 
-    `counts`: in how many passages of the project each term is; with them common terms need not be walked.
+    `counts`: how many passages of the project have each term; they save reading the rows of common terms.
     """
-    telling = telling_terms(query, weights, counts or {}, limit)
-    followers = _followers(query, telling, counts or {})
-    candidates = _best(narrowing, query, weights, limit, followers, telling)
-    if len(candidates) < limit and followers:
-        candidates = _best(narrowing, query, weights, limit)
-    things = len({candidate.entry_id for candidate in candidates})
-    if len(candidates) < limit or things >= count_to:
-        return candidates, min(things, count_to)
+    leading = leading_terms(query, weights, counts or {}, limit)
+    dependent = _dependent_terms(query, leading, counts or {})
+    candidates = _find_best(narrowing, query, weights, limit, dependent, leading)
+    if len(candidates) < limit and dependent:
+        candidates = _find_best(narrowing, query, weights, limit)
+    entries = len({candidate.entry_id for candidate in candidates})
+    if len(candidates) < limit or entries >= count_to:
+        return candidates, min(entries, count_to)
     return candidates, _count(narrowing, query, counts or {}, count_to)
 
 
-def telling_terms(
+def leading_terms(
     query: Query, weights: Mapping[Term, float], counts: Mapping[Term, int], limit: int
 ) -> Sequence[Term]:
-    """The rarest terms, by which the best passages are found already, or all.
+    """Return the rarest terms if they suffice to find the best passages, else all terms.
 
-    What has none of them but all the others is hardly worth more than what has one of them; and to walk
-    through the passages of a common term takes most of a search's time.
+    A passage that has all other terms scores hardly more than one that has one of the rarest, and reading
+    the rows of a common term takes most of a search's time.
     """
     if query.needs_all or not counts:
         return query.wanted
@@ -122,62 +123,62 @@ def telling_terms(
     return query.wanted
 
 
-def _followers(query: Query, telling: Sequence[Term], counts: Mapping[Term, int]) -> set[Term]:
-    """The terms that count only beside a telling one: those for which it takes longer to walk alone."""
-    passages = sum(counts.get(term, 0) for term in telling)
-    return {term for term in query.wanted if term not in telling and counts.get(term, 0) > passages}
+def _dependent_terms(query: Query, leading: Sequence[Term], counts: Mapping[Term, int]) -> set[Term]:
+    """Return the terms that are matched only together with a leading one: alone they match more rows."""
+    passages = sum(counts.get(term, 0) for term in leading)
+    return {term for term in query.wanted if term not in leading and counts.get(term, 0) > passages}
 
 
-def _best(
+def _find_best(
     narrowing: Narrowing,
     query: Query,
     weights: Mapping[Term, float],
     limit: int,
-    followers: Collection[Term] = (),
-    telling: Sequence[Term] = (),
+    dependent: Collection[Term] = (),
+    leading: Sequence[Term] = (),
 ) -> list[Candidate]:
-    """The passages with the most of all terms, the shorter first; followers count beside a telling term.
+    """Return the passages with the highest sums of term weights, normalised by length.
 
-    A term counts once, by its weight. Weights are whole numbers here: in whichever order they are added the
-    sum is the same, and so is the order on both engines.
+    A term counts once, by its weight. Dependent terms count only together with a leading term. Weights are
+    integers here: their sum does not depend on the order of addition, so both engines sort alike.
     """
     engine = _engine()
-    also, also_values = _also(narrowing, query, "u.id")
+    clauses, clause_values = _clauses(narrowing, query, "u.id")
     branches = " UNION ALL ".join([engine.branch] * len(query.wanted))
     values: list[Any] = []
     for term in query.wanted:
-        asked = [telling, [term]] if term in followers else [[term]]
-        values += [round(weights[term] * WEIGHT_UNITS), engine.expression(narrowing.scope, *asked)]
-    # Passages are found and ranked first, and only those that are left are read.
+        groups = [leading, [term]] if term in dependent else [[term]]
+        values += [round(weights[term] * WEIGHT_UNITS), engine.expression(narrowing.scope, *groups)]
+    # The subquery ranks by id, worth and size; only the rows of the best are read in full.
     rows = sql.rows(
         f"""
         SELECT e.id, e.kind, e.object_id, e.ref, e.updated_at, t.start, t.words, t.size, t.scope,
             t.id - e.id * {PARTS}
         FROM (
-            SELECT m.id FROM ({engine.with_sizes(f"{branches}) u WHERE TRUE{also}")}) m
+            SELECT m.id FROM ({engine.with_sizes(f"{branches}) u WHERE TRUE{clauses}")}) m
             ORDER BY CAST(m.worth AS double precision) / ({LENGTH_COST} + m.size) DESC, m.id DESC LIMIT %s
         ) best CROSS JOIN core_searchtext t CROSS JOIN {engine.entry_of_best}
         WHERE t.id = best.id AND e.id = best.id / {PARTS}""",  # noqa: S608
-        [*values, *also_values, MEASURED * limit, limit],
+        [*values, *clause_values, SIZES_READ * limit, limit],
     )
     return [_candidate(*columns) for columns in rows]
 
 
 def _count(narrowing: Narrowing, query: Query, counts: Mapping[Term, int], count_to: int) -> int:
-    """How many things answer, up to `count_to`. A common term begins that many by itself, mostly."""
+    """Return how many objects match, up to `count_to`. Mostly the most common term alone reaches it."""
     most_common = max(query.wanted, key=lambda term: counts.get(term, 0))
     if counts.get(most_common, 0) >= count_to and not query.needs_all:
-        counted = _count_beginnings(narrowing, query.with_wanted([most_common]), count_to)
+        counted = _count_by_first_passage(narrowing, query.with_wanted([most_common]), count_to)
         if counted == count_to:
             return counted
     return _count_all(narrowing, query, count_to)
 
 
-def _count_beginnings(narrowing: Narrowing, query: Query, count_to: int) -> int:
-    """How many things answer by their first passage, up to `count_to`: nothing has to be sorted for that."""
+def _count_by_first_passage(narrowing: Narrowing, query: Query, count_to: int) -> int:
+    """Return how many objects match in their first passage, up to `count_to`; needs no DISTINCT."""
     engine = _engine()
-    also, values = _also(narrowing, query, engine.id)
-    first = f"SELECT 1 FROM ({engine.found}{also}) a WHERE a.id = a.id / {PARTS} * {PARTS} LIMIT %s"  # noqa: S608
+    clauses, values = _clauses(narrowing, query, engine.id)
+    first = f"SELECT 1 FROM ({engine.found}{clauses}) a WHERE a.id = a.id / {PARTS} * {PARTS} LIMIT %s"  # noqa: S608
     [(count,)] = sql.rows(
         f"SELECT count(*) FROM ({first}) c",  # noqa: S608
         [engine.expression(narrowing.scope, query.wanted), *values, count_to],
@@ -187,21 +188,21 @@ def _count_beginnings(narrowing: Narrowing, query: Query, count_to: int) -> int:
 
 def _count_all(narrowing: Narrowing, query: Query, count_to: int) -> int:
     engine = _engine()
-    also, values = _also(narrowing, query, engine.id)
+    clauses, values = _clauses(narrowing, query, engine.id)
     [(count,)] = sql.rows(
-        f"SELECT count(*) FROM (SELECT DISTINCT a.id / {PARTS} FROM ({engine.found}{also}) a LIMIT %s) c",  # noqa: S608
+        f"SELECT count(*) FROM (SELECT DISTINCT a.id / {PARTS} FROM ({engine.found}{clauses}) a LIMIT %s) c",  # noqa: S608
         [engine.expression(narrowing.scope, query.wanted), *values, count_to],
     )
     return int(count)
 
 
-def _candidate(entry: int, kind: str, row: int, ref: str, at: Any, *passage: Any) -> Candidate:
+def _candidate(entry_id: int, kind: str, object_id: int, ref: str, at: Any, *passage: Any) -> Candidate:
     start, words, size, scope, part = passage
     marks = set(scope.split())
     return Candidate(
-        entry,
+        entry_id,
         kind,
-        row,
+        object_id,
         ref,
         sql.read_time(at),
         start,
@@ -215,14 +216,14 @@ def _candidate(entry: int, kind: str, row: int, ref: str, at: Any, *passage: Any
 
 
 def count_by_kind(narrowing: Narrowing, query: Query) -> dict[str, int]:
-    """How many things of each kind answer."""
+    """Return how many objects of each kind match."""
     if not query.wanted:
         return {}
     engine = _engine()
-    also, values = _also(narrowing, query, engine.id)
+    clauses, values = _clauses(narrowing, query, engine.id)
     rows = sql.rows(
         f"""
-        SELECT e.kind, count(*) FROM (SELECT DISTINCT a.id / {PARTS} AS id FROM ({engine.found}{also}) a) b
+        SELECT e.kind, count(*) FROM (SELECT DISTINCT a.id / {PARTS} AS id FROM ({engine.found}{clauses}) a) b
         CROSS JOIN core_searchentry e WHERE e.id = b.id GROUP BY e.kind""",  # noqa: S608
         [engine.expression(narrowing.scope, query.wanted), *values],
     )
@@ -230,14 +231,15 @@ def count_by_kind(narrowing: Narrowing, query: Query) -> dict[str, int]:
 
 
 def found_object_ids(narrowing: Narrowing, query: Query) -> tuple[str, list[Any]]:
-    """A statement for the `id`s of the rows that answer, by which others narrow theirs; with its values."""
+    """Return SQL that selects the `id`s of the matching rows, for use as a subquery; and its values."""
     engine = _engine()
-    also, values = _also(narrowing, query, engine.id)
-    return _objects(f"{engine.found}{also}"), [engine.expression(narrowing.scope, query.wanted), *values]
+    clauses, values = _clauses(narrowing, query, engine.id)
+    statement = _select_object_ids(f"{engine.found}{clauses}")
+    return statement, [engine.expression(narrowing.scope, query.wanted), *values]
 
 
 def read_object_ids(narrowing: Narrowing, query: Query) -> list[int]:
-    """The ids of all rows that answer."""
+    """Return the ids of all matching rows."""
     if not query.wanted:
         return []
     statement, values = found_object_ids(narrowing, query)
@@ -245,17 +247,17 @@ def read_object_ids(narrowing: Narrowing, query: Query) -> list[int]:
 
 
 def first_object_ids(scope: Scope, terms: Sequence[Term], limit: int) -> tuple[str, list[Any]]:
-    """Such a statement for the first rows in which all the terms stand; without terms, of all in the scope.
+    """Return SQL for the ids of the first rows that have all terms (or are in the scope), and its values.
 
-    The oldest are first: FTS5 gives them ten times as fast as the newest.
+    The oldest come first: FTS5 returns them ten times as fast as the newest.
     """
     engine = _engine()
     first = f"{engine.found} ORDER BY {engine.by_age} LIMIT %s"
-    return _objects(first), [engine.expression(scope, *([term] for term in terms)), limit]
+    return _select_object_ids(first), [engine.expression(scope, *([term] for term in terms)), limit]
 
 
 def read_beginnings(project_id: int, kind: str, object_ids: Sequence[int]) -> list[Candidate]:
-    """The first passage of each of these rows."""
+    """Return the first passage of each of these rows."""
     among, values = sql.among("e.object_id", object_ids)
     rows = sql.rows(
         f"""
@@ -267,15 +269,15 @@ def read_beginnings(project_id: int, kind: str, object_ids: Sequence[int]) -> li
     return [_candidate(*columns) for columns in rows]
 
 
-def _objects(found: str) -> str:
+def _select_object_ids(found: str) -> str:
     return f"""
         SELECT e.object_id AS id FROM ({found}) a CROSS JOIN core_searchentry e
         WHERE e.id = a.id / {PARTS}"""  # noqa: S608
 
 
-def _also(narrowing: Narrowing, query: Query, row_id: str) -> tuple[str, list[Any]]:
-    """What holds beside a wanted term being there: the entry has all of them, where all are needed, none
-    that is excluded, and has changed since.
+def _clauses(narrowing: Narrowing, query: Query, row_id: str) -> tuple[str, list[Any]]:
+    """Return further SQL conditions and their values: the entry has all wanted terms if the query needs all,
+    no excluded term, and has not changed before `since`.
     """
     engine = _engine()
     entry = f"{row_id} / {PARTS}"
@@ -299,19 +301,19 @@ class _Sqlite:
     by_age = "rowid"
     entry_of_best = "core_searchentry e"
     found = "SELECT rowid AS id FROM core_searchfts WHERE core_searchfts MATCH %s"
-    # bm25() would take 25 times as long as the walk: it reads every size, and counts the words of the scope.
+    # bm25() would take 25 times as long: it reads every size, and counts the words of the scope.
     branch = "SELECT rowid AS id, %s AS worth FROM core_searchfts WHERE core_searchfts MATCH %s"
 
     def with_sizes(self, branches: str) -> str:
-        """The ids that most worths have been found for, with their sums and sizes."""
+        """Return SQL for id, worth and size of the rows with the highest sums of worth."""
         sums = f"SELECT u.id, sum(u.worth) AS worth FROM ({branches} GROUP BY u.id"  # noqa: S608
         most = f"{sums} ORDER BY worth DESC, u.id DESC LIMIT %s"
         return f"SELECT s.id, s.worth, t.size FROM ({most}) s CROSS JOIN core_searchtext t WHERE t.id = s.id"  # noqa: S608
 
-    def expression(self, scope: Scope, *asked: Sequence[Term]) -> str:
-        narrowed = " AND ".join(f"({' OR '.join(map(_quoted, words))})" for words in scope)
-        wanted = " AND ".join(f"({' OR '.join(map(self._term, terms))})" for terms in asked if terms)
-        return f"{{scope}} : ({narrowed})" + (f" AND {{words}} : ({wanted})" if wanted else "")
+    def expression(self, scope: Scope, *groups: Sequence[Term]) -> str:
+        filters = " AND ".join(f"({' OR '.join(map(_quoted, words))})" for words in scope)
+        wanted = " AND ".join(f"({' OR '.join(map(self._term, terms))})" for terms in groups if terms)
+        return f"{{scope}} : ({filters})" + (f" AND {{words}} : ({wanted})" if wanted else "")
 
     def _term(self, term: Term) -> str:
         star = "*" if term.prefix else ""
@@ -320,11 +322,11 @@ class _Sqlite:
 
 
 class _Postgresql:
-    """The index is on what `core_search_vector` makes of a row; only a phrase makes it again to look."""
+    """The index is on the expression `core_search_vector(words, scope)`; only phrases compute it again."""
 
     id = "t.id"
-    by_age = "t.id + 0"  # By the id alone it walks the rows, and makes the words of each again to look.
-    # OFFSET: each is looked up by its id. Joined as a table, all of it would be read, to find a hundred.
+    by_age = "t.id + 0"  # Ordered by the bare id it scans the rows, and computes the vector of each.
+    # OFFSET 0 forces a lookup by id for each row; a plain join reads the whole table to find a hundred.
     entry_of_best = f"""LATERAL (
             SELECT id, kind, object_id, ref, updated_at FROM core_searchentry
             WHERE id = best.id / {PARTS} OFFSET 0) e"""  # noqa: S608
@@ -335,11 +337,11 @@ class _Postgresql:
         sums = f"SELECT u.id, u.size, sum(u.worth) AS worth FROM ({branches} GROUP BY u.id, u.size"  # noqa: S608
         return f"{sums} ORDER BY worth DESC, u.id DESC LIMIT %s"
 
-    def expression(self, scope: Scope, *asked: Sequence[Term]) -> str:
-        """Of each of the `asked` any has to be there."""
-        narrowed = [f"({' | '.join(map(_lexeme, words))})" for words in scope]
-        wanted = [f"({' | '.join(map(self._term, terms))})" for terms in asked if terms]
-        return " & ".join([*narrowed, *wanted])
+    def expression(self, scope: Scope, *groups: Sequence[Term]) -> str:
+        """Match rows that have any term of each group."""
+        filters = [f"({' | '.join(map(_lexeme, words))})" for words in scope]
+        wanted = [f"({' | '.join(map(self._term, terms))})" for terms in groups if terms]
+        return " & ".join([*filters, *wanted])
 
     def _term(self, term: Term) -> str:
         star = ":*" if term.prefix else ""

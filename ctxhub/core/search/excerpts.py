@@ -1,4 +1,4 @@
-"""Where a text holds what was asked for, and the best of it within a budget of tokens."""
+"""Finds the hits of a query in a text, and builds an excerpt within a budget of tokens."""
 
 import re
 from bisect import bisect_right
@@ -12,17 +12,17 @@ from ctxhub.core.search.analyser import Piece, pieces, runs
 from ctxhub.core.text.graphemes import Span, characters, sentences, widened
 from ctxhub.core.text.token_count import count_tokens
 
-# A word with less than this on both sides says nothing.
+# A hit is shown with at least so many characters on each side.
 LEAST_AROUND = 15
-# What a passage costs beside its characters, when it is weighed against others.
+# The cost of a passage besides its characters, when passages are compared by density.
 PASSAGE_CHARACTERS = 50
-# The budget is shared by so many, where as many words are found.
+# The budget is shared by at most so many passages.
 MOST_PASSAGES = 3
 CHARACTERS_PER_TOKEN = 6
 WELL_USED = 0.75
 MAX_REFUSALS = 4
 MOST_ALIKE = 8
-# With these a paragraph has ended anyway.
+# A paragraph that ends with one of these needs no separator.
 ENDS = ".!?:;,…·\u3002\uff01\uff1f\uff1b\uff1a\uff0c\u3001"
 
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
@@ -30,13 +30,13 @@ _PARAGRAPH_END = re.compile(r"\n\s*\n")
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked for, and its worth: the analyser's words, and the beginnings of such words."""
+    """The words of a query, as the analyser makes them, and prefixes of words; each with its weight."""
 
     words: Mapping[str, float]
     prefixes: Mapping[str, float] = field(default_factory=dict)
 
     def found_as(self, word: str) -> Iterator[tuple[str, float]]:
-        """All that is asked for and answered by this word."""
+        """Yield each wanted word or prefix that this word matches, with its weight."""
         if word in self.words:
             yield word, self.words[word]
         for prefix, worth in self.prefixes.items():
@@ -45,21 +45,21 @@ class Wanted:
 
     @cached_property
     def known(self) -> dict[str, Sequence["Hit"]]:
-        """The hits in each run of letters seen so far: the texts of one answer share most of their words."""
+        """Cache of the hits by run of letters: the texts of one answer share most of their words."""
         return {}
 
     @cached_property
     def starts(self) -> tuple[str, ...]:
-        """How an English word or a part of one begins if it is wanted: with all of its stem but a letter.
+        """The beginnings of English words that may match: all letters of a wanted stem but the last.
 
-        `possibly` is `possibl`, `happy` is `happi`, `hoping` is `hope`; and `dying` is `die`.
+        `possibly` has the stem `possibl`, `happy` `happi`, `hoping` `hope`; `dying` has `die`: i may be y.
         """
         starts = {word[: max(len(word) - 1, 2)] for word in (*self.words, *self.prefixes)}
         return (*starts, *(f"{start[0]}y" for start in starts if start[1:] == "i"))
 
 
 class Hit(NamedTuple):
-    """A place in the text as it was written. `word` is the wanted word, or prefix, that is there."""
+    """A match in the original text, by its offsets. `word` is the wanted word or prefix."""
 
     start: int
     end: int
@@ -68,9 +68,9 @@ class Hit(NamedTuple):
 
 
 def find_hits(text: str, wanted: Wanted) -> list[Hit]:
-    """In the order of the text. An identifier of which a part is wanted is a hit as a whole.
+    """Return the hits in the order of the text. If a part of an identifier matches, the hit is all of it.
 
-    Pairs of a script without blanks overlap: `merged` makes one stretch of them.
+    Pairs of a script without blanks overlap: `merged` joins them.
     """
     known = wanted.known
     hits: list[Hit] = []
@@ -79,48 +79,48 @@ def find_hits(text: str, wanted: Wanted) -> list[Hit]:
         if (found := known.get(run)) is None:
             found = known[run] = list(_hits_in_run(run, wanted)) if _may_hold(run, wanted.starts) else ()
         if found:
-            at = match.start()
-            hits += [Hit(at + hit.start, at + hit.end, hit.word, hit.worth) for hit in found]
+            start = match.start()
+            hits += [Hit(start + hit.start, start + hit.end, hit.word, hit.worth) for hit in found]
     return hits
 
 
 def merged(hits: Iterable[Hit]) -> list[Span]:
-    """The stretches that hits cover: in order, and none touches another."""
+    """Return the spans that hits cover, in order, with overlapping and adjacent ones joined."""
     return _joined((hit.start, hit.end) for hit in hits)
 
 
 def excerpt(text: str, wanted: Wanted, max_tokens: int) -> str:
-    """The text if it fits; else the passages that hold the most of what is wanted; else its beginning.
+    """Return the text if it fits, else the passages with the best hits, else its beginning.
 
-    White space becomes single blanks; "…" stands for what is left out.
+    White space becomes single blanks; "…" marks omissions.
     """
-    lines = _told_apart(text)
-    whole = lines.replace("\n", " ")
-    tokens = count_tokens(whole)
+    lines = _normalised_lines(text)
+    flat_text = lines.replace("\n", " ")
+    tokens = count_tokens(flat_text)
     if tokens <= max_tokens:
-        return whole
-    all_sentences, hits = sentences(lines), find_hits(whole, wanted)
+        return flat_text
+    all_sentences, hits = sentences(lines), find_hits(flat_text, wanted)
     passages = min(max(len({hit.word for hit in hits}), 2), MOST_PASSAGES)
-    size = max(len(whole) * max_tokens // tokens // passages, 2 * LEAST_AROUND)
-    draft = _Draft(whole, max_tokens)
+    size = max(len(flat_text) * max_tokens // tokens // passages, 2 * LEAST_AROUND)
+    draft = _Draft(flat_text, max_tokens)
     _take_best(draft, _passages(hits, all_sentences, size))
     if not draft.is_well_used:
         _fill(draft, all_sentences)
     return str(draft)
 
 
-def _told_apart(text: str) -> str:
-    """The lines that say something. Where a paragraph ends in the middle of nothing, a dot shows it."""
+def _normalised_lines(text: str) -> str:
+    """Return the lines that are not blank. A paragraph without final punctuation gets " ·" as a separator."""
     paragraphs = [
         "\n".join(filter(None, (" ".join(line.split()) for line in paragraph.splitlines())))
         for paragraph in _PARAGRAPH_END.split(text)
     ]
     *before, last = [paragraph for paragraph in paragraphs if paragraph] or [""]
-    return "\n".join([*(one if one[-1] in ENDS else f"{one} ·" for one in before), last])
+    return "\n".join([*(line if line[-1] in ENDS else f"{line} ·" for line in before), last])
 
 
 class _Passage:
-    """A sentence with hits, or the part of a long one where they lie close together."""
+    """A sentence with hits, or a part of a long sentence with hits close together."""
 
     def __init__(self, sentence: Span, size: int) -> None:
         self.sentence = sentence
@@ -149,7 +149,7 @@ class _Passage:
         return sum(worth for word, worth in self.worths.items() if word not in covered)
 
     def widths(self, text: str) -> list[Span]:
-        """From a few characters around the hits to all of it."""
+        """Return growing spans around the hits, up to the whole passage."""
         reach = self.size if self.is_short else max((self.size - _length(self.core)) // 2, LEAST_AROUND)
         found = widened(text, self.core, self.sentence, reach)
         least = _length(self.core) + 2 * LEAST_AROUND
@@ -157,7 +157,7 @@ class _Passage:
 
 
 class _Draft:
-    """The stretches of a text taken so far, in its order. They never cost more than the budget."""
+    """The spans of a text taken so far, in order. Together they never exceed the token budget."""
 
     def __init__(self, text: str, max_tokens: int) -> None:
         self.text = text
@@ -180,7 +180,7 @@ class _Draft:
         return self.cost_with(span) <= self.max_tokens
 
     def take(self, span: Span) -> bool:
-        """Whether there was room for it."""
+        """Add a span if it fits; returns whether it did."""
         if not self.has_room_for(span):
             return False
         self.first = self.first if self.taken else span
@@ -188,7 +188,7 @@ class _Draft:
         return True
 
     def take_widest(self, spans: Sequence[Span]) -> bool:
-        """The last that there is room for, of some that grow."""
+        """Add the widest of growing spans that fits; returns whether one did."""
         if not spans or self.take(spans[-1]):
             return bool(spans)
         fitting = bisect_right(spans, self.max_tokens, key=self.cost_with)
@@ -203,13 +203,13 @@ class _Draft:
 
 def _hits_in_run(run: str, wanted: Wanted) -> Iterator[Hit]:
     for piece in pieces(run):
-        for word, (start, end) in _places(piece):
+        for word, (start, end) in _words_with_spans(piece):
             for found, worth in wanted.found_as(word):
                 yield Hit(start, end, found, worth)
 
 
 def _may_hold(run: str, starts: tuple[str, ...]) -> bool:
-    """To find a stem takes long the first time, and most words cannot be a wanted one."""
+    """Whether a run may contain a wanted word. Checked first because stemming is slow on a cache miss."""
     if not (run.isascii() and run.isalnum()):
         return True
     lower = run.lower()
@@ -217,7 +217,7 @@ def _may_hold(run: str, starts: tuple[str, ...]) -> bool:
     return lower.startswith(starts) or (is_compound and any(start in lower for start in starts))
 
 
-def _places(piece: Piece) -> Iterator[tuple[str, Span]]:
+def _words_with_spans(piece: Piece) -> Iterator[tuple[str, Span]]:
     yield from zip(piece.words, piece.spans, strict=True)
     yield from ((part, piece.spans[0]) for part in dict.fromkeys(piece.parts) if part not in piece.words)
 
@@ -233,7 +233,7 @@ def _passages(hits: Iterable[Hit], all_sentences: Sequence[Span], size: int) -> 
 
 
 def _take_best(draft: _Draft, passages: Iterable[_Passage]) -> None:
-    """First what holds the most words not shown yet, then what holds most in few characters."""
+    """Add passages to the draft: first by the weight of words not shown yet, then by density."""
     left = _some_of_each(sorted(passages, key=lambda passage: -passage.density))
     covered: set[str] = set()
     refusals = 0
@@ -249,7 +249,7 @@ def _take_best(draft: _Draft, passages: Iterable[_Passage]) -> None:
 
 
 def _some_of_each(passages: Iterable[_Passage]) -> list[_Passage]:
-    """Of passages with the same words the first few: a text may have thousands."""
+    """Keep at most MOST_ALIKE passages with the same words: a text may have thousands."""
     counts: Counter[frozenset[str]] = Counter()
     found = []
     for passage in passages:
@@ -261,21 +261,24 @@ def _some_of_each(passages: Iterable[_Passage]) -> list[_Passage]:
 
 
 def _take_one_hit(draft: _Draft, passage: _Passage) -> None:
-    """Where its hits have no room together: the best of them, or else what there is room for of it."""
+    """Add the best hit of a passage whose hits do not all fit, or as many of its characters as fit."""
     start, end, *_ = max(passage.hits, key=lambda hit: hit.worth)
     if not draft.take_widest(widened(draft.text, (start, end), passage.sentence, passage.size)):
         draft.take_widest(characters(draft.text, start, draft.reach))
 
 
 def _fill(draft: _Draft, all_sentences: Sequence[Span]) -> None:
-    """What is left goes to what is around the first passage: whole sentences, then words."""
-    first, here, last = (
-        bisect_right(all_sentences, draft.first[0] + by, key=_start) for by in (-draft.reach, 0, draft.reach)
+    """Spend the rest of the budget on text around the first passage: whole sentences, then words."""
+    first, current, last = (
+        bisect_right(all_sentences, draft.first[0] + offset, key=_start)
+        for offset in (-draft.reach, 0, draft.reach)
     )
-    start, end = all_sentences[here - 1]
+    start, end = all_sentences[current - 1]
     if draft.take((start, end)):
-        draft.take_widest([(start, behind) for _, behind in all_sentences[here:last]])
-        draft.take_widest([(before, end) for before, _ in reversed(all_sentences[first : here - 1])])
+        draft.take_widest([(start, sentence_end) for _, sentence_end in all_sentences[current:last]])
+        draft.take_widest(
+            [(sentence_start, end) for sentence_start, _ in reversed(all_sentences[first : current - 1])]
+        )
     if not draft.is_well_used:
         draft.take_widest(widened(draft.text, draft.first, (0, len(draft.text)), draft.reach))
     if not draft.taken:
@@ -283,7 +286,7 @@ def _fill(draft: _Draft, all_sentences: Sequence[Span]) -> None:
 
 
 def _joined(spans: Iterable[Span], text: str = "") -> list[Span]:
-    """Without overlaps; those with no more than a blank of the text between them are one."""
+    """Sort and merge spans that overlap, or have only white space of the text between them."""
     found: list[Span] = []
     for start, end in sorted(spans):
         if found and (start <= found[-1][1] or text[found[-1][1] : start].isspace()):

@@ -1,4 +1,4 @@
-"""The index of everything: one entry for each findable thing, and beside it the words to look it up by."""
+"""The tables of the search index: one entry for each searchable object, its passages, the vocabulary."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ctxhub.core.kit.models import ProjectRow
 
 
 class SearchEntry(ProjectRow):
-    """The thing of `kind` whose row has the id `object_id`. Title and text stay where they are."""
+    """An indexed object: the row `object_id` of the noun `kind`. Title and text stay in that row."""
 
     kind = models.CharField(max_length=30)
     object_id = models.BigIntegerField()
@@ -28,18 +28,18 @@ class SearchEntry(ProjectRow):
 
 
 class RowIdField(models.BigIntegerField):  # type: ignore[type-arg]  # Django knows none at run time.
-    """A key by which SQLite finds rows at once: there an "integer" is the row's own id, a "bigint" is not."""
+    """A primary key that SQLite uses as rowid: there only an "integer" key is one, a "bigint" is not."""
 
     def db_type(self, connection: Any) -> str | None:
         return "integer" if connection.vendor == "sqlite" else super().db_type(connection)
 
 
 class SearchText(ProjectRow):
-    """One passage of an entry, as the analyser's words; its id holds the entry's: `entry * PARTS + part`.
+    """One passage of an entry, as the analyser's words. Its id is `entry_id * PARTS + part`.
 
-    Alter this table as migration 0007 does: on SQLite Django rebuilds an altered one, and without a word
-    drops the triggers that keep the index in step. `scope` holds the words that narrow a search, `start` is
-    where the passage begins, `size` counts its words.
+    Alter this table as migration 0007 does: on SQLite Django rebuilds an altered table, which silently drops
+    the triggers that update the index. `scope`: the words that filters match; `start`: offset of the passage
+    in the text, in characters; `size`: its number of words.
     """
 
     PARTS = 1024
@@ -55,9 +55,10 @@ class SearchText(ProjectRow):
 
 
 class SearchWord(ProjectRow):
-    """A word as somebody wrote it, to put a mistyped one right. Each project knows its own words only.
+    """An unstemmed word of a project's texts, for spelling correction within that project.
 
-    `entry_id` is one of the entries that have it: with the last of them it goes, as a secret must.
+    `entry_id` is one of the entries that have it. With the last of them the word is deleted, as it may be
+    a secret.
     """
 
     word = models.CharField(max_length=30)

@@ -1,4 +1,4 @@
-"""Words that are right as they are typed. Source: see ordinary_words.txt."""
+"""English words that spelling correction leaves alone. Source: see ordinary_words.txt."""
 
 from functools import cache
 from pathlib import Path

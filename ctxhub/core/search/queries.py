@@ -1,4 +1,4 @@
-"""What a person or an agent asks, as terms. Whatever is typed is data, never syntax of an engine."""
+"""Parses the text of a query into terms. User input never reaches an engine as syntax."""
 
 import re
 from collections import Counter
@@ -12,15 +12,15 @@ from ctxhub.core.search.stop_words import STOP_WORDS, SURFACE
 
 MAX_TERMS = 32
 MAX_SIDE_BY_SIDE = 256
-# Behind so many, nobody reads on: a whole text that is asked for begins with what it is about.
+# Further chunks are ignored: a long text says what it is about at its beginning.
 MAX_CHUNKS = 8 * MAX_TERMS
 MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
-# A run of a script without spaces: up to so many characters it is one word, more are a sentence.
+# A run of a script without spaces is one word up to so many characters, else a sentence.
 DENSE_WORD = 3
-# How a beginning that was typed may go on, for its stem to be found.
+# Endings that complete a typed prefix to words whose stems it should find.
 ENDINGS = ("", "e", "n", "g", "ng", "d", "y", "s", "t")
 LEAST_BEGINNING = 4
 
@@ -31,11 +31,11 @@ _DATE = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing asked for: any of the `spellings`, each some words side by side.
+    """One term of a query: matches any of the `spellings`; each is a phrase of one or more words.
 
-    `prefix`: the last word is only the beginning of one. `surface` is what was typed; empty: nothing that
-    could be mistyped. `weight` is how much it counts beside the others. `also` stand for it where it is not
-    there itself: the `weight` of each is how much of it they count.
+    `prefix`: the last word is a prefix. `surface`: the typed word, or "" if it is no subject of spelling
+    correction. `weight`: relative to the other terms. `also`: alternatives that count where the term itself
+    is missing; their `weight` is the share of its weight.
     """
 
     spellings: tuple[tuple[str, ...], ...]
@@ -46,13 +46,13 @@ class Term:
 
     @property
     def alone(self) -> "Term":
-        """Without what stands for it."""
+        """The term without its alternatives."""
         return replace(self, also=()) if self.also else self
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`wanted` terms, and those that must not be there. `needs_all`: every wanted one has to be."""
+    """The `wanted` and the `excluded` terms. `needs_all`: every wanted term must match, else any."""
 
     wanted: tuple[Term, ...]
     excluded: tuple[Term, ...] = ()
@@ -67,45 +67,45 @@ def asks_for_reasons(text: str) -> bool:
 
 
 def parse(text: str, *, needs_all: bool = False) -> Query:
-    """People's syntax: "a phrase", -not, prefix*; everything else are words.
+    """Parse a query. Syntax: "a phrase", -not, prefix*; everything else is words.
 
-    Words that say nothing are dropped, unless there are no others.
+    Stop words are dropped, unless there are no others.
     """
     wanted: list[Term] = []
     excluded: list[Term] = []
     for chunk in islice(_CHUNK.finditer(text), MAX_CHUNKS):
         terms = list(_terms(chunk, needs_all or bool(chunk["minus"])))
         (excluded if chunk["minus"] else wanted).extend(terms)
-    telling = [term for term in wanted if not _says_nothing(term)]
-    return Query(_distinct(telling or wanted), _distinct(excluded), needs_all)
+    significant = [term for term in wanted if not _is_stop_word(term)]
+    return Query(_distinct(significant or wanted), _distinct(excluded), needs_all)
 
 
 def parse_typed(text: str) -> Query:
-    """What is typed into the search box of a list: all of it has to be there, the last word as it begins."""
+    """Parse the search box of a list: all terms must match, the last word as a prefix."""
     query = parse(text, needs_all=True)
     last = list(_CHUNK.finditer(text))[-1:]
     if not last or last[0]["minus"] or last[0]["phrase"] is not None:
         return query
     found = [piece for run in runs(last[0]["plain"]) for piece in pieces(run.group())]
     unfinished = list(_terms(last[0], True))[-1:] if found and not found[-1].is_dense else []
-    opened = {term: _opened(term, found[-1].surface) for term in unfinished}
-    return query.with_wanted(opened.get(term, term) for term in query.wanted)
+    prefixes = {term: _as_prefix(term, found[-1].surface) for term in unfinished}
+    return query.with_wanted(prefixes.get(term, term) for term in query.wanted)
 
 
 def parse_similarity(text: str) -> Query:
-    """The words of a whole text, the most frequent first: for what is similar to it."""
+    """Parse a whole text into its words, the most frequent first, to find similar objects."""
     counts = Counter(word for word in analyse(text) if word not in STOP_WORDS and _is_word(word))
     words = [word for word, _ in counts.most_common(2 * MAX_TERMS)]
     return Query(tuple(Term(((word,),), word, weight=1 + min(counts[word], 4) / 4) for word in words))
 
 
 def single_words(query: Query) -> list[Term]:
-    """The wanted terms that are one plain word, which may be mistyped."""
+    """Return the wanted terms of a single word, which spelling correction may change."""
     return [term for term in query.wanted if term.surface and not term.prefix]
 
 
-def _opened(term: Term, surface: str) -> Term:
-    """The index knows a word by its stem; whoever types it may have more of it by then, or less."""
+def _as_prefix(term: Term, surface: str) -> Term:
+    """Return the term as a prefix, both stemmed and as typed: the typed text may be longer than the stem."""
     if len(surface) < 2:
         return term
     spellings = ((*words[:-1], last) for words in term.spellings for last in (words[-1], surface))
@@ -133,7 +133,7 @@ def _is_prefix(plain: str, piece: Piece) -> bool:
 
 
 def _beginnings(typed: str) -> Iterator[tuple[str]]:
-    """What words that begin so are stored as: `migrations` is `migrat`, which is shorter than `migrati*`."""
+    """Yield the typed prefix, and shorter stems of words with it: `migrati*` must find the stem `migrat`."""
     yield (typed,)
     stems = dict.fromkeys(stem(typed + ending) for ending in ENDINGS)
     yield from ((short,) for short in stems if not short.startswith(typed) and len(short) >= LEAST_BEGINNING)
@@ -155,7 +155,7 @@ def _phrase(text: str) -> Iterator[Term]:
 
 
 def _dense(piece: Piece, exact: bool) -> Iterator[Term]:
-    """One character is the beginning of a pair, a few are a word, more are a sentence of pairs."""
+    """Yield terms for a dense run: one character is a prefix, a few are a word, more give a term per pair."""
     pairs = piece.words[:-1]
     if not pairs:
         yield Term((piece.words,), prefix=True)
@@ -166,32 +166,32 @@ def _dense(piece: Piece, exact: bool) -> Iterator[Term]:
 
 
 def _compound(plain: str, found: Sequence[Piece], exact: bool) -> Iterator[Term]:
-    """`user-service`, `api/auth`, `v1.2.3`: its words, and all of them side by side. A date is one, too."""
+    """Yield terms for `user-service`, `api/auth`, `v1.2.3` or a date: each word, and all as a phrase."""
     if date := _DATE.fullmatch(plain.strip("().,;:?!")):
         year, month, day = date.groups()
         name = analyse(MONTHS[int(month) - 1])[0]
         yield Term(((year, month, day), (year, name, day.lstrip("0"))))
         return
-    whole = tuple(word for piece in found for word in piece.words)
+    phrase = tuple(word for piece in found for word in piece.words)
     if exact:
-        if whole:
-            yield Term(_spellings(found, whole), found[0].surface if len(found) == 1 else "")
+        if phrase:
+            yield Term(_spellings(found, phrase), found[0].surface if len(found) == 1 else "")
         return
     for piece in found:
         if len(found) == 1 or len(piece.surface) > 1:
             yield Term((piece.words,), piece.surface)
             yield from (Term(((part,),), weight=0.5) for part in piece.parts)
-    if len(whole) > 1:
-        yield Term((whole,), weight=0.5)
+    if len(phrase) > 1:
+        yield Term((phrase,), weight=0.5)
 
 
-def _spellings(found: Sequence[Piece], whole: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """`getUserName` is also `get user name`."""
+def _spellings(found: Sequence[Piece], phrase: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the phrase, and the phrase of the parts of identifiers: `getUserName`, `get user name`."""
     parts = tuple(word for piece in found for word in (piece.parts or piece.words))
-    return (whole,) if parts == whole else (whole, parts)
+    return (phrase,) if parts == phrase else (phrase, parts)
 
 
-def _says_nothing(term: Term) -> bool:
+def _is_stop_word(term: Term) -> bool:
     words = {word for spelling in term.spellings for word in spelling}
     return not term.prefix and (term.surface in SURFACE or words <= STOP_WORDS)
 
@@ -208,7 +208,7 @@ def _distinct(terms: Iterable[Term]) -> tuple[Term, ...]:
 
 
 def _bounded(term: Term) -> Term:
-    """Of words side by side the first ones: PostgreSQL's stack ends at some thousand."""
+    """Cut phrases to MAX_SIDE_BY_SIDE words: PostgreSQL's stack overflows at some thousand."""
     if max(map(len, term.spellings)) <= MAX_SIDE_BY_SIDE:
         return term
     return replace(term, spellings=tuple(words[:MAX_SIDE_BY_SIDE] for words in term.spellings), prefix=False)

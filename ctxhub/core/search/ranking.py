@@ -1,4 +1,4 @@
-"""Orders what the engines have found, by BM25 over the project's own words: the same on both of them.
+"""Ranks the candidates by BM25, computed in Python so that both engines give the same order.
 
 Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
 """
@@ -13,19 +13,19 @@ from ctxhub.core.search.queries import Term
 K1 = 1.2
 B = 0.6
 OVER_WORTH = 0.6
-# What the passage before or after lends of its score: what is said there belongs to this.
+# The share of the score of the passage before or after that is added: neighbours belong together.
 NEXT_PASSAGE = 0.2
 
 
 Counter = tuple[Sequence[str], float]
-"""How a term, or one that stands for it, is written; and how much that counts."""
+"""The patterns of a term or of an alternative, and the share of the term's weight that a match counts."""
 
 
 class Ranked(NamedTuple):
-    """A candidate with how well it answers, and what each term found in it has added.
+    """A candidate with its score; `parts` is what each term that it has adds to it.
 
-    `strength` orders; the `score` that is told ends at 1.0. `lent` is what of it a neighbour has lent, and
-    `prior` what it was multiplied by for its kind.
+    `strength` is the sort key; `score` is the same, at most 1.0, for answers. `lent`: the part of it from
+    neighbours; `prior`: the factor for its kind.
     """
 
     candidate: Candidate
@@ -40,66 +40,70 @@ class Ranked(NamedTuple):
 
 
 def worth(total: int, frequency: int) -> float:
-    """What a term says that is in `frequency` of `total` passages: the rarer, the more."""
+    """Return the inverse document frequency of a term that is in `frequency` of `total` passages."""
     total = max(total, frequency)
     return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
 
 
 def rank(candidates: Sequence[Candidate], weights: Mapping[Term, float]) -> list[Ranked]:
-    """Each thing once, by its best passage and what the one beside it lends; best first, newest first.
+    """Rank each object once, by its best passage plus a share of a neighbour's; best first, then newest.
 
-    A score of 1.0 says that every term is there about as often as in a text of average length; more is not
-    told apart. What is not in force counts OVER_WORTH of what it would.
+    A score of 1.0 means that every term is there about as often as in a text of average length; scores are
+    capped there. Objects that are not in force get OVER_WORTH times their score.
     """
     if not candidates:
         return []
     average = sum(candidate.size for candidate in candidates) / len(candidates) or 1
     best = max(sum(weights.values()), 1e-9)
-    asked = [(term, weight, _counters(term)) for term, weight in weights.items()]
-    scored = [(candidate, _parts(candidate, asked, average)) for candidate in candidates]
-    own = {(one.entry_id, one.part): sum(parts.values()) for one, parts in scored}
+    terms = [(term, weight, _counters(term)) for term, weight in weights.items()]
+    scored = [(candidate, _parts(candidate, terms, average)) for candidate in candidates]
+    own = {(candidate.entry_id, candidate.part): sum(parts.values()) for candidate, parts in scored}
     found: dict[str, tuple[float, Ranked]] = {}
     earlier: dict[str, tuple[float, Ranked]] = {}
     for candidate, parts in scored:
         entry, part = candidate.entry_id, candidate.part
         lent = NEXT_PASSAGE * max(own.get((entry, part - 1), 0.0), own.get((entry, part + 1), 0.0))
         score = own[entry, part] + lent
-        among = earlier if candidate.is_earlier else found
-        if candidate.ref not in among or score > among[candidate.ref][0]:
-            among[candidate.ref] = score, Ranked(candidate, score / best, parts, lent / best)
-    found |= {ref: was for ref, was in earlier.items() if ref not in found or _says_more(was, found[ref])}
-    ordered = sorted(found.values(), key=lambda one: (one[0], one[1].candidate.updated_at), reverse=True)
+        best_by_ref = earlier if candidate.is_earlier else found
+        if candidate.ref not in best_by_ref or score > best_by_ref[candidate.ref][0]:
+            best_by_ref[candidate.ref] = score, Ranked(candidate, score / best, parts, lent / best)
+    found |= {
+        ref: previous
+        for ref, previous in earlier.items()
+        if ref not in found or _is_better_match(previous, found[ref])
+    }
+    ordered = sorted(found.values(), key=lambda pair: (pair[0], pair[1].candidate.updated_at), reverse=True)
     return [ranked for _, ranked in ordered]
 
 
-def _says_more(was: tuple[float, Ranked], now: tuple[float, Ranked]) -> bool:
-    """Whether an earlier state answers better, and by a word that its thing has no longer."""
-    return was[0] > now[0] and not was[1].parts.keys() <= now[1].parts.keys()
+def _is_better_match(earlier: tuple[float, Ranked], current: tuple[float, Ranked]) -> bool:
+    """Whether an earlier state scores higher, with a term that the current state does not match."""
+    return earlier[0] > current[0] and not earlier[1].parts.keys() <= current[1].parts.keys()
 
 
 def occurrences(words: str, term: Term) -> int:
-    """How often a term is in some words, or what stands for it."""
-    times, _ = _occurrences(_set_apart(words), _counters(term))
+    """Return how often a term, or its best alternative that is there, occurs in a text of words."""
+    times, _ = _occurrences(_padded(words), _counters(term))
     return times
 
 
 def _parts(
-    candidate: Candidate, asked: Sequence[tuple[Term, float, Sequence[Counter]]], average: float
+    candidate: Candidate, terms: Sequence[tuple[Term, float, Sequence[Counter]]], average: float
 ) -> dict[Term, float]:
-    text = _set_apart(candidate.words)
-    length = K1 * (1 - B + B * candidate.size / average)
-    force = OVER_WORTH if candidate.is_over else 1.0
+    text = _padded(candidate.words)
+    length_norm = K1 * (1 - B + B * candidate.size / average)
+    status_factor = OVER_WORTH if candidate.is_over else 1.0
     parts = {}
-    for term, weight, counters in asked:
+    for term, weight, counters in terms:
         times, share = _occurrences(text, counters)
         if times:
-            parts[term] = force * weight * share * times * (K1 + 1) / (times + length)
+            parts[term] = status_factor * weight * share * times * (K1 + 1) / (times + length_norm)
     return parts
 
 
 def _occurrences(text: str, counters: Sequence[Counter]) -> tuple[int, float]:
-    """Of the term itself, or of the first that stands for it and is there; and how much each counts."""
-    # Most of a ranking's time goes by here: a call for each pattern would double it.
+    """Count the term itself, or the first alternative that occurs; returns the count and its share."""
+    # The hot loop of ranking: a function call for each pattern would double its time.
     for patterns, share in counters:
         times = 0
         for pattern in patterns:
@@ -109,8 +113,8 @@ def _occurrences(text: str, counters: Sequence[Counter]) -> tuple[int, float]:
     return 0, 0.0
 
 
-def _set_apart(words: str) -> str:
-    """Words each with a blank of its own on both sides, so that neighbours can be counted."""
+def _padded(words: str) -> str:
+    """Put a blank on both sides of each word, so that `str.count` finds adjacent words."""
     return f" {words.replace(' ', '  ')} "
 
 

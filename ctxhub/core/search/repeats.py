@@ -1,4 +1,4 @@
-"""Nearly equal texts among hits: the best of them is shown, and says how many more there are."""
+"""Collapses hits with nearly equal texts: shows the best one and counts the others."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from ctxhub.core.search.documents import date_words
 from ctxhub.core.search.engines import Candidate
 from ctxhub.core.search.ranking import Ranked
 
-# Of all words of two texts the share that both have.
+# Jaccard similarity: the share of all words of two texts that both have.
 NEARLY_EQUAL = 0.75
 
 
 @dataclass(slots=True)
 class Shown:
-    """A hit, and how many others say nearly the same and are left out."""
+    """A hit, and the number of nearly equal hits that are left out."""
 
     ranked: Ranked
     words: frozenset[str] = frozenset()
@@ -24,7 +24,7 @@ class Shown:
 def without_repeats(
     ranked: Iterable[Ranked], at_most: int, may_be_left_out: Callable[[Ranked], bool] | None
 ) -> list[Shown]:
-    """The first so many that differ, in their order; None: those that are equal, too."""
+    """Return the first `at_most` hits without repeats, in order. With None repeats stay."""
     if may_be_left_out is None:
         return [Shown(one) for one in islice(ranked, at_most)]
     shown: list[Shown] = []
@@ -42,7 +42,7 @@ def _like(words: frozenset[str], shown: Sequence[Shown]) -> Shown | None:
 
 
 def _are_nearly_equal(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Build 41 is not build 42, however alike they are otherwise."""
+    """Texts that differ in a number are never equal: build 41 is not build 42."""
     few, many = sorted((len(one), len(other)))
     if few < NEARLY_EQUAL * many:
         return False
@@ -55,5 +55,5 @@ def _has_digit(word: str) -> bool:
 
 
 def _words(candidate: Candidate) -> frozenset[str]:
-    """The same may be said on another day."""
+    """Return the words without the date: repeats of another day are repeats."""
     return frozenset(candidate.words.split(" ")) - frozenset(date_words(candidate.updated_at))

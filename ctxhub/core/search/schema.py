@@ -1,7 +1,7 @@
-"""What Django cannot declare of the index: SQLite's FTS5 table with its triggers, PostgreSQL's index.
+"""The SQL of the index that Django cannot declare: SQLite's FTS5 table with triggers, PostgreSQL's index.
 
-Triggers and an index on an expression, and no code of ours, keep the index in step with `core_searchtext`, so
-that bulk writes, cascades and plain SQL cannot pass it by.
+Triggers and an expression index keep it consistent with `core_searchtext`, so bulk writes, cascades and plain
+SQL cannot bypass it.
 """
 
 from collections.abc import Sequence
@@ -27,11 +27,11 @@ SQLITE_UNDO: Sequence[str] = (
     f"DROP TABLE IF EXISTS {FTS_TABLE}",
 )
 
-# The words stand in their places past PostgreSQL's own parser, which counts places up to 16,383. The vectors
-# themselves are not kept: they would be twice the text, and the index answers all but phrases without them.
-# fastupdate would keep what is new on a list that every question reads. COST: to make a vector takes 0.2 ms;
-# unless told, the planner reads through small tables, and a question takes 100 ms. UNSAFE: at that price it
-# would start other processes, which takes longer than the question.
+# The function sets positions itself instead of PostgreSQL's parser; they end at 16,383. The vectors are not
+# stored: they would be twice the text, and only phrase queries need more than the index. fastupdate would
+# keep new rows on a pending list that every query reads. COST: computing a vector takes 0.2 ms; at the
+# default cost the planner scans small tables, and a query takes 100 ms. UNSAFE: at this cost the planner
+# would start parallel workers, which takes longer than the query.
 POSTGRESQL: Sequence[str] = (
     """CREATE OR REPLACE FUNCTION core_search_vector(words text, scope text) RETURNS tsvector
         LANGUAGE sql IMMUTABLE PARALLEL UNSAFE COST 10000 AS $$

@@ -1,4 +1,4 @@
-"""The engine's own parts of the index: whether they are all there, as they were made, and in step."""
+"""Checks the index's tables, triggers and functions: present, as defined, and consistent with the rows."""
 
 import re
 from collections.abc import Mapping
@@ -13,29 +13,30 @@ _NAMED = re.compile(r"CREATE (?P<kind>.+?) IF NOT EXISTS (?P<rest>(?P<name>\w+).
 
 
 def wrong_parts() -> list[str]:
-    """What a migration or a hand has taken away or changed, as sentences; from the catalogue alone."""
-    made, found = _sqlite() if connection.vendor == "sqlite" else _postgresql()
-    missing = [f"{name} is missing" for name in made if name not in found]
-    return missing + [f"{name} is not as it was made" for name in found if found[name] != made[name]]
+    """Return what is missing or altered, as sentences. Reads the database catalogue only."""
+    expected, found = _sqlite() if connection.vendor == "sqlite" else _postgresql()
+    missing = [f"{name} is missing" for name in expected if name not in found]
+    return missing + [f"{name} is not as it was made" for name in found if found[name] != expected[name]]
 
 
 def out_of_step() -> list[str]:
-    """Where all parts are there: whether the engine looks up what the passages say."""
-    return _other_words_in_sqlite() if connection.vendor == "sqlite" else _fewer_rows_in_postgresql()
+    """Return how the index differs from the passages, as sentences. All its parts must exist."""
+    return _differences_in_sqlite() if connection.vendor == "sqlite" else _differences_in_postgresql()
 
 
 def _sqlite() -> tuple[Mapping[str, str], Mapping[str, str]]:
     statements = [found for statement in schema.SQLITE if (found := _NAMED.fullmatch(statement))]
-    made = {found["name"]: _plain(f"CREATE {found['kind']} {found['rest']}") for found in statements}
-    rows = sql.rows(f"SELECT name, sql FROM sqlite_master WHERE name IN ({sql.marks([*made])})", [*made])  # noqa: S608
-    return made, {name: _plain(said) for name, said in rows}
+    expected = {found["name"]: _normalised(f"CREATE {found['kind']} {found['rest']}") for found in statements}
+    names = [*expected]
+    rows = sql.rows(f"SELECT name, sql FROM sqlite_master WHERE name IN ({sql.marks(names)})", names)  # noqa: S608
+    return expected, {name: _normalised(definition) for name, definition in rows}
 
 
 def _postgresql() -> tuple[Mapping[str, str], Mapping[str, str]]:
     function, index = schema.POSTGRESQL
-    made = {
-        "core_search_vector": _plain(function.split("SAFE ")[1].replace("$$", "")),
-        "core_searchtext_vector": _plain(index.split("USING ")[1]),
+    expected = {
+        "core_search_vector": _normalised(function.split("SAFE ")[1].replace("$$", "")),
+        "core_searchtext_vector": _normalised(index.split("USING ")[1]),
     }
     rows = sql.rows(
         """
@@ -45,16 +46,16 @@ def _postgresql() -> tuple[Mapping[str, str], Mapping[str, str]]:
         SELECT 'core_searchtext_vector', split_part(pg_get_indexdef(indexrelid), ' USING ', 2) FROM pg_index
         WHERE indexrelid = to_regclass('core_searchtext_vector') AND indisvalid"""
     )
-    return made, {name: _plain(said) for name, said in rows}
+    return expected, {name: _normalised(definition) for name, definition in rows}
 
 
-def _plain(said: str) -> str:
-    """PostgreSQL repeats a definition in its own spacing."""
-    return re.sub(r"\s*([(),=])\s*", r"\1", " ".join(said.split()))
+def _normalised(definition: str) -> str:
+    """Normalise white space: PostgreSQL returns a definition in its own spacing."""
+    return re.sub(r"\s*([(),=])\s*", r"\1", " ".join(definition.split()))
 
 
-def _other_words_in_sqlite() -> list[str]:
-    """FTS5 compares itself with the table. It says so by an INSERT, for which writers wait."""
+def _differences_in_sqlite() -> list[str]:
+    """Run FTS5's integrity check against the table. It is an INSERT, so it takes the write lock."""
     table = schema.FTS_TABLE
     try:
         with touch_transaction():
@@ -64,8 +65,8 @@ def _other_words_in_sqlite() -> list[str]:
     return []
 
 
-def _fewer_rows_in_postgresql() -> list[str]:
-    """Every passage has its project's word in the index, and no other does."""
+def _differences_in_postgresql() -> list[str]:
+    """Count the passages by their project's scope word in the index, and in the table."""
     with transaction.atomic():
         sql.execute("SET LOCAL enable_seqscan = off")
         rows = sql.rows(

@@ -1,4 +1,4 @@
-"""What lies in the index and what does not, by project and kind."""
+"""Reads the rows of the index, and finds missing and orphan rows, by project and kind."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ IDS_AT_ONCE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is looked up of a thing; of each passage its part, start, size, words and scope."""
+    """An entry with its passages; each is a tuple of part, start, size, words and scope."""
 
     id: int = field(compare=False)
     ref: str
@@ -29,7 +29,7 @@ def read_documents(noun: Noun, project_id: int, object_ids: Sequence[int]) -> Se
 
 
 def read_entries(project_id: int, kind: str, object_ids: Sequence[int]) -> dict[int, Entry]:
-    """By the ids of their things."""
+    """Return the entries of objects by object id."""
     among, values = sql.among("object_id", object_ids)
     rows = sql.rows(
         f"""
@@ -49,8 +49,8 @@ def read_entries(project_id: int, kind: str, object_ids: Sequence[int]) -> dict[
     return found
 
 
-def things(noun: Noun, project_id: int) -> Iterator[list[int]]:
-    """The ids of all rows of a noun, some at a time."""
+def object_ids_of(noun: Noun, project_id: int) -> Iterator[list[int]]:
+    """Yield the ids of all rows of a noun, in batches."""
     last = 0
     rows = noun.model._base_manager.filter(project_id=project_id).order_by("pk")
     while ids := list(rows.filter(pk__gt=last).values_list("pk", flat=True)[:IDS_AT_ONCE]):
@@ -59,7 +59,7 @@ def things(noun: Noun, project_id: int) -> Iterator[list[int]]:
 
 
 def objects_without_entry(noun: Noun, project_id: int) -> list[int]:
-    """The ids of rows that are not in the index; there are nouns of which not all have to be."""
+    """Return the ids of rows without an entry. Some nouns do not index all their rows."""
     return _ids(
         f"""
         SELECT t.id FROM {noun.model._meta.db_table} t WHERE t.project_id = %s AND NOT EXISTS (
@@ -70,7 +70,7 @@ def objects_without_entry(noun: Noun, project_id: int) -> list[int]:
 
 
 def entries_without_object(noun: Noun, project_id: int) -> list[int]:
-    """The ids of rows that are in the index and nowhere else."""
+    """Return the object ids of entries whose rows do not exist."""
     return _ids(
         f"""
         SELECT e.object_id FROM core_searchentry e WHERE e.project_id = %s AND e.kind = %s AND NOT EXISTS (
@@ -80,8 +80,8 @@ def entries_without_object(noun: Noun, project_id: int) -> list[int]:
     )
 
 
-def entries_of_no_kind(project_id: int) -> list[tuple[str, int, str]]:
-    """Kind, id and ref of entries of a kind that is not searched any more."""
+def entries_of_unknown_kinds(project_id: int) -> list[tuple[str, int, str]]:
+    """Return kind, object id and ref of the entries whose kind is not indexed any more."""
     kinds = [noun.kind for noun in indexed_nouns()]
     rows = sql.rows(
         f"""
@@ -92,8 +92,8 @@ def entries_of_no_kind(project_id: int) -> list[tuple[str, int, str]]:
     return [(kind, object_id, ref) for kind, object_id, ref in rows]
 
 
-def passages_of_nothing(project_id: int) -> list[int]:
-    """The ids of passages whose entry is gone."""
+def orphan_passages(project_id: int) -> list[int]:
+    """Return the ids of passages without an entry."""
     return _ids(
         f"""
         SELECT t.id FROM core_searchtext t WHERE t.project_id = %s AND NOT EXISTS (
@@ -103,8 +103,8 @@ def passages_of_nothing(project_id: int) -> list[int]:
     )
 
 
-def words_of_nothing(project_id: int) -> list[str]:
-    """Words of the vocabulary whose entry is gone."""
+def orphan_words(project_id: int) -> list[str]:
+    """Return the words of the vocabulary whose entry does not exist."""
     rows = sql.rows(
         """
         SELECT word FROM core_searchword WHERE project_id = %s AND NOT EXISTS (
@@ -115,7 +115,7 @@ def words_of_nothing(project_id: int) -> list[str]:
     return [word for (word,) in rows]
 
 
-def which_are_known(project_id: int, words: Sequence[str]) -> set[str]:
+def known_words_among(project_id: int, words: Sequence[str]) -> set[str]:
     if not words:
         return set()
     among, values = sql.among("word", words)
@@ -124,7 +124,7 @@ def which_are_known(project_id: int, words: Sequence[str]) -> set[str]:
 
 
 def words_of_entries(entry_ids: Sequence[int]) -> Mapping[int, list[str]]:
-    """The words of the vocabulary that stand with these entries."""
+    """Return the words of the vocabulary that refer to these entries, by entry id."""
     found = defaultdict(list)
     if entry_ids:
         among, values = sql.among("entry_id", entry_ids)
@@ -134,7 +134,7 @@ def words_of_entries(entry_ids: Sequence[int]) -> Mapping[int, list[str]]:
 
 
 def count_index(project_ids: Sequence[int]) -> tuple[int, int]:
-    """How many entries and passages there are."""
+    """Return the numbers of entries and of passages."""
     among, values = sql.among("project_id", project_ids)
     [entries] = _ids(f"SELECT count(*) FROM core_searchentry WHERE {among}", values)  # noqa: S608
     [texts] = _ids(f"SELECT count(*) FROM core_searchtext WHERE {among}", values)  # noqa: S608
@@ -142,7 +142,7 @@ def count_index(project_ids: Sequence[int]) -> tuple[int, int]:
 
 
 def sample_entries(project_ids: Sequence[int], at_most: int) -> Mapping[tuple[int, str], list[int]]:
-    """So many things by project and kind, as chance has it."""
+    """Return the object ids of a random sample of entries, by project and kind."""
     among, values = sql.among("project_id", project_ids)
     rows = sql.rows(
         f"""

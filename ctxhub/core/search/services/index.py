@@ -1,4 +1,4 @@
-"""Keeps the index: every write of a noun puts what it wrote here, in its transaction."""
+"""Updates the search index. Services call it in the transaction of the write that they index."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,11 +22,11 @@ from ctxhub.core.search.engines import any_entries
 from ctxhub.core.search.queries import Term
 from ctxhub.core.search.stems import stem
 
-# Things read afresh at a time, and words that are looked up.
+# Batch sizes: objects that are read again, and words that are looked up.
 AT_ONCE = 500
 LOOKED_UP_AT_ONCE = 1_000
 
-# Sent in the transaction in which things go: project_id, kind, object_ids.
+# Sent with project_id, kind, object_ids, in the transaction that deletes the objects.
 forgotten = Signal()
 
 StoredPassage = tuple[int, int, int, int, str, str]
@@ -34,9 +34,9 @@ StoredPassage = tuple[int, int, int, int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class LastPassage:
-    """Of which entry, the how manieth, where it begins, and when the thing last changed."""
+    """The last passage of an entry: entry id, number, start offset, and when its object last changed."""
 
-    entry: int
+    entry_id: int
     part: int
     start: int
     updated_at: datetime
@@ -50,10 +50,10 @@ def index_documents(
     are_new: bool = False,
     earlier: Sequence[Document] = (),
 ) -> None:
-    """Make things findable as they are now, in a number of statements that does not grow with them.
+    """Index documents, replacing what was indexed of them. The number of statements is constant.
 
-    `are_new`: none of them was findable before, so that nothing is left of what they were. `earlier`: what
-    some of them have just been, all of it new.
+    `are_new`: none of them has an entry yet, so there are no old passages and words to delete. `earlier`:
+    earlier states of some of them, all new.
     """
     by_kind = [(kind, document) for document in documents]
     if states := registry.earlier_states(kind):
@@ -74,18 +74,18 @@ def index_documents(
     learn(project_id, words)
     if not are_new:
         for count in set(counts.values()):
-            which, values = sql.among("id", [entry for entry, n in counts.items() if n == count])
-            _delete_passages(which, values, behind=count)
+            where, values = sql.among("id", [entry for entry, n in counts.items() if n == count])
+            _delete_passages(where, values, first=count)
         _unlearn_lost(project_id, words)
 
 
 def index_growth(
     project_id: int, kind: str, document: Document, added: int, read_from: Callable[[int], str]
 ) -> None:
-    """Make findable what a thing has more at its end, at the cost of that alone: `added` characters.
+    """Index `added` characters at the end of a body without reading the rest of it.
 
-    `document` is the thing as it is now, without its body; `read_from(start)` reads the body from a character
-    on, as it is now. Of the passages that were there only the last one changes.
+    `document` is the current document without its body; `read_from(start)` returns the current body from that
+    character on. Of the existing passages only the last one changes.
     """
     last = _last_passage(project_id, kind, document.object_id)
     if last is None or last.updated_at.date() != document.at.date():
@@ -95,65 +95,67 @@ def index_growth(
     tail = replace(document, body=read_from(last.start))
     scope = scope_words(project_id, kind, document)
     _store_passages(
-        [_stored(project_id, last.entry, p, scope) for p in last_passages(tail, last.part, last.start)]
+        [_stored(project_id, last.entry_id, p, scope) for p in last_passages(tail, last.part, last.start)]
     )
     sql.execute(
         "UPDATE core_searchentry SET updated_at = %s WHERE id = %s",
-        [sql.stored_time(document.at), last.entry],
+        [sql.stored_time(document.at), last.entry_id],
     )
     before, new = tail.body[: len(tail.body) - added], tail.body[len(tail.body) - added :]
     if not _grow_together(before, new):
-        learn(project_id, {last.entry: known_words(replace(document, body=new))})
+        learn(project_id, {last.entry_id: known_words(replace(document, body=new))})
         return
     words = known_words(tail)
-    learn(project_id, {last.entry: words})
+    learn(project_id, {last.entry_id: words})
     if lost := known_words(replace(document, body=before)) - words:
-        which, values = sql.among("word", sorted(lost))
+        where, values = sql.among("word", sorted(lost))
         _unlearn(
-            project_id, f"project_id = %s AND entry_id = %s AND {which}", [project_id, last.entry, *values]
+            project_id,
+            f"project_id = %s AND entry_id = %s AND {where}",
+            [project_id, last.entry_id, *values],
         )
 
 
 def _grow_together(before: str, new: str) -> bool:
-    """Whether what is added without a blank may make one word of two."""
+    """Whether the last word before and the first new word may form one word: no white space between them."""
     return not (before[-1:].isspace() or new[:1].isspace())
 
 
 def forget(
     project_id: int, kind: str, object_ids: Iterable[int], states: Sequence[int] | None = None
 ) -> None:
-    """Take away what is no more, and the words that only it had; with what it was.
+    """Delete the entries of deleted objects and of their earlier states, and the words only they had.
 
-    `states`: the ids of its earlier states, where they are gone, too, and can be asked for no longer.
+    `states`: the ids of the earlier states, if their rows are deleted already and cannot be queried.
     """
     if not (ids := list(object_ids)):
         return
-    gone = [(kind, ids)]
+    deleted = [(kind, ids)]
     if earlier := registry.earlier_states(kind):
-        asked = earlier.states_of(project_id, ids) if earlier.states_of and states is None else states
-        gone += [(earlier.kind, list(asked))] if asked else []
-    for each, rows in gone:
-        forgotten.send(None, project_id=project_id, kind=each, object_ids=rows)
-    which, found = _entries_of(project_id, gone)
-    _delete_passages(which, found, behind=0)
-    entries = sql.rows(f"DELETE FROM core_searchentry WHERE {which} RETURNING id", found)  # noqa: S608
+        state_ids = earlier.states_of(project_id, ids) if earlier.states_of and states is None else states
+        deleted += [(earlier.kind, list(state_ids))] if state_ids else []
+    for deleted_kind, row_ids in deleted:
+        forgotten.send(None, project_id=project_id, kind=deleted_kind, object_ids=row_ids)
+    where, values = _entries_of(project_id, deleted)
+    _delete_passages(where, values, first=0)
+    entries = sql.rows(f"DELETE FROM core_searchentry WHERE {where} RETURNING id", values)  # noqa: S608
     if entries:
         _unlearn(project_id, *sql.among("entry_id", [entry for (entry,) in entries]))
 
 
-def _entries_of(project_id: int, things: Iterable[tuple[str, Sequence[int]]]) -> tuple[str, list[object]]:
-    """The condition that an entry is of one of these rows of these kinds."""
+def _entries_of(project_id: int, objects: Iterable[tuple[str, Sequence[int]]]) -> tuple[str, list[object]]:
+    """Return an SQL condition for the entries of these objects, given as (kind, ids); and its values."""
     values: list[object] = [project_id]
     conditions = []
-    for kind, ids in things:
-        among, some = sql.among("object_id", ids)
+    for kind, ids in objects:
+        among, object_ids = sql.among("object_id", ids)
         conditions.append(f"kind = %s AND {among}")
-        values += [kind, *some]
+        values += [kind, *object_ids]
     return f"project_id = %s AND ({' OR '.join(conditions)})", values
 
 
 def index_again(project_id: int, kind: str, object_ids: Iterable[int]) -> None:
-    """Read things afresh and make them findable as they are; what is there no more is forgotten."""
+    """Read objects from the database and index them; deletes the entries of those that do not exist."""
     noun = registry.find_noun(kind)
     assert noun
     assert noun.documents
@@ -164,7 +166,7 @@ def index_again(project_id: int, kind: str, object_ids: Iterable[int]) -> None:
 
 
 def _write_passages(project_id: int, indexed: Iterable[tuple[int, str, Document]]) -> dict[int, int]:
-    """Those of entries, each with its kind and document; how many passages each has now."""
+    """Write the passages of entries (id, kind, document); returns the number of passages by entry id."""
     rows: list[StoredPassage] = []
     counts: dict[int, int] = {}
     for entry, kind, document in indexed:
@@ -182,8 +184,8 @@ def _stored(project_id: int, entry: int, passage: Passage, scope: str) -> Stored
 def _store_passages(rows: Sequence[StoredPassage]) -> None:
     columns = ("id", "project_id", "start", "size", "words", "scope")
     changes = ", ".join(f"{column} = excluded.{column}" for column in columns[2:])
-    for some in sql.chunks(rows, 1_000):
-        sql.insert("core_searchtext", columns, some, f"ON CONFLICT (id) DO UPDATE SET {changes}")
+    for batch in sql.chunks(rows, 1_000):
+        sql.insert("core_searchtext", columns, batch, f"ON CONFLICT (id) DO UPDATE SET {changes}")
 
 
 def _last_passage(project_id: int, kind: str, object_id: int) -> LastPassage | None:
@@ -201,39 +203,39 @@ def _last_passage(project_id: int, kind: str, object_id: int) -> LastPassage | N
     return None
 
 
-def _delete_passages(which: str, values: Sequence[object], *, behind: int) -> None:
-    """Those of some entries, from the `behind`-th on."""
+def _delete_passages(where: str, values: Sequence[object], *, first: int) -> None:
+    """Delete the passages of some entries from number `first` on."""
     sql.execute(
         f"""
         DELETE FROM core_searchtext WHERE id IN (
-            SELECT t.id FROM (SELECT id FROM core_searchentry WHERE {which}) e CROSS JOIN core_searchtext t
+            SELECT t.id FROM (SELECT id FROM core_searchentry WHERE {where}) e CROSS JOIN core_searchtext t
             WHERE t.id >= e.id * {PARTS} + %s AND t.id < (e.id + 1) * {PARTS})""",  # noqa: S608
-        [*values, behind],
+        [*values, first],
     )
 
 
 def learn(project_id: int, words: Mapping[int, Iterable[str]]) -> None:
-    """Words by the entries that have them. Each stands for one of its entries, and stays with it."""
-    holders = {word: entry for entry, known in words.items() for word in known}
-    rows = [(project_id, word, holders[word]) for word in sorted(holders)]
+    """Add the words of entries, by entry id, to the vocabulary. A word keeps one of its entries."""
+    entries = {word: entry for entry, entry_words in words.items() for word in entry_words}
+    rows = [(project_id, word, entries[word]) for word in sorted(entries)]
     columns = ("project_id", "word", "entry_id")
-    for some in sql.chunks(rows, 5_000):
-        sql.insert("core_searchword", columns, some, "ON CONFLICT (project_id, word) DO NOTHING")
+    for batch in sql.chunks(rows, 5_000):
+        sql.insert("core_searchword", columns, batch, "ON CONFLICT (project_id, word) DO NOTHING")
 
 
 def _unlearn_lost(project_id: int, words: Mapping[int, Collection[str]]) -> None:
-    """Take from entries that have been written over the words that they have no longer."""
+    """Remove from the vocabulary the words that reindexed entries no longer have."""
     among, values = sql.among("entry_id", list(words))
     held = sql.rows(f"SELECT word, entry_id FROM core_searchword WHERE {among}", values)  # noqa: S608
     if lost := [word for word, entry in held if word not in words[entry]]:
-        which, values = sql.among("word", lost)
-        _unlearn(project_id, f"project_id = %s AND {which}", [project_id, *values])
+        where, values = sql.among("word", lost)
+        _unlearn(project_id, f"project_id = %s AND {where}", [project_id, *values])
 
 
-def _unlearn(project_id: int, which: str, values: Sequence[object]) -> None:
-    """Words go, unless something else has them, too."""
-    gone = sql.rows(f"DELETE FROM core_searchword WHERE {which} RETURNING word", values)  # noqa: S608
-    for words in sql.chunks([word for (word,) in gone], LOOKED_UP_AT_ONCE):
+def _unlearn(project_id: int, where: str, values: Sequence[object]) -> None:
+    """Remove words from the vocabulary; one that another entry has moves to that entry."""
+    removed = sql.rows(f"DELETE FROM core_searchword WHERE {where} RETURNING word", values)  # noqa: S608
+    for words in sql.chunks([word for (word,) in removed], LOOKED_UP_AT_ONCE):
         holders = any_entries(project_id, [Term(((stem(word),),)) for word in words])
         kept: dict[int, list[str]] = {}
         for word, entry in zip(words, holders, strict=True):

@@ -1,4 +1,4 @@
-"""Puts the index right: what is missing, left over, or other than it should be. Writers go on beside it."""
+"""Repairs the index: missing, leftover and wrong entries. Runs while others write."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from ctxhub.core.search.documents import Document
 from ctxhub.core.search.selectors.index_check import compare
 from ctxhub.core.search.selectors.index_parts import out_of_step, wrong_parts
 from ctxhub.core.search.selectors.index_rows import (
-    entries_of_no_kind,
+    entries_of_unknown_kinds,
     entries_without_object,
     in_chunks,
+    object_ids_of,
     objects_without_entry,
-    passages_of_nothing,
+    orphan_passages,
+    orphan_words,
     read_documents,
-    things,
-    words_of_nothing,
 )
 from ctxhub.core.search.services.index import forget, index_again
 
-# How much text is made into words while writers wait: about 50 ms.
+# How much text is indexed under one write lock: about 50 ms.
 CHARACTERS_AT_ONCE = 100_000
 TOLD_EVERY = 10_000
 
@@ -42,7 +42,7 @@ _FROM_SCRATCH = {
 
 @dataclass(frozen=True, slots=True)
 class Reindexed:
-    """How much has been looked at, and how much of it was not right."""
+    """Progress: how many objects were compared, and how many of them were indexed again."""
 
     what: str
     looked_at: int
@@ -50,9 +50,9 @@ class Reindexed:
 
 
 def mend_parts(*, thoroughly: bool = True) -> list[str]:
-    """Make the engine's own parts of the index again where one is wrong; what was wrong, as sentences.
+    """Recreate the index's tables, triggers and functions if one is wrong; returns what was, as sentences.
 
-    `thoroughly`: also where they are all there, but look up other words than the passages have.
+    `thoroughly`: also if all exist, but the index differs from the passages.
     """
     wrong = wrong_parts() or (out_of_step() if thoroughly else [])
     if wrong:
@@ -63,29 +63,29 @@ def mend_parts(*, thoroughly: bool = True) -> list[str]:
 
 
 def reindex(project_id: int) -> Iterator[Reindexed]:
-    """Compare all there is with its entry, and index again what differs; drop what is of nothing.
+    """Compare all objects with their entries, index again those that differ, and delete orphan rows.
 
-    Tells how far it is: of each noun at its end, and every TOLD_EVERY things.
+    Yields the progress at the end of each noun, and every TOLD_EVERY objects.
     """
-    # First what no writer must find meanwhile: a word that one of them takes away is left to whatever has it.
-    yield _drop("passages of nothing", project_id, "core_searchtext", "id", passages_of_nothing(project_id))
-    yield _drop("words of nothing", project_id, "core_searchword", "word", words_of_nothing(project_id))
+    # Orphans first: a writer that removes a word would assign it to an orphan passage's entry.
+    yield _drop("passages of nothing", project_id, "core_searchtext", "id", orphan_passages(project_id))
+    yield _drop("words of nothing", project_id, "core_searchword", "word", orphan_words(project_id))
     for noun in indexed_nouns():
-        looked_at = mended = told = 0
-        gone = in_chunks(entries_without_object(noun, project_id))
-        for ids in chain(gone, things(noun, project_id)):
-            found = compare(noun, project_id, ids)
-            _index_again(noun, project_id, found.faults, found.documents)
-            looked_at, mended = looked_at + len(ids), mended + len(found.faults)
-            if looked_at - told >= TOLD_EVERY:
-                told = looked_at
+        looked_at = mended = reported = 0
+        leftover_ids = in_chunks(entries_without_object(noun, project_id))
+        for ids in chain(leftover_ids, object_ids_of(noun, project_id)):
+            comparison = compare(noun, project_id, ids)
+            _index_again(noun, project_id, comparison.faults, comparison.documents)
+            looked_at, mended = looked_at + len(ids), mended + len(comparison.faults)
+            if looked_at - reported >= TOLD_EVERY:
+                reported = looked_at
                 yield Reindexed(noun.plural, looked_at, mended)
         yield Reindexed(noun.plural, looked_at, mended)
     yield _forget_other_kinds(project_id)
 
 
 def index_missing() -> int:
-    """Make findable what has no entry yet, in all projects; how many things that were."""
+    """Index the objects without an entry, in all projects; returns their number."""
     count = 0
     for project_id in Project.objects.values_list("pk", flat=True):
         for noun in indexed_nouns():
@@ -99,46 +99,46 @@ def index_missing() -> int:
 def _index_again(
     noun: Noun, project_id: int, object_ids: Iterable[int], documents: Sequence[Document]
 ) -> None:
-    """Read and written in one turn of the project's, so that no writer is overtaken.
+    """Read and index objects under the write lock of the project, so that no newer write is overwritten.
 
-    `documents` are what has been read of them before, for their sizes.
+    `documents`: these objects as read before, for their sizes.
     """
     sizes = {document.object_id: len(document.title) + len(document.body) for document in documents}
-    for some in _pieces((object_id, sizes.get(object_id, 0)) for object_id in object_ids):
+    for batch in _pieces((object_id, sizes.get(object_id, 0)) for object_id in object_ids):
         with write_transaction(project_id):
-            index_again(project_id, noun.kind, some)
+            index_again(project_id, noun.kind, batch)
 
 
 def _pieces(sized: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
-    """As many at once as have so many characters together; what has more is alone."""
-    piece: list[int] = []
+    """Batch ids up to CHARACTERS_AT_ONCE characters together; a larger object is alone."""
+    batch: list[int] = []
     total = 0
     for object_id, size in sized:
-        if piece and total + size > CHARACTERS_AT_ONCE:
-            yield piece
-            piece, total = [], 0
-        piece.append(object_id)
+        if batch and total + size > CHARACTERS_AT_ONCE:
+            yield batch
+            batch, total = [], 0
+        batch.append(object_id)
         total += size
-    if piece:
-        yield piece
+    if batch:
+        yield batch
 
 
 def _forget_other_kinds(project_id: int) -> Reindexed:
-    found = entries_of_no_kind(project_id)
+    found = entries_of_unknown_kinds(project_id)
     with write_transaction(project_id):
         for kind in {kind for kind, _, _ in found}:
-            forget(project_id, kind, [object_id for own, object_id, _ in found if own == kind])
+            forget(project_id, kind, [object_id for entry_kind, object_id, _ in found if entry_kind == kind])
     return Reindexed("things of other kinds", len(found), len(found))
 
 
 def _drop(
-    what: str, project_id: int, table: str, column: str, found: Sequence[int] | Sequence[str]
+    what: str, project_id: int, table: str, column: str, keys: Sequence[int] | Sequence[str]
 ) -> Reindexed:
-    if found:
-        among, values = sql.among(column, found)
+    if keys:
+        among, values = sql.among(column, keys)
         with write_transaction(project_id):
             sql.execute(
                 f"DELETE FROM {table} WHERE project_id = %s AND {among}",  # noqa: S608
                 [project_id, *values],
             )
-    return Reindexed(what, len(found), len(found))
+    return Reindexed(what, len(keys), len(keys))
