@@ -9,7 +9,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project, SearchEntry
 from ctxhub.core.search.documents import EARLIER_CHARACTERS, earlier_text
 from ctxhub.core.search.repeats import Shown
-from ctxhub.core.search.selectors.search import Hit, search, standing_first
+from ctxhub.core.search.selectors.search import Hit, current_first, search
 from ctxhub.core.search.services.index import forget
 from ctxhub.core.search.services.reindexing import index_missing, reindex
 from memory.decisions.services.decisions import delete_decision, deprecate_decision, set_decision
@@ -143,7 +143,7 @@ def test_ids_alone_say_that_it_was(ada: Caller, ada_mcp: McpClient) -> None:
 def test_what_was_goes_below_with_its_repeats_and_no_higher_score(ada: Caller) -> None:
     [was], [stands] = hits(ada, "rs256"), hits(ada, "sessions")
     weaker = stands.ranked._replace(strength=0.1)
-    shown = standing_first([Shown(was.ranked, more=3), Shown(weaker)])
+    shown = current_first([Shown(was.ranked, more=3), Shown(weaker)])
     assert [(one.ranked.candidate.is_earlier, one.more) for one in shown] == [(False, 0), (True, 3)]
     assert [one.ranked.strength for one in shown] == [0.1, 0.1]
 

@@ -1,7 +1,7 @@
-"""Likeness of meaning, an optional extra: `pip install ctxhub[semantic]` and CTXHUB_SEMANTIC_SEARCH=true.
+"""Semantic similarity, an optional extra: `pip install ctxhub[semantic]` and CTXHUB_SEMANTIC_SEARCH=true.
 
-Static English word vectors that lie in the package of wordllama; nothing is fetched. They only order what the
-words have found: alone they find less than the words do (0.37 against 0.63 of the answers among ten).
+Uses static English word vectors from the package wordllama; nothing is downloaded. They only reorder the hits
+of the text search: alone they find less (0.37 against 0.63 of the answers among the first ten).
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from ctxhub.core.search.ranking import Ranked
 if TYPE_CHECKING:
     from wordllama.inference import WordLlamaInference
 
-# How many of the best are looked at, and what likeness counts beside their scores.
+# How many of the best hits are reordered, and the weight of similarity relative to their scores.
 DEPTH = 50
 WEIGHT = 0.5
 READ_CHARACTERS = 2_000
@@ -27,27 +27,27 @@ def is_on() -> bool:
 
 
 def order(query: str, ranked: Sequence[Ranked], texts: Sequence[str]) -> list[Ranked]:
-    """The ranked ones, `texts` being theirs, by score and likeness added; the sum is their score, 0..1."""
+    """Sort hits, with their `texts`, by the weighted mean of score and similarity: the new score, 0 to 1."""
     if not ranked:
         return []
     best = max(one.score for one in ranked) or 1.0
-    like = _similarity(query, texts)
+    similarities = _similarity(query, texts)
     scored = [
         one._replace(strength=(one.score / best + WEIGHT * max(similarity, 0.0)) / (1 + WEIGHT))
-        for one, similarity in zip(ranked, like, strict=True)
+        for one, similarity in zip(ranked, similarities, strict=True)
     ]
     return sorted(scored, key=lambda one: -one.strength)
 
 
 def _similarity(query: str, texts: Sequence[str]) -> list[float]:
-    """Cosines, -1 to 1."""
+    """Return the cosine similarities of the query and each text, -1 to 1."""
     vectors = load().embed([query, *(text[:READ_CHARACTERS] for text in texts)], norm=True)
     return [float(cosine) for cosine in vectors[1:] @ vectors[0]]
 
 
 @cache
 def load() -> "WordLlamaInference":
-    """Raises ImportError where the extra is not installed. Without the folder it would ask the network."""
+    """Load the model; without `cache_dir` it would download. Raises ImportError if the extra is missing."""
     import wordllama
 
     return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)

@@ -1,4 +1,4 @@
-"""Words that were meant, for those that are not found: what a project's own texts spell almost alike."""
+"""Finds similar words in the vocabulary of a project, by edit distance."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -7,7 +7,7 @@ from rapidfuzz.distance import OSA
 
 from ctxhub.core.kit import sql
 
-# How a word may go on and be the same, the plain word first.
+# Endings of inflected forms of a word; the plain word comes first.
 ENDINGS = ("", "s", "es", "ed", "ing")
 LEAST_LETTERS = 4
 SHORT_LETTERS = 7
@@ -16,10 +16,11 @@ SHORT_LETTERS = 7
 def near_words(
     word: str, known: Iterable[str], at_most: int = 2, furthest: int | None = None
 ) -> list[tuple[str, int]]:
-    """The nearest of the other words with their distances, the nearest first, then by the alphabet.
+    """Return the nearest other words with their distances, sorted by distance, then alphabetically.
 
-    A letter more, less or other, or two that changed places, are a distance of 1. Words of up to seven
-    letters may be 1 away, longer ones 2; those of under four are like too many to be told.
+    Inserting, deleting or replacing a letter, or swapping two neighbours, is a distance of 1. The default
+    maximum is 1 for words of up to seven letters, 2 for longer ones, and 0 for those of under four, which
+    are similar to too many.
     """
     furthest = _furthest(word) if furthest is None else furthest
     found = process.extract_iter(word, known, scorer=OSA.distance, score_cutoff=furthest)
@@ -28,33 +29,33 @@ def near_words(
 
 
 def find_near_words(project_id: int, words: Iterable[str]) -> dict[str, list[str]]:
-    """What the project's own words are near to each word, or to a form of it; words with none are left out.
+    """Return the project's words near to each word, or to a form of it; words without any are left out.
 
-    `tokn` is near to `tokens`, where there is no `token`.
+    `tokn` is near to `tokens` if there is no `token`.
     """
     lengths = {word: _lengths(word) for word in words}
-    longest = {length + len(ending) for some in lengths.values() for length in some for ending in ENDINGS}
-    known = _known_words(project_id, longest)
+    form_lengths = {n + len(ending) for own in lengths.values() for n in own for ending in ENDINGS}
+    known = _known_words(project_id, form_lengths)
     found = {word: _near_forms(word, known) for word in lengths}
     return {word: near for word, near in found.items() if near}
 
 
 def known_among(project_id: int, words: Iterable[str]) -> set[str]:
-    """Those of the words that the project's texts have, as they are written."""
+    """Return those of the words that are in the vocabulary of the project."""
     among, values = sql.among("word", sorted(words))
     statement = f"SELECT word FROM core_searchword WHERE project_id = %s AND {among}"  # noqa: S608
     return {word for (word,) in sql.rows(statement, [project_id, *values])}
 
 
 def find_words_within(project_id: int, reaches: Mapping[str, int], at_most: int) -> dict[str, list[str]]:
-    """What the project's own words are within so many edits of each: the nearest first, then alphabetic."""
+    """Return the project's words within so many edits of each word, by distance, then alphabetically."""
     lengths = {n for word, reach in reaches.items() for n in range(len(word) - reach, len(word) + reach + 1)}
     known = sorted(_known_words(project_id, lengths))
     found = {
         word: process.extract(word, known, scorer=OSA.distance, score_cutoff=reach, limit=at_most)
         for word, reach in reaches.items()
     }
-    return {word: [near for near, _, _ in some] for word, some in found.items()}
+    return {word: [near for near, _, _ in matches] for word, matches in found.items()}
 
 
 def _near_forms(word: str, known: Sequence[str]) -> list[str]:
@@ -66,16 +67,16 @@ def _near_forms(word: str, known: Sequence[str]) -> list[str]:
 def _known_words(project_id: int, lengths: set[int]) -> list[str]:
     if not lengths:
         return []
-    fitting, values = sql.among("length(word)", sorted(lengths))
-    # As one value: ten thousand rows take twice the time.
-    statement = f"SELECT {sql.json_list('word')} FROM core_searchword WHERE project_id = %s AND {fitting}"  # noqa: S608
+    condition, values = sql.among("length(word)", sorted(lengths))
+    # One JSON value: reading ten thousand rows takes twice as long.
+    statement = f"SELECT {sql.json_list('word')} FROM core_searchword WHERE project_id = %s AND {condition}"  # noqa: S608
     [(known,)] = sql.rows(statement, [project_id, *values])
     words: list[str] = sql.read_json(known) or []
     return words
 
 
 def _lengths(word: str) -> set[int]:
-    """How long a word may be that is near enough to this one."""
+    """Return the lengths that words near to this one can have."""
     furthest = _furthest(word)
     return set(range(len(word) - furthest, len(word) + furthest + 1)) if furthest else set()
 

@@ -1,4 +1,4 @@
-"""Words that say nothing about what a question is about."""
+"""English stop words."""
 
 from ctxhub.core.search.stems import stem
 
@@ -17,5 +17,5 @@ yes yet you youd youll your youre yours yourself yourselves youve
 """
 
 SURFACE = frozenset(_ENGLISH.split())
-# A question asks for stems: `does` became `doe`, slipped through, and cost a point of recall.
+# Queries have stems: `does` became `doe`, was not dropped, and cost a point of recall.
 STOP_WORDS = SURFACE | {stem(word) for word in SURFACE}

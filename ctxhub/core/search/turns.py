@@ -1,4 +1,4 @@
-"""Things said in turn: how much of its score one that was found lends to those beside it."""
+"""Conversations: the share of its score that a found message adds to each neighbour."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One thing that was said: its last characters, and who stands around it, the nearest first."""
+    """One message: its last characters, and the ids of its neighbours, the nearest first."""
 
     ending: str
     following: Sequence[int | None]
@@ -23,7 +23,7 @@ class Turn:
 
 
 def shares_of(turn: Turn) -> Mapping[int, float]:
-    """By their ids: a reply, or what follows a question, most; what stands further away, less."""
+    """Return shares by id: most for a reply, or the message after a question; less with distance."""
     shares = dict.fromkeys(turn.replies, REPLY)
     for side in (turn.following, turn.before):
         for other, share in zip(side, BESIDE, strict=False):

@@ -1,11 +1,11 @@
-"""Which rows show a word by its name, and so are found by another when it is renamed."""
+"""Finds the rows that show the name of a vocabulary word, to index them again when it is renamed."""
 
 from collections.abc import Mapping
 
 from ctxhub.core.kit.models import NamedRow, ProjectRow
 
 Fields = Mapping[type[NamedRow], str]
-"""The field by which a model points to each kind of word."""
+"""The lookup from a model to each kind of word."""
 
 
 def ids_showing(model: type[ProjectRow], word: NamedRow, fields: Fields) -> list[int]:

@@ -1,4 +1,4 @@
-"""What to tell who found nothing: what kept everything out, or what is nearest to the words."""
+"""Explains an empty search result: the filter that excludes all hits, or objects with similar words."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,50 +12,50 @@ from ctxhub.core.search.spelling import find_words_within
 from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
 
 NEAR = 5
-# Of so many letters one may be another.
-LETTERS_PER_SLIP = 3
+# A similar word may differ in one letter of so many.
+LETTERS_PER_EDIT = 3
 
 
 def explain_nothing(project_id: int, query: str, match: str, filters: SearchFilters) -> dict[str, Any]:
-    """`hint`, and the refs that are `near` the words of the question, where there are any.
+    """Return `hint`, and `near`: refs of objects with words similar to those of the query, if there are any.
 
-    It asks the database a few times for each filter: nobody finds nothing often.
+    Runs a few queries for each filter, as empty results are rare.
     """
     if unknown := unknown_names(project_id, filters):
         return unknown
     if not count_entries(project_id):
         return {"hint": "Nothing is stored in this project yet."}
-    asked = prepare(project_id, query, match="auto" if match == "all" else match)
-    if asked is None or not asked.weights:
+    search = prepare(project_id, query, match="auto" if match == "all" else match)
+    if search is None or not search.weights:
         return {}
-    everything = _count(asked, Narrowing([[f"P{project_id}"]]))
-    if hint := _filter_that_excludes(project_id, asked, filters, everything):
+    everything = _count(search, Narrowing([[f"P{project_id}"]]))
+    if hint := _filter_that_excludes(project_id, search, filters, everything):
         return {"hint": hint}
     if everything:
         return {"hint": f"Nothing has all of these words; with match any there {_are(everything)}."}
-    if near := _near_refs(project_id, asked.query):
+    if near := _near_refs(project_id, search.query):
         return {"near": near, "hint": "Nothing has these words; what is near has others like them."}
     return {"hint": "Nothing has these words, or any like them; other words may find it."}
 
 
-def _filter_that_excludes(project_id: int, asked: Search, filters: SearchFilters, everything: int) -> str:
-    """The one without which something is found; or all of them, where it takes several."""
-    said = {name: value for name, value in filters.items() if value}
-    if not everything or _count_with(project_id, asked, said):
+def _filter_that_excludes(project_id: int, search: Search, filters: SearchFilters, everything: int) -> str:
+    """Return a hint about the filter, or the filters together, without which something is found; else ""."""
+    used = {name: value for name, value in filters.items() if value}
+    if not everything or _count_with(project_id, search, used):
         return ""
-    for name in said:
-        if left := _count_with(project_id, asked, {other: said[other] for other in said if other != name}):
+    for name in used:
+        if left := _count_with(project_id, search, {other: used[other] for other in used if other != name}):
             return f"{name} excludes all: without it there {_are(left)}."
-    return f"Without {' and '.join(said)} there {_are(everything)}."
+    return f"Without {' and '.join(used)} there {_are(everything)}."
 
 
-def _count_with(project_id: int, asked: Search, filters: Any) -> int:
+def _count_with(project_id: int, search: Search, filters: Any) -> int:
     narrowing = narrow(project_id, filters)
-    return _count(asked, narrowing) if narrowing else 0
+    return _count(search, narrowing) if narrowing else 0
 
 
-def _count(asked: Search, narrowing: Narrowing) -> int:
-    return find_candidates(narrowing, asked.query, asked.weights, 1, COUNTED_TO + 1)[1]
+def _count(search: Search, narrowing: Narrowing) -> int:
+    return find_candidates(narrowing, search.query, search.weights, 1, COUNTED_TO + 1)[1]
 
 
 def _are(count: int) -> str:
@@ -65,10 +65,10 @@ def _are(count: int) -> str:
 
 
 def _near_refs(project_id: int, query: Query) -> list[str]:
-    """Things with words that are like those of the question, the nearest word first."""
-    reaches = {term.surface: max(len(term.surface) // LETTERS_PER_SLIP, 1) for term in single_words(query)}
-    near = find_words_within(project_id, reaches, NEAR)
-    words = list(dict.fromkeys(word for some in near.values() for word in some))
+    """Return refs of objects with words similar to those of the query, by distance."""
+    max_edits = {term.surface: max(len(term.surface) // LETTERS_PER_EDIT, 1) for term in single_words(query)}
+    near = find_words_within(project_id, max_edits, NEAR)
+    words = list(dict.fromkeys(word for similar in near.values() for word in similar))
     return _refs_with(project_id, words)[:NEAR]
 
 

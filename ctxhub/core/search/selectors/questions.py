@@ -1,4 +1,4 @@
-"""What a search is for: the question read, and the filters as words of the index."""
+"""Prepares a search: parses and corrects the query, weighs its terms, and resolves the filters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,10 +23,10 @@ MATCHES = ("auto", "any", "all", "fuzzy", "similar")
 
 
 class SearchFilters(TypedDict, total=False):
-    """What narrows a search, as a caller says it.
+    """The filters of a search, as callers pass them.
 
-    `within` is a noun's own: words of the scope, of each inner sequence one must be there.
-    `earlier`: whether kinds take in what their things were; unless said, they do.
+    `within`: a noun's own filter of scope words; one of each inner sequence must match.
+    `earlier`: whether kinds include earlier states of their objects; the default is True.
     """
 
     kinds: Sequence[str] | None
@@ -41,9 +41,9 @@ class SearchFilters(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A search made ready: where it looks, for what, and what each term is worth.
+    """A prepared search: the resolved filters, the query, and the weight of each term.
 
-    `counts`: in how many passages of the project each term is.
+    `counts`: how many passages of the project have each term.
     """
 
     narrowing: Narrowing
@@ -57,7 +57,7 @@ class Search:
 def prepare(
     project_id: int, query: str, *, match: str = "auto", **filters: Unpack[SearchFilters]
 ) -> Search | None:
-    """Read what is asked; None where a filter names what does not exist, so that nothing can be found."""
+    """Prepare a search; None if a filter names something that does not exist, so nothing can match."""
     match = clean_one_of({"and": "all", "or": "any"}.get(match.strip().lower(), match), MATCHES, "match")
     text = clean_query(query, "query")
     narrowing = narrow(project_id, filters)
@@ -65,52 +65,52 @@ def prepare(
         return None
     if match == "similar":
         return _similarity(project_id, narrowing, parse_similarity(text))
-    asked = parse(text, needs_all=match == "all")
-    asked = asked.with_wanted(map(with_meanings, asked.wanted[:MAX_TERMS]))
-    asked = widen(project_id, asked) if match == "fuzzy" else asked
+    parsed = parse(text, needs_all=match == "all")
+    parsed = parsed.with_wanted(map(with_meanings, parsed.wanted[:MAX_TERMS]))
+    parsed = widen(project_id, parsed) if match == "fuzzy" else parsed
     counts = Counts(project_id)
-    asked = asked.with_wanted(_known_better(project_id, asked.wanted, counts))
-    lost = frozenset(term for term in asked.wanted if not counts.found(term))
-    read = Corrected(asked)
+    parsed = parsed.with_wanted(_with_prefixes_for_lost(project_id, parsed.wanted, counts))
+    lost = frozenset(term for term in parsed.wanted if not counts.found(term))
+    corrected = Corrected(parsed)
     if lost and match != "fuzzy":
-        read = correct(project_id, text, asked, lost)
-        counts.look_up(read.query.wanted)
+        corrected = correct(project_id, text, parsed, lost)
+        counts.look_up(corrected.query.wanted)
     if match in ("any", "all"):
-        read = Corrected(asked, read.did_you_mean)
+        corrected = Corrected(parsed, corrected.did_you_mean)
     total = count_entries(project_id)
-    weighed = dict(_weighed(term, counts, total) for term in read.query.wanted)
-    method = match if match != "auto" else "corrected" if read.did_you_mean else "any"
-    looked_up = read.query.with_wanted(weighed)
-    return Search(narrowing, looked_up, weighed, method, read.did_you_mean, counts.of_all(weighed))
+    weights = dict(_weighed(term, counts, total) for term in corrected.query.wanted)
+    method = match if match != "auto" else "corrected" if corrected.did_you_mean else "any"
+    looked_up = corrected.query.with_wanted(weights)
+    return Search(narrowing, looked_up, weights, method, corrected.did_you_mean, counts.of_all(weights))
 
 
 def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
-    """The filters as words of the index; None where they name what does not exist."""
+    """Resolve the filters into scope vocabulary; None if one names something that does not exist."""
     kinds = [_kind(kind) for kind in clean_words(filters.get("kinds"), "kinds")]
     if filters.get("earlier", True):
         kinds += [noun.kind for noun in map(registry.earlier_states, kinds) if noun]
     tags = clean_words(filters.get("tags"), "tags")
-    by = clean_name(said, "by") if (said := filters.get("by")) else ""
+    by = clean_name(agent, "by") if (agent := filters.get("by")) else ""
     layer, context = filters.get("layer"), filters.get("context")
-    words = find_vocabulary(project_id, agent=by, layers=bool(layer))
+    vocabulary = find_vocabulary(project_id, agent=by, layers=bool(layer))
     scope = [[f"P{project_id}"], *filters.get("within", ())]
     if kinds:
         scope.append([kind_word(kind) for kind in kinds])
     if tags:
         scope.append([tag_word(tag) for tag in tags])
     if layer:
-        layer_id, name = words.layer(clean_name(layer, "layer"))
-        scope.append([f"L{layer_id}", layer_word(name)])
+        layer_id, layer_name = vocabulary.layer(clean_name(layer, "layer"))
+        scope.append([f"L{layer_id}", layer_word(layer_name)])
     if by:
-        scope.append([f"A{words.agent_id}"])
+        scope.append([f"A{vocabulary.agent_id}"])
     if context:
         scope.append([f"C{_context_id(project_id, context)}"])
     since = moment_of(project_id, clean_moment(filters.get("since"), "since"))
-    return None if by and words.agent_id is None else Narrowing(scope, since)
+    return None if by and vocabulary.agent_id is None else Narrowing(scope, since)
 
 
 def count_entries(project_id: int) -> int:
-    """About how many things can be found, from the figures that are kept."""
+    """Return about how many objects are searchable, from the stored counters."""
     kinds = [noun.kind for noun in registry.searched_nouns()]
     among, values = sql.among("noun", kinds)
     [(count,)] = sql.rows(
@@ -123,46 +123,46 @@ def count_entries(project_id: int) -> int:
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
-def _known_better(project_id: int, wanted: Sequence[Term], counts: Counts) -> list[Term]:
-    """The terms; those that are nowhere with the words that they begin, and that begin them."""
+def _with_prefixes_for_lost(project_id: int, wanted: Sequence[Term], counts: Counts) -> list[Term]:
+    """Return the terms; those that no passage has get prefix alternatives."""
     counts.look_up(wanted)
     lost = [term for term in wanted if not counts.found(term)]
-    better = dict(zip(lost, with_beginnings(project_id, lost), strict=True)) if lost else {}
-    counts.look_up(better.values())
-    return [better.get(term, term) for term in wanted]
+    extended = dict(zip(lost, with_beginnings(project_id, lost), strict=True)) if lost else {}
+    counts.look_up(extended.values())
+    return [extended.get(term, term) for term in wanted]
 
 
 def _weighed(term: Term, counts: Counts, total: int) -> tuple[Term, float]:
-    """The term with those that stand for it and are there, and what it is worth.
+    """Return the term with the alternatives that occur, and its weight.
 
-    A term that is nowhere itself is worth as much as the rarest of those.
+    A term that no passage has itself gets the weight of its rarest alternative.
     """
-    also = [(other, worth(total, counts.of(other))) for other in term.also if counts.of(other)]
-    own = worth(total, counts.of(term)) if counts.of(term) or not also else max(worth for _, worth in also)
-    there = (replace(other, weight=other.weight * min(each / own, 1.0)) for other, each in also)
-    return replace(term, also=tuple(there)), term.weight * own
+    others = [(other, worth(total, counts.of(other))) for other in term.also if counts.of(other)]
+    own = worth(total, counts.of(term)) if counts.of(term) or not others else max(w for _, w in others)
+    also = (replace(other, weight=other.weight * min(each / own, 1.0)) for other, each in others)
+    return replace(term, also=tuple(also)), term.weight * own
 
 
 def _similarity(project_id: int, narrowing: Narrowing, query: Query) -> Search:
-    """Of a text's words the rarest and most frequent say best what it is about."""
+    """Prepare a search by similarity: with the words of a text that have the highest weights (TF-IDF)."""
     counts, total = Counts(project_id), count_entries(project_id)
-    asked = [with_meanings(term) for term in query.wanted]
-    counts.look_up(asked)
-    weights = dict(_weighed(term, counts, total) for term in asked if counts.found(term))
-    telling = sorted(weights, key=lambda term: weights[term], reverse=True)[:MAX_TERMS]
-    best = {term: weights[term] for term in telling}
-    return Search(narrowing, Query(tuple(telling)), best, "similar", counts=counts.of_all(best))
+    terms = [with_meanings(term) for term in query.wanted]
+    counts.look_up(terms)
+    weights = dict(_weighed(term, counts, total) for term in terms if counts.found(term))
+    heaviest = sorted(weights, key=lambda term: weights[term], reverse=True)[:MAX_TERMS]
+    best = {term: weights[term] for term in heaviest}
+    return Search(narrowing, Query(tuple(heaviest)), best, "similar", counts=counts.of_all(best))
 
 
-def _kind(said: str) -> str:
-    """A kind, also as its plural is said."""
-    known = {name: noun.kind for noun in registry.searched_nouns() for name in (noun.kind, noun.plural)}
-    word = said.strip().lower()
-    return known[word] if word in known else clean_one_of(said, list(dict.fromkeys(known.values())), "kinds")
+def _kind(name: str) -> str:
+    """Return the kind of a singular or plural name."""
+    kinds = {form: noun.kind for noun in registry.searched_nouns() for form in (noun.kind, noun.plural)}
+    word = name.strip().lower()
+    return kinds[word] if word in kinds else clean_one_of(name, list(dict.fromkeys(kinds.values())), "kinds")
 
 
-def _context_id(project_id: int, said: str) -> int:
-    name = clean_name(registry.name_of_ref(said, "context"), "context")
+def _context_id(project_id: int, context: str) -> int:
+    name = clean_name(registry.name_of_ref(context, "context"), "context")
     noun = registry.find_noun("context")
     found = noun.ids_of(project_id, [name]) if noun and noun.ids_of else {}
     if name not in found:

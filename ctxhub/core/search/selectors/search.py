@@ -1,4 +1,4 @@
-"""One search over everything a project knows."""
+"""Full-text search over all searchable objects of a project."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,18 +19,18 @@ from ctxhub.core.search.selectors.questions import Search, SearchFilters, prepar
 from ctxhub.core.search.selectors.turns import with_turns
 from ctxhub.core.text.token_count import count_tokens
 
-# What title and excerpt of a hit may cost, in tokens.
+# The token budget for title and excerpt of a hit.
 DETAILS = {"ids": 0, "compact": 60, "standard": 120, "detailed": 250}
 COLUMNS = ("ref", "title", "excerpt", "score", "tokens", "more")
-# So many passages are looked at; of a longer list twice as many as it has.
+# The number of candidate passages; at least twice the limit of the list.
 CANDIDATES = 100
-# Of the terms that the best hit has.
+# A share of the number of terms that the best hit has.
 MOST_TERMS = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One thing found. `score` 0..1; `tokens`: of title and excerpt; `more`: nearly equal ones left out."""
+    """One hit. `score`: 0 to 1; `tokens`: of title and excerpt; `more`: nearly equal hits left out."""
 
     ranked: Ranked
     document: Document
@@ -50,7 +50,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`total`: as `total_of` says it; `search` is None where nothing can be found."""
+    """A search result. `total`: as `total_of` returns it; `search`: None if a filter excludes everything."""
 
     hits: Sequence[Hit] = ()
     total: Mapping[str, Any] = field(default_factory=lambda: total_of(0))
@@ -68,10 +68,10 @@ def search(
     shows_repeats: bool = True,
     **filters: Unpack[SearchFilters],
 ) -> Found:
-    """The things that answer best, with an excerpt of each.
+    """Return the best hits, each with an excerpt.
 
-    `match`: any word (auto: and mistyped ones put right), all of them, fuzzy (near words too), or similar:
-    the query is a text, and what is like it is found. People's syntax: "a phrase", -not, prefix*. Of nearly
+    `match`: any word (auto: with spelling correction), all words, fuzzy (similar words too), or similar: the
+    query is a text, and objects similar to it are found. Query syntax: "a phrase", -not, prefix*. Of nearly
     equal texts one is shown, unless `shows_repeats`.
     """
     budget = DETAILS[clean_one_of(detail, list(DETAILS), "detail")]
@@ -79,26 +79,26 @@ def search(
     prepared = prepare(project_id, query, match=match, **filters)
     if prepared is None or not prepared.weights:
         return Found(search=prepared, method=prepared.method if prepared else "any")
-    looked_at = max(CANDIDATES, 2 * limit)
-    candidates, counted = find_candidates(
+    candidate_limit = max(CANDIDATES, 2 * limit)
+    candidates, total = find_candidates(
         prepared.narrowing,
         prepared.query,
         prepared.weights,
-        looked_at,
+        candidate_limit,
         COUNTED_TO + 1,
         prepared.counts,
     )
     ranked = rank(candidates, prepared.weights)
-    if len(candidates) < looked_at:
-        counted = len(ranked)
+    if len(candidates) < candidate_limit:
+        total = len(ranked)
     method = prepared.method
     if semantic.is_on():
-        ranked, method = _by_meaning(project_id, query, ranked), f"{method}+semantic"
+        ranked, method = _by_semantics(project_id, query, ranked), f"{method}+semantic"
     ranked = with_turns(project_id, ranked, prepared.narrowing, prepared.query, prepared.weights)
     ranked = with_priors(ranked, for_reasons=asks_for_reasons(query))
-    shown = standing_first(without_repeats(ranked, limit, None if shows_repeats else _may_be_left_out))
+    shown = current_first(without_repeats(ranked, limit, None if shows_repeats else _may_be_left_out))
     hits = _hits(project_id, shown, prepared.weights, budget)
-    return Found(hits, total_of(max(counted, len(hits))), prepared, method)
+    return Found(hits, total_of(max(total, len(hits))), prepared, method)
 
 
 def answer_search(
@@ -110,14 +110,14 @@ def answer_search(
     limit: int = 10,
     **filters: Unpack[SearchFilters],
 ) -> Listing:
-    """The contract's answer: nearly equal texts once; where nothing is found, why, or what is near."""
+    """Search and return the answer of the API: without repeats; if there are no hits, with a hint why."""
     found = search(project_id, query, match=match, detail=detail, limit=limit, shows_repeats=False, **filters)
     listing = search_listing(found, detail)
     return listing if found.hits else listing.beside(explain_nothing(project_id, query, match, filters))
 
 
 def search_listing(found: Found, detail: str) -> Listing:
-    """Rows ref, title, excerpt, score, tokens, more, and what they cost together."""
+    """Return the hits as rows of COLUMNS, with totals of hits and tokens."""
     is_ids = DETAILS[clean_one_of(detail, list(DETAILS), "detail")] == 0
     rows = [
         [
@@ -130,48 +130,48 @@ def search_listing(found: Found, detail: str) -> Listing:
         for hit in found.hits
     ]
     tokens = sum(hit.tokens for hit in found.hits)
-    meant = found.search.did_you_mean if found.search else None
+    suggestion = found.search.did_you_mean if found.search else None
     extra = {
         **found.total,
         "total_tokens": tokens,
         "avg_tokens": round(tokens / len(rows)) if rows else 0,
         "method": found.method,
-        **({"did_you_mean": meant} if meant else {}),
+        **({"did_you_mean": suggestion} if suggestion else {}),
     }
     return Listing(COLUMNS, rows, extra=extra)
 
 
 def wanted_of(weights: Mapping[Term, float]) -> Wanted:
-    """What an excerpt has to show: each word of a term is worth what the term is."""
+    """Return the words that an excerpt should show; each has the weight of its term."""
     words: dict[str, float] = {}
     prefixes: dict[str, float] = {}
     for term, weight in weights.items():
         for spelling in term.spellings:
-            for place, word in enumerate(spelling, start=1):
-                into = prefixes if term.prefix and place == len(spelling) else words
-                into[word] = max(into.get(word, 0.0), weight)
+            for position, word in enumerate(spelling, start=1):
+                target = prefixes if term.prefix and position == len(spelling) else words
+                target[word] = max(target.get(word, 0.0), weight)
     return Wanted(words, prefixes)
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
-def _by_meaning(project_id: int, query: str, ranked: list[Ranked]) -> list[Ranked]:
-    """The best in the order that their meaning gives, too; the others behind them."""
+def _by_semantics(project_id: int, query: str, ranked: list[Ranked]) -> list[Ranked]:
+    """Reorder the best hits by score and semantic similarity; the others follow."""
     best, others = ranked[: semantic.DEPTH], ranked[semantic.DEPTH :]
     documents = _documents(project_id, best)
-    read = [one for one in best if _key(one) in documents]
-    texts = [f"{documents[_key(one)].title} {_passage(one, documents[_key(one)])}" for one in read]
-    ordered = semantic.order(query, read, texts)
-    least = ordered[-1].strength if ordered else 1.0
-    return [*ordered, *(one._replace(strength=min(one.strength, least)) for one in others)]
+    readable = [hit for hit in best if _key(hit) in documents]
+    texts = [f"{documents[_key(hit)].title} {_passage(hit, documents[_key(hit)])}" for hit in readable]
+    ordered = semantic.order(query, readable, texts)
+    lowest = ordered[-1].strength if ordered else 1.0
+    return [*ordered, *(hit._replace(strength=min(hit.strength, lowest)) for hit in others)]
 
 
 def with_priors(ranked: Sequence[Ranked], *, for_reasons: bool) -> list[Ranked]:
-    """In an order in which what was decided comes before talk about it, if it answers about as well.
+    """Multiply scores by the prior of their kind: a decision precedes messages that match about as well.
 
-    Who asks why asks for what has reasons: it comes first where it has most of the terms that the talk has,
-    however rare the others are.
+    If the query asks for reasons, kinds that have reasons come first: those hits that match at least
+    MOST_TERMS of the number of terms of the best one, however rare the others are.
     """
     known = {noun.kind: noun for noun in registry.indexed_nouns()}
     most = max((len(one.parts) for one in ranked), default=0)
@@ -185,14 +185,14 @@ def with_priors(ranked: Sequence[Ranked], *, for_reasons: bool) -> list[Ranked]:
     return sorted(weighed, key=lambda one: -one.strength)
 
 
-def standing_first(shown: Sequence[Shown]) -> list[Shown]:
-    """Earlier states below all that stands, and with no higher score."""
-    standing = [one for one in shown if not one.ranked.candidate.is_earlier]
-    least = min((one.ranked.strength for one in standing), default=1.0)
-    earlier = [one for one in shown if one.ranked.candidate.is_earlier]
-    for one in earlier:
-        one.ranked = one.ranked._replace(strength=min(one.ranked.strength, least))
-    return [*standing, *earlier]
+def current_first(shown: Sequence[Shown]) -> list[Shown]:
+    """Move earlier states behind current ones, and limit their scores to the lowest of those."""
+    current = [hit for hit in shown if not hit.ranked.candidate.is_earlier]
+    lowest = min((hit.ranked.strength for hit in current), default=1.0)
+    earlier = [hit for hit in shown if hit.ranked.candidate.is_earlier]
+    for hit in earlier:
+        hit.ranked = hit.ranked._replace(strength=min(hit.ranked.strength, lowest))
+    return [*current, *earlier]
 
 
 def _with_prior(ranked: Ranked, prior: float) -> Ranked:
@@ -216,7 +216,7 @@ def _hits(project_id: int, shown: Sequence[Shown], weights: Mapping[Term, float]
 
 def _hit(ranked: Ranked, document: Document, wanted: Wanted, budget: int) -> Hit:
     if not budget:
-        # A ref alone would pass for what stands.
+        # A ref alone would look like a current state.
         mark = document.mark if ranked.candidate.is_earlier else ""
         return Hit(ranked, document, mark, "", count_tokens(ranked.candidate.ref) + count_tokens(mark))
     title = excerpt(document.shown_title, wanted, budget // 2)
@@ -226,7 +226,7 @@ def _hit(ranked: Ranked, document: Document, wanted: Wanted, budget: int) -> Hit
 
 
 def _passage(ranked: Ranked, document: Document) -> str:
-    """What was found of its text; of what was found by what is not shown, the beginning."""
+    """Return the text of the passage; the beginning of the body if the match is in unshown text."""
     start = ranked.candidate.start
     return document.body[start : start + PASSAGE_CHARACTERS] or document.body[:PASSAGE_CHARACTERS]
 
@@ -236,7 +236,7 @@ def _key(ranked: Ranked) -> tuple[str, int]:
 
 
 def _documents(project_id: int, ranked: Sequence[Ranked]) -> dict[tuple[str, int], Document]:
-    """The originals, one reading for each kind."""
+    """Read the documents of hits, with one query for each kind."""
     ids: dict[str, list[int]] = {}
     for one in ranked:
         ids.setdefault(one.candidate.kind, []).append(one.candidate.object_id)

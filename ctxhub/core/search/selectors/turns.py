@@ -1,4 +1,4 @@
-"""What was said in turn is found together: a hit lends a part of its score to what stands beside it."""
+"""Conversations: a hit adds a share of its score to its neighbours (replies, messages before and after)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from ctxhub.core.search.engines import Candidate, Narrowing, read_beginnings
 from ctxhub.core.search.queries import Query, Term
 from ctxhub.core.search.ranking import Ranked, occurrences, rank
 
-# So many of the best lend.
+# Only so many of the best hits lend score to neighbours.
 LENDERS = 20
 
 Key = tuple[str, int]
@@ -20,12 +20,12 @@ def with_turns(
     query: Query,
     weights: Mapping[Term, float],
 ) -> list[Ranked]:
-    """The ranked with what their neighbours lend them, and those found by that alone; best first."""
+    """Add loans to the scores of hits, and add neighbours that are not hits themselves; best first."""
     loans = _loans(project_id, ranked[:LENDERS])
     known = {_key(one) for one in ranked}
-    # Where all words have to be there, a neighbour without them is no answer.
+    # If all words must match, a neighbour without them is no hit.
     unknown = [] if query.needs_all else [key for key in loans if key not in known]
-    new = _new(project_id, unknown, narrowing, query)
+    new = _matching(project_id, unknown, narrowing, query)
     borrowed = [_with_loan(one, loans.get(_key(one), 0.0)) for one in [*ranked, *rank(new, weights)]]
     return sorted(borrowed, key=lambda one: -one.strength) if loans else list(ranked)
 
@@ -37,7 +37,7 @@ def _with_loan(ranked: Ranked, loan: float) -> Ranked:
 
 
 def _loans(project_id: int, lenders: Sequence[Ranked]) -> dict[Key, float]:
-    """What each thing may borrow: the most that any neighbour lends it."""
+    """Return the loan of each object: the highest share of any neighbour."""
     loans: dict[Key, float] = {}
     for noun in registry.searched_nouns():
         strengths = {
@@ -52,8 +52,8 @@ def _loans(project_id: int, lenders: Sequence[Ranked]) -> dict[Key, float]:
     return loans
 
 
-def _new(project_id: int, keys: Sequence[Key], narrowing: Narrowing, query: Query) -> list[Candidate]:
-    """Those of them that the search may show: within its filters, and without what it excludes."""
+def _matching(project_id: int, keys: Sequence[Key], narrowing: Narrowing, query: Query) -> list[Candidate]:
+    """Return the candidates for these objects that match the filters and no excluded term."""
     found = [
         candidate
         for kind in dict.fromkeys(kind for kind, _ in keys)
@@ -63,9 +63,9 @@ def _new(project_id: int, keys: Sequence[Key], narrowing: Narrowing, query: Quer
 
 
 def _is_within(candidate: Candidate, narrowing: Narrowing) -> bool:
-    own = set(candidate.scope.split())
+    scope_words = set(candidate.scope.split())
     is_new_enough = narrowing.since is None or candidate.updated_at >= narrowing.since
-    return is_new_enough and all(not own.isdisjoint(words) for words in narrowing.scope)
+    return is_new_enough and all(not scope_words.isdisjoint(words) for words in narrowing.scope)
 
 
 def _is_excluded(candidate: Candidate, query: Query) -> bool:
