@@ -1,8 +1,8 @@
-"""Globs over paths: which paths one matches, and whether two have a path in common.
+"""Globs over paths: matching, and whether two globs overlap.
 
-`*` and `?` stay within a segment, `**` is any number of segments (also none), `[a-z]` and `[!a-z]` are one
-character; `src/` is everything below src. Brackets may also stand for themselves: frameworks name files
-`[id].tsx`. Case counts.
+`*` and `?` match within a segment, `**` any number of segments (also none), `[a-z]` and `[!a-z]` one
+character; `src/` matches everything below src. Brackets also match themselves, as frameworks name files
+`[id].tsx`. Case-sensitive.
 """
 
 import re
@@ -21,11 +21,11 @@ Gap = None
 TokenT = TypeVar("TokenT", bound=Hashable)
 Span = tuple[int, int]
 
-# -- What callers ask ------------------------------------------------------------------------------
+# -- Public functions ------------------------------------------------------------------------------
 
 
 def is_glob(path: str) -> bool:
-    """Whether it may mean more than the one path it spells."""
+    """Whether the path has wildcards or ends in a slash, so that it may match other paths."""
     return path.endswith("/") or not WILDCARDS.isdisjoint(path)
 
 
@@ -39,21 +39,21 @@ def overlap(first: str, second: str) -> bool:
 
 
 def head(pattern: str) -> str:
-    """The first segment that all its paths begin with; empty where they may differ."""
+    """Return the first segment that all its paths begin with; "" if they may differ in it."""
     first = _segments(pattern)[:1]
     return "" if first in ([], [Gap]) or is_glob(str(first[0])) else str(first[0])
 
 
 def literal_start(pattern: str) -> str:
-    """What all its paths begin with."""
+    """Return the literal prefix of all its paths."""
     return re.split(r"[*?[]", "/".join(_parts(pattern)), maxsplit=1)[0].rstrip("/")
 
 
 def as_regex(pattern: str, *, atomic: str = "(?>") -> str:
-    """The same as a regular expression for the path with a slash behind it.
+    """Return the glob as a regular expression for the path followed by a slash.
 
-    Each part between two wildcards is taken at the first place it fits and never tried again, so no pattern
-    makes it slow. For engines that need no such promise `atomic` is "(?:".
+    Atomic groups match each part between two wildcards at its first position, without backtracking, so no
+    pattern is slow. For engines that need no such guarantee `atomic` is "(?:".
     """
     groups = _split([None if s is Gap else f"{_segment_regex(s, atomic)}/" for s in _segments(pattern)])
     return rf"\A{_joined(groups, '(?:[^/]+/)', atomic)}\Z"
@@ -65,34 +65,34 @@ def as_regex(pattern: str, *, atomic: str = "(?>") -> str:
 def _meet(
     first: Sequence[TokenT | None],
     second: Sequence[TokenT | None],
-    alike: Callable[[TokenT, TokenT], bool],
+    meets: Callable[[TokenT, TokenT], bool],
 ) -> bool:
-    """Whether some reading of `first` is one of `second`.
+    """Whether some sequence matches both `first` and `second`.
 
-    The bits of `reached` are the places of `first` where a reading of the tokens of `second` so far may end.
+    The bits of `reached` are the positions in `first` that may be reached with the tokens of `second` so far.
     """
     gaps = _bits(n for n, token in enumerate(first) if token is None)
     everywhere = (1 << (len(first) + 1)) - 1
-    fitting: dict[TokenT, int] = {}
+    matching: dict[TokenT, int] = {}
     reached = 1 | (gaps & 1) << 1
     for token in second:
         if token is None:
             lowest = reached & -reached
             reached = everywhere & ~(lowest - 1)
         else:
-            if token not in fitting:
-                fitting[token] = _bits(n for n, t in enumerate(first) if t is not None and alike(t, token))
-            reached = (reached & fitting[token]) << 1 | (reached & gaps)
+            if token not in matching:
+                matching[token] = _bits(n for n, t in enumerate(first) if t is not None and meets(t, token))
+            reached = (reached & matching[token]) << 1 | (reached & gaps)
         reached |= (reached & gaps) << 1
         if not reached:
             return False
     return bool(reached >> len(first))
 
 
-def _bits(places: Iterable[int]) -> int:
+def _bits(positions: Iterable[int]) -> int:
     bits = 0
-    for place in places:
-        bits |= 1 << place
+    for position in positions:
+        bits |= 1 << position
     return bits
 
 
@@ -104,7 +104,7 @@ def _parts(path: str) -> list[str]:
 
 
 def _segments(pattern: str) -> list[str | None]:
-    """A gap for each `**`, and for the end behind a last slash; never two in a row."""
+    """Return the segments, with a gap for `**` and after a trailing slash; never two gaps in a row."""
     segments = [Gap if part == "**" else part for part in _parts(pattern)]
     if pattern.endswith("/"):
         segments.append(Gap)
@@ -119,7 +119,7 @@ def _segments_meet(first: str, second: str) -> bool:
 
 
 def _readings(segment: str) -> Iterator[list["Characters | None"]]:
-    """Its tokens: brackets as classes and, if there are any, as what is spelt."""
+    """Yield the tokens of a segment: with brackets as classes and, if there are any, as literals."""
     yield _tokens(segment)
     if "[" in segment:
         yield _tokens(segment, has_classes=False)
@@ -130,7 +130,7 @@ def _readings(segment: str) -> Iterator[list["Characters | None"]]:
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """One character: within one of the spans of code points or, negated, in none of them."""
+    """A character class: one character in any of the spans of code points, or, if negated, in none."""
 
     spans: tuple[Span, ...]
     negated: bool = False
@@ -147,8 +147,8 @@ class Characters:
             return "[^/]"
         if not self.negated and len(self.spans) == 1 and self.spans[0][0] == self.spans[0][1]:
             return re.escape(chr(self.spans[0][0]))
-        said = "".join(f"{re.escape(chr(low))}-{re.escape(chr(high))}" for low, high in self.spans)
-        return f"(?!/)[{'^' if self.negated else ''}{said}]"
+        ranges = "".join(f"{re.escape(chr(low))}-{re.escape(chr(high))}" for low, high in self.spans)
+        return f"(?!/)[{'^' if self.negated else ''}{ranges}]"
 
 
 ANY = Characters((), negated=True)
@@ -160,30 +160,30 @@ def _one(character: str) -> Characters:
 
 def _tokens(segment: str, *, has_classes: bool = True) -> list[Characters | None]:
     found: list[Characters | None] = []
-    place = 0
-    while place < len(segment):
-        token, place = _token(segment, place, has_classes)
+    position = 0
+    while position < len(segment):
+        token, position = _token(segment, position, has_classes)
         if token is not Gap or found[-1:] != [Gap]:
             found.append(token)
     return found
 
 
-def _token(segment: str, place: int, has_classes: bool) -> tuple[Characters | None, int]:
-    match segment[place]:
+def _token(segment: str, position: int, has_classes: bool) -> tuple[Characters | None, int]:
+    match segment[position]:
         case "*":
-            return Gap, place + 1
+            return Gap, position + 1
         case "?":
-            return ANY, place + 1
-        case "[" if has_classes and (end := _class_end(segment, place)) > 0:
-            return _class(segment[place + 1 : end]), end + 1
+            return ANY, position + 1
+        case "[" if has_classes and (end := _class_end(segment, position)) > 0:
+            return _class(segment[position + 1 : end]), end + 1
         case character:
-            return _one(character), place + 1
+            return _one(character), position + 1
 
 
-def _class_end(segment: str, place: int) -> int:
-    """Where the class that opens here is closed; -1 if nowhere. A bracket that comes first closes nothing."""
-    begins = place + (2 if segment[place + 1 : place + 2] in ("!", "^") else 1)
-    return segment.find("]", begins + 1)
+def _class_end(segment: str, position: int) -> int:
+    """Return the index of the closing bracket, or -1. A bracket right after the opening one is a literal."""
+    start = position + (2 if segment[position + 1 : position + 2] in ("!", "^") else 1)
+    return segment.find("]", start + 1)
 
 
 def _class(body: str) -> Characters:
@@ -230,7 +230,7 @@ def _segment_regex(segment: str, atomic: str) -> str:
 
 
 def _split(texts: Sequence[str | None]) -> list[str]:
-    """The texts between the gaps."""
+    """Split a sequence at its gaps and join the texts between them."""
     groups = [list(group) for _, group in groupby(texts, key=lambda text: text is None)]
     joined = ["" if group == [None] else "".join(map(str, group)) for group in groups]
     first = [""] if texts[:1] == [None] else []

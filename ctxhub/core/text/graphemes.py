@@ -1,4 +1,4 @@
-"""Where a text may be cut: behind a sentence, a word, or a whole character."""
+"""Boundaries of sentences, words and graphemes, where a text may be cut."""
 
 import re
 import unicodedata
@@ -15,9 +15,9 @@ _DENSE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2600-\u27bf\u3000-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff"
     "\uff00-\uffef\U0001f000-\U0001faff\U00020000-\U0003ffff"
 )
-# What is not cut: a word, with its signs; in a longer one (a path, a line of JSON) what stands between signs.
+# Never cut: a word with its punctuation; of a longer one (a path, JSON) a part between punctuation.
 _ATOM = re.compile(rf"\s+|[{_DENSE}]|[^\s{_DENSE}]{{1,24}}(?![^\s{_DENSE}])|\w{{1,40}}[^\w\s{_DENSE}]*|.")
-# Besides marks: what makes one character with the one before it.
+# Besides marks: code points that continue the grapheme before them.
 _TAIL = re.compile(
     "[\u0e33\u0eb3\u1160-\u11ff\u200c\u200d\uff9e\uff9f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
     "|(?<=\u200d).|(?<=[\ud800-\udbff])[\udc00-\udfff]"
@@ -25,39 +25,43 @@ _TAIL = re.compile(
 
 
 def sentences(text: str) -> list[Span]:
-    """One behind the other, so that together they are the text. A line ends a sentence, too."""
+    """Return adjacent spans that together are the text. A line break ends a sentence, too."""
     ends = [match.end() for match in _SENTENCE_END.finditer(text)]
     ends = [end for end in ends if end < len(text) and not is_tail(text, end)]
     return list(zip([0, *ends], [*ends, len(text)], strict=True))
 
 
 def breaks(text: str, start: int, end: int) -> list[int]:
-    """The places between `start` and `end` where no word and no character is cut."""
-    places = (match.start() for match in _ATOM.finditer(text, start, end))
-    return [place for place in places if place > start and (text[place] < "\x80" or not is_tail(text, place))]
+    """Return the offsets between `start` and `end` where neither a word nor a grapheme is cut."""
+    offsets = (match.start() for match in _ATOM.finditer(text, start, end))
+    return [
+        offset
+        for offset in offsets
+        if offset > start and (text[offset] < "\x80" or not is_tail(text, offset))
+    ]
 
 
 def widened(text: str, core: Span, within: Span, reach: int) -> list[Span]:
-    """The core, and ever more of what is around it: at most `reach` characters on each side."""
+    """Return growing spans around the core, with at most `reach` more characters on each side."""
     start, end = _whole_characters(text, core)
     first, last = max(within[0], start - reach), min(within[1], end + reach)
-    places = [*breaks(text, first, start), *breaks(text, end, last)]
-    places += [place for place in (first, last) if place in within]
+    offsets = [*breaks(text, first, start), *breaks(text, end, last)]
+    offsets += [offset for offset in (first, last) if offset in within]
     found = [(start, end)]
-    for place in sorted(places, key=lambda place: max(start - place, place - end)):
-        found.append((min(found[-1][0], place), max(found[-1][1], place)))
+    for offset in sorted(offsets, key=lambda offset: max(start - offset, offset - end)):
+        found.append((min(found[-1][0], offset), max(found[-1][1], offset)))
     return [span for span in found if span[0] < span[1]]
 
 
 def characters(text: str, start: int, reach: int) -> list[Span]:
-    """From the character at `start` on, one more each time."""
+    """Return growing spans from the grapheme at `start` on, each one grapheme longer."""
     start, _ = _whole_characters(text, (start, start))
     ends = range(start + 1, min(start + reach, len(text)) + 1)
     return [(start, end) for end in ends if not is_tail(text, end)]
 
 
 def is_tail(text: str, at: int) -> bool:
-    """Whether what is there is one character with what is before it: a mark, half a flag, ..."""
+    """Whether the code point at `at` continues the grapheme before it: a mark, half a flag, ..."""
     if not 0 < at < len(text) or text[at].isascii():
         return False
     if unicodedata.category(text[at]).startswith("M") or _TAIL.match(text, at):
@@ -75,8 +79,8 @@ def _whole_characters(text: str, span: Span) -> Span:
 
 
 def _flag_letters_before(text: str, at: int) -> int:
-    start, far = at, max(at - MAX_FLAG_LETTERS, 0)
-    while start > far and _is_flag_letter(text[start - 1]):
+    start, lowest = at, max(at - MAX_FLAG_LETTERS, 0)
+    while start > lowest and _is_flag_letter(text[start - 1]):
         start -= 1
     return at - start
 

@@ -1,4 +1,4 @@
-"""Parts of a long text: which one a reader asks for (`lines`, `tail`), and where one that fits ends."""
+"""Parts of a long text: line ranges (`lines`, `tail`), and truncation to a token budget."""
 
 import json
 import re
@@ -10,9 +10,9 @@ from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.text.graphemes import is_tail
 from ctxhub.core.text.token_count import count_tokens
 
-# No token has more characters, but in long runs of one.
+# The most characters of a token, except in long runs of one character.
 CHARACTERS_PER_TOKEN = 12
-# What a part holds where the budget has no room for a single character.
+# The budget of a part if the given one has no room for a single character.
 LEAST_TOKENS = 20
 LONGEST_CHARACTER = 100
 STEP = 4_096
@@ -29,10 +29,10 @@ _RANGE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """What `lines` names: `[FIELD:]LINE[@CHARACTER][-[LINE]]`, all counted from 1.
+    """The argument `lines`, parsed: `[FIELD:]LINE[@CHARACTER][-[LINE]]`, all counted from 1.
 
-    `field` is "" for the main text; `last` is None where the range goes on to the text's end. Characters are
-    code points, as `length` counts them; a line's break is its last character.
+    `field` is "" for the main text; `last` is None if the range goes to the end of the text. Characters are
+    code points, as `length` counts them; the line break is the last character of a line.
     """
 
     first: int
@@ -42,12 +42,12 @@ class LineRange:
 
     @classmethod
     def read(cls, lines: str) -> Self:
-        """Raises InvalidInput, which shows the forms there are."""
-        if said := _RANGE.fullmatch(lines.strip()):
-            first, character = int(said[2]), int(said[3] or 1)
-            last = int(said[5]) if said[5] else None if said[4] else first
+        """Parse the argument. Raises InvalidInput with the valid forms."""
+        if match := _RANGE.fullmatch(lines.strip()):
+            first, character = int(match[2]), int(match[3] or 1)
+            last = int(match[5]) if match[5] else None if match[4] else first
             if first >= 1 and character >= 1 and (last is None or last >= first):
-                return cls(first, character, last, (said[1] or "").lower())
+                return cls(first, character, last, (match[1] or "").lower())
         raise InvalidInput(f"lines: {shown(lines)} is no range of lines.", hint=FORMS)
 
 
@@ -55,7 +55,7 @@ class LineRange:
 class TextPart:
     """The characters of a text from `start` up to `end`.
 
-    `is_closed`: it ends with a line whose break does not belong to it, as "10-40" does before the text's end.
+    `is_closed`: it ends before the break of its last line, as "10-40" does within the text.
     """
 
     text: str
@@ -69,17 +69,17 @@ class TextPart:
 
     @property
     def lines(self) -> str:
-        """Which lines it is of, as `lines` names them ("10-40"); "" where there are none."""
+        """The line range of this part in the syntax of `lines` ("10-40"); "" if it has none."""
         if self.start == self.end and not self.is_closed:
             return ""
         last = _line_at(self.text, self.end if self.is_closed else self.end - 1)
-        return f"{_place(self.text, self.start)}-{last}"
+        return f"{_position(self.text, self.start)}-{last}"
 
     def within(self, max_tokens: int) -> Self:
-        """Its beginning, at most so many tokens of JSON: whole lines, else the beginning of the first line.
+        """Truncate to at most so many tokens of JSON: to whole lines, else within the first line.
 
-        Never nothing, so that whoever reads on comes to the end: at least one character, however small the
-        budget. No character of several code points is cut, nor "\\r\\n".
+        Keeps at least one character, however small the budget, so that reading on always reaches the end.
+        Neither a grapheme of several code points nor "\\r\\n" is cut.
         """
         reach = min(self.end, self.start + CHARACTERS_PER_TOKEN * max(max_tokens, 1))
         ends = range(self.start + 1, reach + 1)
@@ -92,17 +92,17 @@ class TextPart:
         return self if end == self.end else replace(self, end=end, is_closed=False)
 
     def rest_after(self, part: "TextPart") -> str:
-        """What of it stands behind its beginning `part`, as `lines` names it: "41-80", "12@21000-"."""
-        place = _place(self.text, part.end)
+        """Return the range after its beginning `part`, in the syntax of `lines`: "41-80", "12@21000-"."""
+        position = _position(self.text, part.end)
         if self.is_closed:
-            return f"{place}-{_line_at(self.text, self.end)}"
-        return f"{place}-" if "@" in place else f"{place}-{count_lines(self.text)}"
+            return f"{position}-{_line_at(self.text, self.end)}"
+        return f"{position}-" if "@" in position else f"{position}-{count_lines(self.text)}"
 
 
 def part_of(text: str, asked: LineRange | None = None, tail: int | None = None) -> TextPart:
-    """The lines asked for, as far as they are there, or the last ones (`tail`); else the whole text.
+    """Return the requested lines, as far as they exist, or the last ones (`tail`); else the whole text.
 
-    A range that reaches the last line reaches the text's end, its last break included.
+    A range that includes the last line includes its line break.
     """
     if tail is not None:
         return TextPart(text, _start_of(text, max(count_lines(text) - tail + 1, 1)), len(text))
@@ -119,12 +119,12 @@ def part_of(text: str, asked: LineRange | None = None, tail: int | None = None) 
 
 
 def count_lines(text: str) -> int:
-    """A line break at the end ends the last line; an empty text has none."""
+    """Count the lines. A line break at the end ends the last line; an empty text has 0."""
     return text.count("\n") + (1 if text and not text.endswith("\n") else 0)
 
 
 def json_tokens(value: Any) -> int:
-    """What a value costs as it is sent: as compact JSON."""
+    """Return the token cost of a value as compact JSON, as it is sent."""
     return count_tokens(as_json(value))
 
 
@@ -133,39 +133,39 @@ def as_json(value: Any) -> str:
 
 
 def whole_characters(text: str, end: int) -> int:
-    """The last place up to `end` where no character of several code points is cut; 0 where there is none."""
-    place = end
-    while place > 0 and _is_inside(text, place):
-        place -= 1
-    return place
+    """Return the last offset up to `end` that cuts no grapheme; 0 if there is none."""
+    offset = end
+    while offset > 0 and _is_inside(text, offset):
+        offset -= 1
+    return offset
 
 
 def _cut(text: str, start: int, end: int, limit: int) -> int:
-    """Where a part that may reach `end` ends: behind a line, else before a blank nearby or a character.
+    """Return where a part of at most `end` ends: after a line, else before a near blank or a grapheme.
 
-    It goes on up to `limit` where the first character alone is longer.
+    Extends up to `limit` if the first grapheme alone is longer.
     """
     if line_break := text.rfind("\n", start, end) + 1:
         return line_break
     blank = text.rfind(" ", (start + end) // 2, end + 1)
     if blank > start:
         return blank
-    least = max(start, end - LONGEST_CHARACTER)
-    for place in range(end, least, -1):
-        if not _is_inside(text, place):
-            return place
-    if least > start:
+    lowest = max(start, end - LONGEST_CHARACTER)
+    for offset in range(end, lowest, -1):
+        if not _is_inside(text, offset):
+            return offset
+    if lowest > start:
         return end
     following = range(end, min(end + LONGEST_CHARACTER, limit))
-    return next((place for place in following if not _is_inside(text, place)), following.stop)
+    return next((offset for offset in following if not _is_inside(text, offset)), following.stop)
 
 
-def _is_inside(text: str, place: int) -> bool:
-    return is_tail(text, place) or text[place - 1 : place + 1] == "\r\n"
+def _is_inside(text: str, offset: int) -> bool:
+    return is_tail(text, offset) or text[offset - 1 : offset + 1] == "\r\n"
 
 
-def _place(text: str, at: int) -> str:
-    """ "12", or "12@21000" inside of a line."""
+def _position(text: str, at: int) -> str:
+    """Return the position of an offset: "12", or "12@21000" within a line."""
     character = at - text.rfind("\n", 0, at)
     return f"{_line_at(text, at)}{f'@{character}' if character > 1 else ''}"
 
@@ -175,12 +175,12 @@ def _line_at(text: str, at: int) -> int:
 
 
 def _start_of(text: str, line: int) -> int:
-    """Where a line begins, the first being 1; the text's end for one behind the last."""
-    place, left = 0, line - 1
-    while place + STEP < len(text) and (found := text.count("\n", place, place + STEP)) < left:
-        place, left = place + STEP, left - found
+    """Return the offset of a line, counted from 1; the end of the text for a line after the last."""
+    offset, left = 0, line - 1
+    while offset + STEP < len(text) and (found := text.count("\n", offset, offset + STEP)) < left:
+        offset, left = offset + STEP, left - found
     for _ in range(left):
-        place = text.find("\n", place) + 1
-        if not place:
+        offset = text.find("\n", offset) + 1
+        if not offset:
             return len(text)
-    return place
+    return offset

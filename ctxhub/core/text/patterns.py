@@ -1,4 +1,4 @@
-"""Regular expressions that people write. RE2 matches in time linear in the text: none can hang a worker."""
+"""User-supplied regular expressions. RE2 matches in linear time, so none can block a worker."""
 
 from functools import lru_cache
 from typing import Any
@@ -7,15 +7,15 @@ import re2
 
 from ctxhub.core.kit.errors import InvalidInput
 
-# Steps of the compiled program: what a text costs is its length times this, at worst.
+# The size limit of a compiled program: matching takes at most size times length of the text.
 PROGRAM_SIZE = 2_000
-KEPT = 512
+CACHE_SIZE = 512
 
 
 def check_pattern(
     pattern: str, place: str, *, ignore_case: bool = False, at_most: int = PROGRAM_SIZE
 ) -> None:
-    """Raise InvalidInput, with the reason, for what is no regular expression or too large a one."""
+    """Raise InvalidInput, with the reason, if the pattern is no regular expression or too large."""
     try:
         size = compiled(pattern, ignore_case=ignore_case).programsize
     except re2.error as error:
@@ -30,9 +30,9 @@ def check_pattern(
         )
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHE_SIZE)
 def compiled(pattern: str, *, ignore_case: bool = False) -> Any:
-    """The pattern, ready to search; raises re2.error."""
+    """Compile a pattern. Raises re2.error."""
     options = re2.Options()
     options.log_errors = False
     options.case_sensitive = not ignore_case
@@ -40,5 +40,5 @@ def compiled(pattern: str, *, ignore_case: bool = False) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    said = error.args[0] if error.args else ""
-    return said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+    reason = error.args[0] if error.args else ""
+    return reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)

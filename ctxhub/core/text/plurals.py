@@ -1,4 +1,4 @@
-"""Singulars and plurals: one memory, two memories."""
+"""English singulars and plurals of nouns."""
 
 
 def singular(plural: str) -> str:

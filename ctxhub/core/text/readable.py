@@ -1,4 +1,4 @@
-"""JSON as lines that a person reads, in the same order whichever database it comes from."""
+"""Formats JSON as lines for people, in an order that does not depend on the database."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def as_lines(value: Any, name: str = "") -> Iterator[str]:
-    """Each leaf on a line, behind the names that lead to it: `owner team: payments`. Null says nothing."""
+    """Yield a line for each leaf, after the names of its path: `owner team: payments`. Skips null."""
     if isinstance(value, Mapping):
         for key in sorted(value, key=str):
             yield from as_lines(value[key], f"{name} {key}".strip())
@@ -18,7 +18,7 @@ def as_lines(value: Any, name: str = "") -> Iterator[str]:
 
 
 def _leaf(value: Any) -> str:
-    """PostgreSQL gives back a large float that is whole as an integer, so both are written as one."""
+    """Format a leaf. Whole floats become integers, as PostgreSQL returns large ones as integers."""
     if isinstance(value, bool):
         return str(value).lower()
     is_whole = isinstance(value, float) and value.is_integer()

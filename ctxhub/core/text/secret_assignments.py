@@ -1,4 +1,4 @@
-"""Finds credentials by the name that stands before them: "DB_PASSWORD=...", "the password is ..."."""
+"""Finds credentials by the name before them: "DB_PASSWORD=...", "the password is ..."."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from ctxhub.core.text import secret_values as values
 
 
 class Assigned(NamedTuple):
-    """A value behind a name. `operator` is empty where it only follows; `is_variable`: NAME=value."""
+    """A value after a name. `operator` is "" if the value just follows; `is_variable`: NAME=value."""
 
     value: str
     operator: str
@@ -25,62 +25,62 @@ Judge = Callable[[Assigned], bool]
 
 
 def read_assigned(match: re.Match[str], text: str, judge: Judge) -> tuple[int, int] | None:
-    """Start and end of the value that a match of a name has, if it is a credential."""
+    """Return start and end of the value after a matched name if it is a credential, else None."""
     start, end = match.span("quoted")
-    if is_bare := start < 0:
+    if is_unquoted := start < 0:
         start, end = match.span("bare")
     value = CUT_AT.split(text[start:end], maxsplit=1)[0]
     operator = match["operator"].strip()
     is_variable = operator == "=" and text[slice(*match.span("name"))].isupper()
-    if is_bare and not is_variable:
+    if is_unquoted and not is_variable:
         value = _literal(value)
     before = match.string[max(match.start() - 14, 0) : match.start()]
     if before.rstrip("_-").endswith(HARMLESS_TOKENS):
         return None
     if not operator and OPTION.search(before):
         operator = "="
-    said = Assigned(value, operator, not is_bare, is_variable, bool(match["gap"]))
-    is_secret = (is_token if match["weak"] is not None else judge)(said)
+    assigned = Assigned(value, operator, not is_unquoted, is_variable, bool(match["gap"]))
+    is_secret = (is_token if match["weak"] is not None else judge)(assigned)
     return (start, start + len(value)) if is_secret else None
 
 
 def _literal(value: str) -> str:
-    """A value without quotes as far as it is one; empty for an attribute or a comparison."""
+    """Return the literal part of an unquoted value; "" for an attribute or a comparison."""
     value = value.split("&", 1)[0].rstrip(".,:;!?*=")
     return "" if EXPRESSION.search(value) else value
 
 
-# -- What the value must be ------------------------------------------------------------------------
+# -- Rules for values ------------------------------------------------------------------------------
 
 
-def is_password(said: Assigned) -> bool:
-    value = said.value
-    if said.is_loose:
+def is_password(assigned: Assigned) -> bool:
+    value = assigned.value
+    if assigned.is_loose:
         return values.is_strong(value)
     if values.is_chosen(value):
-        return said.is_quoted or said.is_variable or not values.names_a_secret(value)
-    if said.is_variable:
+        return assigned.is_quoted or assigned.is_variable or not values.names_a_secret(value)
+    if assigned.is_variable:
         return values.is_phrase(value) or values.is_word(value)
-    return said.is_quoted and said.operator == "=" and values.is_phrase(value)
+    return assigned.is_quoted and assigned.operator == "=" and values.is_phrase(value)
 
 
-def is_secret_key(said: Assigned) -> bool:
-    value = said.value
-    if said.is_variable and values.is_chosen(value):
+def is_secret_key(assigned: Assigned) -> bool:
+    value = assigned.value
+    if assigned.is_variable and values.is_chosen(value):
         return True
-    return values.is_strong(value) or values.is_aws_key(value) or is_token(said)
+    return values.is_strong(value) or values.is_aws_key(value) or is_token(assigned)
 
 
-def is_token(said: Assigned) -> bool:
-    return len(said.value) >= 12 and not said.is_loose and values.is_generated(said.value)
+def is_token(assigned: Assigned) -> bool:
+    return len(assigned.value) >= 12 and not assigned.is_loose and values.is_generated(assigned.value)
 
 
-# -- Names and what follows them -------------------------------------------------------------------
+# -- Names and operators ---------------------------------------------------------------------------
 
 HARMLESS_TOKENS = ("csrf", "page", "next", "sync", "continuation")
 OPTION = re.compile(r"--[\w-]*$")
 EXPRESSION = re.compile(r"[.$:=]")
-# A value ends where a text in Chinese goes on.
+# A value ends before CJK text and before typographic quotes.
 CUT_AT = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\u201c\u201d\u2019\u00bb]")
 
 # "(root)", "[None]".
@@ -96,7 +96,7 @@ _PHRASE = r"[a-z]{3,12}(?: [a-z]{3,12}){3,7}"
 
 
 def _named(name: str, shortest: int = 6) -> re.Pattern[str]:
-    """A name, and a value in quotes, or alone up to the end of its word, on its line or below."""
+    """Match a name and its value, quoted or a single word, on the same line or below."""
     return re.compile(
         rf"(?P<name>{name})(?={_NEXT})[\"'`\\\]*]{{0,3}}{_ASIDE}(?P<operator>(?(weak){_SIGN}|(?:{_SIGN}|{_IS}|{_BEFORE_DIGIT})))"
         r"(?P<gap>(?:\r?\n[ \t]{0,8}){0,2})[\\*]{0,2}"
@@ -120,8 +120,8 @@ _OF_KEY = (
     f"(?<={_ENDS}[ _-]key)(?:{'|'.join(f'(?<={kind}.key)' for kind in _KEYS)})"
     f"|(?<={_ENDS}key)(?:{'|'.join(f'(?<={kind}key)' for kind in _KEYS)})"
 )
-# In lower case; "weak": behind this name only a generated value tells. What two names have in common is
-# looked for once, in the letters that they begin with here.
+# For lower-case text. "weak": after this name only a generated value is a credential. Each pattern begins
+# with letters that several names share, which are searched for once.
 NAMES: tuple[tuple[re.Pattern[str], Judge], ...] = (
     (_named(r"pass(?:word|wd|phrase|code|wort|e(?<=mot de passe)|(?<=[_-]pass)|(?P<weak>))s?"), is_password),
     (_named(r"pwd(?P<weak>(?!))?"), is_password),
@@ -129,7 +129,7 @@ NAMES: tuple[tuple[re.Pattern[str], Judge], ...] = (
     (_named(rf"key(?={_NEXT})(?:{_OF_KEY})(?P<weak>(?!))?", 8), is_secret_key),
     (_named(r"token(?P<weak>s?)", 12), is_token),
 )
-# As written, by letters that they have, the first byte of which tells that they may be there.
+# For text as written: letters of the name, the first byte of the last of them as a quick filter, the pattern.
 FOREIGN_NAMES = tuple(
     (letters, letters[-1].encode().decode("latin-1")[0], _foreign(name))
     for letters, name in (

@@ -1,8 +1,8 @@
-"""Tells values that are credentials from those that stand in for one: placeholders, names, references.
+"""Tells credentials from other values: placeholders, names, references.
 
-There are three measures. A *generated* value mixes characters as no word or version does. A *chosen* one has
-letters and digits in one word that is no algorithm, version or amount, as passwords that people think of
-have. A *phrase* is plain words, and tells only where nothing but a value can stand.
+There are three criteria. A *generated* value mixes characters as no word or version does. A *chosen* one has
+letters and digits in one word that is no algorithm, version or amount, as passwords chosen by people do. A
+*phrase* is plain words, and counts only where nothing but a value can be.
 """
 
 import base64
@@ -11,7 +11,7 @@ import re
 
 
 def is_generated(value: str) -> bool:
-    """Whether characters are mixed as in no word or version: "k3Zp0wQ..." rather than "refresh-token-v2"."""
+    """Whether characters are mixed as in no word or version: "k3Zp0wQ...", but not "refresh-token-v2"."""
     if not DIGIT.search(value) or is_stand_in(value) or DIGEST_OR_ADDRESS.match(value):
         return False
     kinds = sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&+=?~]"))
@@ -34,7 +34,7 @@ def is_chosen(value: str) -> bool:
 
 
 def is_strong(value: str) -> bool:
-    """Chosen, and not the name of a thing, which may end in a number, too: "app1-db2", "oauth2Client"."""
+    """Whether it is chosen, and no identifier with a number: not "app1-db2", "oauth2Client"."""
     if not is_chosen(value) or IDENTIFIER.match(value):
         return False
     if not (value.islower() or value.isupper()) or SIGN.search(value):
@@ -43,13 +43,13 @@ def is_strong(value: str) -> bool:
 
 
 def is_phrase(value: str) -> bool:
-    """Whether it is three plain words or more, none of which tells what to write there."""
+    """Whether it is three plain words or more, none of them a hint what to write there."""
     words = PHRASE_BREAK.split(value.lower())
     return len(words) >= 3 and all(map(_is_plain, words)) and not is_stand_in(value)
 
 
 def is_word(value: str) -> bool:
-    """The same of one word, for places that hold nothing but a value."""
+    """Whether it is one plain word, for places where nothing but a value can be."""
     return len(value) >= 8 and _is_plain(value.lower()) and not is_stand_in(value)
 
 
@@ -64,7 +64,7 @@ def is_login(value: str) -> bool:
 
 
 def is_stand_in(value: str) -> bool:
-    """A placeholder, an example, or a word for what belongs there."""
+    """Whether it is a placeholder, an example, or a word for what belongs there."""
     return STAND_IN.match(value) is not None
 
 
@@ -89,7 +89,7 @@ DIGEST_OR_ADDRESS = re.compile(
     r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
     re.IGNORECASE,
 )
-# What a value may refer to besides: where the secret is kept, a rule that it obeys, a time, an address.
+# Other references: the location of the secret, a rule for it, a time, an address.
 REFERENCE = re.compile(
     rf"(?:{DIGEST_OR_ADDRESS.pattern})|(?:arn|op|ssm|kms|gcp|azure|keyring|secret|ref):|projects/|\^|.*(?:\[[a-z0]-|\.\*)"
     r"|(?:min|max|len)\w*[:=]|\d{4}-\d\d-\d\d|[\w.+-]+@[\w-]+\.[\w.-]+$|[\w-]+/[\w./-]+\.\w{1,4}$",
@@ -120,7 +120,7 @@ NUMBERED = re.compile(
 IDENTIFIER = re.compile(
     r"[A-Za-z]{2,}[0-9]{1,2}(?:[A-Z]?[a-z]{2,}[A-Za-z]*)?$|[A-Za-z]{2,}[0-9]{1,5}(?:[A-Z][a-z]+){1,4}$"
 )
-# A phrase with one of these says what to write, or that nothing is written.
+# A phrase with one of these words is a hint what to write, or says that nothing is there.
 _HINTS = """
 the this that your you my our his her its new old not non never none and are was for from with into here
 there where who see ask set get put add use fill read load keep kept stored saved given made must should

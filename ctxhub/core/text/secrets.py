@@ -1,9 +1,8 @@
 """Finds text that looks like a credential, so that nobody stores one by accident.
 
-Precise rather than complete: keys with their issuer's prefix, and values in a place where credentials
-stand (a URL, a bearer header, an assignment) that nobody would write as an example. Each search is for
-one rare letter or word, and each find looks a bounded way ahead, so that ordinary texts are done quickly
-and hostile ones cost no more than their length.
+Precise rather than complete: keys with the prefix of their issuer, and values where credentials are written
+(a URL, a bearer header, an assignment), unless they look like examples. Each pattern begins with a rare
+letter or word and looks ahead by a bounded length: ordinary texts are fast, hostile ones take linear time.
 """
 
 import re
@@ -16,13 +15,13 @@ from functools import partial
 from ctxhub.core.text.secret_assignments import FOREIGN_NAMES, NAMES, Judge, is_password, read_assigned
 from ctxhub.core.text.secret_values import is_generated, is_login, is_stand_in
 
-# So long is the longest credential, and so far before it may stand what tells that it is one.
+# The maximum length of a credential, and of the context before it that identifies it, in characters.
 LONGEST, BEFORE = 10_240, 200
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """What the credential looks like, as an error would name it ("GitHub token"), and where it stands."""
+    """A credential found: its kind as errors name it ("GitHub token"), and its span in the text."""
 
     kind: str
     start: int
@@ -30,7 +29,7 @@ class Secret:
 
 
 def find_secret(text: str) -> Secret | None:
-    """The first credential in a text, or None."""
+    """Return the first credential in a text, or None."""
     lowered = _lowered(text)
     found: list[Secret | None] = [_read_key(key) for keys in KEY_PATTERNS if (key := keys.search(text))]
     if match := IN_URL.search(text):
@@ -44,9 +43,9 @@ def find_secret(text: str) -> Secret | None:
 
 
 def find_joined_secret(*pieces: str) -> Secret | None:
-    """The first credential that pieces make when they are put together, though none of them holds it.
+    """Return the first credential that only the joined pieces contain, or None.
 
-    Looks only near the seams, as far as a credential may reach: the cost does not grow with the pieces.
+    Searches only around the seams, as far as a credential can reach: the cost does not grow with the pieces.
     """
     seams = range(1, len(pieces))
     found = (_find_at_seam("".join(pieces[:seam]), "".join(pieces[seam:])) for seam in seams)
@@ -61,20 +60,20 @@ def _find_at_seam(before: str, after: str) -> Secret | None:
         return None
     known = {secret.start for secret in _secrets(left)}
     known |= {len(left) + secret.start for secret in _secrets(right)}
-    at = len(before) - len(left)
+    offset = len(before) - len(left)
     joined = (secret for secret in _secrets(left + right) if secret.start not in known)
-    return next((Secret(found.kind, found.start + at, found.end + at) for found in joined), None)
+    return next((Secret(found.kind, found.start + offset, found.end + offset) for found in joined), None)
 
 
 def _secrets(text: str) -> Iterator[Secret]:
-    at = 0
-    while found := find_secret(text[at:]):
-        yield Secret(found.kind, found.start + at, found.end + at)
-        at += found.end
+    offset = 0
+    while found := find_secret(text[offset:]):
+        yield Secret(found.kind, found.start + offset, found.end + offset)
+        offset += found.end
 
 
 def _lowered(text: str) -> str:
-    """A character for each of the text's: ASCII in lower case, the first byte of every other."""
+    """Map each character to one: ASCII to lower case, others to the first byte of their UTF-8."""
     if text.isascii():
         return text.lower()
     return text.encode("utf-8", "surrogatepass").translate(LOWERED, CONTINUING).decode("latin-1")
@@ -86,8 +85,8 @@ CONTINUING = bytes(range(0x80, 0xC0))
 
 # -- Keys by their issuers' prefixes ---------------------------------------------------------------
 
-# (kind, prefix, body). The prefix stands at the start of a word and has a fixed width; its last character
-# is what is looked for, so it is split from the body where that is rare.
+# (kind, prefix, body). The prefix begins a word and has a fixed width. The search is for its last character,
+# so prefix and body are split after a rare one.
 KEYS = (
     ("ctxhub token", "ctx_", r"(?=[^A-Z\s]{0,39}[A-Z])(?=[^a-z\s]{0,39}[a-z])[\w-]{40}"),
     ("GitHub token", "gh[opusr]_", r"[A-Za-z0-9]{36}"),
@@ -112,7 +111,7 @@ KEYS = (
     ("SendGrid key", "SG", r"\.[\w-]{22}\.[\w-]{43}"),
     ("Twilio key", "SK", r"[0-9a-f]{32}(?!\w)"),
     ("Telegram bot token", "[0-9]:A", r"(?<=[0-9]{8}:A)A[\w-]{33}"),
-    # Its header says "alg", which base64 may write in three ways.
+    # Its header has "alg", which base64 may write in three ways.
     (
         "JSON Web Token",
         "eyJ",
@@ -129,7 +128,7 @@ KEYS = (
 
 
 def _compile_keys() -> tuple[re.Pattern[str], ...]:
-    """For each last character of a prefix, one pattern of all the keys whose prefix ends in it."""
+    """Compile one pattern for all keys whose prefixes end in the same character."""
     befores: dict[str, list[list[str]]] = defaultdict(list)
     keys: dict[str, list[str]] = defaultdict(list)
     for number, (_, prefix, body) in enumerate(KEYS):
@@ -145,10 +144,12 @@ def _compile_keys() -> tuple[re.Pattern[str], ...]:
 
 
 def _ends(prefixes: list[list[str]]) -> str:
-    """What may stand at the last two places of the prefixes, or at the last where one has no more."""
+    """Return character classes for the last two characters of the prefixes, or the last if one is shorter."""
     width = min(2, *map(len, prefixes))
-    places = zip(*(prefix[-width:] for prefix in prefixes), strict=True)
-    return "".join(f"[{''.join(dict.fromkeys(one.strip('[]') for one in place))}]" for place in places)
+    columns = zip(*(prefix[-width:] for prefix in prefixes), strict=True)
+    return "".join(
+        f"[{''.join(dict.fromkeys(character.strip('[]') for character in column))}]" for column in columns
+    )
 
 
 CHARACTERS = re.compile(r"\[.*?]|.")
@@ -160,7 +161,7 @@ def _read_key(match: re.Match[str]) -> Secret:
     return Secret(kind, match.end() - len(CHARACTERS.findall(prefix)), match.end(str(match.lastgroup)))
 
 
-# -- Credentials by their place --------------------------------------------------------------------
+# -- Credentials by their context ------------------------------------------------------------------
 
 IN_URL = re.compile(
     r"://(?:(?P<user>[^\s/:@\"'<>]{0,64}):(?P<password>[^\s/@\"'<>`]{4,128}+)@[\w\[$<{]"
@@ -174,7 +175,7 @@ LOGIN = re.compile(r"basic[ \t]{1,4}([a-z0-9+/]{8,400}+={0,2})(?![\w+/=])")
 def _first(
     match: re.Match[str] | None, text: str, read: Callable[[re.Match[str], str], Secret | None]
 ) -> Secret | None:
-    """The first credential of a match and those behind it."""
+    """Return the first credential among a match and the following matches, or None."""
     while match:
         if secret := read(match, text):
             return secret
@@ -201,8 +202,8 @@ def _read_login(match: re.Match[str], text: str) -> Secret | None:
 
 
 def _read_assigned(judge: Judge, match: re.Match[str], text: str) -> Secret | None:
-    place = read_assigned(match, text, judge)
-    return Secret("assigned secret", *place) if place else None
+    span = read_assigned(match, text, judge)
+    return Secret("assigned secret", *span) if span else None
 
 
 IN_LOWERED: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], Secret | None]], ...] = (
