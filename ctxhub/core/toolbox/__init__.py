@@ -1,1 +1,1 @@
-"""The toolbox: typed functions in, tools, argument checking and help out."""
+"""The toolbox: makes tools, argument validation and help from typed functions."""

@@ -1,4 +1,4 @@
-"""An action's arguments: read from its signature, checked, refused so that a model can repair them."""
+"""Arguments of actions: read from the signature, validated, with errors that a model can act on."""
 
 import functools
 import inspect
@@ -22,7 +22,7 @@ from ctxhub.core.toolbox.suggestions import meant_arguments
 
 
 def present(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a call says: null is what strict clients send for all that they leave out."""
+    """Drop arguments that are null: strict clients send null for every argument they omit."""
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -31,7 +31,7 @@ def present(given: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """The words an argument knows, for the signature a model reads."""
+    """Annotation: the allowed words of an argument, for the signature that a model reads."""
 
     words: str
 
@@ -60,7 +60,7 @@ def _value(value: Any) -> Any:
 
 
 def _parsed(opening: str) -> Callable[[Any], Any]:
-    """Some clients send arrays and objects as JSON in a string."""
+    """Return a function that parses JSON strings, as some clients send arrays and objects in strings."""
 
     def parse(value: Any) -> Any:
         if isinstance(value, str) and value.lstrip().startswith(opening):
@@ -83,7 +83,7 @@ def _json(value: Any) -> Any:
 
 
 def _ids(value: Any) -> Any:
-    """Several, as a list, as JSON, or as a text with commas between them."""
+    """Accept ids as a list, as a JSON string, or as a comma-separated string."""
     value = _parsed("[")(value)
     listed = value.split(",") if isinstance(value, str) else value
     return _list(listed)
@@ -100,7 +100,7 @@ def _read_ref(kind: str) -> Callable[[Any], Any]:
 
 
 def id_of(kind: str) -> BeforeValidator:
-    """Marks a Number as the id of a thing: 17, "17", or the ref that lists and events name it by."""
+    """Annotation: makes a Number accept an id as 17, "17", or the ref that lists and events have."""
     return BeforeValidator(_read_ref(kind))
 
 
@@ -119,7 +119,7 @@ Number = Annotated[int, BeforeValidator(_number_not_bool)]
 Share = Annotated[float, BeforeValidator(_number_not_bool)]
 Value = Annotated[str | int | float, PlainValidator(_value), WithJsonSchema({"type": ["string", "number"]})]
 Words = Annotated[list[str], BeforeValidator(_list)]
-# One that is no object is that item's error, not the whole call's.
+# An item that is no object is an error of that item, not of the whole call.
 Items = Annotated[
     list[Any], BeforeValidator(_items), WithJsonSchema({"type": "array", "items": {"type": "object"}})
 ]
@@ -132,12 +132,12 @@ Json = Annotated[
     WithJsonSchema({"type": ["object", "array", "string", "number", "boolean"], "items": {}}),
 ]
 
-# -- A signature -----------------------------------------------------------------------------------
+# -- Signatures ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Argument:
-    """One parameter of an action, without Unset and null, which no model needs to read about."""
+    """One parameter of an action; its type omits Unset and None, which models do not need."""
 
     name: str
     annotation: Any
@@ -149,8 +149,8 @@ class Argument:
         return next((mark.words for mark in _marks(self.annotation) if isinstance(mark, Says)), "")
 
     @property
-    def says_what(self) -> str:
-        """The argument with its words: the same wherever it is said again."""
+    def with_words(self) -> str:
+        """The argument with its allowed words: identifies repetitions within a tool's description."""
         return f"{self.name}={self.says}" if self.says else ""
 
     @cached_property
@@ -162,15 +162,15 @@ class Argument:
     def signature(self) -> str:
         """`key!`, `tags[]`, `limit=20`, `status=active|draft`: how help spells the argument."""
         default = "" if self.default in (UNSET, None, "", inspect.Parameter.empty) else str(self.default)
-        said = self.says or default.lower()
-        return f"{self._marked}={said}" if said else self._marked
+        value = self.says or default.lower()
+        return f"{self._marked}={value}" if value else self._marked
 
-    def gist(self, *, is_told: bool) -> str:
-        """The same for a tool's description, which is paid for in every session: a number, or false, goes
-        without saying, and so do words that were told before.
+    def gist(self, *, words_known: bool) -> str:
+        """Return a shorter signature for the tool description, which costs tokens in every session: omits
+        defaults that are numbers or false, and, if `words_known`, the allowed words.
         """
         if self.says:
-            return self._marked if is_told else self.signature
+            return self._marked if words_known else self.signature
         is_plain = self.default is False or type(self.default) in (int, float)
         return self._marked if is_plain else self.signature
 
@@ -181,7 +181,7 @@ class Argument:
 
 
 class Arguments:
-    """What an action takes, and the one place where a call's arguments are checked against it.
+    """The arguments that an action takes, and the validation of calls against them.
 
     `**rest: Unpack[Shape]` takes the optional arguments of a TypedDict, which several actions may share.
     """
@@ -200,16 +200,15 @@ class Arguments:
         return TypeAdapter(shape)
 
     def check(self, given: Mapping[str, Any], call: str, also: Sequence[str] = ()) -> dict[str, Any]:
-        """The arguments as the action wants them, those that are null left out; raises InvalidInput that says
-        what is wrong.
+        """Validate and convert arguments, and drop those that are null. Raises InvalidInput.
 
-        `also`: what the call takes beside them, for the refusal to name.
+        `also`: further arguments that the call takes, which the error lists as allowed.
         """
-        said = present(given)
+        arguments = present(given)
         try:
-            return self._adapter.validate_python(said)
+            return self._adapter.validate_python(arguments)
         except ValidationError as error:
-            raise self._refusal(error, call, said, also) from None
+            raise self._refusal(error, call, arguments, also) from None
 
     def _refusal(
         self, error: ValidationError, call: str, given: Mapping[str, Any], also: Sequence[str]
@@ -229,7 +228,7 @@ class Arguments:
             return InvalidInput(
                 f"{call} needs {', '.join(missing)}.", missing=missing, hint=f"Arguments: {self}"
             )
-        wrong = list(dict.fromkeys(f"{_place(p['loc'])}: {_plain(p['msg'])}" for p in problems))
+        wrong = list(dict.fromkeys(f"{_path(p['loc'])}: {_plain(p['msg'])}" for p in problems))
         more = f"; and {len(wrong) - SHOWN_NAMES:,} more" if len(wrong) > SHOWN_NAMES else ""
         return InvalidInput(f"{call}: {'; '.join(wrong[:SHOWN_NAMES])}{more}.", hint=f"Arguments: {self}")
 
@@ -264,12 +263,12 @@ def _marks(annotation: Any) -> tuple[Any, ...]:
     return typing.get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
 
 
-def _place(loc: tuple[int | str, ...]) -> str:
-    """`tags[2]`; pydantic's names for the branches of a union are left out."""
-    place = str(loc[0]) if loc else "arguments"
+def _path(loc: tuple[int | str, ...]) -> str:
+    """Format an error location: `tags[2]`. Omits pydantic's names for the branches of a union."""
+    path = str(loc[0]) if loc else "arguments"
     for part in loc[1:]:
-        place += f"[{part}]" if isinstance(part, int) else ""
-    return place
+        path += f"[{part}]" if isinstance(part, int) else ""
+    return path
 
 
 def _plain(message: str) -> str:
@@ -277,9 +276,9 @@ def _plain(message: str) -> str:
 
 
 def lean(schema: Any, *, keeps_null: bool = False) -> Any:
-    """A JSON schema without what costs tokens and tells nothing: titles, defaults, null unions, `$ref`.
+    """Simplify a JSON schema to save tokens: removes titles, defaults, null unions and `$ref`.
 
-    What an answer may hold keeps its null: clients check answers against the schema.
+    `keeps_null`: for schemas of answers, which clients validate.
     """
     definitions = schema.get("$defs", {}) if isinstance(schema, dict) else {}
 
@@ -295,7 +294,7 @@ def lean(schema: Any, *, keeps_null: bool = False) -> Any:
             return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
         properties = {name: strip(inner) for name, inner in node.get("properties", {}).items()}
         kept = {name: strip(inner) for name, inner in node.items() if name not in _DROPPED}
-        # A list's type costs a token less in front.
+        # With `type` first a list's schema costs a token less.
         kept = {name: kept[name] for name in sorted(kept, key="type".__ne__)}
         return {**kept, **({"properties": properties} if properties else {})}
 

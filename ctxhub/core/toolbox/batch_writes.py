@@ -1,4 +1,4 @@
-"""Many writes in one call: all or nothing, or each for itself."""
+"""Batches: many writes in one call, atomic or one by one."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ FieldsT = TypeVar("FieldsT")
 OutcomeT = TypeVar("OutcomeT")
 
 Items = Sequence[Mapping[str, Any] | CtxhubError]
-"""What a service takes for each item; or the error with which a face has refused the item already."""
+"""The keyword arguments of the service for each item, or the error of an item that is invalid already."""
 
 
 class BatchAnswer(TypedDict):
@@ -35,21 +35,21 @@ def write_batch(
     answer: Callable[[OutcomeT], Mapping[str, Any]],
     atomic: bool,
 ) -> BatchAnswer:
-    """Clean up to 50 items, then write those that are good in one transaction.
+    """Validate up to 50 items, then write the valid ones in one transaction.
 
-    `atomic`: nothing is written if anything is wrong, and the first error is raised with the `index` of its
-    item. Otherwise what can be done is done.
+    `atomic`: the first error is raised, with the `index` of its item, and nothing is written. Otherwise valid
+    items are written, and errors are part of the answer.
     """
     if len(items) > LIST_LENGTH:
         raise InvalidInput(f"items has {len(items)} entries; the limit is {LIST_LENGTH}.")
     cleaned = [_cleaned(caller, item, clean) for item in items]
     if atomic:
-        _refuse_any(cleaned)
+        _raise_first_error(cleaned)
     with write_transaction(caller.project_id):
         written = iter(write(caller, [item for item in cleaned if not isinstance(item, CtxhubError)]))
         outcomes = [item if isinstance(item, CtxhubError) else next(written) for item in cleaned]
         if atomic:
-            _refuse_any(outcomes)
+            _raise_first_error(outcomes)
     failed = sum(isinstance(outcome, CtxhubError) for outcome in outcomes)
     return BatchAnswer(done=len(outcomes) - failed, failed=failed, results=_results(outcomes, answer))
 
@@ -65,7 +65,7 @@ def _cleaned(
         return error
 
 
-def _refuse_any(outcomes: Sequence[object]) -> None:
+def _raise_first_error(outcomes: Sequence[object]) -> None:
     for index, outcome in enumerate(outcomes):
         if isinstance(outcome, CtxhubError):
             raise type(outcome)(outcome.message, hint=outcome.hint, **{**outcome.details, "index": index})
@@ -74,15 +74,15 @@ def _refuse_any(outcomes: Sequence[object]) -> None:
 def _results(
     outcomes: Sequence[OutcomeT | CtxhubError], answer: Callable[[OutcomeT], Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """How each item went. What would have been right is told once, not with each item that got it wrong."""
+    """Return the answer or error of each item. Equal `allowed` and `hint` are in the first error only."""
     results: list[dict[str, Any]] = []
-    told: list[Any] = []
+    seen: list[Any] = []
     for index, outcome in enumerate(outcomes):
         if not isinstance(outcome, CtxhubError):
             results.append(dict(answer(outcome)))
             continue
         body = outcome.body()
-        repeated = [name for name in ("allowed", "hint") if body.get(name) in told]
-        told += [body[name] for name in ("allowed", "hint") if name in body]
-        results.append({"index": index, **{n: said for n, said in body.items() if n not in repeated}})
+        repeated = [name for name in ("allowed", "hint") if body.get(name) in seen]
+        seen += [body[name] for name in ("allowed", "hint") if name in body]
+        results.append({"index": index, **{n: value for n, value in body.items() if n not in repeated}})
     return results

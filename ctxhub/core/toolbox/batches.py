@@ -1,4 +1,4 @@
-"""The items of a batch, each checked as a call of the action that it stands for."""
+"""Validates each item of a batch as a call of its action."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,9 +9,9 @@ from ctxhub.core.toolbox.registry import Action, all_tools
 
 
 def checked_items(items: Sequence[Any], tool: str, action: str) -> Items:
-    """What the service takes; an item that is wrong is its error, which need not stop the others."""
-    one = all_tools()[tool].actions[action]
-    return [_checked(item, one) for item in items]
+    """Return the validated arguments of each item, or its error."""
+    declared = all_tools()[tool].actions[action]
+    return [_checked(item, declared) for item in items]
 
 
 def _checked(item: Any, action: Action) -> Mapping[str, Any] | CtxhubError:
@@ -19,11 +19,11 @@ def _checked(item: Any, action: Action) -> Mapping[str, Any] | CtxhubError:
         needed = ", ".join(f'"{argument.name}"' for argument in action.arguments.all if argument.required)
         return InvalidInput(
             f"An item is an object, not {shown(item)}.",
-            hint=f"Each takes what `{action.told_name}` takes: {{{needed}}}.",
+            hint=f"Each takes what `{action.call_name}` takes: {{{needed}}}.",
         )
     # Some models write an item as they would write the call.
-    said = {name: value for name, value in item.items() if (name, value) != ("action", action.name)}
+    arguments = {name: value for name, value in item.items() if (name, value) != ("action", action.name)}
     try:
-        return action.arguments.check(said, action.shown_name)
+        return action.arguments.check(arguments, action.shown_name)
     except CtxhubError as error:
         return error

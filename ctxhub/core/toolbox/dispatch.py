@@ -1,4 +1,4 @@
-"""Runs one call of an agent: which action, may it, are its arguments right, and how its answer is shaped."""
+"""Runs a tool call: finds the action, checks scope and arguments, runs it and formats the answer."""
 
 import json
 from collections.abc import Mapping
@@ -24,11 +24,11 @@ MAIL_TOKENS = 6
 def call(
     caller: Caller, tool_name: str, arguments: Mapping[str, Any], *, request_id: str | None = None
 ) -> dict[str, Any]:
-    """Run `tool_name` with `arguments` (among them `action` and `agent`) and return the contract's answer.
+    """Run `tool_name` with `arguments` (including `action` and `agent`) and return the answer.
 
-    An argument that is null is absent: it neither clears nor picks anything.
-    A write with a `request_id` that the same agent sent within 24 hours answers as it did then and writes
-    nothing; with another call's id it is a Conflict. Raises CtxhubError; then nothing was written.
+    An argument that is null counts as absent.
+    A write with a `request_id` that the same agent sent within 24 hours returns the stored answer and writes
+    nothing; an id of another call is a Conflict. Raises CtxhubError; then nothing was written.
     """
     given = present(arguments)
     tool = find_tool(tool_name, given=given)
@@ -39,7 +39,7 @@ def call(
     caller.require(action.scope_of(given), action.shown_name)
     if agent := _text(given, "agent"):
         caller = caller.speaking_as(clean_agent(agent))
-    shape = _take_shape(action, given)
+    options = _take_format(action, given)
     checked = action.check(given)
     with acting(caller):
         answer = answer_once(
@@ -52,11 +52,11 @@ def call(
     touch_agent(caller)
     if isinstance(answer, Listing) and not answer.rows:
         answer = answer.beside(unknown_names(caller.project_id, action.filters_in(checked)))
-    return _with_mail(caller, answer, shape)
+    return _with_mail(caller, answer, options)
 
 
 def writes(tool_name: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether this call would write; False for one that is refused before it could."""
+    """Whether the call would write; False if it is invalid."""
     given = present(arguments)
     try:
         name = _text(given, "action")
@@ -76,18 +76,18 @@ def _text(given: dict[str, Any], name: str) -> str | None:
     return value
 
 
-def _take_shape(action: Action, given: dict[str, Any]) -> dict[str, Any]:
-    """`format` shapes any list, `max_tokens` whatever is listed or read in parts."""
-    shape: dict[str, Any] = {}
-    if action.answers_list and (said := _text(given, "format")):
-        shape["as_objects"] = clean_one_of(said, ["rows", "objects"], "format") == "objects"
+def _take_format(action: Action, given: dict[str, Any]) -> dict[str, Any]:
+    """Take `format`, for lists, and `max_tokens`, for lists and paged texts, from the arguments."""
+    options: dict[str, Any] = {}
+    if action.answers_list and (name := _text(given, "format")):
+        options["as_objects"] = clean_one_of(name, ["rows", "objects"], "format") == "objects"
     if action.takes_budget and (limit := given.pop("max_tokens", None)) is not None:
-        shape["max_tokens"] = clean_max_tokens(limit)
-    return shape
+        options["max_tokens"] = clean_max_tokens(limit)
+    return options
 
 
 def clean_max_tokens(value: Any) -> int:
-    """A whole number, as number or text; more than an answer may cost is the most it may cost."""
+    """Return a positive integer, given as number or text, limited to MAX_TOKENS. Raises InvalidInput."""
     try:
         limit = 0 if isinstance(value, bool) else int(value)
         is_whole = isinstance(value, str) or limit == value
@@ -98,21 +98,21 @@ def clean_max_tokens(value: Any) -> int:
     return min(limit, MAX_TOKENS)
 
 
-def _with_mail(caller: Caller, answer: Any, shape: dict[str, Any]) -> dict[str, Any]:
-    """The answer in its shape and, while urgent mail waits for the agent, how much it is."""
+def _with_mail(caller: Caller, answer: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Format the answer, and add the number of urgent messages that wait for the agent, if any."""
     if not (waiting := count_urgent(caller)):
-        return _shaped(answer, **shape)
-    budget = shape.pop("max_tokens", MAX_TOKENS)
-    return {**_shaped(answer, **shape, max_tokens=max(budget - MAIL_TOKENS, 1)), "mail": waiting}
+        return _formatted(answer, **options)
+    budget = options.pop("max_tokens", MAX_TOKENS)
+    return {**_formatted(answer, **options, max_tokens=max(budget - MAIL_TOKENS, 1)), "mail": waiting}
 
 
-def _shaped(answer: Any, *, as_objects: bool = False, max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
+def _formatted(answer: Any, *, as_objects: bool = False, max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
     if isinstance(answer, Listing):
         return answer.answer(as_objects=as_objects, max_tokens=max_tokens)
     if isinstance(answer, Reading):
         return answer.answer(max_tokens=max_tokens)
-    shaped: dict[str, Any] = fit(answer, max_tokens)
-    return shaped
+    formatted: dict[str, Any] = fit(answer, max_tokens)
+    return formatted
 
 
 def as_text(answer: Mapping[str, Any]) -> str:

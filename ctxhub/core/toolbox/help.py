@@ -1,4 +1,4 @@
-"""`action:"help"`: what each action does, takes, and an example to copy."""
+"""`action:"help"`: description, arguments and an example of each action."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from ctxhub.core.toolbox.registry import Action, Tool
 
 
 def help_for(tool: Tool, caller: Caller) -> dict[str, Any]:
-    """The actions the caller may use; `!` marks what is required, `[]` a list, `{}` an object."""
+    """Return the actions the caller may use; `!` marks required arguments, `[]` lists, `{}` objects."""
     usable = [action for action in tool.actions.values() if caller.may(action.scope)]
     return {
         "tool": tool.name,

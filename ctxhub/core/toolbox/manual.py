@@ -1,4 +1,4 @@
-"""docs/mcp-tools.md, written from the same signatures that the tools are built from."""
+"""Generates docs/mcp-tools.md from the signatures that the tools are built from."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The answer of a write that carried a request id, so that a retry answers the same and writes nothing."""
+"""Stored answers of writes with a request id, so that a retry returns the same and writes nothing."""
 
 from django.db import models
 

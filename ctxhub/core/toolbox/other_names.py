@@ -1,8 +1,7 @@
-"""What callers and the sources call tools, actions and arguments; read to suggest the name that is meant.
+"""Other names of tools, actions and arguments, from callers and other servers, for "did you mean" hints.
 
-Names are written in snake case, whatever their case was. Of several meanings the first that fits is
-suggested: an argument that the action takes and the call has not given, an action that the tool has and whose
-arguments fit best.
+All names are in snake case. Of several candidates the first that fits is suggested: an argument that the
+action takes and the call lacks, an action that the tool has and whose arguments fit best.
 """
 
 from collections.abc import Mapping
@@ -239,7 +238,7 @@ _FIND = ("search", "list", "inbox", "get")
 _READ = ("get", "inbox", "list")
 _ALL = ("list", "inbox", "workflows", "changes", "agents")
 _CHANGE = ("update", "set", "context_update")
-# What can be taken back comes first.
+# Reversible actions come first.
 _REMOVE = ("deactivate", "deprecate", "release", "delete")
 _NEWS = ("updates", "changes", "inbox")
 _PAST = ("activity", "versions", "revisions", "changes", "thread")

@@ -1,4 +1,4 @@
-"""How many requests a token may make in a minute: CTXHUB_RATE_LIMIT, for each process; 0 is no limit."""
+"""Rate limit: requests per token and minute, CTXHUB_RATE_LIMIT, for each process; 0 means no limit."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ WINDOW_SECONDS = 60
 
 
 def count_request(token_id: int | None) -> None:
-    """Count one request of a token. Beyond the limit raises LimitReached, `retry_after` in seconds."""
+    """Count a request of a token. Raises LimitReached above the limit; its `retry_after` is in seconds."""
     limit: int = settings.RATE_LIMIT
     if not limit or token_id is None or waiting.is_again():
         return
@@ -24,8 +24,8 @@ def count_request(token_id: int | None) -> None:
         _windows[token_id] = (started, count + 1)
     if count >= limit:
         wait = max(1, round(started + WINDOW_SECONDS - now))
-        said = f"More than {limit} requests in a minute."
-        raise LimitReached(said, hint=f"Wait {wait} s.", retry_after=wait)
+        message = f"More than {limit} requests in a minute."
+        raise LimitReached(message, hint=f"Wait {wait} s.", retry_after=wait)
 
 
 _windows: dict[int, tuple[float, int]] = {}

@@ -1,4 +1,4 @@
-"""`@action`: the registry of every operation an agent can call. Knows nothing of MCP."""
+"""`@action`: the registry of all operations that agents can call. Does not depend on MCP."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from ctxhub.core.kit.caller import ADMIN, READ, WRITE
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered
-from ctxhub.core.toolbox.arguments import Arguments
+from ctxhub.core.toolbox.arguments import Arguments, present
 from ctxhub.core.toolbox.suggestions import (
     fitting_action,
     meant_action,
@@ -27,7 +27,7 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Action:
-    """One operation. `doc` is its docstring: the first sentence for lists, the whole for `help`."""
+    """An operation of a tool. `doc` is its docstring: the first paragraph for lists, all of it for `help`."""
 
     tool: str
     name: str
@@ -45,13 +45,13 @@ class Action:
     takes_all_of: str = ""
 
     def scope_of(self, arguments: Mapping[str, Any]) -> str:
-        """What a call of it needs: one that only tries may need less."""
+        """Return the scope that a call needs: a dry run may need a lower one."""
         is_dry = str(arguments.get("dry_run")).lower() == "true"
         return self.dry_scope if self.dry_scope and is_dry else self.scope
 
     @cached_property
     def call(self) -> str:
-        """`decision.set`, or the tool's name where it has one operation."""
+        """`decision.set`, or the tool's name if it has a single operation."""
         return f"{self.tool}.{self.name}" if self.name else self.tool
 
     @cached_property
@@ -60,12 +60,12 @@ class Action:
 
     @property
     def shown_name(self) -> str:
-        """What messages call it: `call`, or its own name on a flat surface."""
+        """The name for messages: `call`, or the flat name on a flat surface."""
         return self.flat_name if is_flat() else self.call
 
     @property
-    def told_name(self) -> str:
-        """What a call of its tool names it by, or its own name on a flat surface."""
+    def call_name(self) -> str:
+        """The name for the argument `action`, or the flat name on a flat surface."""
         return self.flat_name if is_flat() else self.last_name
 
     @property
@@ -74,34 +74,34 @@ class Action:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its name, and what others call it."""
+        """Its name and its aliases."""
         return (self.last_name, *self.also_known_as)
 
     @cached_property
     def known(self) -> list[str]:
-        """All that a call of it may name."""
+        """The names of all arguments that a call may have."""
         return [*self.arguments.names, *self.common]
 
     def filters_in(self, checked: Mapping[str, Any]) -> dict[str, Any]:
-        """Its arguments without those that take words of their own: they name nothing in the project."""
-        own = {argument.name for argument in self.arguments.all if argument.says}
-        return {name: value for name, value in checked.items() if name not in own}
+        """Drop arguments with a fixed set of words: these are no names of project objects."""
+        fixed = {argument.name for argument in self.arguments.all if argument.says}
+        return {name: value for name, value in checked.items() if name not in fixed}
 
     def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments as the action wants them; raises InvalidInput that says what was meant.
+        """Validate and convert the arguments. Raises InvalidInput with suggestions.
 
-        Where what it does not take fits another operation, `call` names that one.
+        If the unknown arguments fit another operation, `call` in the error names it.
         """
         try:
             return self.arguments.check(given, self.shown_name, also=self.common)
         except InvalidInput as error:
-            said = _said(given)
-            unknown = [name for name in said if name not in self.known]
+            arguments = present(given)
+            unknown = [name for name in arguments if name not in self.known]
             if unknown and len(error.details.get("did_you_mean", {})) < len(unknown):
-                self._name_fitting(error, said)
+                self._suggest_other(error, arguments)
             raise
 
-    def _name_fitting(self, error: InvalidInput, given: Collection[str]) -> None:
+    def _suggest_other(self, error: InvalidInput, given: Collection[str]) -> None:
         if other := fitting_action(self, _offered_tools().values(), given):
             unknown = [name for name in given if name not in other.known]
             error.details |= {
@@ -112,7 +112,7 @@ class Action:
 
     @cached_property
     def common(self) -> tuple[str, ...]:
-        """What a call takes beside the action's own arguments."""
+        """The arguments that a call takes besides the action's own."""
         shaping = [("format", self.answers_list), ("max_tokens", self.takes_budget)]
         return ("agent", *(name for name, is_taken in shaping if is_taken))
 
@@ -122,29 +122,29 @@ class Action:
 
     @cached_property
     def takes_budget(self) -> bool:
-        """It answers a list or what is read in parts: `max_tokens` cuts it."""
+        """Whether it answers a list or a paged text, which `max_tokens` limits."""
         return bool(self.answers)
 
     @property
     def summary(self) -> str:
         return self.doc.partition("\n\n")[0].replace("\n", " ")
 
-    def signature(self, told: set[str]) -> str:
-        """What a tool's description says of it; what another action takes too is said there.
+    def signature(self, listed: set[str]) -> str:
+        """Return its line in the tool description; refers to another action for the arguments they share.
 
-        `told`: the arguments whose words the description has named before, and now those named here.
+        `listed`: the arguments whose allowed words the description has listed already; this adds its own.
         """
-        taken = _tools[self.tool].actions[self.takes_all_of].arguments.names if self.takes_all_of else ()
-        own = [argument for argument in self.arguments.all if argument.name not in taken]
-        gists = [argument.gist(is_told=argument.says_what in told) for argument in own]
-        told |= {argument.says_what for argument in own}
+        shared = _tools[self.tool].actions[self.takes_all_of].arguments.names if self.takes_all_of else ()
+        own = [argument for argument in self.arguments.all if argument.name not in shared]
+        gists = [argument.gist(words_known=argument.with_words in listed) for argument in own]
+        listed |= {argument.with_words for argument in own}
         rest = f"+ what {self.takes_all_of} takes" if self.takes_all_of else ""
         return " ".join([self.name, *gists, rest]).strip()
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A noun's operations under one name. `otherwise`: what a call without `action` means."""
+    """The operations of a noun under one name. `otherwise`: default actions by the arguments of a call."""
 
     name: str
     summary: str
@@ -156,14 +156,14 @@ class Tool:
         return list(self.actions) == [""]
 
     def named(self, name: str) -> Action | None:
-        """The action of this name, in any case: `quick-set`, `quickSet` and `QUICK_SET` are one."""
+        """Find an action by name, ignoring case and separators: `quick-set`, `quickSet`, `QUICK_SET`."""
         if action := self.actions.get(name):
             return action
         plain = squeezed(name)
         return next((a for a in self.actions.values() if plain and squeezed(a.name) == plain), None)
 
     def pick(self, name: str | None, arguments: Collection[str]) -> Action:
-        """The action of this name; without one, the action the arguments are for, never one that removes."""
+        """Return the action of this name; without one the default for the arguments, never destructive."""
         name = name.strip() if name else ""
         if self.is_single and (not name or squeezed(name) == self.name):
             return self.actions[""]
@@ -175,8 +175,8 @@ class Tool:
             return meant
         raise self._missing_action(arguments)
 
-    def usual(self, given: Mapping[str, Any]) -> Action | None:
-        """What a call of it with these arguments is taken for, if it is."""
+    def action_for(self, given: Mapping[str, Any]) -> Action | None:
+        """Return the action that a call with these arguments runs, or None if it is invalid."""
         name = given.get("action")
         try:
             return self.pick(name if isinstance(name, str) else None, given.keys() - {"action"})
@@ -185,26 +185,26 @@ class Tool:
 
     def _missing_action(self, given: Collection[str]) -> InvalidInput:
         fitting = [a for a in self.actions.values() if set(given) <= {*a.arguments.names, *COMMON_ARGUMENTS}]
-        meant = next((a for a in self._first_meant(fitting) if misfit(a, given) == 0), None)
+        meant = next((a for a in self._by_likelihood(fitting) if misfit(a, given) == 0), None)
         unknown = [name for name in given if meant and name not in meant.known]
         return InvalidInput(
             f"There is no tool {shown(self.name)}." if is_flat() else f"{self.name} needs an action.",
             missing=[] if is_flat() else ["action"],
             call=call_of(meant.tool, meant.name) if meant else None,
             did_you_mean=meant_arguments(unknown, meant.known, given) if meant else None,
-            allowed=[action.told_name for action in fitting or self.actions.values()],
+            allowed=[action.call_name for action in fitting or self.actions.values()],
             hint=self._hint,
         )
 
-    def _first_meant(self, fitting: Sequence[Action]) -> list[Action]:
-        """The actions in the order in which they are likely meant, none that removes."""
+    def _by_likelihood(self, fitting: Sequence[Action]) -> list[Action]:
+        """Return the actions that do not destroy, the most likely ones first."""
         usual = [self.actions[action] for _, action in self.otherwise]
         likely = dict.fromkeys(a.name for a in (*fitting, *usual, *self.actions.values()))
         return [self.actions[name] for name in likely if not self.actions[name].destroys]
 
     def _refuse_unknown(self, name: str, given: Collection[str]) -> Action:
         meant = meant_action(self, name, given)
-        details: dict[str, Any] = {"did_you_mean": meant.told_name if meant else None}
+        details: dict[str, Any] = {"did_you_mean": meant.call_name if meant else None}
         if meant is None and (elsewhere := meant_operation(name, _offered_tools(), dict.fromkeys(given))):
             details = _call_details(*elsewhere)
         raise InvalidInput(
@@ -212,7 +212,7 @@ class Tool:
             if is_flat()
             else f"{self.name} has no action {shown(name)}.",
             **details,
-            allowed=[action.told_name for action in self.actions.values()],
+            allowed=[action.call_name for action in self.actions.values()],
             hint=self._hint,
         )
 
@@ -274,12 +274,12 @@ def action(
 
 
 def kinds_of(annotation: Any) -> tuple[Any, ...]:
-    """The types that an annotation allows."""
+    """Return the member types of a union, or the type itself."""
     return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
 
 
 def _answers_of(annotation: Any) -> tuple[type, ...]:
-    """Listing, Reading or both, where the annotation says so: what fits itself into a budget."""
+    """Return Listing, Reading or both from a return annotation: the answers that a token budget limits."""
     kinds = [get_origin(kind) or kind for kind in kinds_of(annotation)]
     return tuple(kind for kind in kinds if kind in (Listing, Reading))
 
@@ -289,29 +289,24 @@ def all_tools() -> Mapping[str, Tool]:
 
 
 def find_tool(name: str, among: Sequence[str] | None = None, given: Mapping[str, Any] | None = None) -> Tool:
-    """The tool of this name, of those `among` names or of all; raises InvalidInput naming what was meant.
+    """Return the tool of this name, among some names or all. Raises InvalidInput with a suggestion.
 
-    `given`: the arguments of the call, by which meanings are told apart.
+    `given`: the arguments of the call, to choose between suggestions.
     """
     if name in (_tools if among is None else among):
         return _tools[name]
     known = list(_offered_tools() if among is None else among)
-    said = _said(given or {})
-    meant = meant_operation(name, {tool: _tools[tool] for tool in known}, said)
+    arguments = present(given or {})
+    meant = meant_operation(name, {tool: _tools[tool] for tool in known}, arguments)
     raise InvalidInput(
         f"There is no tool {shown(name)}.",
-        **(_call_details(meant[0], meant[1] or meant[0].usual(said)) if meant else {}),
+        **(_call_details(meant[0], meant[1] or meant[0].action_for(arguments)) if meant else {}),
         allowed=_shown_tools(known),
     )
 
 
 def _offered_tools() -> dict[str, Tool]:
     return {name: tool for name, tool in _tools.items() if is_offered(name)}
-
-
-def _said(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Without null, which strict clients send for all that they leave out."""
-    return {name: value for name, value in given.items() if value is not None}
 
 
 def _call_details(tool: Tool, action: Action | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A write that is sent again, under the same request id, answers as it did and writes nothing."""
+"""Idempotent writes: a retry with the same request id returns the stored answer and writes nothing."""
 
 import hashlib
 import json
@@ -14,13 +14,13 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import StoredAnswer
 
 RETRY_WINDOW = timedelta(hours=24)
-FORGOTTEN_AT_ONCE = 100
+DELETE_BATCH_SIZE = 100
 
 AnswerT = TypeVar("AnswerT")
 
 
 class UsedRequestId(Conflict):
-    """Another call had this request id."""
+    """The request id belongs to another call."""
 
 
 def answer_once(
@@ -32,11 +32,10 @@ def answer_once(
     arguments: Mapping[str, Any],
     name: str = "request_id",
 ) -> AnswerT:
-    """What `run` answers, or answered when this agent sent this `request_id` within the last 24 hours.
+    """Run a write, or return its stored answer if the agent sent this `request_id` in the last 24 hours.
 
-    `operation` and `arguments` are the call: raises UsedRequestId, and runs nothing, where the id came with
-    another one. `name` is what the face calls the id, for its errors. A write that is refused is not
-    remembered.
+    `operation` and `arguments` identify the call: raises UsedRequestId, without running anything, if the id
+    came with another call. `name` is the name of the id in errors. Answers of failed writes are not stored.
     """
     if not request_id:
         return run()
@@ -47,14 +46,14 @@ def answer_once(
             agent=caller.agent.casefold(), request_id=request_id
         )
         if stored := mine.filter(created_at__gt=clock.now() - RETRY_WINDOW).first():
-            # Answers that were stored before there were digests repeat whatever is asked.
+            # Answers stored before digests existed match any call.
             if stored.digest not in (digest, ""):
                 raise _used(request_id)
             first: AnswerT = stored.answer
             return first
         answer = run()
         mine.delete()
-        _forget_old(caller)
+        _delete_old(caller)
         StoredAnswer.objects.create(
             project=caller.project,
             agent=caller.agent.casefold(),
@@ -67,12 +66,12 @@ def answer_once(
 
 
 def _digest(operation: str, arguments: Mapping[str, Any]) -> str:
-    """The same for the same call, however its arguments are ordered."""
+    """Hash a call, independent of the order of its arguments."""
     try:
-        said = json.dumps([operation, arguments], sort_keys=True)
+        call = json.dumps([operation, arguments], sort_keys=True)
     except (RecursionError, TypeError, ValueError) as error:
         raise InvalidInput(f"The arguments are not JSON: {error}.") from error
-    return hashlib.sha256(said.encode()).hexdigest()
+    return hashlib.sha256(call.encode()).hexdigest()
 
 
 def _used(request_id: str) -> UsedRequestId:
@@ -82,8 +81,8 @@ def _used(request_id: str) -> UsedRequestId:
     )
 
 
-def _forget_old(caller: Caller) -> None:
+def _delete_old(caller: Caller) -> None:
     answers = StoredAnswer.objects.in_project(caller.project)
     old = answers.filter(created_at__lte=clock.now() - RETRY_WINDOW).order_by("created_at")
-    if some := list(old.values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE]):
-        answers.filter(pk__in=some).delete()
+    if ids := list(old.values_list("pk", flat=True)[:DELETE_BATCH_SIZE]):
+        answers.filter(pk__in=ids).delete()

@@ -1,4 +1,4 @@
-"""What a refused call may have meant: its arguments by name, its action, its tool."""
+"""Suggestions for invalid calls: the arguments, the action or the tool that were probably meant."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -11,19 +11,19 @@ from ctxhub.core.toolbox.other_names import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHE
 if TYPE_CHECKING:
     from ctxhub.core.toolbox.registry import Action, Tool
 
-MOST_NAMES = 20  # Of more unknown arguments the first are looked at.
+MOST_NAMES = 20  # Further unknown arguments get no suggestion.
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _REST = re.compile(r"[^a-z0-9]+")
 
 
 def snake(name: str) -> str:
-    """`contextId`, `Context-ID` and `context id` are context_id."""
+    """Convert a name to snake case: `contextId`, `Context-ID` and `context id` become context_id."""
     return _REST.sub("_", _HUMP.sub("_", name[:LONGEST_WORD]).lower()).strip("_")
 
 
 def squeezed(name: str) -> str:
-    """A name by its letters and digits alone: `quick-set`, `quickSet` and `QUICK_SET` are one."""
+    """Reduce a name to lower-case letters and digits: `quick-set`, `quickSet` and `QUICK_SET` are equal."""
     return _REST.sub("", name[:LONGEST_WORD].lower())
 
 
@@ -31,34 +31,35 @@ def squeezed(name: str) -> str:
 
 
 def meant_arguments(unknown: Iterable[str], known: Sequence[str], given: Collection[str]) -> dict[str, str]:
-    """For each unknown argument the known one that it most likely means, said -> meant.
+    """Map unknown arguments to the known ones they most likely mean.
 
-    No two mean the same one, and none means one that is given already. What means nothing is left out.
+    Each known argument is suggested at most once, and never if the call has it. Arguments without a
+    suggestion are left out.
     """
     free = [name for name in known if name not in given]
-    said = list(unknown)[:MOST_NAMES]
+    names = list(unknown)[:MOST_NAMES]
     meant: dict[str, str] = {}
-    for name in said:
+    for name in names:
         if found := _first(_candidates(name), free):
             meant[name] = found
             free.remove(found)
-    # A name that is known by its meanings is no slip of the pen: where none fits, nothing is meant.
-    for name in (name for name in said if name not in meant and snake(name) not in OTHER_ARGUMENTS):
+    # A name with known meanings is no typo: if none of them fits, there is no suggestion.
+    for name in (name for name in names if name not in meant and snake(name) not in OTHER_ARGUMENTS):
         if found := nearest(name, free):
             meant[name] = found
             free.remove(found)
-    return {name: meant[name] for name in said if name in meant}
+    return {name: meant[name] for name in names if name in meant}
 
 
 def misfit(action: "Action", given: Collection[str]) -> int:
-    """How many arguments it lacks, or does not take under any name; 0 for a call that can be made of them."""
+    """Count missing and unknown arguments, after suggestions; 0 if a valid call can be made of them."""
     unknown = [name for name in given if name not in action.known]
     if len(unknown) > MOST_NAMES:
         return len(unknown)
     meant = meant_arguments(unknown, action.known, given)
-    there = {*given, *meant.values()}
-    lacking = [a.name for a in action.arguments.all if a.required and a.name not in there]
-    return len(unknown) - len(meant) + len(lacking)
+    present = {*given, *meant.values()}
+    missing = [a.name for a in action.arguments.all if a.required and a.name not in present]
+    return len(unknown) - len(meant) + len(missing)
 
 
 def _candidates(name: str) -> tuple[str, ...]:
@@ -73,20 +74,20 @@ def _first(names: Iterable[str], among: Collection[str]) -> str | None:
 # -- Actions ---------------------------------------------------------------------------------------
 
 
-def meant_action(tool: "Tool", said: str, given: Collection[str]) -> "Action | None":
-    """The action of the tool that a name means which it does not have; of several the one that fits best."""
-    for candidates in _named(tool, said):
+def meant_action(tool: "Tool", name: str, given: Collection[str]) -> "Action | None":
+    """Suggest an action of the tool for an unknown name; of several the one whose arguments fit best."""
+    for candidates in _named(tool, name):
         if found := _best(candidates, given):
             return found
-    known = {name: action for action in tool.actions.values() for name in action.names}
-    near = nearest(said, list(known))
+    known = {alias: action for action in tool.actions.values() for alias in action.names}
+    near = nearest(name, list(known))
     return known[near] if near else None
 
 
-def _named(tool: "Tool", said: str) -> Iterator[list["Action"]]:
-    """By another name of it; by that name without the tool's (`save_memory`); by another word for it."""
-    verb = "_".join(word for word in snake(said).split("_") if _noun(word) != tool.name)
-    names = list(filter(None, dict.fromkeys((snake(said), verb))))
+def _named(tool: "Tool", unknown: str) -> Iterator[list["Action"]]:
+    """Yield candidate actions: by alias, by alias without the noun (`save_memory`), by other verbs."""
+    verb = "_".join(word for word in snake(unknown).split("_") if _noun(word) != tool.name)
+    names = list(filter(None, dict.fromkeys((snake(unknown), verb))))
     actions = tool.actions.values()
     for name in names:
         yield [action for action in actions if squeezed(name) in map(squeezed, action.names)]
@@ -95,9 +96,9 @@ def _named(tool: "Tool", said: str) -> Iterator[list["Action"]]:
 
 
 def fitting_action(action: "Action", tools: Iterable["Tool"], given: Collection[str]) -> "Action | None":
-    """Another operation that takes what this one does not: of its tool, or of the same name elsewhere.
+    """Find another operation that the arguments fit, in the same tool or with the same name elsewhere.
 
-    One that reads for one that reads. For one that writes it must take every argument by its own name.
+    Both must read, or both write. An operation that writes must have every argument by its exact name.
     """
     of_tools = [other for tool in tools for other in tool.actions.values() if other is not action]
     near = [other for other in of_tools if other.tool == action.tool or other.last_name == action.last_name]
@@ -113,23 +114,23 @@ def fitting_action(action: "Action", tools: Iterable["Tool"], given: Collection[
 
 
 def meant_operation(
-    said: str, tools: Mapping[str, "Tool"], given: Mapping[str, object]
+    unknown: str, tools: Mapping[str, "Tool"], given: Mapping[str, object]
 ) -> tuple["Tool", "Action | None"] | None:
-    """The tool that a name means, and its action where one can be told; `given` may name an action, too."""
+    """Suggest a tool for an unknown name, and its action if that is clear; `given` may have an `action`."""
     action = given.get("action")
     arguments = [name for name in given if name != "action"]
-    names = [f"{said}_{action}"] if isinstance(action, str) and action else []
-    for name in (*names, said):
+    names = [f"{unknown}_{action}"] if isinstance(action, str) and action else []
+    for name in (*names, unknown):
         if found := _best(_operations(name, tools), arguments):
             return tools[found.tool], found
-    for name in (*names, said):
+    for name in (*names, unknown):
         if about := _about(name, tools, arguments):
             return about
-    if found := _best(_operations(snake(said).partition("_")[0], tools), arguments):
+    if found := _best(_operations(snake(unknown).partition("_")[0], tools), arguments):
         return tools[found.tool], found
-    operations = [one for tool in tools.values() for one in tool.actions.values()]
-    known = [name for one in operations for name in (one.flat_name, *one.names)]
-    near = nearest(said, [*tools, *dict.fromkeys(known)])
+    operations = [operation for tool in tools.values() for operation in tool.actions.values()]
+    known = [name for operation in operations for name in (operation.flat_name, *operation.names)]
+    near = nearest(unknown, [*tools, *dict.fromkeys(known)])
     if near is None:
         return None
     if near in tools:
@@ -142,12 +143,12 @@ def _best(candidates: Iterable["Action"], given: Collection[str]) -> "Action | N
     return min(candidates, key=lambda action: misfit(action, given), default=None)
 
 
-def _operations(said: str, tools: Mapping[str, "Tool"]) -> Iterator["Action"]:
-    """Those that a name is a name of."""
-    for tool, action in OTHER_CALLS.get(snake(said), ()):
+def _operations(name: str, tools: Mapping[str, "Tool"]) -> Iterator["Action"]:
+    """Yield the operations that have this name."""
+    for tool, action in OTHER_CALLS.get(snake(name), ()):
         if tool in tools:
             yield tools[tool].actions[action]
-    plain = squeezed(said)
+    plain = squeezed(name)
     for tool_ in tools.values():
         for one in tool_.actions.values():
             if plain in (squeezed(one.flat_name), *map(squeezed, one.names)):
@@ -155,11 +156,11 @@ def _operations(said: str, tools: Mapping[str, "Tool"]) -> Iterator["Action"]:
 
 
 def _about(
-    said: str, tools: Mapping[str, "Tool"], given: Collection[str]
+    name: str, tools: Mapping[str, "Tool"], given: Collection[str]
 ) -> tuple["Tool", "Action | None"] | None:
-    """The tool whose noun is in a name, and its action that the rest of the name means."""
-    words = snake(said).split("_")
-    # `search_memory` is about memory, though there is a tool of the other name, too.
+    """Return the tool whose noun is part of a name, and the action for the rest of the name."""
+    words = snake(name).split("_")
+    # `search_memory` is about memory, although `search` is a tool as well.
     for word in sorted(words, key=lambda word: word in tools and tools[word].is_single):
         if tool := tools.get(_noun(word)):
             listed = tool.actions.get(f"{_singular(word)}s")
@@ -171,7 +172,7 @@ def _about(
 
 
 def _noun(word: str) -> str:
-    """The tool that a word of a name is about, if it is about one."""
+    """Return the tool for a word of a name, or the word in the singular."""
     noun = _singular(word)
     return OTHER_NOUNS.get(noun, noun)
 

@@ -1,4 +1,4 @@
-"""What a model sees: the grouped tools (few tokens) or the flat ones (one tool each), as plain JSON."""
+"""Tool declarations as JSON: grouped tools (few tokens), or flat ones (one tool for each action)."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -13,7 +13,7 @@ from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.arguments import lean
 from ctxhub.core.toolbox.registry import Action, Tool, all_tools, find_tool, kinds_of
 
-# The order every list of tools keeps; clients cache lists, and models read the first ones best.
+# The order of every list of tools: clients cache lists, and models attend to the first ones most.
 ORDER = (
     "brief",
     "search",
@@ -49,7 +49,7 @@ INSTRUCTIONS = (
 def list_tools(
     caller: Caller, *, surface: str = "grouped", profile: str = "all", only: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """The tools this caller may use, in fixed order: name, description, inputSchema, annotations each."""
+    """Return the tools the caller may use, in fixed order: name, description, inputSchema, annotations."""
     tools = [
         tool for tool in _chosen(profile, only) if any(caller.may(a.scope) for a in tool.actions.values())
     ]
@@ -63,9 +63,9 @@ def list_tools(
 def find_call(
     name: str, arguments: Mapping[str, Any], *, profile: str = "all", only: Sequence[str] = ()
 ) -> tuple[str, dict[str, Any]]:
-    """The tool and arguments behind a call by either surface's name: `decision`, or `decision_set`.
+    """Return tool and arguments of a call by a name of either surface: `decision`, or `decision_set`.
 
-    Raises InvalidInput for a tool that is not among the chosen, as if there were none of that name.
+    Raises InvalidInput for a tool outside the profile and `only`, as if it did not exist.
     """
     tool, action = (name, "") if name in all_tools() else _flat_names().get(name, (name, ""))
     if (offered := offered_tools(profile, only)) is not None and tool not in offered:
@@ -74,7 +74,7 @@ def find_call(
 
 
 def offered_tools(profile: str, only: Sequence[str]) -> list[str] | None:
-    """The tools that were chosen, by name; None: all."""
+    """Return the names of the tools in the profile and `only`; None means all."""
     return [tool.name for tool in _chosen(profile, only)] if only or profile != "all" else None
 
 
@@ -106,12 +106,12 @@ def _grouped(caller: Caller, tool: Tool, actions: Sequence[Action]) -> dict[str,
             properties[argument.name] = _either(properties.get(argument.name), argument.schema)
     properties |= _common(actions)
     required = [a.name for a in actions[0].arguments.all if a.required] if tool.is_single else []
-    told: set[str] = set()
-    lines = [action.signature(told) for action in actions]
-    described = f"{tool.summary} {lines[0]}" if tool.is_single else f"{tool.summary}\n" + "\n".join(lines)
+    listed: set[str] = set()
+    lines = [action.signature(listed) for action in actions]
+    description = f"{tool.summary} {lines[0]}" if tool.is_single else f"{tool.summary}\n" + "\n".join(lines)
     return {
         "name": tool.name,
-        "description": described,
+        "description": description,
         "inputSchema": _object(properties, required),
         "annotations": _hints(caller, actions),
     }
@@ -140,7 +140,7 @@ def _object(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str,
 
 
 def _either(first: dict[str, Any] | None, second: dict[str, Any]) -> dict[str, Any]:
-    """One schema for an argument that two actions of a tool share."""
+    """Merge the schemas of an argument that two actions of a tool share."""
     if first is None or first == second:
         return second
     kinds = [kind for schema in (first, second) for kind in _kinds(schema)]
@@ -153,7 +153,7 @@ def _kinds(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _hints(caller: Caller, actions: Sequence[Action]) -> dict[str, Any]:
-    """What reads, and can be asked to write as well, writes for those alone who may."""
+    """Return the MCP annotations. An action with READ scope that can also write counts only with WRITE."""
     return {
         "readOnlyHint": not any(a.writes and (a.scope != READ or caller.may(WRITE)) for a in actions),
         "destructiveHint": any(action.destroys for action in actions),
