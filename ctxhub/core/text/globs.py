@@ -16,7 +16,7 @@ WILDCARDS = frozenset("*?[")
 LAST_CHARACTER = 0x10FFFF
 
 Gap = None
-"""In a sequence of tokens: any number of any tokens."""
+"""A token that matches any number of any tokens."""
 
 TokenT = TypeVar("TokenT", bound=Hashable)
 Span = tuple[int, int]

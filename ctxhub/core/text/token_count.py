@@ -1,6 +1,6 @@
-"""What a text costs a model, in tokens of the o200k vocabulary: estimated quickly, or counted exactly.
+"""Counts the tokens of a text in the o200k vocabulary: with a fast estimate, or exactly.
 
-**The estimate** is meant never to be too low, so that a budget kept by it is kept in truth. It takes 2 to 4
+**The estimate** aims never to be too low, so that a budget kept by it is kept exactly. It takes 2 to 4
 microseconds for 300 characters and about 25 for 10 kB of ASCII, and needs nothing installed.
 
 What holds: on every text of tests/corpus (28 kinds: prose of eleven languages, code, CSS, Markdown, JSON,
@@ -13,13 +13,13 @@ other texts, in 60 languages and 15 formats, four in a hundred are (the costs of
 a look at some of them), most by 3 % at most, lists of foreign names by 10 and more. Random letters come out
 several times too low. Where a limit must hold for any text, count exactly.
 
-**How it counts.** The vocabulary splits text where letters, digits, signs and line breaks meet, and knows
-most English words whole; words of other languages it spells in pieces of three letters or so. So a text is
-reckoned in two ways: by its words, that is, where runs begin, and by its letters, of which those count most
-that English has seldom. The greater of the two holds. To both is added a little for every byte, and for a
-character outside ASCII a weight, by the first byte of its UTF-8. The coefficients, small integers mostly,
-are those found by a search: the least total over-estimate such that 16,000 windows of the corpus come out
-above their exact count, with a penalty for falling below on other code, documentation and translations.
+**How it counts.** The vocabulary splits text where letters, digits, signs and line breaks meet. It has most
+English words as one token; words of other languages are split into pieces of about three letters. So a text
+is counted in two ways: by words (the starts of runs), and by letters (those that are rare in English count
+more). The estimate is the greater of the two, plus a small cost for every byte, plus a weight for each
+character outside ASCII, by the first byte of its UTF-8. The coefficients, mostly small integers, were found
+by a search: they minimise the total over-estimate such that 16,000 windows of the corpus come out above their
+exact count, with a penalty for falling below on other code, documentation and translations.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,8 +35,8 @@ PER_LETTER = 360  # each count by letters
 PER_WEIGHT = 300  # times the weight of a character outside ASCII
 PER_RARE = 800  # a character of a rare script, see below
 
-# How often a character counts both by words and by letters, and how often by letters alone. Letters, digits
-# and line breaks count besides where they begin, as BY_WORDS and BY_LETTERS say.
+# How often a character counts for both words and letters, and how often for letters alone. Letters, digits
+# and line breaks also count at the start of a run, as defined by BY_WORDS and BY_LETTERS.
 MARKS = {
     (0, 1): '\t\n !"&(*+,./=?ABCDEFGHIJKLMNOPQRSTUVWXYZ^_aglqx}',
     (0, 2): "#$-\\dikuwy",
@@ -48,7 +48,7 @@ MARKS = {
     (2, 2): "%'<@jz",
 }
 CONTROL_MARKS = (0, 1)
-# The same, and weights, by the first byte of a character's UTF-8, which tells the script.
+# The same, and weights, by the first byte of a character's UTF-8, which identifies the script.
 MARKS_BY_FIRST_BYTE = {
     (0, 1): "c8 ca d6 d7 de df e5 e6 ec ed",
     (0, 2): "c3 e7",
@@ -67,13 +67,13 @@ WEIGHTS = {
     6: "de df",
     8: "cd d3 ea ee ef",
 }
-# Two first bytes have both common scripts and rare ones, which cost up to four times PER_RARE: 0xF0 unless
-# it begins emoji, and 0xE1 by the second byte: Georgian, Vietnamese and half of Khmer nothing, Burmese more,
-# the other half and further Latin letters twice that, Amharic three times, all others four times.
+# Two first bytes have both common and rare scripts; rare ones cost up to four times PER_RARE. 0xF0 costs four
+# times unless it begins emoji. 0xE1 depends on the second byte: 0 times for Georgian, Vietnamese and half of
+# Khmer, 1 for Burmese, 2 for the other half and further Latin letters, 3 for Amharic, 4 for all others.
 RARE_BY_SECOND_BYTE = {0: "83 9e ba bb", 1: "80 81 82", 2: "9f b8 b9", 3: "88 89 8a 8b 8c 8d"}
 
-# One byte of text becomes one byte of marks, and a piece of text one great integer, whose shifts and bit
-# counts run at memory speed. The first four count where the byte before lacks them, the others everywhere.
+# Each byte of text becomes a byte of marks, and each piece of text one large integer, whose shifts and bit
+# counts run at memory speed. The first four marks count where the byte before lacks them, the others always.
 WORD, CAPITAL, DIGIT, BREAK = 0x01, 0x02, 0x04, 0x08
 BOTH, LETTERS = (0x00, 0x10, 0x30), (0x00, 0x40, 0xC0)
 BY_WORDS = WORD | CAPITAL | DIGIT | BREAK | 0x30
@@ -94,7 +94,7 @@ def _marks_by_byte() -> bytes:
 def _runs_of(byte: int) -> int:
     char = chr(byte)
     if byte >= 0x80:
-        # Letters; neither typography and emoji, nor Indic scripts and Thai, whose words differ too much.
+        # Letters, except typography and emoji, and Indic scripts and Thai, whose words differ too much.
         return WORD if 0xC3 <= byte < 0xEF and byte not in {0xE0, 0xE2} else 0
     if char.isalpha():
         return WORD | CAPITAL if char.isupper() else WORD
@@ -102,7 +102,7 @@ def _runs_of(byte: int) -> int:
 
 
 def _pair_bits_by_byte() -> bytes:
-    """High bits for 0xE1, low ones for how rare the next byte makes it: a shift by 4 brings them together."""
+    """Map 0xE1 to four high bits, and second bytes to low bits, one per cost: a shift by 4 aligns them."""
     bits = bytearray(256)
     bits[0x80:0xC0] = bytes([0x0F]) * 0x40
     bits[0xE1] = 0xF0
@@ -129,7 +129,7 @@ _CONTINUING = bytes(range(0x80, 0xC0))
 
 
 def count_tokens(text: str) -> int:
-    """Tokens of a text: the estimate, or the exact count after `use_exact_counts`; 0 for an empty text."""
+    """Return the tokens of a text: the estimate, or, after `use_exact_counts`, the exact count; 0 for ""."""
     return _count(text)
 
 
@@ -138,7 +138,7 @@ def is_estimate() -> bool:
 
 
 def use_exact_counts() -> None:
-    """Count with the vocabulary itself from now on; called once at start-up.
+    """Switch to exact counts with the vocabulary itself. Called once at start-up.
 
     Raises ImportError if the package `bpe_openai` (the extra `tokens`) is not installed.
     """
@@ -165,7 +165,7 @@ def _estimate(text: str) -> int:
 
 
 def _count_rare(data: bytes) -> int:
-    """How often PER_RARE is due: up to 4 times for each character."""
+    """Return how often PER_RARE is added: up to 4 times for each character."""
     times = 0
     if 0xE1 in data:
         pairs = int.from_bytes(data.translate(_PAIR_BITS), "little")
@@ -181,7 +181,7 @@ def _exact_counter() -> Callable[[str], int]:
     encode = bpe_openai.get_encoding("o200k_base").encode_ordinary
 
     def count(text: str) -> int:
-        # It refuses a piece of more than 200,000 tokens: no more than that are in as many bytes.
+        # The encoder refuses more than 200,000 tokens; 50,000 characters have at most as many bytes.
         return sum(len(encode(text[at : at + 50_000])) for at in range(0, len(text), 50_000))
 
     return count
