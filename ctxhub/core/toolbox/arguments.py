@@ -217,11 +217,11 @@ class Arguments:
         unknown = [str(p["loc"][0]) for p in problems if p["type"] == "extra_forbidden"]
         missing = [str(p["loc"][0]) for p in problems if p["type"] == "missing"]
         if unknown:
-            meant = meant_arguments(unknown, [*self.names, *also], given)
+            suggested = meant_arguments(unknown, [*self.names, *also], given)
             return InvalidInput(
                 f"{call} has no argument {shown_all(unknown)}.",
-                did_you_mean=meant,
-                missing=[name for name in missing if name not in meant.values()],
+                did_you_mean=suggested,
+                missing=[name for name in missing if name not in suggested.values()],
                 allowed=[*self.names, *also],
             )
         if missing:

@@ -15,11 +15,11 @@ from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered
 from ctxhub.core.toolbox.arguments import Arguments, present
 from ctxhub.core.toolbox.suggestions import (
     fitting_action,
-    meant_action,
     meant_arguments,
-    meant_operation,
     misfit,
     squeezed,
+    suggest_action,
+    suggest_operation,
 )
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
@@ -170,9 +170,9 @@ class Tool:
         if name:
             return self.named(name) or self._refuse_unknown(name, arguments)
         given = set(arguments)
-        meant = next((self.actions[action] for needed, action in self.otherwise if needed <= given), None)
-        if meant and given <= {*meant.arguments.names, *COMMON_ARGUMENTS}:
-            return meant
+        default = next((self.actions[action] for needed, action in self.otherwise if needed <= given), None)
+        if default and given <= {*default.arguments.names, *COMMON_ARGUMENTS}:
+            return default
         raise self._missing_action(arguments)
 
     def action_for(self, given: Mapping[str, Any]) -> Action | None:
@@ -185,13 +185,13 @@ class Tool:
 
     def _missing_action(self, given: Collection[str]) -> InvalidInput:
         fitting = [a for a in self.actions.values() if set(given) <= {*a.arguments.names, *COMMON_ARGUMENTS}]
-        meant = next((a for a in self._by_likelihood(fitting) if misfit(a, given) == 0), None)
-        unknown = [name for name in given if meant and name not in meant.known]
+        suggested = next((a for a in self._by_likelihood(fitting) if misfit(a, given) == 0), None)
+        unknown = [name for name in given if suggested and name not in suggested.known]
         return InvalidInput(
             f"There is no tool {shown(self.name)}." if is_flat() else f"{self.name} needs an action.",
             missing=[] if is_flat() else ["action"],
-            call=call_of(meant.tool, meant.name) if meant else None,
-            did_you_mean=meant_arguments(unknown, meant.known, given) if meant else None,
+            call=call_of(suggested.tool, suggested.name) if suggested else None,
+            did_you_mean=meant_arguments(unknown, suggested.known, given) if suggested else None,
             allowed=[action.call_name for action in fitting or self.actions.values()],
             hint=self._hint,
         )
@@ -203,9 +203,9 @@ class Tool:
         return [self.actions[name] for name in likely if not self.actions[name].destroys]
 
     def _refuse_unknown(self, name: str, given: Collection[str]) -> Action:
-        meant = meant_action(self, name, given)
-        details: dict[str, Any] = {"did_you_mean": meant.call_name if meant else None}
-        if meant is None and (elsewhere := meant_operation(name, _offered_tools(), dict.fromkeys(given))):
+        found = suggest_action(self, name, given)
+        details: dict[str, Any] = {"did_you_mean": found.call_name if found else None}
+        if found is None and (elsewhere := suggest_operation(name, _offered_tools(), dict.fromkeys(given))):
             details = _call_details(*elsewhere)
         raise InvalidInput(
             f"There is no tool {shown(flat_name(self.name, name))}."
@@ -297,10 +297,10 @@ def find_tool(name: str, among: Sequence[str] | None = None, given: Mapping[str,
         return _tools[name]
     known = list(_offered_tools() if among is None else among)
     arguments = present(given or {})
-    meant = meant_operation(name, {tool: _tools[tool] for tool in known}, arguments)
+    found = suggest_operation(name, {tool: _tools[tool] for tool in known}, arguments)
     raise InvalidInput(
         f"There is no tool {shown(name)}.",
-        **(_call_details(meant[0], meant[1] or meant[0].action_for(arguments)) if meant else {}),
+        **(_call_details(found[0], found[1] or found[0].action_for(arguments)) if found else {}),
         allowed=_shown_tools(known),
     )
 

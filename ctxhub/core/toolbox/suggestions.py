@@ -38,17 +38,17 @@ def meant_arguments(unknown: Iterable[str], known: Sequence[str], given: Collect
     """
     free = [name for name in known if name not in given]
     names = list(unknown)[:MOST_NAMES]
-    meant: dict[str, str] = {}
+    suggested: dict[str, str] = {}
     for name in names:
         if found := _first(_candidates(name), free):
-            meant[name] = found
+            suggested[name] = found
             free.remove(found)
     # A name with known meanings is no typo: if none of them fits, there is no suggestion.
-    for name in (name for name in names if name not in meant and snake(name) not in OTHER_ARGUMENTS):
+    for name in (name for name in names if name not in suggested and snake(name) not in OTHER_ARGUMENTS):
         if found := nearest(name, free):
-            meant[name] = found
+            suggested[name] = found
             free.remove(found)
-    return {name: meant[name] for name in names if name in meant}
+    return {name: suggested[name] for name in names if name in suggested}
 
 
 def misfit(action: "Action", given: Collection[str]) -> int:
@@ -56,10 +56,10 @@ def misfit(action: "Action", given: Collection[str]) -> int:
     unknown = [name for name in given if name not in action.known]
     if len(unknown) > MOST_NAMES:
         return len(unknown)
-    meant = meant_arguments(unknown, action.known, given)
-    present = {*given, *meant.values()}
-    missing = [a.name for a in action.arguments.all if a.required and a.name not in present]
-    return len(unknown) - len(meant) + len(missing)
+    suggested = meant_arguments(unknown, action.known, given)
+    covered = {*given, *suggested.values()}
+    missing = [a.name for a in action.arguments.all if a.required and a.name not in covered]
+    return len(unknown) - len(suggested) + len(missing)
 
 
 def _candidates(name: str) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ def _first(names: Iterable[str], among: Collection[str]) -> str | None:
 # -- Actions ---------------------------------------------------------------------------------------
 
 
-def meant_action(tool: "Tool", name: str, given: Collection[str]) -> "Action | None":
+def suggest_action(tool: "Tool", name: str, given: Collection[str]) -> "Action | None":
     """Suggest an action of the tool for an unknown name; of several the one whose arguments fit best."""
     for candidates in _named(tool, name):
         if found := _best(candidates, given):
@@ -113,7 +113,7 @@ def fitting_action(action: "Action", tools: Iterable["Tool"], given: Collection[
 # -- Tools -----------------------------------------------------------------------------------------
 
 
-def meant_operation(
+def suggest_operation(
     unknown: str, tools: Mapping[str, "Tool"], given: Mapping[str, object]
 ) -> tuple["Tool", "Action | None"] | None:
     """Suggest a tool for an unknown name, and its action if that is clear; `given` may have an `action`."""
@@ -167,7 +167,7 @@ def _about(
             if listed and misfit(listed, given) == 0:
                 return tool, listed
             verb = "_".join(other for other in words if other is not word)
-            return tool, meant_action(tool, verb, given) if verb else None
+            return tool, suggest_action(tool, verb, given) if verb else None
     return None
 
 
