@@ -308,8 +308,8 @@ def test_it_says_what_it_has_looked_at_and_put_right(stocked: Project) -> None:
 def test_a_long_run_tells_how_far_it_is(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         set_decision(caller=ada, key=f"k{number}", value="v")
-    monkeypatch.setattr(index_rows, "AT_ONCE", 1)
-    monkeypatch.setattr(reindexing, "TOLD_EVERY", 2)
+    monkeypatch.setattr(index_rows, "BATCH_SIZE", 1)
+    monkeypatch.setattr(reindexing, "PROGRESS_EVERY", 2)
     told = re.findall(r"apollo: (\d) decisions", reindex())
     assert told == ["2", "4", "5"]
 
@@ -324,9 +324,9 @@ def test_what_is_there_in_many_pieces_is_all_indexed(ada: Caller, monkeypatch: p
     for number in range(11):
         set_decision(caller=ada, key=f"k{number}", value="v" * number)
     wipe(ada.project)
-    monkeypatch.setattr(index_rows, "AT_ONCE", 2)
-    monkeypatch.setattr(index_rows, "IDS_AT_ONCE", 5)
-    monkeypatch.setattr(reindexing, "CHARACTERS_AT_ONCE", 7)
+    monkeypatch.setattr(index_rows, "BATCH_SIZE", 2)
+    monkeypatch.setattr(index_rows, "ID_BATCH_SIZE", 5)
+    monkeypatch.setattr(reindexing, "BATCH_CHARACTERS", 7)
     reindex()
     index_is_right(ada.project)
 

@@ -25,7 +25,7 @@ from ctxhub.core.models import (
 )
 from ctxhub.core.search import documents
 from ctxhub.core.search.documents import EARLIER
-from ctxhub.core.search.services.index import AT_ONCE, index_again
+from ctxhub.core.search.services.index import BATCH_SIZE, index_again
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.changes import delete_word, rename_word
 from memory.constraints.services import add_constraint
@@ -516,7 +516,7 @@ def test_a_renamed_tag_is_followed_in_chunks(ada: Caller) -> None:
 
 
 def test_more_than_a_chunk_is_indexed_again(apollo: Project) -> None:
-    rows = [Resource(project=apollo, path=f"f{n}") for n in range(AT_ONCE + 3)]
+    rows = [Resource(project=apollo, path=f"f{n}") for n in range(BATCH_SIZE + 3)]
     ids = [row.pk for row in Resource.unscoped.bulk_create(rows)]
     index_again(apollo.pk, "resource", ids)
     index_is_right(apollo)

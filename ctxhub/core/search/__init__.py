@@ -1,1 +1,1 @@
-"""Search: the index on both engines, questions, ranking, excerpts."""
+"""Search: the index on both engines, queries, ranking, excerpts."""

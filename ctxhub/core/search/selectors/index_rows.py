@@ -10,8 +10,8 @@ from ctxhub.core.kit import sql
 from ctxhub.core.registry import Noun, indexed_nouns
 from ctxhub.core.search.documents import PARTS, Document
 
-AT_ONCE = 500
-IDS_AT_ONCE = 10_000
+BATCH_SIZE = 500
+ID_BATCH_SIZE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def object_ids_of(noun: Noun, project_id: int) -> Iterator[list[int]]:
     """Yield the ids of all rows of a noun, in batches."""
     last = 0
     rows = noun.model._base_manager.filter(project_id=project_id).order_by("pk")
-    while ids := list(rows.filter(pk__gt=last).values_list("pk", flat=True)[:IDS_AT_ONCE]):
+    while ids := list(rows.filter(pk__gt=last).values_list("pk", flat=True)[:ID_BATCH_SIZE]):
         yield from in_chunks(ids)
         last = ids[-1]
 
@@ -157,7 +157,7 @@ def sample_entries(project_ids: Sequence[int], at_most: int) -> Mapping[tuple[in
 
 
 def in_chunks(ids: Sequence[int]) -> Iterator[list[int]]:
-    return (list(ids[at : at + AT_ONCE]) for at in range(0, len(ids), AT_ONCE))
+    return (list(ids[at : at + BATCH_SIZE]) for at in range(0, len(ids), BATCH_SIZE))
 
 
 def _ids(statement: str, values: Sequence[Any]) -> list[int]:

@@ -85,7 +85,7 @@ def prepare(
 
 
 def narrow(project_id: int, filters: SearchFilters) -> Narrowing | None:
-    """Resolve the filters into scope vocabulary; None if one names something that does not exist."""
+    """Resolve the filters into scope words; None if one names something that does not exist."""
     kinds = [_kind(kind) for kind in clean_words(filters.get("kinds"), "kinds")]
     if filters.get("earlier", True):
         kinds += [noun.kind for noun in map(registry.earlier_states, kinds) if noun]

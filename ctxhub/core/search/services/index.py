@@ -23,8 +23,8 @@ from ctxhub.core.search.queries import Term
 from ctxhub.core.search.stems import stem
 
 # Batch sizes: objects that are read again, and words that are looked up.
-AT_ONCE = 500
-LOOKED_UP_AT_ONCE = 1_000
+BATCH_SIZE = 500
+WORD_BATCH_SIZE = 1_000
 
 # Sent with project_id, kind, object_ids, in the transaction that deletes the objects.
 forgotten = Signal()
@@ -159,7 +159,7 @@ def index_again(project_id: int, kind: str, object_ids: Iterable[int]) -> None:
     noun = registry.find_noun(kind)
     assert noun
     assert noun.documents
-    for ids in sql.chunks(list(object_ids), AT_ONCE):
+    for ids in sql.chunks(list(object_ids), BATCH_SIZE):
         documents = noun.documents(project_id, ids)
         index_documents(project_id, kind, documents)
         forget(project_id, kind, set(ids) - {document.object_id for document in documents})
@@ -235,7 +235,7 @@ def _unlearn_lost(project_id: int, words: Mapping[int, Collection[str]]) -> None
 def _unlearn(project_id: int, where: str, values: Sequence[object]) -> None:
     """Remove words from the vocabulary; one that another entry has moves to that entry."""
     removed = sql.rows(f"DELETE FROM core_searchword WHERE {where} RETURNING word", values)  # noqa: S608
-    for words in sql.chunks([word for (word,) in removed], LOOKED_UP_AT_ONCE):
+    for words in sql.chunks([word for (word,) in removed], WORD_BATCH_SIZE):
         holders = any_entries(project_id, [Term(((stem(word),),)) for word in words])
         kept: dict[int, list[str]] = {}
         for word, entry in zip(words, holders, strict=True):

@@ -27,8 +27,8 @@ from ctxhub.core.search.selectors.index_rows import (
 from ctxhub.core.search.services.index import forget, index_again
 
 # How much text is indexed under one write lock: about 50 ms.
-CHARACTERS_AT_ONCE = 100_000
-TOLD_EVERY = 10_000
+BATCH_CHARACTERS = 100_000
+PROGRESS_EVERY = 10_000
 
 _FROM_SCRATCH = {
     "sqlite": (
@@ -65,7 +65,7 @@ def mend_parts(*, thoroughly: bool = True) -> list[str]:
 def reindex(project_id: int) -> Iterator[Reindexed]:
     """Compare all objects with their entries, index again those that differ, and delete orphan rows.
 
-    Yields the progress at the end of each noun, and every TOLD_EVERY objects.
+    Yields the progress at the end of each noun, and every PROGRESS_EVERY objects.
     """
     # Orphans first: a writer that removes a word would assign it to an orphan passage's entry.
     yield _drop("passages of nothing", project_id, "core_searchtext", "id", orphan_passages(project_id))
@@ -77,7 +77,7 @@ def reindex(project_id: int) -> Iterator[Reindexed]:
             comparison = compare(noun, project_id, ids)
             _index_again(noun, project_id, comparison.faults, comparison.documents)
             looked_at, mended = looked_at + len(ids), mended + len(comparison.faults)
-            if looked_at - reported >= TOLD_EVERY:
+            if looked_at - reported >= PROGRESS_EVERY:
                 reported = looked_at
                 yield Reindexed(noun.plural, looked_at, mended)
         yield Reindexed(noun.plural, looked_at, mended)
@@ -110,11 +110,11 @@ def _index_again(
 
 
 def _pieces(sized: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
-    """Batch ids up to CHARACTERS_AT_ONCE characters together; a larger object is alone."""
+    """Batch ids up to BATCH_CHARACTERS characters together; a larger object is alone."""
     batch: list[int] = []
     total = 0
     for object_id, size in sized:
-        if batch and total + size > CHARACTERS_AT_ONCE:
+        if batch and total + size > BATCH_CHARACTERS:
             yield batch
             batch, total = [], 0
         batch.append(object_id)
