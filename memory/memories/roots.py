@@ -1,7 +1,7 @@
-"""Files that agents may look into: text below the folders that whoever runs the hub has named, and no other.
+"""Reads the text files that agents may search: those below the folders that the operator has configured.
 
-Every folder is opened from within the one above it, and no link is followed: what is swapped meanwhile leads
-nowhere else.
+Each folder is opened relative to its parent's descriptor, and no link is followed, so a folder swapped during
+the search cannot lead outside the root.
 """
 
 import os
@@ -20,10 +20,10 @@ from ctxhub.core.kit.errors import NotAllowed, NotFound, shown
 
 SECONDS = 2.0
 MOST_FILES = 10_000
-MOST_ENTRIES = 10_000  # Of one folder.
+MOST_ENTRIES = 10_000  # In one folder.
 MOST_BYTES = 2 * 1024 * 1024
 DEEPEST = 50
-BEGINNING = 8 * 1024  # Where a NUL tells that a file is no text.
+BEGINNING = 8 * 1024  # A NUL byte in here marks a binary file.
 OFTEN_LARGE = frozenset({"node_modules", "__pycache__"})
 
 
@@ -35,30 +35,30 @@ class Root:
 
 @dataclass(slots=True)
 class Budget:
-    """What one search may cost in time and files. `is_partial`: not everything was looked at."""
+    """Limits the time and the number of files of one search. `is_partial`: the search was incomplete."""
 
     ends: float = field(default_factory=lambda: time.monotonic() + SECONDS)
     files: int = field(default_factory=lambda: MOST_FILES)
     is_partial: bool = False
 
     def has_time(self) -> bool:
-        return self._goes_on(time.monotonic() < self.ends)
+        return self._note(time.monotonic() < self.ends)
 
     def has_file(self) -> bool:
         self.files -= 1
-        return self._goes_on(self.files >= 0)
+        return self._note(self.files >= 0)
 
-    def _goes_on(self, enough: bool) -> bool:
-        self.is_partial = self.is_partial or not enough
-        return enough
+    def _note(self, is_within: bool) -> bool:
+        self.is_partial = self.is_partial or not is_within
+        return is_within
 
 
-Wanted = Callable[[str, bool], bool]
-"""Whether to read a file, or to enter a folder (True), by its path below the root."""
+PathFilter = Callable[[str, bool], bool]
+"""Takes a path below the root and whether it is a folder; returns whether to read or enter it."""
 
 
 def roots_of(project: Project) -> list[Root]:
-    """The folders that this project may search; NotAllowed where there is none."""
+    """The folders that this project may search. Raises NotAllowed if there is none."""
     found = [Root(path.name, path) for slug, path in settings.GREP_ROOTS if slug in ("", project.slug)]
     if not found or os.open not in os.supports_dir_fd:
         raise NotAllowed(
@@ -68,31 +68,31 @@ def roots_of(project: Project) -> list[Root]:
     return found
 
 
-def read_texts(root: Root, path: str, wanted: Wanted, budget: Budget) -> Iterator[tuple[str, str]]:
-    """Path and text of each file at or below `path`, in the order of their names.
+def read_texts(root: Root, path: str, accepts: PathFilter, budget: Budget) -> Iterator[tuple[str, str]]:
+    """Yield path and text of each file at or below `path`, in the order of their names.
 
-    Raises NotFound for a path that is not there, is hidden or leaves the root.
+    Raises NotFound for a path that does not exist, is hidden or leaves the root.
     """
     parts = _real_parts(root, path)
     with _opened_chain(root, parts[:-1], path) as folder:
         if not parts:
-            yield from _below(folder, "", wanted, budget, DEEPEST)
+            yield from _below(folder, "", accepts, budget, DEEPEST)
         elif (inner := _open_folder(parts[-1], folder)) is not None:
             try:
-                yield from _below(inner, "/".join(parts), wanted, budget, DEEPEST)
+                yield from _below(inner, "/".join(parts), accepts, budget, DEEPEST)
             finally:
                 os.close(inner)
         elif (text := _read(parts[-1], folder)) is not None:
-            yield _spelled("/".join(parts)), text
+            yield _decoded("/".join(parts)), text
         elif not _is_file(parts[-1], folder):
             raise _unknown(path)
 
 
-# -- Where a path leads ----------------------------------------------------------------------------
+# -- Resolving a path ------------------------------------------------------------------------------
 
 
 def _real_parts(root: Root, path: str) -> list[str]:
-    """The way from the root, without links."""
+    """The parts of the real path below the root, with links resolved. Raises NotFound outside the root."""
     folder = os.path.realpath(root.path)
     target = os.path.realpath(os.path.join(folder, path))
     if target != folder and not target.startswith(f"{folder}{os.sep}"):
@@ -112,7 +112,7 @@ def _unknown(path: str) -> NotFound:
 
 @contextmanager
 def _opened_chain(root: Root, parts: list[str], path: str) -> Iterator[int]:
-    """The last folder of the way, each opened from within the one before."""
+    """A descriptor of the folder at the end of `parts`, each part opened relative to the one before."""
     folder = _open_folder(os.path.realpath(root.path), None)
     if folder is None:
         raise NotFound(f"The folder {shown(root.name)} is not there now, or may not be read.")
@@ -131,29 +131,31 @@ def _opened_chain(root: Root, parts: list[str], path: str) -> Iterator[int]:
 # -- Folders and files -----------------------------------------------------------------------------
 
 
-def _below(folder: int, path: str, wanted: Wanted, budget: Budget, levels: int) -> Iterator[tuple[str, str]]:
+def _below(
+    folder: int, path: str, accepts: PathFilter, budget: Budget, levels: int
+) -> Iterator[tuple[str, str]]:
     for name, is_folder in _entries(folder, budget):
-        place = _spelled(f"{path}/{name}" if path else name)
+        child = _decoded(f"{path}/{name}" if path else name)
         if not budget.has_time():
             return
-        if not wanted(place, is_folder):
+        if not accepts(child, is_folder):
             continue
         if not is_folder:
             if not budget.has_file():
                 return
             if (text := _read(name, folder)) is not None:
-                yield place, text
+                yield child, text
         elif levels == 0:
             budget.is_partial = True
         elif (inner := _open_folder(name, folder)) is not None:
             try:
-                yield from _below(inner, place, wanted, budget, levels - 1)
+                yield from _below(inner, child, accepts, budget, levels - 1)
             finally:
                 os.close(inner)
 
 
 def _entries(folder: int, budget: Budget) -> list[tuple[str, bool]]:
-    """Files and folders by name; no link, no device, nothing hidden."""
+    """Sorted names of files and folders, each with whether it is a folder; no links, devices or dot names."""
     try:
         with os.scandir(folder) as found:
             listed = list(islice(found, MOST_ENTRIES + 1))
@@ -173,7 +175,7 @@ def _entries(folder: int, budget: Budget) -> list[tuple[str, bool]]:
 
 
 def _open_folder(name: str, within: int | None) -> int | None:
-    """None for what is no folder, may not be read, or is the hub's own, which keeps its secret key."""
+    """A descriptor. None: not a folder, not readable, or the server's own, which holds the secret key."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         folder = os.open(name, flags, dir_fd=within)
@@ -193,7 +195,7 @@ def _is_own(folder: int) -> bool:
 
 
 def _read(name: str, folder: int) -> str | None:
-    """The text of a file; None for what is none, is too large or may not be read. Never waits for a pipe."""
+    """The text of a file, or None if it is binary, too large or unreadable. Does not block on a pipe."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     try:
         with open(os.open(name, flags, dir_fd=folder), "rb") as file:
@@ -214,6 +216,6 @@ def _is_file(name: str, folder: int) -> bool:
         return False
 
 
-def _spelled(path: str) -> str:
-    """As an answer can hold it: names are bytes, and some are no UTF-8."""
+def _decoded(path: str) -> str:
+    """The path as valid UTF-8: file names are bytes, and some are not UTF-8."""
     return os.fsencode(path).decode("utf-8", "replace")

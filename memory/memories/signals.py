@@ -1,4 +1,4 @@
-"""The log of relationships, for whoever writes through the ORM; and they go with what they join."""
+"""Signal receivers of relationships: events for ORM writes, and deletion together with either end."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -21,16 +21,16 @@ FOLLOWING = ("agent_id", "updated_at")
 
 
 @receiver(forgotten)
-def go_with_an_end(project_id: int, kind: str, object_ids: Sequence[int], **_: Any) -> None:
-    """Whatever goes, and whoever deletes it: nothing is left that leads to it."""
+def delete_with_an_end(project_id: int, kind: str, object_ids: Sequence[int], **_: Any) -> None:
+    """Delete the relationships of deleted objects, whatever their kind and however they were deleted."""
     delete_edges_of(project_id, kind, object_ids)
 
 
 @receiver(pre_save, sender=Relationship)
-def keep_what_was(
+def snapshot_before_save(
     instance: Relationship, raw: bool = False, update_fields: Collection[str] | None = None, **_: Any
 ) -> None:
-    """Remember the stored row. A change gets its time, a new one its author."""
+    """Compare with the stored row and keep the verb. A change gets `updated_at`, a new row its author."""
     if raw:
         return
     acquire_write_lock(instance.project_id)
@@ -61,7 +61,7 @@ def record_save(
 
 @receiver(post_delete, sender=Relationship)
 def record_delete(instance: Relationship, origin: Any = None, **_: Any) -> None:
-    """One that goes with its whole project leaves no event: the log goes too."""
+    """Record a delete. A cascade from the project records none: its log is deleted, too."""
     if isinstance(origin, Relationship) or (isinstance(origin, QuerySet) and origin.model is Relationship):
         _record(instance, "deleted")
 

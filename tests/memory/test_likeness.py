@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from memory.memories.search.relations import Said, relation_of, similarity, strength_of
+from memory.memories.search.relations import WordSets, relation_of, similarity, strength_of
 from memory.memories.search.similarity import (
     COMPARED_CHARACTERS,
     Rarity,
@@ -37,9 +37,9 @@ def test_without_texts_all_words_are_worth_the_same() -> None:
 
 
 def test_a_frequent_word_counts_at_most_twice_a_single_one() -> None:
-    worths = vector({"kafka": 4, "new": 1}, RARITY).worths
-    assert worths["kafka"] == pytest.approx(1.0 * RARITY.of("kafka"))
-    assert worths["new"] == pytest.approx((0.5 + 0.5 / 4) * RARITY.of("new"))
+    weights = vector({"kafka": 4, "new": 1}, RARITY).weights
+    assert weights["kafka"] == pytest.approx(1.0 * RARITY.of("kafka"))
+    assert weights["new"] == pytest.approx((0.5 + 0.5 / 4) * RARITY.of("new"))
 
 
 def test_the_cosine_of_two_texts_by_hand() -> None:
@@ -82,8 +82,8 @@ def test_words_of_two_letters_do_not_count_and_pairs_of_chinese_do() -> None:
 
 def test_titles_count_three_tenths_and_contents_seven() -> None:
     """Titles 1 of 3, contents 2 of 4: 0.3 / 3 + 0.7 / 2."""
-    one = Said.of("Redis cache", "keep answers five minutes")
-    other = Said.of("Redis queue", "keep answers")
+    one = WordSets.of("Redis cache", "keep answers five minutes")
+    other = WordSets.of("Redis queue", "keep answers")
     assert similarity(one, other) == pytest.approx(0.45) == similarity(other, one)
 
 

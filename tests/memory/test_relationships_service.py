@@ -12,7 +12,7 @@ from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import delete_decision, set_decision
 from memory.memories.rows.relationships import delete_edges_of
 from memory.memories.selectors import relationships as selectors
-from memory.memories.selectors.relationships import walk
+from memory.memories.selectors.relationships import find_neighbourhood
 from memory.memories.services.contexts import delete_context
 from memory.memories.services.memories import add_memory, delete_memory
 from memory.memories.services.relationships import find_relationships, relate, unrelate
@@ -227,13 +227,13 @@ def places(ids: list[int]) -> list[ObjectKey]:
 
 
 def test_a_step_goes_in_both_directions(ada: Caller, circle: list[int]) -> None:
-    around = walk(ada.project_id, ("memory", circle[0]), 1)
+    around = find_neighbourhood(ada.project_id, ("memory", circle[0]), 1)
     assert set(around.nodes) == set(places([circle[0], circle[1], circle[3]]))
     assert len(around.edges) == 2
 
 
 def test_a_circle_is_walked_once(ada: Caller, circle: list[int]) -> None:
-    around = walk(ada.project_id, ("memory", circle[0]), 5)
+    around = find_neighbourhood(ada.project_id, ("memory", circle[0]), 5)
     assert set(around.nodes) == set(places(circle))
     assert next(iter(around.nodes)) == ("memory", circle[0])
     assert len(around.edges) == len({edge.id for edge in around.edges}) == 5
@@ -241,20 +241,20 @@ def test_a_circle_is_walked_once(ada: Caller, circle: list[int]) -> None:
 
 
 def test_what_is_two_steps_away_is_found_at_depth_two(ada: Caller, circle: list[int]) -> None:
-    two = walk(ada.project_id, ("memory", circle[0]), 2)
+    two = find_neighbourhood(ada.project_id, ("memory", circle[0]), 2)
     assert set(two.nodes) == set(places(circle[:4]))
-    assert ("memory", circle[4]) in walk(ada.project_id, ("memory", circle[0]), 3).nodes
+    assert ("memory", circle[4]) in find_neighbourhood(ada.project_id, ("memory", circle[0]), 3).nodes
 
 
 def test_of_too_many_some_are_left_out(
     ada: Caller, circle: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(selectors, "NODES", 3)
-    around = walk(ada.project_id, ("memory", circle[2]), 5)
+    around = find_neighbourhood(ada.project_id, ("memory", circle[2]), 5)
     assert (len(around.nodes), around.is_cut) == (3, True)
     assert all(edge.source in around.nodes and edge.target in around.nodes for edge in around.edges)
     monkeypatch.setattr(selectors, "EDGES", 1)
-    around = walk(ada.project_id, ("memory", circle[2]), 5)
+    around = find_neighbourhood(ada.project_id, ("memory", circle[2]), 5)
     assert (len(around.edges), around.is_cut) == (1, True)
 
 
@@ -262,7 +262,7 @@ def test_a_node_says_what_it_is(ada: Caller) -> None:
     one = add(ada, "one", type="idea")
     set_decision(caller=ada, key="api/auth", value="JWT")
     relate(caller=ada, source=one, target="decision:api/auth")
-    around = walk(ada.project_id, ("memory", one), 1)
+    around = find_neighbourhood(ada.project_id, ("memory", one), 1)
     said = [(node.name, node.title, node.type) for node in around.nodes.values()]
     assert said == [(one, "one", "idea"), ("decision:api/auth", "api/auth", "decision")]
 
@@ -319,9 +319,9 @@ def test_what_is_suggested_is_stored_once(ada: Caller, apollo: Project) -> None:
     one = add(ada, "Redis cache", REDIS)
     other = add(ada, "Redis queue", "Keep answers in Redis, five hours")
     found = find_relationships(caller=ada, memory_id=one, create=True)
-    assert (found.created, len(found.walk.edges), len(found.suggested)) == (1, 1, 1)
+    assert (found.created, len(found.neighbourhood.edges), len(found.suggested)) == (1, 1, 1)
     again = find_relationships(caller=ada, memory_id=one, create=True)
-    assert (again.created, len(again.walk.edges), again.suggested) == (0, 1, [])
+    assert (again.created, len(again.neighbourhood.edges), again.suggested) == (0, 1, [])
     assert edges(apollo) == {(f"memory:{one}", f"memory:{other}", "references", 57)}
     assert Relationship.objects.in_project(apollo).get().is_found
     assert events(apollo) == [("created", f"memory:{one} references memory:{other}, 57")]

@@ -1,4 +1,4 @@
-"""Relationships over REST: what is around a memory, and what it is to others."""
+"""REST views of the relationships of a memory."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ class RelationshipViewSet(ProjectViewSet):
     @extend_schema(responses=Around)
     def relate_suggested(self, request: Request, slug: str, memory_id: int) -> Response:
         """Make relationships of what is suggested."""
-        # The answer is of what others wrote.
+        # The answer contains what others wrote.
         self.caller.require(READ, f"POST {request.path}")
         return Response(self.once(lambda: self._around(memory_id, create=True, **self.body)))
 
@@ -53,13 +53,13 @@ class RelationshipViewSet(ProjectViewSet):
         self.once(lambda: services.unrelate(caller=self.caller, source=memory_id, **self.query))
         return Response(status=204)
 
-    def _around(self, memory_id: int, **said: Any) -> dict[str, Any]:
-        found = services.find_relationships(caller=self.caller, memory_id=memory_id, **said)
-        nodes = node_listing(found.walk)
+    def _around(self, memory_id: int, **arguments: Any) -> dict[str, Any]:
+        found = services.find_relationships(caller=self.caller, memory_id=memory_id, **arguments)
+        nodes = node_listing(found.neighbourhood)
         return fit(
             {
                 "nodes": nodes.objects(),
-                "edges": edge_listing(found.walk).objects(),
+                "edges": edge_listing(found.neighbourhood).objects(),
                 "suggested": suggestion_listing(found.suggested).objects(),
                 "created": found.created,
                 **nodes.extra,

@@ -1,4 +1,4 @@
-"""The rows of memories."""
+"""The rows of memories as dataclasses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from memory.memories.models.memory import Difficulty, Memory, MemoryType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRow(Row):
-    """`digest` and `tokens` follow from title and content, at a price that nobody pays inside a lock."""
+    """`digest` and `tokens` derive from title and content; both are computed outside the write lock."""
 
     title: str
     context: str = ""
@@ -30,7 +30,7 @@ class MemoryRow(Row):
         return str(MemoryType(self.type).label)
 
     @property
-    def spoken_difficulty(self) -> str | None:
+    def difficulty_label(self) -> str | None:
         return str(Difficulty(self.difficulty).label) if self.difficulty else None
 
 
@@ -40,5 +40,5 @@ MEMORIES = Table(
     derived={"folded_stack": Derived(of=["stack"], value=lambda row: row.stack.casefold())},
 )
 
-# What lists read: no contents.
+# The columns that lists read: no contents.
 LISTED = tuple(name for name in MEMORIES.fields if name not in ("content", "paths", "metadata"))

@@ -1,26 +1,26 @@
-"""What a list shows of a memory, and what the whole of it costs a model."""
+"""Computes the digest that lists show of a memory, and the tokens of its title and content."""
 
 import re
 
 from ctxhub.core.text.graphemes import is_tail
 from ctxhub.core.text.token_count import count_tokens
 
-# A longer first sentence is cut, so that even a list of twenty costs little.
+# A longer first sentence is truncated, so that even a list of twenty costs few tokens.
 SENTENCE_CHARACTERS = 100
 CUT_CHARACTERS = 77
-# What a digest is made from: no sentence that fits into one begins later.
+# Characters of the content that a digest is made from.
 LOOKED_AT = 20_000
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|^[ \t]*~~~.*?(?:^[ \t]*~~~+[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
-# "e.g." ends no sentence, nor does what a small letter follows.
+# "e.g." does not end a sentence, nor does a mark before a lower-case letter.
 _SENTENCE = re.compile(
     r".*?(?:(?<!\b\w\.\w)[.!?]+[\"'\u2019\u201d)\]]*(?=\s+(?![a-z])|$)|[\u3002\uff01\uff1f]+[\u300d\u300f\uff09]*)"
 )
 
 
 def digest_of(title: str, content: str) -> str:
-    """One line: the first sentence outside code, cut if it is long; the title where there is nothing else."""
+    """The first sentence outside code, on one line, truncated if long; the title if the content has none."""
     return _first_sentence(_FENCE.sub("\n\n", content)[:LOOKED_AT]) or _shortened(_in_one_line(title))
 
 

@@ -1,11 +1,11 @@
-"""What contexts are found by."""
+"""The search document of a context."""
 
 from ctxhub.core.search.documents import Document
 from memory.memories.rows.contexts import ContextRow
 
 
 def context_document(row: ContextRow) -> Document:
-    """A write of one of its memories is none of the context itself."""
+    """Dated `changed_at`, which a write of one of its memories does not move."""
     return Document(
         object_id=row.id,
         ref=f"context:{row.id}",

@@ -1,4 +1,4 @@
-"""Words to be compared letter by letter: those of a question, and those of a text."""
+"""Compares the words of a query with those of a text by edit distance."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,26 +11,26 @@ from ctxhub.core.search.stop_words import SURFACE
 
 
 def asked_words(text: str, tolerance: int) -> dict[str, int]:
-    """The different words of a question, and how many edits away each may be.
+    """The distinct words of a query, each with the most edits that are allowed.
 
-    At least one letter stays, and pairs of a script without blanks stay as they are. Words that say nothing
-    are dropped, unless there are no others.
+    At least one letter must match; character pairs of scripts without spaces allow no edits. Stop words are
+    dropped unless there are no others.
     """
-    found = {word: reach for piece in _pieces(text) for word, reach in _asked(piece, tolerance)}
-    telling = {word: reach for word, reach in found.items() if word not in SURFACE} or found
-    return dict(list(telling.items())[:MAX_TERMS])
+    found = {word: edits for piece in _pieces(text) for word, edits in _asked(piece, tolerance)}
+    content_words = {word: edits for word, edits in found.items() if word not in SURFACE} or found
+    return dict(list(content_words.items())[:MAX_TERMS])
 
 
 def own_words(text: str) -> list[str]:
-    """The different words of a text, by the alphabet."""
+    """The distinct words of a text, sorted."""
     return sorted({word for piece in _pieces(text) for word in _own(piece)})
 
 
 def nearest(asked: Mapping[str, int], own: Sequence[str]) -> dict[str, tuple[str, int]]:
-    """For each word that is near enough the nearest of a text's own, and how many edits away it is."""
+    """For each query word within its allowed edits: the nearest word of the text, and the distance."""
     found = {}
-    for word, reach in asked.items():
-        if best := process.extractOne(word, own, scorer=OSA.distance, score_cutoff=reach):
+    for word, max_edits in asked.items():
+        if best := process.extractOne(word, own, scorer=OSA.distance, score_cutoff=max_edits):
             found[word] = best[0], int(best[1])
     return found
 

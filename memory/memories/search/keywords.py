@@ -1,4 +1,4 @@
-"""The words that say what a text is about, as they are written in it."""
+"""Finds the keywords of a text, spelled as in the text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ctxhub.core.search.stop_words import STOP_WORDS, SURFACE
 from memory.memories.search.similarity import COMPARED_CHARACTERS, Rarity
 
 KEYWORDS = 10
-# A longer run of letters is no word: it is an id, or a hash.
+# A longer run of letters is an id or a hash, not a word.
 LONGEST, SHORTEST = 40, 3
 
 _FRENCH = """
@@ -29,20 +29,20 @@ nur oder ohne schon sehr sein seine seinem seinen seiner seit sich sie sind soll
 unser unsere unter viel vom von vor war waren warum was weil welche welcher wenn wer werden wie wieder will
 wir wird wirst wollen wurde wurden zum zur zwar zwischen
 """
-_SAYS_NOTHING = SURFACE | frozenset(_FRENCH.split()) | frozenset(_GERMAN.split())
+_STOP_WORDS = SURFACE | frozenset(_FRENCH.split()) | frozenset(_GERMAN.split())
 
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """`written`: as it first stands in the text; `stem`: the analyser's word; `worth`: how much it says."""
+    """`written`: its first spelling in the text; `stem`: the analyser's word; `weight`: its TF-IDF."""
 
     written: str
     stem: str
-    worth: float
+    weight: float
 
 
 def find_keywords(text: str, rarity: Rarity, at_most: int = KEYWORDS) -> list[Keyword]:
-    """The most telling words, best first: 0.5 + 0.5 * f / max f, times how rare the word is."""
+    """The words of the highest TF-IDF, best first: (0.5 + 0.5 * f / max f) times the rarity of the word."""
     counts: dict[str, int] = {}
     written: dict[str, str] = {}
     for run in runs(text[:COMPARED_CHARACTERS]):
@@ -55,24 +55,24 @@ def find_keywords(text: str, rarity: Rarity, at_most: int = KEYWORDS) -> list[Ke
         Keyword(written[stem], stem, (0.5 + 0.5 * count / most) * rarity.of(stem))
         for stem, count in counts.items()
     ]
-    # Equal ones in the order of the text.
-    return sorted(found, key=lambda one: -one.worth)[:at_most]
+    # The sort is stable: words of equal weight keep the order of the text.
+    return sorted(found, key=lambda one: -one.weight)[:at_most]
 
 
 def _words(run: str, piece: Piece) -> Sequence[tuple[str, str]]:
-    """Of a script without spaces a short run is a word; of a longer one, each pair."""
+    """Stem and spelling of each word. In scripts without spaces: a short run, else each pair."""
     if piece.is_dense:
         pairs = piece.words[:-1]
         if 1 < len(piece.words) <= DENSE_WORD:
             return [(pairs[0], piece.surface)]
         return [(pair, pair) for pair in pairs]
     is_word = SHORTEST <= len(piece.surface) <= LONGEST and not piece.surface.isdigit()
-    if not is_word or not piece.words or piece.words[0] in STOP_WORDS or piece.surface in _SAYS_NOTHING:
+    if not is_word or not piece.words or piece.words[0] in STOP_WORDS or piece.surface in _STOP_WORDS:
         return []
     return [(piece.words[0], _without_s(run, piece))]
 
 
 def _without_s(run: str, piece: Piece) -> str:
-    """As it is written, where that is the same word: `Redis's` is Redis."""
-    whole = run[: len(piece.surface)]
-    return whole if fold(whole) == piece.surface else piece.surface
+    """The spelling in the text without a possessive: `Redis's` gives Redis."""
+    written = run[: len(piece.surface)]
+    return written if fold(written) == piece.surface else piece.surface

@@ -1,4 +1,4 @@
-"""What memories are found by."""
+"""The search document of a memory."""
 
 from ctxhub.core.search.documents import Document, named_word
 from memory.memories.rows.memories import MemoryRow
@@ -20,10 +20,10 @@ def memory_document(row: MemoryRow) -> Document:
 
 
 def type_word(memory_type: int) -> str:
-    """The word of the scope by which a search narrows to memories of a type."""
+    """The index term that limits a search to memories of a type."""
     return f"Y{memory_type}"
 
 
 def stack_word(stack: str) -> str:
-    """The same for what memories are about."""
+    """The index term that limits a search to memories of a stack."""
     return named_word("B", stack.casefold())

@@ -1,4 +1,4 @@
-"""What two things may have to do with one another, by their words."""
+"""Derives the relation and its strength between two objects from the words they share."""
 
 from collections.abc import Set
 from dataclasses import dataclass
@@ -11,24 +11,24 @@ INCLUDES, REFERENCES = 0.7, 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """The words of a title and of what is below it."""
+class WordSets:
+    """The words of a title and of the content below it."""
 
     title: Set[str]
     content: Set[str]
 
     @classmethod
-    def of(cls, title: str, content: str) -> "Said":
+    def of(cls, title: str, content: str) -> "WordSets":
         return cls(long_words(title), long_words(content))
 
 
-def similarity(one: Said, other: Said) -> float:
-    """0..1: what the titles have in common counts TITLE, what the contents have, CONTENT."""
+def similarity(one: WordSets, other: WordSets) -> float:
+    """0..1: the Jaccard index of the titles, weighted TITLE, plus that of the contents, weighted CONTENT."""
     return TITLE * jaccard(one.title, other.title) + CONTENT * jaccard(one.content, other.content)
 
 
 def relation_of(score: float) -> Relation:
-    """What so much in common is called; that one depends on another, or blocks it, nobody can count."""
+    """The relation for a score. `depends_on` and `blocks` cannot be derived from words."""
     if score >= INCLUDES:
         return Relation.INCLUDES
     return Relation.REFERENCES if score >= REFERENCES else Relation.RELATED

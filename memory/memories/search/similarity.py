@@ -1,4 +1,4 @@
-"""How much two texts are alike, by their words. Source of the formulas: docs/decisions/0013-likeness.md."""
+"""Compares texts by their words. Source of the formulas: docs/decisions/0013-likeness.md."""
 
 import math
 from collections import Counter
@@ -10,73 +10,73 @@ from ctxhub.core.search.abbreviations import long_form
 from ctxhub.core.search.analyser import analyse, pieces, runs
 from ctxhub.core.search.stop_words import STOP_WORDS
 
-# Of a longer text its beginning is compared.
+# Only this many characters from the start of a text are compared.
 COMPARED_CHARACTERS = 10_000
 LEAST_WORD = 3
 
 
 @dataclass(frozen=True)
 class Rarity:
-    """How rare words are, told from some texts: `counts` of them, out of `total`, have a word."""
+    """Document frequencies in a sample: of `total` texts, `counts` gives how many have a word."""
 
     total: int
     counts: Mapping[str, int]
 
     @classmethod
     def of_texts(cls, texts: Sequence[str]) -> "Rarity":
-        """`texts` are words with a blank between them, as they lie in the index."""
+        """`texts` are words separated by a space, as the index stores them."""
         counts: Counter[str] = Counter()
         for text in texts:
             counts.update(set(map(long_form, text.split(" "))))
         return cls(len(texts), counts)
 
     def of(self, word: str) -> float:
-        """ln(1 + (N + 1) / (n + 1)): a word of all texts is worth little, but never nothing."""
-        return self._worths[self.counts.get(word, 0)]
+        """IDF, ln(1 + (N + 1) / (n + 1)): a word of all texts has a low weight, but never zero."""
+        return self._weights[self.counts.get(word, 0)]
 
     @cached_property
-    def _worths(self) -> Sequence[float]:
+    def _weights(self) -> Sequence[float]:
         return [math.log(1 + (self.total + 1) / (count + 1)) for count in range(self.total + 1)]
 
 
 @dataclass(frozen=True)
 class Vector:
-    """What each word of a text is worth: TF-IDF."""
+    """The TF-IDF weight of each word of a text."""
 
-    worths: Mapping[str, float]
+    weights: Mapping[str, float]
 
     @cached_property
     def length(self) -> float:
-        return math.sqrt(math.fsum(value * value for value in self.worths.values()))
+        return math.sqrt(math.fsum(value * value for value in self.weights.values()))
 
     def cosine(self, other: "Vector") -> float:
-        """1.0: the same words, as often; 0.0: none in common."""
-        few, many = sorted((self.worths, other.worths), key=len)
+        """1.0: the same words with the same frequencies; 0.0: none in common."""
+        few, many = sorted((self.weights, other.weights), key=len)
         common = math.fsum(value * many[word] for word, value in few.items() if word in many)
         return min(common / (self.length * other.length), 1.0) if common else 0.0
 
 
 def count_words(text: str) -> Counter[str]:
-    """The stems of a text, abbreviations written out; what says nothing only where there is nothing else."""
+    """Counts of the stems, abbreviations written out. Stop words count only if there are no other words."""
     counts = Counter(map(long_form, analyse(text[:COMPARED_CHARACTERS])))
-    telling = counts.keys() - STOP_WORDS
-    return Counter({word: counts[word] for word in telling}) if telling else counts
+    content_words = counts.keys() - STOP_WORDS
+    return Counter({word: counts[word] for word in content_words}) if content_words else counts
 
 
 def vector(counts: Mapping[str, int], rarity: Rarity) -> Vector:
-    """TF is 0.5 + 0.5 * f / max f, so that a word said ten times does not outshout the others."""
+    """TF-IDF with TF 0.5 + 0.5 * f / max f, so that a word used ten times does not dominate the others."""
     most = max(counts.values(), default=1)
     return Vector({word: (0.5 + 0.5 * f / most) * rarity.of(word) for word, f in counts.items()})
 
 
 def jaccard(one: Collection[str], other: Collection[str]) -> float:
-    """What both have, of what either has."""
+    """The size of the intersection divided by that of the union."""
     either = set(one) | set(other)
     return len(set(one) & set(other)) / len(either) if either else 0.0
 
 
 def long_words(text: str) -> set[str]:
-    """Words of more than two characters as they are written, and pairs of scripts without spaces."""
+    """Words of at least LEAST_WORD characters, unstemmed, and character pairs of scripts without spaces."""
     found: set[str] = set()
     for run in runs(text[:COMPARED_CHARACTERS]):
         for piece in pieces(run.group()):

@@ -1,4 +1,4 @@
-"""Which context a text belongs to."""
+"""Suggests the context that a text belongs to."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from memory.memories.selectors.similar import Likely, find_ids, find_likely
 from memory.memories.sql.texts import MemoryText
 
 MOST_CONTEXTS = 20
-# A context is asked about with so many of its memories: those that match best.
+# Memories of a context that count for its score: those that match best.
 BEST_MEMORIES = 3
 MENTIONED, FITTING = 0.2, 0.5
 OTHERS = 3
@@ -47,16 +47,16 @@ class Scored:
     score: float
 
     @property
-    def spoken(self) -> FoundContext:
+    def answer(self) -> FoundContext:
         return {"context": self.context.name, "score": round(self.score, 2)}
 
 
 def suggest_context(project_id: int, text: str) -> ContextSuggestion:
-    """The context that a text fits with FITTING or more, else a new one to make; what else is near.
+    """The context that fits a text with a score of at least FITTING, else a new one; and similar contexts.
 
-    A score is the share of the text's keywords that a context covers. One that stands in its name,
-    description, stack or tags is covered; another one, as far as its BEST_MEMORIES have it: by a third, where
-    one of three does.
+    A score is the share of the text's keywords that a context covers. A keyword in its name, description,
+    stack or tags is covered; any other by the share of its BEST_MEMORIES that have it: by a third if one of
+    three does.
     """
     text = clean_query(text, "text")
     likely = find_likely(project_id, text)
@@ -64,16 +64,16 @@ def suggest_context(project_id: int, text: str) -> ContextSuggestion:
     found = [one for one in score_contexts(project_id, keywords, likely) if one.score > MENTIONED]
     answer = ContextSuggestion(keywords=[keyword.written for keyword in keywords])
     if found and found[0].score >= FITTING:
-        answer["existing"] = found.pop(0).spoken
+        answer["existing"] = found.pop(0).answer
     elif keywords:
         answer["new"] = _new_context(project_id, keywords)
     if found:
-        answer["similar"] = [one.spoken for one in found[:OTHERS]]
+        answer["similar"] = [one.answer for one in found[:OTHERS]]
     return answer
 
 
 def find_fitting_context(project_id: int, text: str, likely: Likely) -> str | None:
-    """The name of the context that a text fits."""
+    """The name of the best context with a score of at least FITTING, or None."""
     found = score_contexts(project_id, find_keywords(text, likely.rarity), likely)
     return found[0].context.name if found and found[0].score >= FITTING else None
 
@@ -82,7 +82,7 @@ def score_contexts(project_id: int, keywords: Sequence[Keyword], likely: Likely)
     """The contexts that cover some of the keywords, best first."""
     if not keywords:
         return []
-    asked = Vector({keyword.stem: keyword.worth for keyword in keywords})
+    asked = Vector({keyword.stem: keyword.weight for keyword in keywords})
     memories = _stems_by_context(likely.texts, asked)
     named = find_ids(project_id, "context", asked, likely.rarity, MOST_CONTEXTS)
     ids = dict.fromkeys([*memories, *named])
@@ -99,16 +99,16 @@ def score_contexts(project_id: int, keywords: Sequence[Keyword], likely: Likely)
 
 
 def _coverage(asked: Vector, own: Set[str], memories: Sequence[set[str]]) -> float:
-    covered = own & asked.worths.keys()
+    covered = own & asked.weights.keys()
     added = sorted((len(stems - covered) for stems in memories), reverse=True)[:BEST_MEMORIES]
-    return (len(covered) + sum(added) / max(len(added), 1)) / len(asked.worths)
+    return (len(covered) + sum(added) / max(len(added), 1)) / len(asked.weights)
 
 
 def _stems_by_context(texts: Sequence[MemoryText], asked: Vector) -> Mapping[int, list[set[str]]]:
-    """Which of the keywords each of these memories has, by its context."""
+    """The keywords that each of these memories has, by context id."""
     found: dict[int, list[set[str]]] = {}
     for text in texts:
-        if stems := count_words(text.whole).keys() & asked.worths.keys():
+        if stems := count_words(text.full_text).keys() & asked.weights.keys():
             found.setdefault(text.context_id, []).append(set(stems))
     return found
 
@@ -127,7 +127,7 @@ def _new_context(project_id: int, keywords: Sequence[Keyword]) -> NewContext:
 
 
 def _free_name(project_id: int, written: Sequence[str]) -> str:
-    """The two words that say most; more of them, where a context has that name."""
+    """The two best keywords, or more of them if a context has that name already."""
     names = [" ".join(map(_capitalised, written[:n])) for n in range(min(2, len(written)), len(written) + 1)]
     taken = ids_of_names(project_id, [name.casefold() for name in names])
     return next((name for name in names if name.casefold() not in taken), f"{names[-1]} 2")

@@ -1,4 +1,4 @@
-"""Reading a context, by its name or id."""
+"""Reads a context by its name or id."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,12 +12,12 @@ from ctxhub.core.registry import name_of_ref
 from memory.memories.inputs.contexts import is_number, number_of
 from memory.memories.rows.contexts import CONTEXTS, ContextRow, find_named, ids_of_names, newest_names
 
-# So many names are looked through for what was meant.
+# Names compared for a `did_you_mean`.
 NAMES = 1_000
 
 
 def find_context(project_id: int, name_or_id: str | int) -> ContextRow | None:
-    """By its name, whatever its case, or its id: no name is all digits."""
+    """The context of a name, compared without case, or of an id (all digits); None if there is none."""
     name = clean_name(name_of_ref(str(name_or_id), "context"), "context")
     if is_number(name):
         row_id = read_id(number_of(name))
@@ -26,7 +26,7 @@ def find_context(project_id: int, name_or_id: str | int) -> ContextRow | None:
 
 
 def get_context(project_id: int, name_or_id: str | int) -> ContextRow:
-    """The same, or NotFound that names the nearest."""
+    """The same as `find_context`, but raises NotFound with the nearest names."""
     if found := find_context(project_id, name_or_id):
         return found
     name = str(name_or_id)
@@ -38,19 +38,19 @@ def get_context(project_id: int, name_or_id: str | int) -> ContextRow:
 
 
 def ids_of_contexts(project_id: int, names: Sequence[str]) -> Mapping[str, int]:
-    """The ids that names of refs mean: names or ids."""
+    """The ids of the contexts of refs, which hold names or ids. Unknown ones are left out."""
     numbers = {name: row_id for name in names if is_number(name) and (row_id := read_id(number_of(name)))}
-    words = [name for name in names if not is_number(name)]
-    named = ids_of_names(project_id, [name.casefold() for name in words]) if words else {}
-    there = CONTEXTS.read(project_id, list(numbers.values()))
+    texts = [name for name in names if not is_number(name)]
+    named = ids_of_names(project_id, [name.casefold() for name in texts]) if texts else {}
+    existing = CONTEXTS.read(project_id, list(numbers.values()))
     return {
-        **{name: row_id for name, row_id in numbers.items() if row_id in there},
-        **{name: named[name.casefold()] for name in words if name.casefold() in named},
+        **{name: row_id for name, row_id in numbers.items() if row_id in existing},
+        **{name: named[name.casefold()] for name in texts if name.casefold() in named},
     }
 
 
 def context_item(row: ContextRow) -> dict[str, Any]:
-    """A context as every face shows it."""
+    """A context as tools and REST show it."""
     return {
         "id": row.id,
         "name": row.name,
@@ -66,7 +66,7 @@ def context_item(row: ContextRow) -> dict[str, Any]:
 
 
 def open_contexts(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
-    """The items behind refs; `full` whole, else a digest."""
+    """The items of refs: complete if `full`, else a digest."""
     ids = ids_of_contexts(project_id, names)
     found = CONTEXTS.read(project_id, list(set(ids.values())))
     return {

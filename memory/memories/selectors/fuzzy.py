@@ -1,4 +1,4 @@
-"""Memories whose words are near those asked for, letter by letter."""
+"""Finds memories by words that may be misspelled, by edit distance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,15 +21,15 @@ from memory.memories.selectors.search import scope_of
 
 COLUMNS = ("id", "title", "excerpt", "distance", "score")
 MOST_TOLERANCE = 10
-# So many of the project's words are looked up for each that is asked for.
+# Most words of the project that are looked up for each word of the query.
 NEAR_WORDS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A memory by how far the words asked for are from its own. `words`: those of its own that are meant.
+    """A memory with its distance from the query. `words`: its words that matched.
 
-    `start`: where the first of its passages begins that were looked at.
+    `start`: the offset of the first of its passages that were compared.
     """
 
     row: MemoryRow
@@ -48,11 +48,11 @@ def find_fuzzy(
     limit: int = 20,
     tolerance: int = 2,
 ) -> Listing:
-    """Memories that hold at least half of the words, each up to `tolerance` edits away; the nearest first.
+    """Memories that have at least half of the words, each within `tolerance` edits; the nearest first.
 
-    An edit is a letter more, less or other, or two that changed places; 0 asks for the words as they are.
-    `distance` sums the edits of the words that are there. Score: of all letters asked for the share that
-    needs no edit, times the share of the words that are there.
+    An edit inserts, deletes or replaces a letter, or swaps two neighbours (OSA); 0 matches exact words only.
+    `distance` sums the edits of the words found. Score: the share of the query's letters that need no edit,
+    times the share of its words that are found.
     """
     tolerance = clean_from_to(tolerance, "tolerance", 0, MOST_TOLERANCE)
     asked = asked_words(clean_query(query, "query"), tolerance)
@@ -64,10 +64,10 @@ def find_fuzzy(
 
 
 def _candidates(project_id: int, asked: Mapping[str, int], scope: Scope, limit: int) -> list[Candidate]:
-    """What the index finds for the words, and for those of the project that are near them."""
-    movable = {word: reach for word, reach in asked.items() if reach}
-    near = find_words_within(project_id, movable, NEAR_WORDS) if movable else {}
-    terms = [_term(word, near.get(word, ())) for word in asked]
+    """The passages that the index finds for the words and for similar words of the project."""
+    editable = {word: edits for word, edits in asked.items() if edits}
+    similar = find_words_within(project_id, editable, NEAR_WORDS) if editable else {}
+    terms = [_term(word, similar.get(word, ())) for word in asked]
     counts = dict(zip(terms, frequencies([[f"P{project_id}"]], terms), strict=True))
     total = count_entries(project_id)
     weights = {term: worth(total, count) for term, count in counts.items() if count}
@@ -77,9 +77,9 @@ def _candidates(project_id: int, asked: Mapping[str, int], scope: Scope, limit: 
     return found
 
 
-def _term(word: str, near: Sequence[str]) -> Term:
-    stems = dict.fromkeys((stem(spelling),) for spelling in (word, *near))
-    return Term(tuple(stems), word, prefix=len(word) == 1 and not near)
+def _term(word: str, similar: Sequence[str]) -> Term:
+    stems = dict.fromkeys((stem(spelling),) for spelling in (word, *similar))
+    return Term(tuple(stems), word, prefix=len(word) == 1 and not similar)
 
 
 def _measured(project_id: int, asked: Mapping[str, int], candidates: Sequence[Candidate]) -> list[Near]:
@@ -92,12 +92,12 @@ def _measured(project_id: int, asked: Mapping[str, int], candidates: Sequence[Ca
 
 
 def _near(asked: Mapping[str, int], row: MemoryRow, starts: Sequence[int]) -> Near | None:
-    """How far the words are from title, tags and the passages that were found; None: too few are there."""
+    """The distance from title, tags and the passages found; None if fewer than half of the words match."""
     passages = [row.content[start : start + PASSAGE_CHARACTERS] for start in starts]
     found = nearest(asked, own_words("\n".join([row.title, *row.tags, *passages])))
     if 2 * len(found) < len(asked):
         return None
-    distance = sum(away for _, away in found.values())
+    distance = sum(edits for _, edits in found.values())
     score = (1 - distance / sum(map(len, asked))) * len(found) / len(asked)
     return Near(row, starts[0], distance, score, [word for word, _ in found.values()])
 

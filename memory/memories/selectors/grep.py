@@ -1,4 +1,4 @@
-"""Lines of files that match a regular expression: below the folders that are allowed, within a time limit."""
+"""Searches the lines of files for a regular expression, in the allowed folders and within a time limit."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,39 +12,39 @@ from ctxhub.core.kit.inputs import clean_from_to, clean_limit, clean_path, clean
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
 from ctxhub.core.text import globs
 from ctxhub.core.text.patterns import check_pattern, compiled
-from memory.memories.roots import Budget, Root, Wanted, read_texts, roots_of
+from memory.memories.roots import Budget, PathFilter, Root, read_texts, roots_of
 
 COLUMNS = ("file", "line", "text", "before", "after")
 MOST_CONTEXT = 5
 SHOWN_CHARACTERS = 300
-# Of a longer line no more than this is looked at: between two looks at the clock RE2 cannot be stopped.
+# Characters of a line that are searched: RE2 cannot be interrupted between two checks of the clock.
 LONGEST_LINE = 64 * 1024
 BLOCK_CHARACTERS = 32 * 1024
 PROGRAM_SIZE = 1_000
-# What means something else in a block of lines than in one: then each line is looked at.
+# Syntax with another meaning in a block of lines than in one line: each line is searched by itself.
 _NEEDS_LINES = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """`line` finds a hit in a line; `block`, where there is one, whether some of many lines has any."""
+    """`line` finds a match in a line; `block`, if set, tells whether any line of a block matches."""
 
     line: Any
     block: Any
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where to look in a root, and what stands before its files in answers."""
+class SearchPath:
+    """A path below a root to search, and the prefix of its files in answers."""
 
     root: Root
     prefix: str
-    below: str
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """`lines` are all of the file's, `index` says which of them, `at` where in it."""
+    """`lines`: all lines of the file; `index`: the matching one; `at`: the offset of the match in it."""
 
     file: str
     lines: Sequence[str]
@@ -62,18 +62,18 @@ def grep(
     context_lines: int = 0,
     limit: int = 50,
 ) -> Listing:
-    """The contract's rows, in the order of files and lines. `truncated`: not everything was looked at.
+    """Rows in the order of files and lines. `truncated`: not everything was searched.
 
-    `glob` without a slash is about a file's name, wherever it lies.
+    `glob` without a slash matches a file's name in any folder.
     """
     clean_query(pattern, "pattern")
     context_lines = clean_from_to(context_lines, "context_lines", 0, MOST_CONTEXT)
     limit = clean_limit(limit)
     check_pattern(pattern, "pattern", ignore_case=ignore_case, at_most=PROGRAM_SIZE)
-    wanted = _wanted(clean_path(glob, "glob") if glob else "")
-    places = _places(roots_of(project), clean_path(path, "path") if path else "")
-    found, budget = _ready(pattern, ignore_case), Budget()
-    hits = (hit for place in places for hit in _hits(place, wanted, found, budget))
+    accepts = _path_filter(clean_path(glob, "glob") if glob else "")
+    search_paths = _search_paths(roots_of(project), clean_path(path, "path") if path else "")
+    prepared, budget = _prepare(pattern, ignore_case), Budget()
+    hits = (hit for search_path in search_paths for hit in _hits(search_path, accepts, prepared, budget))
     rows: list[tuple[Any, ...]] = []
     files: set[str] = set()
     total = 0
@@ -88,13 +88,13 @@ def grep(
 # -- Where to look ---------------------------------------------------------------------------------
 
 
-def _places(roots: Sequence[Root], path: str) -> list[Place]:
-    """Of several roots the first part of a path names one."""
+def _search_paths(roots: Sequence[Root], path: str) -> list[SearchPath]:
+    """The paths to search. With several roots, the first part of `path` names the root."""
     path = "/".join(part for part in path.split("/") if part not in ("", "."))
     if len(roots) == 1:
-        return [Place(roots[0], "", path)]
+        return [SearchPath(roots[0], "", path)]
     name, _, below = path.partition("/")
-    found = [Place(root, f"{root.name}/", below) for root in roots if name in ("", root.name)]
+    found = [SearchPath(root, f"{root.name}/", below) for root in roots if name in ("", root.name)]
     if not found:
         raise NotFound(
             f"There is no folder {shown(name)} that may be searched.",
@@ -103,32 +103,32 @@ def _places(roots: Sequence[Root], path: str) -> list[Place]:
     return found
 
 
-def _wanted(glob: str) -> Wanted:
+def _path_filter(glob: str) -> PathFilter:
     start = globs.literal_start(glob) if "/" in glob else ""
 
-    def wanted(place: str, is_folder: bool) -> bool:
+    def accepts(path: str, is_folder: bool) -> bool:
         if not glob:
             return True
         if is_folder:
-            return place.startswith(start) or start.startswith(place)
-        return globs.matches(glob, place if "/" in glob else place.rpartition("/")[2])
+            return path.startswith(start) or start.startswith(path)
+        return globs.matches(glob, path if "/" in glob else path.rpartition("/")[2])
 
-    return wanted
-
-
-# -- What is found ---------------------------------------------------------------------------------
+    return accepts
 
 
-def _ready(pattern: str, ignore_case: bool) -> Pattern:
+# -- Matching --------------------------------------------------------------------------------------
+
+
+def _prepare(pattern: str, ignore_case: bool) -> Pattern:
     block = None
     if not _NEEDS_LINES.search(pattern):
         block = compiled(f"(?m){pattern}", ignore_case=ignore_case)
     return Pattern(compiled(pattern, ignore_case=ignore_case), block)
 
 
-def _hits(place: Place, wanted: Wanted, pattern: Pattern, budget: Budget) -> Iterator[Hit]:
-    for path, text in read_texts(place.root, place.below, wanted, budget):
-        file = f"{place.prefix}{path}"
+def _hits(search_path: SearchPath, accepts: PathFilter, pattern: Pattern, budget: Budget) -> Iterator[Hit]:
+    for path, text in read_texts(search_path.root, search_path.path, accepts, budget):
+        file = f"{search_path.prefix}{path}"
         yield from _hits_in(file, text.replace("\r\n", "\n").removesuffix("\n"), pattern, budget)
 
 
@@ -138,24 +138,24 @@ def _hits_in(file: str, text: str, pattern: Pattern, budget: Budget) -> Iterator
     for block in _blocks(text):
         if not budget.has_time():
             return
-        behind = first + block.count("\n") + 1
-        if _may_have(block, pattern):
+        end = first + block.count("\n") + 1
+        if _may_match(block, pattern):
             lines = lines or text.split("\n")
-            for index in range(first, behind):
+            for index in range(first, end):
                 budget.is_partial = budget.is_partial or len(lines[index]) > LONGEST_LINE
                 if match := pattern.line.search(lines[index][:LONGEST_LINE]):
                     yield Hit(file, lines, index, match.start())
-        first = behind
+        first = end
 
 
-def _may_have(block: str, pattern: Pattern) -> bool:
+def _may_match(block: str, pattern: Pattern) -> bool:
     if pattern.block is None or len(block) > BLOCK_CHARACTERS + LONGEST_LINE:
         return True
     return pattern.block.search(block) is not None
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Some lines at a time."""
+    """Yield the text in blocks of whole lines, each of at least BLOCK_CHARACTERS except the last."""
     start = 0
     while text and start <= len(text):
         end = text.find("\n", start + BLOCK_CHARACTERS)
@@ -172,7 +172,7 @@ def _shown(hit: Hit, context_lines: int) -> tuple[Any, ...]:
 
 
 def _cut(line: str, at: int = 0) -> str:
-    """At most 300 characters of it, around the hit."""
+    """At most 300 characters of the line, around the match."""
     start = max(0, min(at - SHOWN_CHARACTERS // 3, len(line) - SHOWN_CHARACTERS))
     end = start + SHOWN_CHARACTERS
     return f"{'…' * (start > 0)}{line[start:end]}{'…' * (end < len(line))}"

@@ -1,4 +1,4 @@
-"""Reading a memory."""
+"""Reads a memory."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow
 
 
 def get_memory(project_id: int, memory_id: int) -> MemoryRow:
-    """The memory of this id, or NotFound: no number that a database cannot hold has one."""
+    """The memory of this id. Raises NotFound, also for a number too large for the database."""
     found = MEMORIES.read(project_id, [memory_id]) if 0 < memory_id < 2**63 else {}
     if memory_id not in found:
         raise NotFound(
@@ -22,7 +22,7 @@ def get_memory(project_id: int, memory_id: int) -> MemoryRow:
 
 
 def memory_item(row: MemoryRow) -> dict[str, Any]:
-    """A memory as every face shows it, whole."""
+    """A complete memory as tools and REST show it."""
     return {
         "id": row.id,
         "title": row.title,
@@ -31,7 +31,7 @@ def memory_item(row: MemoryRow) -> dict[str, Any]:
         "type": row.type_label,
         "context": row.context,
         "stack": row.stack,
-        "difficulty": row.spoken_difficulty,
+        "difficulty": row.difficulty_label,
         "tags": list(row.tags),
         "paths": list(row.paths),
         "metadata": dict(row.metadata),
@@ -43,7 +43,7 @@ def memory_item(row: MemoryRow) -> dict[str, Any]:
 
 
 def open_memories(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
-    """The items behind refs; `full` whole, else a digest."""
+    """The items of refs: complete if `full`, else a digest."""
     ids = {row_id: name for name in names if (row_id := read_id(name))}
     if full:
         return {ids[n]: memory_item(row) for n, row in MEMORIES.read(project_id, list(ids)).items()}

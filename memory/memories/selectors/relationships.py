@@ -1,4 +1,4 @@
-"""What a thing has to do with others: what is around it, and what may belong there."""
+"""Reads the relationships of an object: its neighbourhood, and memories that may be related to it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,27 +10,27 @@ from ctxhub.core.kit.listing import Listing
 from memory.memories.models.relationship import Relation
 from memory.memories.rows.memories import LISTED, MEMORIES
 from memory.memories.rows.relationships import Edge, read_edges, read_edges_of, read_related
-from memory.memories.search.relations import Said, relation_of, similarity, strength_of
+from memory.memories.search.relations import WordSets, relation_of, similarity, strength_of
 from memory.memories.search.similarity import COMPARED_CHARACTERS
 from memory.memories.selectors.similar import CANDIDATES, find_likely
 from memory.memories.sql.texts import KIND, read_texts
 
 Name = int | str
-"""A memory by its id, everything else by its ref."""
+"""The id of a memory, the ref of any other object."""
 
 NODE_COLUMNS = ("id", "title", "type")
 EDGE_COLUMNS = ("source", "target", "relation", "strength")
 SUGGESTED_COLUMNS = ("target", "title", "relation", "strength", "score")
 
 MAX_DEPTH = 5
-# What an answer shows of what is around a thing.
+# Most nodes and edges of an answer.
 NODES = 200
 EDGES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A thing as a walk names it. `type`: what kind of memory, or of thing, it is."""
+    """An object of a neighbourhood. `type`: the type of a memory, the kind of any other object."""
 
     name: Name
     title: str
@@ -38,10 +38,10 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
-    """Things by their place, the nearest first, and every relationship between them once.
+class Neighbourhood:
+    """Objects by kind and id, the nearest first, and every relationship between them once.
 
-    `is_cut`: there are more of them than NODES, or EDGES.
+    `is_cut`: there are more than NODES objects or EDGES relationships.
     """
 
     nodes: Mapping[ObjectKey, Node]
@@ -51,7 +51,7 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A memory that a thing may have to do with; `score` 0..1."""
+    """A memory that may be related to an object; `score` 0..1."""
 
     target: int
     title: str
@@ -66,31 +66,31 @@ class Suggestion:
         return strength_of(self.score)
 
 
-def get_ends(project_id: int, *said: int | str) -> list[RefObject]:
-    """The things of refs or of memories' ids, or NotFound."""
-    return get_objects(project_id, [ref_of(each) for each in said])
+def get_ends(project_id: int, *refs: int | str) -> list[RefObject]:
+    """The objects of refs or memory ids. Raises NotFound for an unknown one."""
+    return get_objects(project_id, [ref_of(ref) for ref in refs])
 
 
-def ref_of(said: int | str) -> str:
-    """A number, however it is written, is a memory's id."""
-    text = str(said).strip()
+def ref_of(value: int | str) -> str:
+    """The ref of a memory id (a number or digits); other text is a ref already."""
+    text = str(value).strip()
     return f"{KIND}:{text}" if text.isdecimal() else text
 
 
-def name_of(thing: RefObject) -> Name:
-    return thing.id if thing.kind == KIND else thing.ref
+def name_of(obj: RefObject) -> Name:
+    return obj.id if obj.kind == KIND else obj.ref
 
 
-def find_relationships_of(project_id: int, places: Sequence[ObjectKey], at_most: int) -> list[Edge]:
-    """Those that begin or end at these things, the strongest first."""
-    return read_edges_of(project_id, places, at_most)
+def find_relationships_of(project_id: int, keys: Sequence[ObjectKey], at_most: int) -> list[Edge]:
+    """The relationships that begin or end at these objects, the strongest first."""
+    return read_edges_of(project_id, keys, at_most)
 
 
-# -- What is around a thing ------------------------------------------------------------------------
+# -- Neighbourhood ---------------------------------------------------------------------------------
 
 
-def walk(project_id: int, start: ObjectKey, depth: int) -> Walk:
-    """What is at most `depth` relationships away, in either direction: one reading for each step."""
+def find_neighbourhood(project_id: int, start: ObjectKey, depth: int) -> Neighbourhood:
+    """The objects at most `depth` relationships away, in either direction, by one query for each step."""
     seen = {start: None}
     edges: dict[int, Edge] = {}
     frontier, is_cut = [start], False
@@ -99,48 +99,48 @@ def walk(project_id: int, start: ObjectKey, depth: int) -> Walk:
         is_cut |= len(found) > EDGES
         frontier = []
         for edge in found[:EDGES]:
-            for place in (edge.source, edge.target):
-                if place not in seen and len(seen) < NODES:
-                    seen[place] = None
-                    frontier.append(place)
+            for key in (edge.source, edge.target):
+                if key not in seen and len(seen) < NODES:
+                    seen[key] = None
+                    frontier.append(key)
             if edge.source in seen and edge.target in seen and len(edges) < EDGES:
                 edges[edge.id] = edge
             else:
                 is_cut |= edge.id not in edges
     nodes = read_nodes(project_id, seen)
     kept = [edge for edge in edges.values() if edge.source in nodes and edge.target in nodes]
-    return Walk(nodes, kept, is_cut)
+    return Neighbourhood(nodes, kept, is_cut)
 
 
-def read_nodes(project_id: int, places: Iterable[ObjectKey]) -> dict[ObjectKey, Node]:
-    """In the order of their places; of memories without their content."""
-    places = list(places)
-    ids = [row_id for kind, row_id in places if kind == KIND]
+def read_nodes(project_id: int, keys: Iterable[ObjectKey]) -> dict[ObjectKey, Node]:
+    """The nodes of existing objects, in the order of `keys`; memories are read without their content."""
+    keys = list(keys)
+    ids = [row_id for kind, row_id in keys if kind == KIND]
     memories = MEMORIES.read(project_id, ids, LISTED)
     nodes = {(KIND, row.id): Node(row.id, row.title, row.type_label) for row in memories.values()}
-    for place, thing in find_objects(project_id, (p for p in places if p[0] != KIND)).items():
-        nodes[place] = Node(thing.ref, thing.title, thing.kind)
-    return {place: nodes[place] for place in places if place in nodes}
+    for key, obj in find_objects(project_id, (key for key in keys if key[0] != KIND)).items():
+        nodes[key] = Node(obj.ref, obj.title, obj.kind)
+    return {key: nodes[key] for key in keys if key in nodes}
 
 
-def node_listing(walk: Walk) -> Listing:
-    rows = [[node.name, node.title, node.type] for node in walk.nodes.values()]
-    return Listing(NODE_COLUMNS, rows, extra={"more": True} if walk.is_cut else {})
+def node_listing(found: Neighbourhood) -> Listing:
+    rows = [[node.name, node.title, node.type] for node in found.nodes.values()]
+    return Listing(NODE_COLUMNS, rows, extra={"more": True} if found.is_cut else {})
 
 
-def edge_listing(walk: Walk) -> Listing:
+def edge_listing(found: Neighbourhood) -> Listing:
     rows = [
-        [walk.nodes[e.source].name, walk.nodes[e.target].name, e.relation_label, e.strength]
-        for e in walk.edges
+        [found.nodes[e.source].name, found.nodes[e.target].name, e.relation_label, e.strength]
+        for e in found.edges
     ]
     return Listing(EDGE_COLUMNS, rows)
 
 
 def open_relationships(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
-    """The items behind refs (`relationship:7`), as events name them; there is no shorter form."""
+    """The items of refs as events name them (`relationship:7`); `full` makes no difference."""
     ids = {row_id: name for name in names if (row_id := read_id(name))}
     edges = read_edges(project_id, list(ids)) if ids else []
-    nodes = read_nodes(project_id, {place for edge in edges for place in (edge.source, edge.target)})
+    nodes = read_nodes(project_id, {key for edge in edges for key in (edge.source, edge.target)})
     return {
         ids[edge.id]: {
             "source": nodes[edge.source].name,
@@ -153,23 +153,23 @@ def open_relationships(project_id: int, names: Sequence[str], full: bool) -> dic
     }
 
 
-# -- What may belong there -------------------------------------------------------------------------
+# -- Suggestions -----------------------------------------------------------------------------------
 
 
 def suggest_relationships(
-    project_id: int, thing: RefObject, *, threshold: float = 0.3, limit: int = 10
+    project_id: int, obj: RefObject, *, threshold: float = 0.3, limit: int = 10
 ) -> list[Suggestion]:
-    """Memories that have much in common with a thing and nothing to do with it yet, best first."""
-    title, content = _texts(project_id, thing)
+    """Memories that are like an object and not related to it yet, best first."""
+    title, content = _texts(project_id, obj)
     likely = find_likely(project_id, f"{title}\n{content}", max(CANDIDATES, 2 * limit) + 1)
-    texts = [text for text in likely.texts if (KIND, text.id) != thing.place]
-    related = read_related(project_id, thing.place, KIND, [text.id for text in texts])
-    own = Said.of(title, content)
+    texts = [text for text in likely.texts if (KIND, text.id) != obj.place]
+    related = read_related(project_id, obj.place, KIND, [text.id for text in texts])
+    own = WordSets.of(title, content)
     found = [
         Suggestion(text.id, text.title, score)
         for text in texts
         if text.id not in related
-        and (score := round(similarity(own, Said.of(text.title, text.content)), 4))
+        and (score := round(similarity(own, WordSets.of(text.title, text.content)), 4))
         and score >= threshold
     ]
     return sorted(found, key=lambda one: (-one.score, -one.target))[:limit]
@@ -180,9 +180,10 @@ def suggestion_listing(found: Sequence[Suggestion]) -> Listing:
     return Listing(SUGGESTED_COLUMNS, rows)
 
 
-def _texts(project_id: int, thing: RefObject) -> tuple[str, str]:
-    if thing.kind == KIND:
-        # The body of its document has more than its content.
-        for text in read_texts(project_id, [thing.id], COMPARED_CHARACTERS):
+def _texts(project_id: int, obj: RefObject) -> tuple[str, str]:
+    """Title and content."""
+    if obj.kind == KIND:
+        # The body of a memory's document has more than its content.
+        for text in read_texts(project_id, [obj.id], COMPARED_CHARACTERS):
             return text.title, text.content
-    return thing.document.title, thing.document.body
+    return obj.document.title, obj.document.body

@@ -1,4 +1,4 @@
-"""Search over memories: what answers, for few tokens."""
+"""Searches memories, with short excerpts that cost few tokens."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from memory.memories.selectors.contexts import get_context
 
 DETAILS = ("compact", "standard", "detailed")
 COLUMNS = ("id", "title", "excerpt", "type", "context", "stack", "score", "tokens")
-# How excerpts are made: of the passages that hold the most of what is asked for.
+# Excerpts are made of the passages that match the query best.
 EXCERPTS = "best_passages"
 
 
@@ -30,7 +30,7 @@ def search_memories(
     tags: Sequence[str] | None = None,
     limit: int = 10,
 ) -> Listing:
-    """The memories that answer best, each with an excerpt; title and excerpt keep to the detail's budget."""
+    """The memories that match best; title and excerpt keep within the token budget of `detail`."""
     detail = clean_one_of(detail, DETAILS, "detail")
     found = search(
         project_id,
@@ -51,7 +51,7 @@ def scope_of(
     type: str | int | None = None,
     stack: str | None = None,
 ) -> Scope:
-    """What narrows a search over memories, as words of the index."""
+    """The filters of a search over memories, as index terms."""
     scope = []
     if context not in (None, ""):
         scope.append([f"C{get_context(project_id, context).id}"])
@@ -77,11 +77,11 @@ def _rows(project_id: int, found: Found) -> list[list[Any]]:
 
 def _extra(found: Found) -> dict[str, Any]:
     tokens = sum(hit.tokens for hit in found.hits)
-    meant = found.search.did_you_mean if found.search else None
+    did_you_mean = found.search.did_you_mean if found.search else None
     return {
         **found.total,
         "total_tokens": tokens,
         "avg_tokens": round(tokens / len(found.hits)) if found.hits else 0,
         "meta": {"search_method": found.method, "excerpt_strategy": EXCERPTS},
-        **({"did_you_mean": meant} if meant else {}),
+        **({"did_you_mean": did_you_mean} if did_you_mean else {}),
     }

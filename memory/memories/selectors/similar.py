@@ -1,4 +1,4 @@
-"""Which memories are like a text."""
+"""Finds the memories that are similar to a text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from memory.memories.sql.candidates import read_best_ids
 from memory.memories.sql.texts import KIND, MemoryText, read_spread, read_texts
 
 COLUMNS = ("id", "title", "score")
-# Looked at, of those that the index finds; of a longer list twice as many as it has.
+# Candidates that are compared; for a longer list twice its length.
 CANDIDATES = 24
-# How rare words are is told from so many memories: all of them, where there are no more.
+# Sample of memories that the rarity of words is computed from: all, if there are no more.
 SPREAD = 200
-# Candidates are looked up by so many words, which stand in so many memories together.
+# Candidates are looked up by LEAST_WORDS to MAX_WORDS words, expected in about LOOKED_THROUGH memories.
 MAX_WORDS = 12
 LEAST_WORDS = 3
 LOOKED_THROUGH = 2_000
@@ -26,7 +26,7 @@ LOOKED_THROUGH = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """A memory that is like a text; `score` 0..1."""
+    """A memory that is similar to a text; `score` 0..1."""
 
     id: int
     title: str
@@ -35,7 +35,7 @@ class Similar:
 
 @dataclass(frozen=True, slots=True)
 class Likely:
-    """What may be like a text: memories that have the words that say most about it."""
+    """Candidates for a text: memories that have the words of its highest TF-IDF weights."""
 
     rarity: Rarity
     asked: Vector
@@ -45,10 +45,10 @@ class Likely:
 def find_similar(
     project_id: int, text: str, *, threshold: float = 0.3, limit: int = 10, except_id: int | None = None
 ) -> list[Similar]:
-    """The memories most like a text, best first: the cosine of the TF-IDF of title and content.
+    """The memories most similar to a text, best first: the cosine of the TF-IDF of title and content.
 
-    1.0: the same words as often; what has no telling word in common is not there. Never a scan: the index
-    gives some memories with the words that say most about the text.
+    1.0: the same words with the same frequencies; memories without a significant word in common are left out.
+    Never scans the table: the index gives candidates by the words of the highest weight.
     """
     likely = find_likely(project_id, text, max(CANDIDATES, 2 * limit) + 1)
     found = [one for one in compare(likely) if one.id != except_id and one.score >= threshold]
@@ -56,7 +56,7 @@ def find_similar(
 
 
 def find_likely(project_id: int, text: str, at_most: int = CANDIDATES + 1) -> Likely:
-    """At most so many memories; one of them may be the text itself."""
+    """At most `at_most` candidates; one of them may be the text itself."""
     rarity = Rarity.of_texts(read_spread(project_id, SPREAD))
     asked = vector(count_words(text), rarity)
     ids = find_ids(project_id, KIND, asked, rarity, at_most) if rarity.total else []
@@ -64,11 +64,11 @@ def find_likely(project_id: int, text: str, at_most: int = CANDIDATES + 1) -> Li
 
 
 def compare(likely: Likely) -> list[Similar]:
-    """Those that have something in common with the text, best first."""
+    """The candidates that have words in common with the text, best first."""
     found = [
         Similar(text.id, text.title, score)
         for text in likely.texts
-        if (score := likely.asked.cosine(vector(count_words(text.whole), likely.rarity)))
+        if (score := likely.asked.cosine(vector(count_words(text.full_text), likely.rarity)))
     ]
     return sorted(found, key=lambda one: (-round(one.score, 6), -one.id))
 
@@ -81,9 +81,9 @@ def list_similar(
     threshold: float = 0.3,
     limit: int = 10,
 ) -> Listing:
-    """The contract's answer: rows id, title, score, of what is like a memory or a text, best first.
+    """Rows id, title and score of the memories similar to a memory or a text, best first.
 
-    Raises InvalidInput unless one of the two is given, NotFound for an unknown memory.
+    Raises InvalidInput unless exactly one of the two is given, NotFound for an unknown memory.
     """
     threshold, limit = clean_threshold(threshold), clean_limit(limit)
     if (memory_id is None) == (text is None):
@@ -104,16 +104,16 @@ def clean_threshold(value: float) -> float:
 
 
 def find_ids(project_id: int, kind: str, asked: Vector, rarity: Rarity, at_most: int) -> list[int]:
-    """The things of a kind that have most of a text's words, by what these are worth.
+    """The ids of the objects of a kind with the highest total weight of the text's words.
 
-    Frequent words are left out once those before them stand in LOOKED_THROUGH of them.
+    Frequent words are left out once the words before them are expected in LOOKED_THROUGH objects.
     """
-    of = Stats(project_id).of(kind) if rarity.total >= SPREAD else rarity.total
-    worths: dict[str, float] = {}
+    total = Stats(project_id).of(kind) if rarity.total >= SPREAD else rarity.total
+    weights: dict[str, float] = {}
     expected = 0.0
-    for word in sorted(asked.worths, key=lambda word: (-asked.worths[word], word))[:MAX_WORDS]:
-        expected += of * rarity.counts.get(word, 0) / max(rarity.total, 1)
-        if len(worths) >= LEAST_WORDS and expected > LOOKED_THROUGH:
+    for word in sorted(asked.weights, key=lambda word: (-asked.weights[word], word))[:MAX_WORDS]:
+        expected += total * rarity.counts.get(word, 0) / max(rarity.total, 1)
+        if len(weights) >= LEAST_WORDS and expected > LOOKED_THROUGH:
             break
-        worths[word] = asked.worths[word] * rarity.of(word)
-    return read_best_ids([[f"P{project_id}"], [kind_word(kind)]], worths, at_most)
+        weights[word] = asked.weights[word] * rarity.of(word)
+    return read_best_ids([[f"P{project_id}"], [kind_word(kind)]], weights, at_most)

@@ -1,4 +1,4 @@
-"""Keeps what is worth keeping of what was said: as a memory, where it is telling and new."""
+"""Saves a text as a memory if it is worth keeping and new."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -36,10 +36,10 @@ from memory.memories.services.memories import store_memory
 from memory.memories.sql.texts import KIND, read_texts_since
 
 GENERAL = "general"
-# Passages that are looked at for the text's own words, and how many of these find them.
+# Passages compared with a text. COUNTED of its words are counted, the RAREST of these find the passages.
 PASSAGES = 40
 RAREST, COUNTED = 12, 24
-# Of the memories that others add while a text is looked at; clocks differ by less than this.
+# Most memories compared that others added during a capture; CLOCKS_DIFFER bounds the clocks' difference.
 ADDED_MEANWHILE = 50
 CLOCKS_DIFFER = timedelta(seconds=10)
 
@@ -73,20 +73,20 @@ def capture(
     title: str | None = None,
     dry_run: bool = False,
 ) -> CaptureAnswer:
-    """Keep a text above SAVED_ABOVE, unless a memory says the same, or somebody else said it before.
+    """Save a text that scores above SAVED_ABOVE, unless a memory or another agent's text holds it already.
 
-    Without a context it goes where it fits, else to GENERAL. `dry_run` only tells what would happen.
+    Without a context it goes to the one that fits, else to GENERAL. `dry_run` writes nothing.
     """
     if not content.strip():
         raise InvalidInput("content must not be blank.")
     pattern = find_pattern(content)
-    wanted = type_of(content) if type in (None, "") else clean_choice(type, MemoryType, "type")
+    memory_type = type_of(content) if type in (None, "") else clean_choice(type, MemoryType, "type")
     fields = clean_memory(
         caller,
         title=title or find_title(content, pattern),
         content=content,
         context=context or GENERAL,
-        type=wanted,
+        type=memory_type,
     )
     if is_number(str(fields.context)):
         get_context(caller.project_id, str(fields.context))
@@ -97,9 +97,9 @@ def capture(
     if "reason" in answer:
         return answer
     if not context and (fitting := find_fitting_context(caller.project_id, content, likely)):
-        fields = clean_memory(caller, title=fields.title, content=content, context=fitting, type=wanted)
+        fields = clean_memory(caller, title=fields.title, content=content, context=fitting, type=memory_type)
     if dry_run:
-        answer["context"], answer["type"] = str(fields.context), str(wanted.label)
+        answer["context"], answer["type"] = str(fields.context), str(memory_type.label)
         answer["title"] = str(fields.title)
         return answer
     return _save(caller, fields, answer, since=began_at)
@@ -109,20 +109,20 @@ def capture(
 
 
 def _judge(caller: Caller, content: str, pattern: Pattern, likely: Likely) -> tuple[Parts, str | None]:
-    """The parts of the confidence, and the ref of what says the same."""
-    likest = compare(likely)[:1]
-    parts = parts_of(content, pattern, likest[0].score if likest else 0.0, likely.rarity)
-    if likest and likest[0].score >= DUPLICATE:
-        return parts, f"{KIND}:{likest[0].id}"
-    return parts, _find_said_before(caller, content, likely.rarity)
+    """The parts of the confidence, and the ref of a duplicate or None."""
+    most_similar = compare(likely)[:1]
+    parts = parts_of(content, pattern, most_similar[0].score if most_similar else 0.0, likely.rarity)
+    if most_similar and most_similar[0].score >= DUPLICATE:
+        return parts, f"{KIND}:{most_similar[0].id}"
+    return parts, _find_copy(caller, content, likely.rarity)
 
 
-def _find_said_before(caller: Caller, content: str, rarity: Rarity) -> str | None:
-    """What holds DUPLICATE of the text's words in their order: a memory, or what another agent wrote."""
+def _find_copy(caller: Caller, content: str, rarity: Rarity) -> str | None:
+    """The ref of a memory, or another agent's object, that has DUPLICATE of the text's words in order."""
     words = words_in_order(content)
     holding = [
-        place
-        for place, passages in _passages_like(caller.project_id, content, rarity).items()
+        key
+        for key, passages in _passages_like(caller.project_id, content, rarity).items()
         if containment(words, passages) >= DUPLICATE
     ]
     own = find_vocabulary(caller.project_id, agent=caller.agent).agent_id if holding else None
@@ -133,9 +133,9 @@ def _find_said_before(caller: Caller, content: str, rarity: Rarity) -> str | Non
 
 
 def _passages_like(project_id: int, content: str, rarity: Rarity) -> Mapping[ObjectKey, Sequence[str]]:
-    """The words of the passages that have the text's rarest words, by the things they are of.
+    """The words of the passages that have the text's rarest words, by the key of their object.
 
-    Only those are counted that are rare among memories: to count a common word takes long.
+    Only the words that are rare among memories are counted: counting a common word is slow.
     """
     scope = [[f"P{project_id}"]]
     terms = parse_similarity(content[:COMPARED_CHARACTERS]).wanted
@@ -153,7 +153,7 @@ def _passages_like(project_id: int, content: str, rarity: Rarity) -> Mapping[Obj
 
 
 def _commonness(term: Term, rarity: Rarity) -> int:
-    """In how many of the memories of which words are counted its rarest word is."""
+    """The number of sampled memories that have the rarest word of the term."""
     return min(rarity.counts.get(word, 0) for spelling in term.spellings for word in spelling)
 
 
@@ -178,14 +178,14 @@ def _answer(caller: Caller, content: str, parts: Parts, duplicate: str | None) -
 
 
 def _name_duplicate(caller: Caller, answer: CaptureAnswer, ref: str) -> None:
-    """A token that may only write learns nothing of what others wrote."""
+    """Say that the text exists. Only a token with the read scope learns where."""
     if caller.may(READ):
         answer["duplicate_of"] = ref
     answer["reason"] = "The hub holds this already."
 
 
 class _AddedMeanwhile(Exception):
-    """`ref`: the memory that says the same."""
+    """`ref`: the memory that contains the same text."""
 
     def __init__(self, ref: str) -> None:
         self.ref = ref
@@ -194,8 +194,8 @@ class _AddedMeanwhile(Exception):
 def _save(caller: Caller, fields: MemoryFields, answer: CaptureAnswer, *, since: datetime) -> CaptureAnswer:
     try:
         stored = store_memory(caller, fields, check=lambda: _refuse_added_meanwhile(caller, fields, since))
-    except _AddedMeanwhile as same:
-        _name_duplicate(caller, answer, same.ref)
+    except _AddedMeanwhile as duplicate:
+        _name_duplicate(caller, answer, duplicate.ref)
         return answer
     answer["saved"], answer["id"] = True, stored["id"]
     if stored.get("context_created"):
@@ -204,7 +204,7 @@ def _save(caller: Caller, fields: MemoryFields, answer: CaptureAnswer, *, since:
 
 
 def _refuse_added_meanwhile(caller: Caller, fields: MemoryFields, since: datetime) -> None:
-    """Somebody may have added the same while this text was looked at."""
+    """Raise _AddedMeanwhile if another agent added the same text since `since`."""
     words = words_in_order(str(fields.content))
     newest = read_texts_since(caller.project_id, since - CLOCKS_DIFFER, ADDED_MEANWHILE, COMPARED_CHARACTERS)
     for text in newest:

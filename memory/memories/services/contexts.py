@@ -1,4 +1,4 @@
-"""Contexts are created, changed and deleted here, and nowhere else."""
+"""Creates, changes and deletes contexts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -49,19 +49,19 @@ def create_context(
     stack: str | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> ContextAnswer:
-    """A new container of memories. Raises Conflict where its name is taken, whatever its case."""
+    """Create a context. Raises Conflict if the name, compared without case, is taken."""
     fields = clean_context(
         caller, name=name, description=description, tags=tags, stack=stack, metadata=metadata
     )
     with write_transaction(caller.project_id):
         at = clock.now()
         _refuse_taken(caller, fields)
-        words = _find_words(caller, fields)
-        register_words(words, caller=caller, tags=if_set(fields.tags, ()), at=at)
-        new = insert_context(caller, fields, words, at)
+        vocabulary = _find_vocabulary(caller, fields)
+        register_words(vocabulary, caller=caller, tags=if_set(fields.tags, ()), at=at)
+        new = insert_context(caller, fields, vocabulary, at)
         HISTORY.record(
             project_id=caller.project_id,
-            agent_id=words.agent_id,
+            agent_id=vocabulary.agent_id,
             changes=[HISTORY.change(None, new)],
             at=at,
         )
@@ -75,23 +75,23 @@ def update_context(
     name: str | Unset = UNSET,
     **rest: Unpack[ContextArguments],
 ) -> ContextAnswer:
-    """Change a context; what is left out stays as it is. Raises Conflict for a name that is taken."""
+    """Change the given fields of a context. Raises Conflict if the new name is taken."""
     fields = clean_context(caller, name=name, **rest)
     with write_transaction(caller.project_id):
         at = clock.now()
         old = get_context(caller.project_id, context)
-        words = _find_words(caller, fields)
-        change = HISTORY.change(old, _changed(old, fields, words, at))
+        vocabulary = _find_vocabulary(caller, fields)
+        change = HISTORY.change(old, _changed(old, fields, vocabulary, at))
         if not change.changed:
             return ContextAnswer(id=old.id, name=old.name, result="unchanged")
         if "name" in change.changed:
-            _refuse_taken(caller, fields, but=old)
-        _write(caller, old, change, words, at)
+            _refuse_taken(caller, fields, except_for=old)
+        _write(caller, old, change, vocabulary, at)
     return ContextAnswer(id=old.id, name=change.row.name, result="updated")
 
 
 def delete_context(*, caller: Caller, context: str | int) -> ContextDeleted:
-    """Remove a context with all its memories; that there was one, and how many, stays in the log."""
+    """Delete a context with all its memories; the log keeps an event with their number."""
     with write_transaction(caller.project_id):
         at = clock.now()
         row = get_context(caller.project_id, context)
@@ -103,32 +103,32 @@ def delete_context(*, caller: Caller, context: str | int) -> ContextDeleted:
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
-def insert_context(caller: Caller, fields: ContextFields, words: Vocabulary, at: datetime) -> ContextRow:
-    """Write a new context, whose agent and tags are registered; the caller records it."""
+def insert_context(caller: Caller, fields: ContextFields, vocabulary: Vocabulary, at: datetime) -> ContextRow:
+    """Insert a context whose agent and tags are registered. The calling function records the event."""
     row = ContextRow(
         name=if_set(fields.name, ""),
         description=if_set(fields.description, ""),
         stack=if_set(fields.stack, ""),
-        tags=[words.spelled("tag", tag) for tag in if_set(fields.tags, ())],
+        tags=[vocabulary.spelled("tag", tag) for tag in if_set(fields.tags, ())],
         metadata=changed_metadata({}, fields.metadata),
         agent=caller.agent,
-        agent_id=words.agent_id,
+        agent_id=vocabulary.agent_id,
         created_at=at,
         updated_at=at,
         changed_at=at,
     )
-    [stored] = CONTEXTS.insert(caller.project_id, [row], words)
+    [stored] = CONTEXTS.insert(caller.project_id, [row], vocabulary)
     return stored
 
 
-def _changed(old: ContextRow, fields: ContextFields, words: Vocabulary, at: datetime) -> ContextRow:
+def _changed(old: ContextRow, fields: ContextFields, vocabulary: Vocabulary, at: datetime) -> ContextRow:
     tags = old.tags if isinstance(fields.tags, Unset) else fields.tags
     return replace(
         old,
         name=if_set(fields.name, old.name),
         description=if_set(fields.description, old.description),
         stack=if_set(fields.stack, old.stack),
-        tags=[words.spelled("tag", tag) for tag in tags],
+        tags=[vocabulary.spelled("tag", tag) for tag in tags],
         metadata=changed_metadata(old.metadata, fields.metadata),
         updated_at=at,
         changed_at=at,
@@ -136,24 +136,24 @@ def _changed(old: ContextRow, fields: ContextFields, words: Vocabulary, at: date
 
 
 def _write(
-    caller: Caller, old: ContextRow, change: Change[ContextRow], words: Vocabulary, at: datetime
+    caller: Caller, old: ContextRow, change: Change[ContextRow], vocabulary: Vocabulary, at: datetime
 ) -> None:
     tags = change.row.tags if "tags" in change.changed else ()
-    register_words(words, caller=caller, tags=tags, at=at)
-    CONTEXTS.update(caller.project_id, old, change.row, words)
-    HISTORY.record(project_id=caller.project_id, agent_id=words.agent_id, changes=[change], at=at)
+    register_words(vocabulary, caller=caller, tags=tags, at=at)
+    CONTEXTS.update(caller.project_id, old, change.row, vocabulary)
+    HISTORY.record(project_id=caller.project_id, agent_id=vocabulary.agent_id, changes=[change], at=at)
 
 
-def _refuse_taken(caller: Caller, fields: ContextFields, but: ContextRow | None = None) -> None:
+def _refuse_taken(caller: Caller, fields: ContextFields, except_for: ContextRow | None = None) -> None:
     name = if_set(fields.name, "")
-    stands = find_context(caller.project_id, name)
-    if stands and not (but and stands.id == but.id):
+    existing = find_context(caller.project_id, name)
+    if existing and not (except_for and existing.id == except_for.id):
         raise Conflict(
-            f"There is a context {stands.name!r} already.",
+            f"There is a context {existing.name!r} already.",
             hint=f"{operation('memory context_update')} changes it; memories are added to it by its name.",
-            current={"id": stands.id, "name": stands.name},
+            current={"id": existing.id, "name": existing.name},
         )
 
 
-def _find_words(caller: Caller, fields: ContextFields) -> Vocabulary:
+def _find_vocabulary(caller: Caller, fields: ContextFields) -> Vocabulary:
     return find_vocabulary(caller.project_id, agent=caller.agent, tags=if_set(fields.tags, ()))

@@ -1,4 +1,4 @@
-"""Memories are added, changed and deleted here, and nowhere else."""
+"""Adds, changes and deletes memories."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ from memory.memories.selectors.memories import get_memory
 from memory.memories.selectors.similar import find_similar
 from memory.memories.services.contexts import insert_context
 
-# What is so like a new memory is named to whoever adds it.
+# Similarity and number of the memories that the answer to `add_memory` names.
 SIMILAR_FROM = 0.5
 SIMILAR_NAMED = 3
 
@@ -77,10 +77,10 @@ def add_memory(
     paths: Sequence[str] | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> AddAnswer:
-    """Keep something in a context, by its name or id; a name that is new makes one.
+    """Store a memory in a context, given by name or id; a new name creates the context.
 
-    It is stored whatever is there; `similar` names what says nearly the same. Raises NotFound for an id that
-    no context has.
+    Duplicates are stored, too; `similar` names memories with nearly the same text. Raises NotFound for an
+    unknown context id.
     """
     fields = clean_memory(
         caller,
@@ -104,22 +104,24 @@ def store_memory(
     *,
     check: Callable[[], None] | None = None,
 ) -> AddAnswer:
-    """Write what `clean_memory` has made clean, all of it said; `check` may refuse it at the last moment."""
+    """Write complete fields from `clean_memory`. `check` runs first in the transaction and may raise."""
     with write_transaction(caller.project_id):
         if check:
             check()
         at = clock.now()
-        words = find_vocabulary(caller.project_id, agent=caller.agent, tags=if_set(fields.tags, ()))
+        vocabulary = find_vocabulary(caller.project_id, agent=caller.agent, tags=if_set(fields.tags, ()))
         found = _find_context(caller, fields)
-        register_words(words, caller=caller, tags=if_set(fields.tags, ()), at=at)
-        new_context = None if found else insert_context(caller, ContextFields(name=fields.context), words, at)
-        row = _new_row(caller, fields, found or new_context, words, at)
-        [new] = MEMORIES.insert(caller.project_id, [row], words)
-        made = [CONTEXT_HISTORY.change(None, new_context)] if new_context else []
+        register_words(vocabulary, caller=caller, tags=if_set(fields.tags, ()), at=at)
+        new_context = (
+            None if found else insert_context(caller, ContextFields(name=fields.context), vocabulary, at)
+        )
+        row = _new_row(caller, fields, found or new_context, vocabulary, at)
+        [new] = MEMORIES.insert(caller.project_id, [row], vocabulary)
+        context_changes = [CONTEXT_HISTORY.change(None, new_context)] if new_context else []
         record_changes(
             project_id=caller.project_id,
-            agent_id=words.agent_id,
-            changes=[*made, HISTORY.change(None, new)],
+            agent_id=vocabulary.agent_id,
+            changes=[*context_changes, HISTORY.change(None, new)],
             at=at,
         )
     answer = AddAnswer(id=new.id, digest=new.digest, tokens=new.tokens)
@@ -138,7 +140,7 @@ def update_memory(
     content: str | Unset = UNSET,
     **rest: Unpack[MemoryArguments],
 ) -> UpdateAnswer:
-    """Change a memory; what is left out stays as it is. Another context moves it there.
+    """Change the given fields of a memory; another context moves it there.
 
     Raises NotFound for an unknown memory or context.
     """
@@ -146,10 +148,10 @@ def update_memory(
     with write_transaction(caller.project_id):
         at = clock.now()
         old = get_memory(caller.project_id, memory_id)
-        words = find_vocabulary(caller.project_id, agent=caller.agent, tags=if_set(fields.tags, ()))
-        change = HISTORY.change(old, _changed(caller, old, fields, words, at))
+        vocabulary = find_vocabulary(caller.project_id, agent=caller.agent, tags=if_set(fields.tags, ()))
+        change = HISTORY.change(old, _changed(caller, old, fields, vocabulary, at))
         if change.changed:
-            _write(caller, old, change, words, at)
+            _write(caller, old, change, vocabulary, at)
     row = change.row
     return UpdateAnswer(
         id=row.id,
@@ -160,7 +162,7 @@ def update_memory(
 
 
 def delete_memory(*, caller: Caller, memory_id: int) -> DeleteAnswer:
-    """Remove a memory, and what relates it to others; that there was one stays in the log."""
+    """Delete a memory and its relationships; the log keeps an event."""
     with write_transaction(caller.project_id):
         row = get_memory(caller.project_id, memory_id)
         at = clock.now()
@@ -173,7 +175,7 @@ def delete_memory(*, caller: Caller, memory_id: int) -> DeleteAnswer:
 
 
 def _similar(caller: Caller, fields: MemoryFields) -> list[SimilarMemory]:
-    """A token that may only write learns nothing of what others wrote."""
+    """Memories like the new one; none for a token without the read scope."""
     if not caller.may(READ):
         return []
     text = f"{fields.title}\n{fields.content}"
@@ -182,13 +184,13 @@ def _similar(caller: Caller, fields: MemoryFields) -> list[SimilarMemory]:
 
 
 def _find_context(caller: Caller, fields: MemoryFields) -> ContextRow | None:
-    """None for a name that is new."""
+    """The context, or None for a new name. Raises NotFound for an unknown id."""
     name = if_set(fields.context, "")
     return get_context(caller.project_id, name) if is_number(name) else find_context(caller.project_id, name)
 
 
 def _new_row(
-    caller: Caller, fields: MemoryFields, context: ContextRow | None, words: Vocabulary, at: datetime
+    caller: Caller, fields: MemoryFields, context: ContextRow | None, vocabulary: Vocabulary, at: datetime
 ) -> MemoryRow:
     assert context
     title, content = if_set(fields.title, ""), if_set(fields.content, "")
@@ -202,18 +204,18 @@ def _new_row(
         type=if_set(fields.type, MemoryType.NOTE),
         difficulty=if_set(fields.difficulty, None),
         stack=if_set(fields.stack, ""),
-        tags=[words.spelled("tag", tag) for tag in if_set(fields.tags, ())],
+        tags=[vocabulary.spelled("tag", tag) for tag in if_set(fields.tags, ())],
         paths=if_set(fields.paths, ()),
         metadata=changed_metadata({}, fields.metadata),
         agent=caller.agent,
-        agent_id=words.agent_id,
+        agent_id=vocabulary.agent_id,
         created_at=at,
         updated_at=at,
     )
 
 
 def _changed(
-    caller: Caller, old: MemoryRow, fields: MemoryFields, words: Vocabulary, at: datetime
+    caller: Caller, old: MemoryRow, fields: MemoryFields, vocabulary: Vocabulary, at: datetime
 ) -> MemoryRow:
     title, content = if_set(fields.title, old.title), if_set(fields.content, old.content)
     is_reworded = (title, content) != (old.title, old.content)
@@ -227,7 +229,7 @@ def _changed(
         type=if_set(fields.type, old.type),
         difficulty=if_set(fields.difficulty, old.difficulty),
         stack=if_set(fields.stack, old.stack),
-        tags=[words.spelled("tag", tag) for tag in tags],
+        tags=[vocabulary.spelled("tag", tag) for tag in tags],
         paths=if_set(fields.paths, old.paths),
         metadata=changed_metadata(old.metadata, fields.metadata),
         updated_at=at,
@@ -245,9 +247,9 @@ def _content_tokens(old: MemoryRow, fields: MemoryFields) -> int:
 
 
 def _write(
-    caller: Caller, old: MemoryRow, change: Change[MemoryRow], words: Vocabulary, at: datetime
+    caller: Caller, old: MemoryRow, change: Change[MemoryRow], vocabulary: Vocabulary, at: datetime
 ) -> None:
     tags = change.row.tags if "tags" in change.changed else ()
-    register_words(words, caller=caller, tags=tags, at=at)
-    MEMORIES.update(caller.project_id, old, change.row, words)
-    HISTORY.record(project_id=caller.project_id, agent_id=words.agent_id, changes=[change], at=at)
+    register_words(vocabulary, caller=caller, tags=tags, at=at)
+    MEMORIES.update(caller.project_id, old, change.row, vocabulary)
+    HISTORY.record(project_id=caller.project_id, agent_id=vocabulary.agent_id, changes=[change], at=at)

@@ -1,4 +1,4 @@
-"""Relationships are made, changed and taken away here, and nowhere else."""
+"""Creates, changes and deletes relationships."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ from memory.memories.rows.relationships import (
 )
 from memory.memories.selectors.relationships import (
     MAX_DEPTH,
+    Neighbourhood,
     Suggestion,
-    Walk,
+    find_neighbourhood,
     get_ends,
     name_of,
     suggest_relationships,
-    walk,
 )
 from memory.memories.selectors.similar import clean_threshold
 from memory.memories.sql.texts import KIND
@@ -52,9 +52,9 @@ class UnrelateAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is around a thing, what may belong there, and how many of these are relationships now."""
+    """The neighbourhood of an object, the suggestions for it, and how many of them were stored."""
 
-    walk: Walk
+    neighbourhood: Neighbourhood
     suggested: Sequence[Suggestion]
     created: int
 
@@ -70,23 +70,23 @@ def relate(
     relation: str | int = Relation.RELATED,
     strength: int = 50,
 ) -> RelateAnswer:
-    """Say what one thing is to another; said again, it has the strength that is said now.
+    """Relate one object to another; an existing relationship gets the new strength.
 
-    Raises NotFound for an unknown end, InvalidInput where both are the same.
+    Raises NotFound for an unknown object, InvalidInput if both are the same.
     """
-    wanted = clean_choice(relation, Relation, "relation")
+    chosen = clean_choice(relation, Relation, "relation")
     strength = clean_from_to(strength, "strength", 0, 100)
     with write_transaction(caller.project_id):
         one, other = get_ends(caller.project_id, source, target)
         if one.place == other.place:
             raise InvalidInput(f"{one.ref} cannot be related to itself.")
-        said = read_edges_from(caller.project_id, one.place, other.place)
-        same = next((edge for edge in said if edge.relation == wanted), None)
-        result = _write(caller, one, other, Edge(one.place, other.place, wanted, strength), same)
+        existing = read_edges_from(caller.project_id, one.place, other.place)
+        same = next((edge for edge in existing if edge.relation == chosen), None)
+        result = _write(caller, one, other, Edge(one.place, other.place, chosen, strength), same)
     return {
         "source": name_of(one),
         "target": name_of(other),
-        "relation": str(wanted.label),
+        "relation": str(chosen.label),
         "strength": strength,
         "result": result,
     }
@@ -95,23 +95,23 @@ def relate(
 def unrelate(
     *, caller: Caller, source: int | str, target: int | str, relation: str | int | None = None
 ) -> UnrelateAnswer:
-    """Take back what was said in this direction: of one relation, or of all."""
-    wanted = clean_choice(relation, Relation, "relation") if relation else None
+    """Delete the relationships in this direction: those of one relation, or all."""
+    chosen = clean_choice(relation, Relation, "relation") if relation else None
     with write_transaction(caller.project_id):
         one, other = get_ends(caller.project_id, source, target)
-        said = read_edges_from(caller.project_id, one.place, other.place)
-        gone = [edge for edge in said if wanted in (None, edge.relation)]
-        if gone:
+        existing = read_edges_from(caller.project_id, one.place, other.place)
+        deleted = [edge for edge in existing if chosen in (None, edge.relation)]
+        if deleted:
             at = clock.now()
-            delete_edges([edge.id for edge in gone])
+            delete_edges([edge.id for edge in deleted])
             changes = [
                 change_of("deleted", edge.id, one.ref, other.ref, edge.relation, edge.strength)
-                for edge in gone
+                for edge in deleted
             ]
             record_relationships(
                 project_id=caller.project_id, agent_id=register_agent(caller, at), changes=changes, at=at
             )
-    return {"deleted": len(gone)}
+    return {"deleted": len(deleted)}
 
 
 def find_relationships(
@@ -123,59 +123,59 @@ def find_relationships(
     create: bool = False,
     depth: int = 1,
 ) -> Found:
-    """What is up to `depth` relationships away from a thing, and which memories may belong there.
+    """The objects up to `depth` relationships away from one, and memories that may be related to it.
 
-    `create` stores what is suggested, which needs the right to write.
+    `create` stores the suggestions, which needs the write scope.
     """
     threshold, limit = clean_threshold(threshold), clean_limit(limit)
     depth = clean_from_to(depth, "depth", 1, MAX_DEPTH)
     if create:
         caller.require(WRITE, "relationships with create")
-    [thing] = get_ends(caller.project_id, memory_id)
-    found = suggest_relationships(caller.project_id, thing, threshold=threshold, limit=limit)
-    created = _store(caller, thing, found) if create and found else 0
-    return Found(walk(caller.project_id, thing.place, depth), found, created)
+    [centre] = get_ends(caller.project_id, memory_id)
+    found = suggest_relationships(caller.project_id, centre, threshold=threshold, limit=limit)
+    created = _store(caller, centre, found) if create and found else 0
+    return Found(find_neighbourhood(caller.project_id, centre.place, depth), found, created)
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
 def _write(
-    caller: Caller, one: RefObject, other: RefObject, wanted: Edge, same: Edge | None
+    caller: Caller, one: RefObject, other: RefObject, edge: Edge, same: Edge | None
 ) -> Literal["created", "updated", "unchanged"]:
-    if same and (same.strength, same.is_found) == (wanted.strength, False):
+    if same and (same.strength, same.is_found) == (edge.strength, False):
         return "unchanged"
     at = clock.now()
     agent_id = register_agent(caller, at)
     if same:
         row_id = same.id
-        write_strength(same, wanted.strength, agent_id, at)
+        write_strength(same, edge.strength, agent_id, at)
     else:
-        [row_id] = insert_edges(caller.project_id, [wanted], agent_id, at)
+        [row_id] = insert_edges(caller.project_id, [edge], agent_id, at)
     result: Literal["created", "updated"] = "updated" if same else "created"
-    change = change_of(result, row_id, one.ref, other.ref, wanted.relation, wanted.strength)
+    change = change_of(result, row_id, one.ref, other.ref, edge.relation, edge.strength)
     record_relationships(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)
     return result
 
 
-def _store(caller: Caller, thing: RefObject, found: Sequence[Suggestion]) -> int:
-    """How many are new: others write, too, while likenesses are counted."""
+def _store(caller: Caller, centre: RefObject, found: Sequence[Suggestion]) -> int:
+    """Store the suggestions that are still new and return how many: others may have written meanwhile."""
     with write_transaction(caller.project_id):
-        get_ends(caller.project_id, thing.ref)
+        get_ends(caller.project_id, centre.ref)
         ids = [one.target for one in found]
-        there = MEMORIES.read(caller.project_id, ids, LISTED)
-        related = read_related(caller.project_id, thing.place, KIND, ids)
+        existing = MEMORIES.read(caller.project_id, ids, LISTED)
+        related = read_related(caller.project_id, centre.place, KIND, ids)
         edges = [
-            Edge(thing.place, (KIND, one.target), one.relation, one.strength, is_found=True)
+            Edge(centre.place, (KIND, one.target), one.relation, one.strength, is_found=True)
             for one in found
-            if one.target in there and one.target not in related
+            if one.target in existing and one.target not in related
         ]
         if edges:
             at = clock.now()
             agent_id = register_agent(caller, at)
             row_ids = insert_edges(caller.project_id, edges, agent_id, at)
             changes = [
-                change_of("created", row_id, thing.ref, f"{KIND}:{e.target[1]}", e.relation, e.strength)
+                change_of("created", row_id, centre.ref, f"{KIND}:{e.target[1]}", e.relation, e.strength)
                 for row_id, e in zip(row_ids, edges, strict=True)
             ]
             record_relationships(project_id=caller.project_id, agent_id=agent_id, changes=changes, at=at)

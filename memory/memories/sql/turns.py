@@ -1,4 +1,4 @@
-"""What was said before a turn of a conversation and after it, in its context."""
+"""Reads the turns before and after a turn of a conversation, in its context."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,12 +8,12 @@ from memory.memories.models.memory import MemoryType
 
 
 def read_turns(project_id: int, ids: Sequence[int]) -> Mapping[int, Mapping[int, float]]:
-    """Of these memories the turns of conversations, each with the two on either side and their shares."""
+    """The conversation turns among these memories, with the shares of two turns on either side of each."""
     which, values = sql.by_ids("f", project_id, ids)
-    places = [_turn(">", "", place) for place in (0, 1)] + [_turn("<", "DESC", place) for place in (0, 1)]
+    neighbours = [_turn(">", "", n) for n in (0, 1)] + [_turn("<", "DESC", n) for n in (0, 1)]
     rows = sql.rows(
         f"""
-        SELECT f.id, {sql.ending("f.content")}, {", ".join(places)}
+        SELECT f.id, {sql.ending("f.content")}, {", ".join(neighbours)}
         FROM memory_memory f WHERE {which} AND f.type = {MemoryType.CONVERSATION.value}""",  # noqa: S608
         values,
     )
@@ -23,10 +23,10 @@ def read_turns(project_id: int, ids: Sequence[int]) -> Mapping[int, Mapping[int,
     }
 
 
-def _turn(sign: str, direction: str, place: int) -> str:
-    """The id of the turn so many places on; it walks the index of the context."""
+def _turn(sign: str, direction: str, offset: int) -> str:
+    """A subquery for the id of the turn at an offset in one direction. Uses the index of the context."""
     return f"""(
         SELECT n.id FROM memory_memory n
         WHERE n.context_id = f.context_id AND n.type = f.type
             AND (n.updated_at, n.id) {sign} (f.updated_at, f.id)
-        ORDER BY n.updated_at {direction}, n.id {direction} LIMIT 1 OFFSET {place})"""  # noqa: S608
+        ORDER BY n.updated_at {direction}, n.id {direction} LIMIT 1 OFFSET {offset})"""  # noqa: S608

@@ -1,4 +1,4 @@
-"""Relationships in the tool `memory`: what one thing is to another."""
+"""The relationship actions of the tool `memory`."""
 
 from typing import Annotated, Any
 
@@ -87,8 +87,8 @@ def relationships(
         caller=caller, memory_id=id, threshold=threshold, limit=limit, create=create, depth=depth
     )
     return {
-        "nodes": node_listing(found.walk).answer(),
-        "edges": edge_listing(found.walk).answer(),
+        "nodes": node_listing(found.neighbourhood).answer(),
+        "edges": edge_listing(found.neighbourhood).answer(),
         "suggested": suggestion_listing(found.suggested).answer(),
         "created": found.created,
     }
