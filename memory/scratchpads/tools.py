@@ -1,4 +1,4 @@
-"""The tool `scratchpad`: texts that several agents write to at once, in workflows."""
+"""The tool `scratchpad`: shared texts in workflows."""
 
 from typing import Annotated, Any, NotRequired, cast
 

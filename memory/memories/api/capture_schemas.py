@@ -1,4 +1,4 @@
-"""What is said of likeness and captures over REST, and answered: for checks and for the schema."""
+"""REST schemas of similarity and captures: queries, bodies and answers, for validation and OpenAPI."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Over REST: which memories are like a text, which context it belongs to, and whether it is worth keeping."""
+"""REST views of similar memories, context suggestions and captures."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ class CaptureViewSet(ProjectViewSet):
     @extend_schema(responses={200: Captured, 201: Captured})
     def create(self, request: Request, slug: str) -> Response:
         """Keep a text if it is worth keeping: 201 where it is saved. To try needs no right to write."""
-        said: dict[str, Any] = self.body
-        self.caller.require(READ if said.get("dry_run") else WRITE, f"POST {request.path}")
-        answer = self.once(lambda: services.capture(caller=self.caller, **said))
+        arguments: dict[str, Any] = self.body
+        self.caller.require(READ if arguments.get("dry_run") else WRITE, f"POST {request.path}")
+        answer = self.once(lambda: services.capture(caller=self.caller, **arguments))
         return Response(answer, status=201 if answer.get("saved") else 200)

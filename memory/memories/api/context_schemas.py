@@ -1,4 +1,4 @@
-"""What is said about contexts over REST, and answered."""
+"""REST schemas of contexts: queries, bodies and answers, for validation and OpenAPI."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Contexts over REST: lists, and one by its name or id."""
+"""REST views of contexts."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -64,6 +64,6 @@ class ContextViewSet(ProjectViewSet):
         return self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
 
     def _answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        # A token that may only write learns what the write did, and no more.
+        # Only a token with the read scope gets the row; a write-only one gets the result of the write.
         row = get_context(self.project_id, answer["id"]) if self.caller.may(READ) else None
         return {**answer, **(context_item(row) if row else {})}

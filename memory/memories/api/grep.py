@@ -1,4 +1,4 @@
-"""Lines of files over REST."""
+"""REST view of the search over lines of files."""
 
 from collections.abc import Mapping
 from typing import Any

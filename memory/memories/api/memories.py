@@ -1,4 +1,4 @@
-"""Memories over REST: lists, one by its id, and those that answer a question."""
+"""REST views of memories and of their searches."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -71,7 +71,7 @@ class MemoryViewSet(ProjectViewSet):
         return self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
 
     def _answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        # A token that may only write learns what the write did, and no more.
+        # Only a token with the read scope gets the row; a write-only one gets the result of the write.
         row = get_memory(self.project_id, answer["id"]) if self.caller.may(READ) else None
         return {**answer, **(memory_item(row) if row else {})}
 
@@ -82,14 +82,14 @@ class MemorySearchViewSet(ProjectViewSet):
     @extend_schema(responses=MemorySearchAnswer, filters=True)
     def search(self, request: Request, slug: str) -> Response:
         """The memories that answer best, each with an excerpt."""
-        return self.listed(Page.of(search_memories(self.project_id, self._asked(), **self.query)))
+        return self.listed(Page.of(search_memories(self.project_id, self._query_text(), **self.query)))
 
     @extend_schema(responses=FuzzyAnswer, filters=True)
     def fuzzy(self, request: Request, slug: str) -> Response:
         """Memories by words that may be mistyped, the nearest first."""
-        return self.listed(Page.of(find_fuzzy(self.project_id, self._asked(), **self.query)))
+        return self.listed(Page.of(find_fuzzy(self.project_id, self._query_text(), **self.query)))
 
-    def _asked(self) -> str:
+    def _query_text(self) -> str:
         if "query" not in self.query:
             raise InvalidInput("query must be given.", missing=["query"])
         return str(self.query.pop("query"))

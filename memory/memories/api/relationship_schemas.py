@@ -1,4 +1,4 @@
-"""What is said about relationships over REST, and answered: for checks and for the schema."""
+"""REST schemas of relationships: queries, bodies and answers, for validation and OpenAPI."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Contexts in the tool `memory`: named containers of memories."""
+"""The context actions of the tool `memory`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The tool `memory`: what is worth knowing again."""
+"""The tool `memory` and its actions on memories."""
 
 from typing import Annotated, Any
 

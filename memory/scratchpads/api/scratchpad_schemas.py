@@ -1,4 +1,4 @@
-"""What is said about scratchpads over REST, and answered: names and types, for checks and for the schema."""
+"""REST schemas of scratchpads: queries, bodies and answers, for validation and OpenAPI."""
 
 from collections.abc import Mapping
 from typing import Any

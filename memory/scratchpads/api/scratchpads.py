@@ -1,4 +1,4 @@
-"""Scratchpads over REST: lists, one by its id, what it was, and where something is written."""
+"""REST views of scratchpads, their revisions and their search."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -138,5 +138,5 @@ class PadRevisionViewSet(PadWrites):
     @extend_schema(parameters=[IF_MATCH], responses=ChangedPad)
     def restore(self, request: Request, slug: str, scratchpad_id: int, revision: int) -> Response:
         """Make the pad's text what it was; that is a state, too."""
-        where = {"scratchpad_id": scratchpad_id, "revision": revision}
-        return self._write(services.restore_scratchpad, **where, **self.body)
+        ids = {"scratchpad_id": scratchpad_id, "revision": revision}
+        return self._write(services.restore_scratchpad, **ids, **self.body)

@@ -1,4 +1,4 @@
-"""Workflows over REST: lists, and one by its id."""
+"""REST views of workflows."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -57,6 +57,6 @@ class WorkflowViewSet(ProjectViewSet):
         return self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
 
     def _answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        # A token that may only write learns what the write did, and no more.
+        # Only a token with the read scope gets the row; a write-only one gets the result of the write.
         row = get_workflow(self.project_id, answer["workflow_id"]) if self.caller.may(READ) else None
         return {**answer, **(workflow_item(row) if row else {})}

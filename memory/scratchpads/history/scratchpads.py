@@ -1,4 +1,4 @@
-"""What every change of a scratchpad leaves behind, whoever writes it: among it the states that it was in."""
+"""The history of scratchpads: states, events and index entries of every change."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,10 +23,10 @@ VERBS = {PadChange.APPENDED: "appended", PadChange.RESTORED: "restored"}
 
 @dataclass(frozen=True, slots=True)
 class PadEdit:
-    """How a pad's text was changed, the detail of a change; None: it is as it was.
+    """How a pad's text was changed, as the detail of a change; `how` is None if the text is unchanged.
 
-    `added`: so many characters more at its end, and nobody has read the text. `kept`: the row that keeps the
-    text that it had.
+    `added`: the number of appended characters; the existing text was not read. `kept`: the row with the
+    former text.
     """
 
     how: PadChange | None
@@ -49,7 +49,7 @@ class ScratchpadHistory(History[PadRow]):
         return scratchpad_document(row)
 
     def documents(self, project_id: int, ids: Sequence[int]) -> list[Document]:
-        """Read without what only appends need."""
+        """The documents of pads, read without the columns that only appends need."""
         return read_scratchpad_documents(project_id, ids)
 
     def earlier_document(self, state: KeptText, old: PadRow, new: PadRow) -> Document | None:
@@ -66,7 +66,7 @@ class ScratchpadHistory(History[PadRow]):
         return replace(row, length=len(row.content), size=len(row.content.encode()))
 
     def complete(self, old: PadRow, new: PadRow, at: datetime) -> PadRow:
-        """A new text is a new state."""
+        """A changed text gets the next revision."""
         new = replace(new, revision=old.revision + (new.content != old.content))
         return super().complete(old, new, at)
 
@@ -74,7 +74,7 @@ class ScratchpadHistory(History[PadRow]):
         return self.overwrite(project_id, old, PadChange.REPLACED) if new.content != old.content else None
 
     def overwrite(self, project_id: int, old: PadRow, how: PadChange) -> PadEdit:
-        """Keep the text that a pad has, before another is written over it."""
+        """Store the current text of a pad before it is overwritten."""
         kept, dropped = keep_content(old.id)
         forget(project_id, "scratchpad_revision", dropped)
         return PadEdit(how, kept=kept)
@@ -82,20 +82,20 @@ class ScratchpadHistory(History[PadRow]):
     def before_record(
         self, project_id: int, agent_id: int | None, changes: Sequence[Change[PadRow]], at: datetime
     ) -> Mapping[int, KeptText]:
-        """Note the states that pads are in now, and that their workflows are written to."""
+        """Store the current states of the pads and touch their workflows."""
         written = [(change.new, how) for change in changes if change.new and (how := change.detail.how)]
         forget(project_id, "scratchpad_revision", insert_states(project_id, agent_id, written))
         self.touch(changes, at)
         return {change.row.id: kept for change in changes if (kept := change.detail.kept)}
 
     def touch(self, changes: Sequence[Change[PadRow]], at: datetime) -> None:
-        """Also the workflow that a pad has left."""
+        """Touch the workflows of the pads, also one that a pad was moved out of."""
         touch_workflows({row.workflow_id for c in changes for row in (c.old, c.new) if row}, at)
 
     def index(
         self, project_id: int, changes: Sequence[Change[PadRow]], states: Mapping[int, Any] = NONE
     ) -> None:
-        """Of a text that has grown, the end alone; earlier states are found by the pad's name as it is."""
+        """Index only the end of an appended text. A rename also updates the entries of earlier states."""
         for change in changes:
             if change.detail.added:
                 _index_growth(project_id, change.row, change.detail.added)

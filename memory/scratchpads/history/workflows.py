@@ -1,4 +1,4 @@
-"""What every change of a workflow leaves behind, whoever writes it."""
+"""The history of workflows: events, counters and index entries of every change."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from memory.scratchpads.search.workflows import workflow_document
 
 
 class WorkflowHistory(History[WorkflowRow]):
-    """The pads that a deleted workflow takes with it leave the counters here, and no events."""
+    """Pads deleted with their workflow are subtracted from the counters here and get no events."""
 
     kind = "workflow"
     table = WORKFLOWS

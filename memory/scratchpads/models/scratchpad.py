@@ -1,4 +1,4 @@
-"""A scratchpad: a text that several agents write to at once, and how it came to be what it is."""
+"""A scratchpad, a text that several agents write to at once, and its revisions."""
 
 from django.db import models
 from django.utils import timezone
@@ -9,7 +9,7 @@ from memory.scratchpads.models.workflow import Workflow
 
 
 class PadChange(models.IntegerChoices):
-    """How a state of a scratchpad came about."""
+    """The kind of change that made a state of a scratchpad."""
 
     CREATED = 1, "created"
     APPENDED = 2, "appended"
@@ -21,7 +21,7 @@ class PadChange(models.IntegerChoices):
 
 
 class Scratchpad(ProjectRow):
-    """`length` counts characters, `size` bytes in UTF-8; `revision` is the number of its present state."""
+    """`length` counts characters, `size` bytes in UTF-8; `revision` is the number of its current state."""
 
     workflow = models.ForeignKey(
         Workflow, on_delete=models.CASCADE, related_name="scratchpads", db_index=False
@@ -54,10 +54,10 @@ class Scratchpad(ProjectRow):
 
 
 class ScratchpadRevision(ProjectRow):
-    """A state of a scratchpad, the present one included.
+    """A state of a scratchpad, including the current one.
 
-    `content` is None as long as nothing but appends has followed: this state is the beginning, `length`
-    characters long, of the next state that has content; of the pad itself where none has.
+    `content` is None as long as only appends have followed: the text of this state is then the first `length`
+    characters of the next state that has content, or of the pad itself if none has.
     """
 
     Change = PadChange

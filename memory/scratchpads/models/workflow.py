@@ -8,7 +8,7 @@ from ctxhub.core.kit.models import ProjectRow
 
 
 class Workflow(ProjectRow):
-    """What nobody has written to for the project's `scratchpad_days` goes, unless it `is_kept`."""
+    """The cleanup deletes a workflow idle for the project's `scratchpad_days`, unless it `is_kept`."""
 
     name = models.CharField(max_length=200, blank=True)
     metadata = models.JSONField(default=dict, blank=True, help_text='{"keep": "never"} spares it for ever.')
@@ -27,7 +27,7 @@ class Workflow(ProjectRow):
             models.Index(
                 fields=("project", "is_active", "-updated_at", "-id"), name="memory_workflow_by_active"
             ),
-            # Finds those that have lain still.
+            # For the cleanup: finds idle workflows.
             models.Index(fields=("project", "is_kept", "updated_at"), name="memory_workflow_by_rest"),
         )
 

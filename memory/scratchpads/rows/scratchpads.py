@@ -1,4 +1,4 @@
-"""The rows of scratchpads, with what is needed of their workflows."""
+"""The rows of scratchpads, with the state of their workflows."""
 
 from dataclasses import dataclass
 
@@ -14,8 +14,8 @@ from memory.scratchpads.models.scratchpad import Scratchpad
 class PadRow(Row):
     """`length` counts characters, `size` bytes; `is_active`: whether its workflow is open.
 
-    `ending`: as much of the content's end as a credential may have begun in, for those who add to it without
-    reading it.
+    `ending`: the end of the content, as long as the longest credential, so that an append, which does not
+    read the content, can be checked for one across the seam.
     """
 
     name: str
@@ -29,12 +29,12 @@ class PadRow(Row):
 
 
 def _read_ending(value: str | bytes | None) -> str:
-    """It may begin within a character. SQLite has nothing of an empty text."""
+    """Decode the ending, which may begin inside a character. SQLite returns NULL for an empty text."""
     return value.decode(errors="ignore") if isinstance(value, bytes) else value or ""
 
 
 def _ending() -> str:
-    """Bytes, since SQLite walks through a text to find the end of its characters."""
+    """SQL of the ending. Bytes on SQLite, which would scan a whole text to count its characters."""
     if connection.vendor == "sqlite":
         return f"substr(CAST(d.content AS BLOB), -{LONGEST})"
     return f"right(d.content, {LONGEST})"
@@ -49,14 +49,14 @@ PADS = Table(
     },
 )
 
-# What is read of a pad: for lists, to show it, to add to it.
+# The columns that lists, reads and appends need.
 LISTED = tuple(name for name in PADS.fields if name not in ("content", "ending"))
-WHOLE = (*LISTED, "content")
-GROWING = (*LISTED, "ending")
+WITH_CONTENT = (*LISTED, "content")
+FOR_APPEND = (*LISTED, "ending")
 
 
 def read_content_from(row_id: int, start: int) -> str:
-    """A pad's text from a character on."""
+    """The text of a pad from a character offset to the end."""
     [(text,)] = sql.rows(
         "SELECT substr(content, %s) FROM memory_scratchpad WHERE id = %s", [start + 1, row_id]
     )

@@ -1,4 +1,4 @@
-"""The rows of workflows with how many pads each has."""
+"""The rows of workflows with their numbers of pads."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class WorkflowRow(Row):
 
 
 def is_kept(metadata: Mapping[str, Any]) -> bool:
-    """Whether it says `keep: never`, or true: it is not cleaned however long nobody writes to it."""
+    """Whether `keep` is "never" or true, which exempts the workflow from the cleanup."""
     keep = metadata.get("keep")
     return keep is True or (isinstance(keep, str) and keep.strip().lower() == "never")
 
@@ -42,7 +42,7 @@ def workflows_of(pad_ids: Sequence[int]) -> list[int]:
 
 
 def touch_workflows(ids: Collection[int], at: datetime) -> None:
-    """Their pads were written to at `at`."""
+    """Set `updated_at` of workflows whose pads were written to."""
     among, values = sql.among("id", sorted(ids))
     sql.execute(
         f"UPDATE memory_workflow SET updated_at = %s WHERE {among}",  # noqa: S608
@@ -57,7 +57,7 @@ def pads_of_workflows(ids: Sequence[int]) -> list[int]:
 
 
 def idle_workflows(project_id: int, before: datetime, at_most: int) -> list[tuple[int, int]]:
-    """Those that nobody has written to since, the longest ago first: ids, and the bytes in their pads."""
+    """Workflows last written to before a time, the longest idle first: id, and the bytes in its pads."""
     found = sql.rows(
         """
         SELECT d.id, (SELECT coalesce(sum(p.size), 0) FROM memory_scratchpad p WHERE p.workflow_id = d.id)

@@ -1,4 +1,4 @@
-"""What the ways of editing make of a pad's text."""
+"""Applies the edit modes to a pad's text."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ MODES = {
     "replace_lines": PadChange.LINES_REPLACED,
     "section": PadChange.SECTION_EXTENDED,
 }
-# What each takes to say where.
+# The position arguments of each mode.
 TAKES: dict[str, tuple[str, ...]] = {
     "replace": (),
     "insert": ("line",),
@@ -31,56 +31,56 @@ HEADINGS_NAMED = 50
 
 
 def mode_of(mode: str | None, *, line: int | None, end: int | None, section: str | None) -> PadChange:
-    """The way of editing that is said, or else meant: `section` means section, `end` replace_lines, `line`
+    """The given mode, or the default for the arguments: `section` gives section, `end` replace_lines, `line`
     alone insert, none of them replace.
 
-    Raises InvalidInput for what does not go together.
+    Raises InvalidInput for arguments that the mode does not take.
     """
-    places = {"line": line, "end": end, "section": section}
-    given = [name for name, value in places.items() if value is not None]
-    meant = _meant(given) if mode is None else clean_one_of(mode, list(MODES), "mode")
-    if extra := [name for name in given if name not in TAKES[meant]]:
-        said = meant if mode is None else f"mode {meant}"
-        raise InvalidInput(f"{said} does not go with {' and '.join(extra)}.", hint=TOGETHER)
-    return MODES[meant]
+    positions = {"line": line, "end": end, "section": section}
+    given = [name for name, value in positions.items() if value is not None]
+    chosen = _default_mode(given) if mode is None else clean_one_of(mode, list(MODES), "mode")
+    if extra := [name for name in given if name not in TAKES[chosen]]:
+        label = chosen if mode is None else f"mode {chosen}"
+        raise InvalidInput(f"{label} does not go with {' and '.join(extra)}.", hint=TOGETHER)
+    return MODES[chosen]
 
 
-def _meant(places: Sequence[str]) -> str:
-    if "section" in places:
+def _default_mode(given: Sequence[str]) -> str:
+    if "section" in given:
         return "section"
-    if "end" in places:
+    if "end" in given:
         return "replace_lines"
-    return "insert" if places else "replace"
+    return "insert" if given else "replace"
 
 
 def edited(
     text: str, content: str, change: PadChange, *, line: int | None, end: int | None, section: str | None
 ) -> str:
-    """The text with the content in it; raises InvalidInput for a place that it does not have."""
+    """The text with the edit applied. Raises InvalidInput for a line or section that it does not have."""
     if change == PadChange.REPLACED:
         return content
     lines = split_lines(text)
     if change == PadChange.SECTION_EXTENDED:
         first = last = _end_of_section(lines, section or "")
     else:
-        first, last = _stretch(len(lines), change, line or 0, end)
+        first, last = _line_range(len(lines), change, line or 0, end)
     added = split_lines(content)
-    found = [*lines[:first], *added, *lines[last:]]
+    merged = [*lines[:first], *added, *lines[last:]]
     is_last = last == len(lines) and bool(added)
-    # The text goes on to end as it did, or as what is new at its end.
-    ends = text.endswith("\n") or (is_last and content.endswith("\n"))
-    return "\n".join(found) + ("\n" if ends and found else "")
+    # The result ends with a line break if the old text did, or the content that is its new end.
+    has_break = text.endswith("\n") or (is_last and content.endswith("\n"))
+    return "\n".join(merged) + ("\n" if has_break and merged else "")
 
 
 def pieces_of_change(old: str, new: str) -> tuple[str, str, str]:
-    """What a change kept before it, what is new, and what it kept behind it."""
-    start = _alike(old, new)
-    end = len(new) - _alike(old[start:][::-1], new[start:][::-1])
+    """The unchanged beginning, the new part, and the unchanged end of `new`."""
+    start = _common_prefix(old, new)
+    end = len(new) - _common_prefix(old[start:][::-1], new[start:][::-1])
     return new[:start], new[start:end], new[end:]
 
 
-def _alike(first: str, second: str) -> int:
-    """How many characters two texts begin with alike; compares stretches, which takes no time."""
+def _common_prefix(first: str, second: str) -> int:
+    """The length of the common prefix, by binary search: comparing slices is fast."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
@@ -91,8 +91,8 @@ def _alike(first: str, second: str) -> int:
     return low
 
 
-def _stretch(total: int, change: PadChange, line: int, end: int | None) -> tuple[int, int]:
-    """What is replaced: behind which line it begins, and with which it ends."""
+def _line_range(total: int, change: PadChange, line: int, end: int | None) -> tuple[int, int]:
+    """The slice of lines to replace: the start index and the end index, exclusive."""
     if change == PadChange.INSERTED:
         _refuse_beyond(line, "line", total + 1, "one more to add at the end")
         return line - 1, line - 1
@@ -104,31 +104,31 @@ def _stretch(total: int, change: PadChange, line: int, end: int | None) -> tuple
     return line - 1, end
 
 
-def _refuse_beyond(line: int, name: str, last: int, besides: str) -> None:
+def _refuse_beyond(line: int, name: str, last: int, note: str) -> None:
     if not 1 <= line <= last:
-        lines = counted(last - 1 if besides else last, "lines")
-        more = f", and {besides}" if besides else ""
+        lines = counted(last - 1 if note else last, "lines")
+        more = f", and {note}" if note else ""
         raise InvalidInput(f"{name} is {shown(line)}; the pad has {lines}{more}.")
 
 
 def _end_of_section(lines: Sequence[str], section: str) -> int:
-    """Behind which line it ends: before the next heading that is as high; blank lines stay behind it."""
+    """The index after the section's last line that is not blank; a heading of its level or higher ends it."""
     found = list(headings(lines))
-    wanted = _folded(section)
-    place = next((n for n, heading in enumerate(found) if _folded(heading.text) == wanted), None)
-    if place is None:
+    wanted = _normalised(section)
+    index = next((n for n, heading in enumerate(found) if _normalised(heading.text) == wanted), None)
+    if index is None:
         names = list(dict.fromkeys(heading.text for heading in found if heading.text))
         raise InvalidInput(
             f"section: the pad has no heading {shown(section)}.",
             allowed=names[:HEADINGS_NAMED],
             hint=f"{operation('scratchpad get')} with outline=true lists the headings.",
         )
-    behind = (h.line - 1 for h in found[place + 1 :] if h.level <= found[place].level)
-    last = next(behind, len(lines))
+    next_starts = (h.line - 1 for h in found[index + 1 :] if h.level <= found[index].level)
+    last = next(next_starts, len(lines))
     while not lines[last - 1].strip():
         last -= 1
     return last
 
 
-def _folded(heading: str) -> str:
+def _normalised(heading: str) -> str:
     return unicodedata.normalize("NFC", heading.strip().lstrip("#").strip()).casefold()

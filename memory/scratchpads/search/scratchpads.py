@@ -1,9 +1,9 @@
-"""What scratchpads are found by."""
+"""The search documents of scratchpads and of their earlier states."""
 
 from collections.abc import Sequence
 
 from ctxhub.core.search.documents import EARLIER, Document, earlier_text
-from memory.scratchpads.rows.scratchpads import PADS, WHOLE, PadRow
+from memory.scratchpads.rows.scratchpads import PADS, WITH_CONTENT, PadRow
 from memory.scratchpads.sql.states import KeptText, read_replaced
 
 
@@ -20,20 +20,20 @@ def scratchpad_document(row: PadRow) -> Document:
 
 
 def read_scratchpad_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    return [scratchpad_document(row) for row in PADS.read(project_id, ids, WHOLE).values()]
+    return [scratchpad_document(row) for row in PADS.read(project_id, ids, WITH_CONTENT).values()]
 
 
 def earlier_scratchpad_document(
-    pad_id: int, name: str, kept: KeptText, was: str, now: str
+    pad_id: int, name: str, kept: KeptText, before: str, after: str
 ) -> Document | None:
-    """What a pad said before a change and no longer after it; None where it said all of it."""
-    if not (gone := earlier_text(was, now)):
+    """The document of the text that a change removed from a pad; None if it removed none."""
+    if not (removed := earlier_text(before, after)):
         return None
     return Document(
         object_id=kept.id,
         ref=f"scratchpad:{pad_id}",
         title=name,
-        body=gone,
+        body=removed,
         at=kept.at,
         agent_id=kept.agent_id,
         mark=f"was revision {kept.number}",
@@ -48,5 +48,5 @@ def read_earlier_scratchpad_documents(project_id: int, ids: Sequence[int]) -> li
 
 
 def workflow_word(workflow_id: int) -> str:
-    """The word of the scope by which a search narrows to the pads of a workflow."""
+    """The index term that limits a search to the pads of a workflow."""
     return f"F{workflow_id}"

@@ -1,4 +1,4 @@
-"""What workflows are found by."""
+"""The search document of a workflow."""
 
 from ctxhub.core.search.documents import Document
 from ctxhub.core.text.readable import as_lines
@@ -6,7 +6,7 @@ from memory.scratchpads.rows.workflows import WorkflowRow
 
 
 def workflow_document(row: WorkflowRow) -> Document:
-    """As old as the workflow: what is new in it is found in its pads, whose every write touches it."""
+    """Dated `created_at`: `updated_at` moves with every write to a pad, which has its own document."""
     return Document(
         object_id=row.id,
         ref=f"workflow:{row.id}",

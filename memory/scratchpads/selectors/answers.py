@@ -1,4 +1,4 @@
-"""What `scratchpad get` and `revisions` answer: pads that share what an answer may cost, fairly."""
+"""The answers of `scratchpad get` and `revisions`; several pads share the token budget of an answer."""
 
 from collections.abc import Sequence
 from typing import Any, Unpack
@@ -17,14 +17,14 @@ from memory.scratchpads.selectors.scratchpads import (
 
 
 def open_one(project_id: int, scratchpad_id: int, **part: Unpack[Part]) -> Reading[Any]:
-    """A pad, or null."""
+    """The answer for one pad, or null for an unknown id."""
     clean_part(**part)
     row = find_scratchpads(project_id, [scratchpad_id]).get(scratchpad_id)
     return _one(opened_pad(row, **part)) if row else _NOTHING
 
 
 def open_many(project_id: int, scratchpad_ids: Sequence[int], **part: Unpack[Part]) -> Reading[Any]:
-    """Pads in the order asked for, each once; those that are not there are `missing`."""
+    """The pads in the order of the ids, each once; unknown ids are `missing`."""
     if not 1 <= len(scratchpad_ids) <= LIST_LENGTH:
         raise InvalidInput(f"scratchpad_ids has {len(scratchpad_ids)} entries; name 1 to {LIST_LENGTH}.")
     clean_part(**part)
@@ -37,7 +37,7 @@ def open_many(project_id: int, scratchpad_ids: Sequence[int], **part: Unpack[Par
 def open_revision(
     project_id: int, scratchpad_id: int, revision: int, *, lines: str | None = None, tail: int | None = None
 ) -> Reading[Any]:
-    """A pad as it was, or null."""
+    """A pad at a revision, or null for an unknown one."""
     asked = clean_asked(lines, tail)
     row = find_scratchpads(project_id, [scratchpad_id]).get(scratchpad_id)
     state = find_revision(project_id, scratchpad_id, revision) if row else None

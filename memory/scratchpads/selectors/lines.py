@@ -1,4 +1,4 @@
-"""A pad's text as lines, and its headings."""
+"""Splits a pad's text into lines and finds its Markdown headings."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of Markdown: how deep, what it says, in which line."""
+    """A Markdown heading: its level, text and line number."""
 
     level: int
     text: str
@@ -18,13 +18,13 @@ class Heading:
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text. A line break at its end ends the last one; an empty text has none."""
+    """The lines of a text. A trailing line break ends the last line; an empty text has no lines."""
     lines = text.split("\n")
     return lines if lines[-1] else lines[:-1]
 
 
 def headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """The headings of a text of Markdown, but nothing in a fence of code."""
+    """The headings of a Markdown text, outside fenced code blocks."""
     fence = ""
     for number, line in enumerate(lines, start=1):
         found = _FENCE.match(line)

@@ -1,4 +1,4 @@
-"""Reading scratchpads: some by their ids, those of a workflow, and what they were."""
+"""Reads scratchpads: by id, by workflow, and at earlier revisions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, Unpack
@@ -10,31 +10,33 @@ from ctxhub.core.kit.inputs import clean_limit, read_id
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition, ListPlan
 from ctxhub.core.kit.tool_names import operation
-from memory.scratchpads.rows.scratchpads import LISTED, PADS, WHOLE, PadRow
+from memory.scratchpads.rows.scratchpads import LISTED, PADS, WITH_CONTENT, PadRow
 from memory.scratchpads.selectors.lines import headings, split_lines
 from memory.scratchpads.sql.states import State, list_states, read_state
 
 COLUMNS = ("id", "name", "length", "created_at", "updated_at", "content")
 REVISION_COLUMNS = ("revision", "change", "length", "agent", "at")
-# Of texts no more than this is read for one page of a list: an answer holds less.
+# Most bytes of content that are read for one page of a list; an answer holds less.
 PAGE_BYTES = 256 * 1024
 
 
 class Part(TypedDict, total=False):
-    """What of a pad is asked for: lines "10-40", the last ones, or its headings; nothing said: all of it."""
+    """The requested part of a pad: lines "10-40", the last lines, or its headings. Empty: all."""
 
     lines: str | None
     tail: int | None
     outline: bool
 
 
-def find_scratchpads(project_id: int, ids: Sequence[int], fields: Sequence[str] = WHOLE) -> dict[int, PadRow]:
-    """Those that are there, by their ids, in the order asked for."""
+def find_scratchpads(
+    project_id: int, ids: Sequence[int], fields: Sequence[str] = WITH_CONTENT
+) -> dict[int, PadRow]:
+    """The existing pads by id, in the order of `ids`."""
     possible = [row_id for row_id in dict.fromkeys(ids) if 0 < row_id < 2**63]
     return PADS.read(project_id, possible, fields)
 
 
-def get_scratchpad(project_id: int, scratchpad_id: int, fields: Sequence[str] = WHOLE) -> PadRow:
+def get_scratchpad(project_id: int, scratchpad_id: int, fields: Sequence[str] = WITH_CONTENT) -> PadRow:
     found = find_scratchpads(project_id, [scratchpad_id], fields)
     if scratchpad_id not in found:
         raise NotFound(
@@ -52,12 +54,12 @@ def list_scratchpads(
     limit: int = 50,
     cursor: str | None = None,
 ) -> Listing:
-    """A workflow's pads, in the order of their creation; none of one that is not there.
+    """A workflow's pads, in the order of their creation; none for an unknown workflow.
 
-    With contents a page ends where they would be more than an answer holds.
+    With contents, a page ends where they would exceed PAGE_BYTES.
     """
-    of_workflow: Condition = ("d.workflow_id = %s", [workflow_id])
-    plan = ListPlan([of_workflow], order=["id"], is_empty=not 0 < workflow_id < 2**63)
+    in_workflow: Condition = ("d.workflow_id = %s", [workflow_id])
+    plan = ListPlan([in_workflow], order=["id"], is_empty=not 0 < workflow_id < 2**63)
     page = PADS.page(project_id, plan, limit=limit, cursor=cursor, names=LISTED)
     rows = _with_contents(project_id, page.rows) if include_content else page.rows
     has_more = page.has_more or len(rows) < len(page.rows)
@@ -77,7 +79,7 @@ def list_scratchpads(
 
 
 def scratchpad_item(row: PadRow) -> dict[str, Any]:
-    """A scratchpad as the contract shows it, whole."""
+    """A complete scratchpad as tools and REST show it."""
     return {
         "id": row.id,
         "name": row.name,
@@ -90,15 +92,15 @@ def scratchpad_item(row: PadRow) -> dict[str, Any]:
 
 
 def clean_part(**part: Unpack[Part]) -> Asked | None:
-    """What of a pad is asked for; raises InvalidInput for two things at once."""
-    said = [name for name, value in part.items() if value is not None and value is not False]
-    if len(said) > 1:
-        raise InvalidInput(f"{' and '.join(said)} exclude one another.")
+    """The requested lines, or None. Raises InvalidInput for more than one argument."""
+    given = [name for name, value in part.items() if value is not None and value is not False]
+    if len(given) > 1:
+        raise InvalidInput(f"{' and '.join(given)} exclude one another.")
     return clean_asked(part.get("lines"), part.get("tail"))
 
 
 def opened_pad(row: PadRow, **part: Unpack[Part]) -> Opened | Excerpt:
-    """A pad to be read, whole or in part; or with its headings instead of its text."""
+    """A pad, complete or in part, or with its headings instead of its text."""
     asked = clean_part(**part)
     item = scratchpad_item(row)
     if not part.get("outline"):
@@ -113,7 +115,7 @@ def opened_pad(row: PadRow, **part: Unpack[Part]) -> Opened | Excerpt:
 def list_revisions(
     project_id: int, scratchpad_id: int, *, limit: int = 20, cursor: str | None = None
 ) -> Listing:
-    """What a pad was, newest first, the present state included; none of one that is not there."""
+    """The states of a pad, newest first, including the current one; none for an unknown pad."""
     limit = clean_limit(limit)
     before = read_cursor(cursor, int)[0] if cursor else 2**63 - 1
     is_possible = 0 < scratchpad_id < 2**63
@@ -128,7 +130,7 @@ def list_revisions(
 
 
 def find_revisions(project_id: int, scratchpad_id: int, limit: int, before: int) -> list[State]:
-    """What a pad was before a revision, newest first."""
+    """The states of a pad before a revision, newest first."""
     return list_states(project_id, scratchpad_id, limit, before)
 
 
@@ -138,7 +140,7 @@ def find_revision(project_id: int, scratchpad_id: int, revision: int) -> State |
 
 
 def content_at(project_id: int, scratchpad_id: int, revision: int) -> str:
-    """A pad's text as it was; raises NotFound for a state that is not kept."""
+    """The text of a pad at a revision. Raises NotFound for a revision that is not kept."""
     if (state := find_revision(project_id, scratchpad_id, revision)) is None:
         raise NotFound(
             f"Scratchpad {shown(scratchpad_id)} has no revision {shown(revision)}.",
@@ -148,7 +150,7 @@ def content_at(project_id: int, scratchpad_id: int, revision: int) -> str:
 
 
 def revision_item(row: PadRow, state: State) -> dict[str, Any]:
-    """A pad as it was: who made it so, when and how."""
+    """A pad at a revision, with the agent, the time and the kind of the change."""
     return {
         "id": row.id,
         "name": row.name,
@@ -163,9 +165,9 @@ def revision_item(row: PadRow, state: State) -> dict[str, Any]:
 
 
 def open_scratchpads(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
-    """The items behind refs; `full` whole, else a digest: the text cut short."""
+    """The items of refs: complete if `full`, else a digest with a truncated text."""
     ids = {row_id: name for name in names if (row_id := read_id(name))}
-    found: Mapping[int, PadRow] = PADS.read(project_id, list(ids), WHOLE)
+    found: Mapping[int, PadRow] = PADS.read(project_id, list(ids), WITH_CONTENT)
     return {ids[row_id]: scratchpad_item(row) if full else _digest(row) for row_id, row in found.items()}
 
 
@@ -180,7 +182,7 @@ def _digest(row: PadRow) -> dict[str, Any]:
 
 
 def _with_contents(project_id: int, rows: Sequence[PadRow]) -> list[PadRow]:
-    """The first rows with their texts, as far as a page reaches."""
+    """The first rows with their texts, up to PAGE_BYTES in total but at least one."""
     kept: list[int] = []
     total = 0
     for row in rows:
@@ -188,4 +190,4 @@ def _with_contents(project_id: int, rows: Sequence[PadRow]) -> list[PadRow]:
         if kept and total > PAGE_BYTES:
             break
         kept.append(row.id)
-    return [*PADS.read(project_id, kept, WHOLE).values()]
+    return [*PADS.read(project_id, kept, WITH_CONTENT).values()]

@@ -1,4 +1,4 @@
-"""Searching scratchpads: the pads that answer best, or the places in one of them."""
+"""Searches scratchpads, or the lines of one of them."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,12 +22,12 @@ DETAIL = "standard"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A line of a pad in which something is found, and what that is worth."""
+class MatchingLine:
+    """A line of a pad with matches; `weight` is the sum of the weights of the words found in it."""
 
     line: int
     text: str
-    worth: float
+    weight: float
 
 
 def search_scratchpads(
@@ -39,9 +39,9 @@ def search_scratchpads(
     limit: int = 20,
     include_content: bool = True,
 ) -> Listing:
-    """Best first, what is found between « and ». With a pad given: the lines of it, each with its number.
+    """The best pads first, matches between « and ». With `scratchpad_id`: its lines, each with its number.
 
-    Nothing is found in a workflow or a pad that is not there.
+    An unknown workflow or pad gives no rows.
     """
     limit = clean_limit(limit)
     if scratchpad_id is not None:
@@ -55,11 +55,11 @@ def search_scratchpads(
         for hit in found.hits
         if _id(hit) in pads
     ]
-    return Listing(COLUMNS, rows, extra={**found.total, **_meant(found.search)})
+    return Listing(COLUMNS, rows, extra={**found.total, **_did_you_mean(found.search)})
 
 
 def marked(text: str, wanted: Wanted) -> str:
-    """The text with what is found in it between « and »."""
+    """The text with its matches between « and »."""
     parts, done = [], 0
     for start, end in merged(find_hits(text, wanted)):
         parts += [text[done:start], "«", text[start:end], "»"]
@@ -78,33 +78,35 @@ def _search_one(
     if prepared is None or pad is None or workflow_id not in (None, pad.workflow_id):
         return Listing(COLUMNS, [], extra=total_of(0))
     wanted = wanted_of(prepared.weights)
-    places = _places(pad.content, wanted, prepared.query.excluded)
-    best = sorted(places, key=lambda place: (-place.worth, place.line))[:limit]
+    matching = _matching_lines(pad.content, wanted, prepared.query.excluded)
+    best = sorted(matching, key=lambda one: (-one.weight, one.line))[:limit]
     rows = [
         [
             *_about(pad),
-            marked(excerpt(place.text, wanted, DETAILS[DETAIL]), wanted) if include_content else None,
-            place.line,
+            marked(excerpt(one.text, wanted, DETAILS[DETAIL]), wanted) if include_content else None,
+            one.line,
         ]
-        for place in best
+        for one in best
     ]
-    return Listing(COLUMNS, rows, extra={**total_of(min(len(places), COUNTED_TO + 1)), **_meant(prepared)})
+    return Listing(
+        COLUMNS, rows, extra={**total_of(min(len(matching), COUNTED_TO + 1)), **_did_you_mean(prepared)}
+    )
 
 
-def _places(text: str, wanted: Wanted, excluded: Iterable[Term]) -> Sequence[Place]:
-    """The lines with something that is wanted and nothing that is excluded, in the order of the text."""
+def _matching_lines(text: str, wanted: Wanted, excluded: Iterable[Term]) -> Sequence[MatchingLine]:
+    """The lines with a wanted term and no excluded one, in the order of the text."""
     lines = split_lines(text)
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     refused = {number for number, _ in _on_lines(text, starts, wanted_of(dict.fromkeys(excluded, 1.0)))}
-    worths: dict[int, dict[str, float]] = {}
+    weights: dict[int, dict[str, float]] = {}
     for number, hit in _on_lines(text, starts, wanted):
         if number not in refused:
-            worths.setdefault(number, {})[hit.word] = hit.worth
-    return [Place(number, lines[number - 1], sum(found.values())) for number, found in worths.items()]
+            weights.setdefault(number, {})[hit.word] = hit.worth
+    return [MatchingLine(number, lines[number - 1], sum(found.values())) for number, found in weights.items()]
 
 
 def _on_lines(text: str, starts: Sequence[int], wanted: Wanted) -> Iterator[tuple[int, WordHit]]:
-    """What is found, with the number of its line. All at once: a word is looked at but once."""
+    """Each match with its line number. Searches the text at once: each distinct word is compared once."""
     return ((bisect_right(starts, hit.start), hit) for hit in find_hits(text, wanted))
 
 
@@ -116,5 +118,5 @@ def _about(pad: PadRow) -> tuple[int, str, int]:
     return pad.id, pad.name, pad.workflow_id
 
 
-def _meant(asked: Search | None) -> Mapping[str, str]:
+def _did_you_mean(asked: Search | None) -> Mapping[str, str]:
     return {"did_you_mean": asked.did_you_mean} if asked and asked.did_you_mean else {}

@@ -1,4 +1,4 @@
-"""Reading workflows: one, and lists of them."""
+"""Reads workflows: one, or a list."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -41,9 +41,9 @@ def list_workflows(
     limit: int = 20,
     cursor: str | None = None,
 ) -> Listing:
-    """The contract's list, newest first: what was written to last.
+    """The workflows, the last written to first.
 
-    `text` finds a workflow by its name, its metadata, and by the names and contents of its pads.
+    `text` matches the name and metadata of a workflow, and the names and contents of its pads.
     """
     page = WORKFLOWS.page(project_id, _plan(project_id, active, text), limit=limit, cursor=cursor)
     rows = [list(workflow_item(row).values()) for row in page.rows]
@@ -51,7 +51,7 @@ def list_workflows(
 
 
 def workflow_item(row: WorkflowRow) -> dict[str, Any]:
-    """A workflow as the contract shows it."""
+    """A workflow as tools and REST show it."""
     return {
         "id": row.id,
         "name": row.name,
@@ -64,7 +64,7 @@ def workflow_item(row: WorkflowRow) -> dict[str, Any]:
 
 
 def open_workflows(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
-    """The items behind refs; a digest has no metadata."""
+    """The items of refs: complete if `full`, else without metadata."""
     ids = {row_id: name for name in names if (row_id := read_id(name))}
     items = {ids[row_id]: workflow_item(row) for row_id, row in WORKFLOWS.read(project_id, list(ids)).items()}
     if not full:
@@ -77,12 +77,12 @@ def _plan(project_id: int, active: bool | None, text: str | None) -> ListPlan:
     conditions: list[Condition] = [] if active is None else [("d.is_active = %s", [active])]
     if not text:
         return ListPlan(conditions)
-    answering = _answering(project_id, clean_query(text, "text"))
-    return ListPlan([*conditions, sql.among("d.id", answering)], is_empty=not answering)
+    ids = _matching_ids(project_id, clean_query(text, "text"))
+    return ListPlan([*conditions, sql.among("d.id", ids)], is_empty=not ids)
 
 
-def _answering(project_id: int, text: str) -> list[int]:
-    """The workflows in which all words of a text stand in one place: in itself, or in one of its pads."""
+def _matching_ids(project_id: int, text: str) -> list[int]:
+    """The workflows that have all words of a text either in themselves or in one of their pads."""
     query = parse_filter(project_id, text)
     own, pads = (
         read_object_ids(Narrowing([[f"P{project_id}"], [kind_word(kind)]]), query)

@@ -1,4 +1,4 @@
-"""Scratchpads are created, written to and deleted here, and nowhere else."""
+"""Creates, writes and deletes scratchpads."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,14 +26,14 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.scratchpads.history.scratchpads import HISTORY, PadEdit
 from memory.scratchpads.models.scratchpad import PadChange
-from memory.scratchpads.rows.scratchpads import GROWING, LISTED, PADS, WHOLE, PadRow
+from memory.scratchpads.rows.scratchpads import FOR_APPEND, LISTED, PADS, WITH_CONTENT, PadRow
 from memory.scratchpads.rules.edits import edited, mode_of, pieces_of_change
 from memory.scratchpads.selectors.scratchpads import content_at, get_scratchpad
 from memory.scratchpads.selectors.workflows import get_workflow
 from memory.scratchpads.sql.writes import append_content
 
 PADS_IN_WORKFLOW = 50
-# What is longer than a pad is cut; what is longer than this was not meant for one.
+# A text longer than a pad is truncated; one longer than this is refused.
 SENT_BYTES = 16 * CONTENT_BYTES
 
 
@@ -67,9 +67,9 @@ class DeletedPad(TypedDict):
 def create_scratchpad(
     *, caller: Caller, workflow_id: int, name: str, content: str | None = ""
 ) -> CreatePadAnswer:
-    """Begin a pad in a workflow. What does not fit into a pad is cut, and `warning` says how much."""
+    """Create a pad in a workflow. A text that does not fit is truncated; `warning` says by how much."""
     name = _clean_name(name, caller)
-    text, warning = _fitted(_clean_content(content, caller))
+    text, warning = _truncated(_clean_content(content, caller))
     size = len(text.encode())
     with write_transaction(caller.project_id):
         _refuse_full_or_closed(caller, workflow_id)
@@ -100,17 +100,17 @@ def append_to_scratchpad(
     separator: str | None = "\n\n",
     expected_revision: int | None = None,
 ) -> AppendAnswer:
-    """Add to the end of a pad, whoever else does at the same time. The separator stands only between."""
+    """Append to a pad, safely if several agents do so at once. The separator is left out in an empty pad."""
     content = _clean_content(content, caller)
     if not content:
         raise InvalidInput("content must not be empty.", missing=["content"])
-    between = "\n\n" if separator is None else clean_text(separator, "separator", caller)
+    joiner = "\n\n" if separator is None else clean_text(separator, "separator", caller)
     with write_transaction(caller.project_id):
-        old = _open_pad(caller, scratchpad_id, GROWING)
+        old = _open_pad(caller, scratchpad_id, FOR_APPEND)
         _refuse_stale(old, None, expected_revision)
-        between = between if old.length else ""
-        added, warning = _fitted(f"{between}{content}", old.size, content)
-        refuse_joined_secret([old.ending, between, added.removeprefix(between)], "content", caller)
+        joiner = joiner if old.length else ""
+        added, warning = _truncated(f"{joiner}{content}", old.size, content)
+        refuse_joined_secret([old.ending, joiner, added.removeprefix(joiner)], "content", caller)
         if not added:
             return AppendAnswer(
                 updated_at=format_time(old.updated_at), new_length=old.length, warning=warning
@@ -145,14 +145,13 @@ def update_scratchpad(
 ) -> UpdateAnswer:
     """Change a pad's text: replace it, insert before a line, replace lines, or add to a section's end.
 
-    Without a mode, `section`, `line` and `end` tell which is meant: `mode_of`. `line` and `end` count from 1;
-    inserting before the line behind the last one adds at the end. Raises InvalidInput for what does not go
-    together, Conflict where the pad is not as long, or not in the state, that the caller expects; then
-    nothing is written.
+    Without a mode, `section`, `line` and `end` choose it: see `mode_of`. `line` and `end` count from 1;
+    inserting before the line after the last one adds at the end. Raises InvalidInput for arguments that
+    exclude one another, and Conflict, before any write, if the pad has not the expected length or revision.
     """
     change = mode_of(mode, line=line, end=end, section=section)
     content = _clean_content(content, caller)
-    _refuse_what_is_missing(change, content, line, section)
+    _refuse_missing(change, content, line, section)
     with write_transaction(caller.project_id):
         old = _open_pad(caller, scratchpad_id)
         _refuse_stale(old, expected_length, expected_revision)
@@ -169,7 +168,7 @@ def restore_scratchpad(
     expected_length: int | None = None,
     expected_revision: int | None = None,
 ) -> UpdateAnswer:
-    """Make a pad's text what it was at a revision. That is a state, too: it can be undone in the same way."""
+    """Restore a pad's text to a revision. This adds a revision, so it can be undone in the same way."""
     with write_transaction(caller.project_id):
         old = _open_pad(caller, scratchpad_id)
         _refuse_stale(old, expected_length, expected_revision)
@@ -180,7 +179,7 @@ def restore_scratchpad(
 def delete_scratchpad(
     *, caller: Caller, scratchpad_id: int, expected_revision: int | None = None
 ) -> DeletedPad:
-    """Remove a pad and what it was; that there was one stays in the log."""
+    """Delete a pad and its revisions; the log keeps an event."""
     with write_transaction(caller.project_id):
         old = _open_pad(caller, scratchpad_id, LISTED)
         _refuse_stale(old, None, expected_revision)
@@ -190,7 +189,7 @@ def delete_scratchpad(
     return DeletedPad(deleted=f"scratchpad:{old.id}")
 
 
-# -- What a caller may say -------------------------------------------------------------------------
+# -- Input -----------------------------------------------------------------------------------------
 
 
 def _clean_name(name: str, caller: Caller) -> str:
@@ -203,7 +202,7 @@ def _clean_content(content: str | None, caller: Caller) -> str:
     return clean_text(content, "content", caller, at_most=SENT_BYTES)
 
 
-def _refuse_what_is_missing(change: PadChange, content: str, line: int | None, section: str | None) -> None:
+def _refuse_missing(change: PadChange, content: str, line: int | None, section: str | None) -> None:
     if change in (PadChange.INSERTED, PadChange.LINES_REPLACED) and line is None:
         raise InvalidInput("line must be given: the number of a line, from 1.", missing=["line"])
     if change == PadChange.SECTION_EXTENDED:
@@ -215,10 +214,10 @@ def _refuse_what_is_missing(change: PadChange, content: str, line: int | None, s
         raise InvalidInput("content must not be empty.", missing=["content"], hint=hint)
 
 
-def _fitted(text: str, taken: int = 0, content: str | None = None) -> tuple[str, str]:
-    """As much of a text as a pad has room for, cut at a character, and the warning that it was cut.
+def _truncated(text: str, taken: int = 0, content: str | None = None) -> tuple[str, str]:
+    """The text truncated at a character to the free bytes of a pad, and a warning or "".
 
-    `content`: what of it the caller sent, behind a separator, which is not added alone.
+    `taken`: bytes in use. `content`: the part of the text after a separator; a separator alone is not added.
     """
     room = max(CONTENT_BYTES - taken, 0)
     data = text.encode()
@@ -253,8 +252,8 @@ def _refuse_closed(workflow_id: int, *, is_active: bool) -> None:
         )
 
 
-def _open_pad(caller: Caller, scratchpad_id: int, fields: Sequence[str] = WHOLE) -> PadRow:
-    """The pad, which may be written to."""
+def _open_pad(caller: Caller, scratchpad_id: int, fields: Sequence[str] = WITH_CONTENT) -> PadRow:
+    """The pad. Raises Conflict if its workflow is closed."""
     row = get_scratchpad(caller.project_id, scratchpad_id, fields)
     _refuse_closed(row.workflow_id, is_active=row.is_active)
     return row
@@ -270,7 +269,7 @@ def _refuse_stale(row: PadRow, length: int | None, revision: int | None) -> None
 
 
 def _write(caller: Caller, old: PadRow, text: str, change: PadChange) -> UpdateAnswer:
-    text, warning = _fitted(text)
+    text, warning = _truncated(text)
     is_change = text != old.content
     new = _edited(caller, old, text, change) if is_change else old
     answer = UpdateAnswer(

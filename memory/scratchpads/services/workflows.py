@@ -1,4 +1,4 @@
-"""Workflows are begun, changed, closed and deleted here, and nowhere else."""
+"""Creates, changes, closes, deletes and cleans up workflows."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ from memory.scratchpads.models.workflow import Workflow
 from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, idle_workflows, pads_of_workflows
 from memory.scratchpads.selectors.workflows import get_workflow
 
-# What one cleaning takes at most, so that no write waits long for it.
+# Most workflows and bytes that one cleanup deletes, so that no write waits long for it.
 CLEANED_AT_ONCE = 20
 CLEANED_BYTES = 8 * 1024 * 1024
 
@@ -55,7 +55,7 @@ class DeletedWorkflow(TypedDict):
 def create_workflow(
     *, caller: Caller, name: str | None = None, metadata: Mapping[str, Any] | None = None
 ) -> CreateWorkflowAnswer:
-    """Begin a piece of work that pads are shared for. `metadata.keep` = "never": it is never cleaned."""
+    """Create a workflow. `metadata.keep` = "never" exempts it from the cleanup."""
     name = _clean_name(name, caller)
     metadata = merge_object({}, clean_object(metadata, "metadata", caller))
     with write_transaction(caller.project_id):
@@ -82,7 +82,7 @@ def update_workflow(
     metadata: Mapping[str, Any] | None | Unset = UNSET,
     active: bool | None | Unset = UNSET,
 ) -> WorkflowAnswer:
-    """Change what is given. Metadata merges by key: null removes one, and no metadata at all all of them."""
+    """Change the given fields. Metadata merges by key: null removes a key; `metadata=None` removes all."""
     new_name = UNSET if isinstance(name, Unset) else _clean_name(name, caller)
     if not isinstance(metadata, Unset):
         clean_object(metadata, "metadata", caller)
@@ -102,14 +102,14 @@ def update_workflow(
 
 
 def close_workflow(*, caller: Caller, workflow_id: int, reopen: bool = False) -> WorkflowAnswer:
-    """From now on its pads can only be read; `reopen`: written to again."""
+    """Make its pads read-only, or writable again with `reopen`."""
     with write_transaction(caller.project_id):
         old = get_workflow(caller.project_id, workflow_id)
         return _change(caller, old, replace(old, is_active=reopen))
 
 
 def delete_workflow(*, caller: Caller, workflow_id: int) -> DeletedWorkflow:
-    """Remove it with all its pads and what they were; also one that is closed."""
+    """Delete a workflow, open or closed, with all its pads and their revisions."""
     with write_transaction(caller.project_id):
         at = clock.now()
         row = get_workflow(caller.project_id, workflow_id)
@@ -119,32 +119,31 @@ def delete_workflow(*, caller: Caller, workflow_id: int) -> DeletedWorkflow:
 
 
 def clean_workflows(project_id: int, now: datetime) -> dict[str, int]:
-    """Remove what nobody has written to for as long as the project says, some at a time; how many went.
+    """Delete a batch of the workflows idle for the project's `scratchpad_days`; return the numbers deleted.
 
-    A workflow that says so itself is spared, and every one where the project keeps them for ever. Called
-    inside the project's transaction.
+    Workflows with `is_kept` stay; 0 days keeps all. Called inside the project's transaction.
     """
     days = config_of(project_id).scratchpad_days
     if not days:
         return {}
-    going = _few(idle_workflows(project_id, now - timedelta(days=days), CLEANED_AT_ONCE))
-    if not going:
+    expired = _batch(idle_workflows(project_id, now - timedelta(days=days), CLEANED_AT_ONCE))
+    if not expired:
         return {}
-    pads = len(_remove(project_id, going))
+    pads = len(_delete(project_id, expired))
     add_to_counters(
-        project_id, Counter({counter_key("workflow"): -len(going), counter_key("scratchpad"): -pads})
+        project_id, Counter({counter_key("workflow"): -len(expired), counter_key("scratchpad"): -pads})
     )
-    gone = {name: n for name, n in (("workflows", len(going)), ("scratchpads", pads)) if n}
-    change = Change("hub", "cleaned", "hub:cleanup", {**gone, "note": in_words(gone)})
+    deleted = {name: n for name, n in (("workflows", len(expired)), ("scratchpads", pads)) if n}
+    change = Change("hub", "cleaned", "hub:cleanup", {**deleted, "note": in_words(deleted)})
     record(project_id=project_id, agent_id=None, changes=[change], at=now)
-    return gone
+    return deleted
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
 def _clean_name(name: str | None, caller: Caller) -> str:
-    """It may be blank."""
+    """The name, which may be blank."""
     if name is None or not name.strip():
         return ""
     cleaned = clean_name(name, "name")
@@ -153,11 +152,11 @@ def _clean_name(name: str | None, caller: Caller) -> str:
 
 
 def _merged(
-    caller: Caller, stored: Mapping[str, Any], said: Mapping[str, Any] | None | Unset
+    caller: Caller, stored: Mapping[str, Any], changes: Mapping[str, Any] | None | Unset
 ) -> dict[str, Any]:
-    if isinstance(said, Unset):
+    if isinstance(changes, Unset):
         return dict(stored)
-    return clean_object(merge_object(stored, said) if said is not None else {}, "metadata", caller)
+    return clean_object(merge_object(stored, changes) if changes is not None else {}, "metadata", caller)
 
 
 def _change(caller: Caller, old: WorkflowRow, new: WorkflowRow) -> WorkflowAnswer:
@@ -176,20 +175,20 @@ def _record(caller: Caller, agent_id: int, change: HistoryChange[WorkflowRow], a
     HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)
 
 
-def _few(idle: list[tuple[int, int]]) -> list[int]:
-    """As many as have little to be removed; the first in any case."""
-    going: list[int] = []
+def _batch(idle: list[tuple[int, int]]) -> list[int]:
+    """The first ids with at most CLEANED_BYTES in total, but at least one."""
+    chosen: list[int] = []
     total = 0
     for row_id, size in idle:
         total += size
-        if going and total > CLEANED_BYTES:
+        if chosen and total > CLEANED_BYTES:
             break
-        going.append(row_id)
-    return going
+        chosen.append(row_id)
+    return chosen
 
 
-def _remove(project_id: int, ids: list[int]) -> list[int]:
-    """The pads that went with them."""
+def _delete(project_id: int, ids: list[int]) -> list[int]:
+    """Delete the workflows and return the ids of their pads."""
     pads = pads_of_workflows(ids)
     forget(project_id, "scratchpad", pads)
     forget(project_id, "workflow", ids)

@@ -1,4 +1,4 @@
-"""The states a scratchpad was in: kept as lengths as long as it only grows, whole where it was changed."""
+"""Stores the revisions of a scratchpad: a length after an append, the content before any other change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from ctxhub.core.kit import sql
 from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.rows.scratchpads import PadRow
 
-# The newest states whose text lies there whole, and the newest states at all.
+# Kept for each pad: the newest states with content, and the newest states in all.
 WHOLE_KEPT = 50
 KEPT = 1_000
-# Of appends so many at a time go.
+# States are deleted in batches of this size.
 DROPPED_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
 class KeptText:
-    """The row that keeps what a pad was; `number` is the state's, `at` when it was written."""
+    """A row with the former text of a pad; `number` and `at` are the number and time of that state."""
 
     id: int
     number: int
@@ -28,7 +28,7 @@ class KeptText:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a pad was, or is; lists have no content."""
+    """A former or the current state of a pad; empty `content` in lists."""
 
     revision: int
     change: int
@@ -45,9 +45,9 @@ class State:
 def insert_states(
     project_id: int, agent_id: int | None, written: Sequence[tuple[PadRow, PadChange]]
 ) -> list[int]:
-    """Note what pads are now, written by their own agents where there is none; the rows that made room.
+    """Insert the current states of pads; without `agent_id`, each pad's own agent is the author.
 
-    The ids are those of rows that had a text.
+    Deletes the oldest states and returns the ids of those that had content.
     """
     if not written:
         return []
@@ -61,13 +61,13 @@ def insert_states(
     ]
     sql.insert("memory_scratchpadrevision", columns, records)
     full = [row for row, _ in written if row.revision % DROPPED_AT_ONCE == 0]
-    return [gone for row in full for gone in _drop_until(row.id, row.revision - KEPT + DROPPED_AT_ONCE)]
+    return [dropped for row in full for dropped in _drop_until(row.id, row.revision - KEPT + DROPPED_AT_ONCE)]
 
 
 def keep_content(row_id: int) -> tuple[KeptText, list[int]]:
-    """Before a pad is changed other than by growing: the text goes to the state that it is now.
+    """Copy the content of a pad to its current state, before any change other than an append.
 
-    A pad that was written without states gets this one. Also the ids of the rows that went to make room.
+    Inserts that state if the pad has none. Also returns the ids of the rows deleted beyond WHOLE_KEPT.
     """
     [(kept, number, agent_id, at)] = sql.rows(
         """
@@ -90,7 +90,7 @@ def keep_content(row_id: int) -> tuple[KeptText, list[int]]:
 
 
 def list_states(project_id: int, row_id: int, limit: int, before: int) -> list[State]:
-    """One page, newest first, of those before a number."""
+    """A page of the states with a number below `before`, newest first."""
     found = sql.rows(
         f"""
         SELECT {_FIELDS} FROM memory_scratchpadrevision r LEFT JOIN core_agent a ON a.id = r.agent_id
@@ -102,7 +102,7 @@ def list_states(project_id: int, row_id: int, limit: int, before: int) -> list[S
 
 
 def read_replaced(project_id: int, ids: Sequence[int]) -> list[tuple[int, str, KeptText, str, str]]:
-    """Of rows that keep a text: the pad and its name, the row, the text, and the text that followed it."""
+    """For each row with content: pad id, pad name, the row, its content, and the content that followed it."""
     where, values = sql.by_ids("r", project_id, ids)
     found = sql.rows(
         f"""
@@ -117,13 +117,13 @@ def read_replaced(project_id: int, ids: Sequence[int]) -> list[tuple[int, str, K
         values,
     )
     return [
-        (pad, name, KeptText(row, number, agent_id, sql.read_time(at)), was, now or "")
-        for pad, name, row, number, agent_id, at, was, now in found
+        (pad, name, KeptText(row, number, agent_id, sql.read_time(at)), before, after or "")
+        for pad, name, row, number, agent_id, at, before, after in found
     ]
 
 
 def replaced_ids(project_id: int, pad_ids: Sequence[int]) -> list[int]:
-    """The rows that keep a text of these pads."""
+    """The ids of the rows with content of these pads."""
     among, values = sql.among("scratchpad_id", pad_ids)
     rows = sql.rows(
         f"""
@@ -135,7 +135,7 @@ def replaced_ids(project_id: int, pad_ids: Sequence[int]) -> list[int]:
 
 
 def read_state(project_id: int, row_id: int, number: int) -> State | None:
-    """A state with its text: the beginning of the next text that lies there whole."""
+    """A state with its content: the first `length` characters of the next content that is stored."""
     found = sql.rows(
         f"""
         SELECT {_FIELDS}, substr(coalesce((
@@ -159,7 +159,7 @@ def _state(values: Sequence[Any]) -> State:
 
 
 def _drop_until(row_id: int, number: int) -> list[int]:
-    """The ids of those that had a text."""
+    """Delete the states up to `number` and return the ids of those that had content."""
     rows = sql.rows(
         """
         DELETE FROM memory_scratchpadrevision WHERE scratchpad_id = %s AND number <= %s

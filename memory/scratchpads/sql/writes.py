@@ -1,11 +1,11 @@
-"""Scratchpads that grow."""
+"""Appends to a scratchpad in one statement."""
 
 from ctxhub.core.kit import sql
 from memory.scratchpads.rows.scratchpads import PadRow
 
 
 def append_content(row: PadRow, added: str) -> None:
-    """Add to a pad's end, with what follows from it: nobody reads or sends what was there."""
+    """Append to a pad and update its derived columns, without reading or sending the existing content."""
     sql.execute(
         """
         UPDATE memory_scratchpad
