@@ -344,7 +344,7 @@ def test_from_a_context_one_adds_to_it(client: Client, kept: Memory) -> None:
 def test_what_is_like_a_new_memory_is_named(client: Client, ada: Caller) -> None:
     old = remember(ada, FORM["title"], content=FORM["content"])
     page = client.post(f"{LIST}add/", FORM, follow=True)
-    assert f"Perhaps the same is remembered already: memory {old.pk}" in page.content.decode()
+    assert f"A similar memory may exist already: memory {old.pk}" in page.content.decode()
 
 
 def test_only_what_was_changed_is_changed(client: Client, kept: Memory) -> None:
@@ -416,7 +416,7 @@ def test_what_is_refused_stands_on_the_form(
 
 def test_a_member_deletes_and_the_page_says_what_goes(client: Client, ada: Caller, kept: Memory) -> None:
     relate(caller=ada, source=kept.ref, target=remember(ada, "x").ref)
-    assert "what it has to do with others" in text_of(client, kept, "delete/")
+    assert "with its relationships" in text_of(client, kept, "delete/")
     client.post(page_of(kept, "delete/"), {"post": "yes"})
     assert not Memory.objects.in_project(kept.project).filter(pk=kept.pk).exists()
     assert not Relationship.objects.in_project(kept.project).exists()

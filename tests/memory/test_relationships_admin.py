@@ -145,7 +145,7 @@ def test_what_went_with_one_of_its_ends_has_no_page(client: Client, ada: Caller,
 
 def test_the_page_shows_both_ends(client: Client, said: Relationship) -> None:
     text = client.get(page_of(said)).content.decode()
-    for part in ("Redis eviction", "decision:cache/engine", "depends on", "said"):
+    for part in ("Redis eviction", "decision:cache/engine", "depends on", "stated"):
         assert part in text
 
 
@@ -217,7 +217,7 @@ def test_a_person_changes_how_strong_it_is(client: Client, said: Relationship) -
 def test_a_member_takes_it_back_and_both_ends_stay(client: Client, ada: Caller, said: Relationship) -> None:
     relate(caller=ada, source=said.source, target="decision:cache/engine", relation="blocks")
     asked = client.get(page_of(said, "delete/")).content.decode()
-    assert f"{said.source} depends on decision:cache/engine. Both stay as they are." in asked
+    assert f"{said.source} depends on decision:cache/engine. Both objects stay as they are." in asked
     client.post(page_of(said, "delete/"), {"post": "yes"})
     [kept] = Relationship.objects.in_project(said.project)
     assert kept.relation == Relation.BLOCKS

@@ -469,7 +469,7 @@ def test_a_viewer_reads_and_changes_nothing(apollo: Project, ada: Caller, pad: S
     assert viewer.post(f"{LIST}add/", {"workflow": pad.workflow_id, "name": "x"}).status_code == 403
     assert dump_project(apollo) == before
     told = viewer.post(page_of(pad, "append/"), sent, follow=True).content.decode()
-    assert "You may read this scratchpad, and not write to it." in told
+    assert "You may read this scratchpad but not write to it." in told
 
 
 def test_another_projects_pad_is_not_there(hermes: Project, pad: Scratchpad) -> None:
@@ -485,7 +485,7 @@ def test_another_projects_pad_is_not_there(hermes: Project, pad: Scratchpad) -> 
 
 
 def test_a_person_deletes_a_pad(client: Client, apollo: Project, pad: Scratchpad) -> None:
-    assert "with all that it was" in shown(client, pad, "delete/")
+    assert "with all its revisions" in shown(client, pad, "delete/")
     client.post(page_of(pad, "delete/"), {"post": "yes"})
     assert not Scratchpad.objects.in_project(apollo).exists()
     assert last_event(apollo) == ("deleted", "vi")

@@ -15,16 +15,16 @@ class ContextForm(ServiceForm):
     name = forms.CharField(
         max_length=NAME_LENGTH,
         widget=UnfoldAdminTextInputWidget,
-        help_text="Agents name it when they add a memory. Not digits alone.",
+        help_text="Agents use this name when they add a memory. It must not be all digits.",
     )
-    description = ProseField(rows=4, help_text="What belongs in it.")
+    description = ProseField(rows=4, help_text="Which memories belong in this context.")
     stack = forms.CharField(
         max_length=STACK_LENGTH,
         required=False,
         widget=UnfoldAdminTextInputWidget,
-        help_text="What it is about: django, react19.",
+        help_text="The technology it is about, such as django or react19.",
     )
-    tags = WordsField(help_text="Between commas. A new name makes a new tag.")
+    tags = WordsField(help_text="Separated by commas. A new name creates a tag.")
     metadata = ObjectField(help_text='A JSON object: {"owner": "platform"}')
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

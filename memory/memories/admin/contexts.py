@@ -1,4 +1,4 @@
-"""Contexts: what memories lie in, with how many there are."""
+"""The admin of contexts, with their numbers of memories."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -38,7 +38,7 @@ class ContextAdmin(NounAdmin):
     list_display_links = ("named",)
     list_filter = (ProjectFilter, TagFilter, AgentFilter)
     list_select_related = ("project", "agent")
-    search_help_text = "Words of name, description, stack or tags"
+    search_help_text = "Search in name, description, stack and tags"
     ordering = ("-updated_at", "-pk")
 
     def get_fieldsets(self, request: HttpRequest, obj: Context | None = None) -> list[Any]:
@@ -56,7 +56,7 @@ class ContextAdmin(NounAdmin):
 
     @display(description="Memories", ordering="memory_count")
     def memories(self, context: Context) -> SafeString | str:
-        """How many lie in it, with the way to them."""
+        """The number of memories, with a link to their list."""
         if not context.memory_count:
             return "none yet"
         link = '<a class="ctx-link" href="{}">{}</a>'
@@ -95,7 +95,7 @@ class ContextAdmin(NounAdmin):
     def named_with_all_it_takes(self, row: Context) -> str:
         count = row.memory_count
         takes = f"with its {count:,} {'memory' if count == 1 else 'memories'}" if count else "which is empty"
-        return f"{row}, {takes}. That there was such a context stays in the log."
+        return f"{row}, {takes}. Its events stay in the log."
 
 
 def list_of_memories(context: Context) -> str:

@@ -1,4 +1,4 @@
-"""Filters of what is remembered: by context, and by what it is about."""
+"""Admin filters of memories by context and by stack."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class ContextFilter(NameFilter):
 
 
 class StackFilter(TextFilter):
-    """The whole of it, whatever its case, as everywhere."""
+    """Matches the complete stack, ignoring case, as the other interfaces do."""
 
     title = parameter_name = "stack"
 

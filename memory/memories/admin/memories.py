@@ -1,4 +1,4 @@
-"""Memories: to be found, read with what they have to do with others, written and changed."""
+"""The admin of memories: lists, pages with relationships, and forms."""
 
 from functools import partial
 from typing import Any
@@ -53,7 +53,7 @@ class MemoryAdmin(NounAdmin):
         AgentFilter,
     )
     list_select_related = ("project", "context", "agent")
-    search_help_text = "Words of title, content, stack or tags"
+    search_help_text = "Search in title, content, stack and tags"
     ordering = ("-updated_at", "-pk")
 
     def get_fieldsets(self, request: HttpRequest, obj: Memory | None = None) -> list[Any]:
@@ -66,13 +66,13 @@ class MemoryAdmin(NounAdmin):
     # -- Finding -----------------------------------------------------------------------------------
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
-        """Without the long texts: a list shows what each is about, a page reads the whole row by itself."""
+        """Without the long columns: a list shows digests, and a page reads its row by itself."""
         rows: QuerySet[Memory] = super().get_queryset(request)
         return rows.defer("content", "metadata", "paths").prefetch_related("tags")
 
     @display(description="Memory")
     def titled(self, memory: Memory) -> SafeString | str:
-        """Its title, and its first sentence where that says something else."""
+        """The title, and the first sentence if it differs."""
         if memory.digest in ("", memory.title):
             return preview(memory.title)
         digest = format_html('<span class="ctx-block ctx-quiet ctx-digest">{}</span>', memory.digest)
@@ -109,13 +109,13 @@ class MemoryAdmin(NounAdmin):
     # -- Writing -----------------------------------------------------------------------------------
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """From the page of a context one adds to that context."""
+        """The context of the page that the user came from."""
         return {"context": request.GET["context"]} if request.GET.get("context") else {}
 
     def add_row(self, request: HttpRequest, row: Memory, form: Any) -> int:
         answer = add_memory(caller=person(), **form.arguments())
         if similar := [f"memory {near['id']} ({near['title']})" for near in answer.get("similar", ())]:
-            messages.warning(request, f"Perhaps the same is remembered already: {', '.join(similar)}.")
+            messages.warning(request, f"A similar memory may exist already: {', '.join(similar)}.")
         return answer["id"]
 
     def change_row(self, request: HttpRequest, row: Memory, form: Any) -> None:
@@ -125,17 +125,17 @@ class MemoryAdmin(NounAdmin):
         delete_memory(caller=person(), memory_id=obj.pk)
 
     def named_with_all_it_takes(self, row: Memory) -> str:
-        return f"{row}, and what it has to do with others. That there was such a memory stays in the log."
+        return f"{row}, with its relationships. Its events stay in the log."
 
     def relate_view(self, request: HttpRequest, memory: Memory) -> HttpResponse:
-        """By a button beside what is suggested: an address that is merely opened changes nothing."""
+        """Handle the button beside a suggestion. Only POST writes: opening the URL changes nothing."""
         if request.method == "POST":
             self._relate(request, memory)
         return HttpResponseRedirect(f"{self.page_of_id(memory.pk)}#{SECTION}")
 
     def _relate(self, request: HttpRequest, memory: Memory) -> None:
         if not self.has_change_permission(request, memory):
-            messages.error(request, "You may read this memory, and not relate it to others.")
+            messages.error(request, "You may read this memory but not change its relationships.")
             return
         target, relation = (request.POST.get(name, "") for name in ("target", "relation"))
         strength = read_id(request.POST.get("strength") or "0") or 0

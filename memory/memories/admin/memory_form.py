@@ -17,13 +17,13 @@ GENERAL = "general"
 
 
 class MemoryForm(ServiceForm):
-    """`seen` is when the memory was last changed before the person opened the page.
+    """`seen` is the `updated_at` that the memory had when the user opened the page.
 
-    Where somebody else has changed it meanwhile, nothing is saved until the person has been told.
+    If somebody else has changed it meanwhile, nothing is saved before the user has been told.
     """
 
     title = forms.CharField(max_length=TITLE_LENGTH, widget=UnfoldAdminTextInputWidget)
-    content = ProseField(rows=14, help_text="Markdown is shown as such. The first sentence stands in lists.")
+    content = ProseField(rows=14, help_text="Markdown is rendered. Lists show the first sentence.")
     context = forms.CharField(
         max_length=NAME_LENGTH,
         initial=GENERAL,
@@ -38,15 +38,15 @@ class MemoryForm(ServiceForm):
         max_length=STACK_LENGTH,
         required=False,
         widget=UnfoldAdminTextInputWidget,
-        help_text="What it is about: django, react19.",
+        help_text="The technology it is about, such as django or react19.",
     )
     difficulty = forms.ChoiceField(
-        choices=[("", "not said"), *((label, label) for label in Difficulty.labels)],
+        choices=[("", "not set"), *((label, label) for label in Difficulty.labels)],
         required=False,
         widget=UnfoldAdminSelectWidget,
     )
-    tags = WordsField(help_text="Between commas. A new name makes a new tag.")
-    paths = LinesField(help_text="Globs of the files it bears on, one on each line: src/api/**")
+    tags = WordsField(help_text="Separated by commas. A new name creates a tag.")
+    paths = LinesField(help_text="Globs of the files it applies to, one per line: src/api/**")
     metadata = ObjectField(help_text='A JSON object: {"ticket": "OPS-7"}')
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
@@ -58,9 +58,9 @@ class MemoryForm(ServiceForm):
             self.is_late = self.is_bound and self.data.get("seen") != self.initial["seen"]
             if self.is_late:
                 self.data = {**dict(self.data.items()), "seen": self.initial["seen"]}
-            self.fields["context"].help_text = "Another one moves it there."
+            self.fields["context"].help_text = "Choosing another context moves the memory there."
         else:
-            self.fields["context"].help_text = "A new name makes a new context."
+            self.fields["context"].help_text = "A new name creates a context."
 
     def _initial(self, row: Memory) -> dict[str, Any]:
         return {
@@ -85,7 +85,7 @@ class MemoryForm(ServiceForm):
         return cleaned
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments of the services: of a new memory what was filled in, else what was changed."""
+        """The arguments of the service: the filled-in fields of a new memory, else the changed ones."""
         values = self.changed() if self.instance.pk else self.filled_in("content")
         values.pop("seen", None)
         return values

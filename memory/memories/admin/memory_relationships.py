@@ -1,4 +1,4 @@
-"""What the page of a memory shows of its relationships: said, suggested, drawn."""
+"""The relationships on the page of a memory: the stored ones, suggestions, and drawings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ SUGGESTED_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A memory that is like this one, and how the two may be related. `percent`: so like it is."""
+    """A memory similar to this one, with a possible relation. `percent`: the similarity."""
 
     other: Node
     relation: str
@@ -34,17 +34,17 @@ class Relationships:
 
 
 def relationships_of(memory: Memory) -> Relationships:
-    """Nothing is drawn around a memory that has to do with nothing; one deleted a moment ago has no page."""
-    place: ObjectKey = ("memory", memory.pk)
-    thing = find_objects(memory.project_id, [place]).get(place)
-    if thing is None:
+    """Relationships of a memory, with drawings if there are any. Raises Http404 if it is deleted by now."""
+    key: ObjectKey = ("memory", memory.pk)
+    obj = find_objects(memory.project_id, [key]).get(key)
+    if obj is None:
         raise Http404
     found = {
         ("memory", each.target): each
-        for each in suggest_relationships(memory.project_id, thing, limit=SUGGESTED_SHOWN)
+        for each in suggest_relationships(memory.project_id, obj, limit=SUGGESTED_SHOWN)
     }
-    asked = [(other, str(each.relation.label), each.strength) for other, each in found.items()]
-    neighbours = neighbours_of(memory.project_id, place, asked)
+    possible = [(other, str(each.relation.label), each.strength) for other, each in found.items()]
+    neighbours = neighbours_of(memory.project_id, key, possible)
     suggested = [
         Suggestion(
             other=neighbours.nodes[other],
@@ -53,7 +53,7 @@ def relationships_of(memory: Memory) -> Relationships:
             strength=strength,
             percent=round(100 * found[other].score),
         )
-        for other, label, strength in asked
+        for other, label, strength in possible
         if other in neighbours.nodes
     ]
     drawings = [wide(neighbours.graph), tall(neighbours.graph)] if neighbours.graph.branches else []

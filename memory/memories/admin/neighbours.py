@@ -1,4 +1,4 @@
-"""What a thing has to do with others, two steps away: as a graph, and as rows to be read."""
+"""Reads the relationships of an object, up to two steps away, as a graph and as table rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from memory.memories.rows.relationships import Edge
 
 NEAR_READ, FAR_READ = 100, 60
-# A memory is left for what the next one has to do with others.
+# A link to a memory leads to this section of its page.
 SECTION = "relationships"
-# A relation as a sentence goes on with it, from its source and from its target.
+# A relation in a sentence, from its source and from its target.
 FORWARDS = {"related": "is related to"}
 BACKWARDS = {
     "related": "is related to",
@@ -33,8 +33,8 @@ BACKWARDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A relationship, read from one of its ends: what that is to the `other`."""
+class DirectRelationship:
+    """A relationship of the centre with `other`; `words` is the relation as seen from the centre."""
 
     id: int
     other: Node
@@ -46,8 +46,8 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Further:
-    """A relationship that neither begins nor ends here."""
+class FurtherRelationship:
+    """A relationship of a neighbour that neither begins nor ends at the centre."""
 
     source: Node
     target: Node
@@ -57,60 +57,58 @@ class Further:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """`nodes`: all that is spoken of, by its place. `has_more`: there is more than was read."""
+    """`nodes`: all objects by kind and id; `said`: direct relationships; `has_more`: some were not read."""
 
     nodes: Mapping[ObjectKey, Node]
     graph: Graph
-    said: Sequence[Said]
-    further: Sequence[Further]
+    said: Sequence[DirectRelationship]
+    further: Sequence[FurtherRelationship]
     has_more: bool
 
 
 def neighbours_of(
     project_id: int, centre: ObjectKey, suggested: Sequence[tuple[ObjectKey, str, int]] = ()
 ) -> Neighbours:
-    """The strongest relationships of a thing and of its neighbours, in a number of queries that is fixed.
+    """The strongest relationships of an object and of its neighbours, in a fixed number of queries.
 
-    `suggested`: what it may have to do with besides, how, and how strongly. The thing may have been deleted
-    a moment ago: then there is no such page.
+    `suggested`: key, relation and strength of further possible relationships. Raises Http404 if the object
+    was deleted meanwhile.
     """
-    rows = _touching(project_id, centre)
+    rows = _rows_of(project_id, centre)
     near = rows[:NEAR_READ]
     drawn = list(dict.fromkeys(_other_end(row, centre) for row in near))[:NEAR_DRAWN]
     edges = find_relationships_of(project_id, drawn, FAR_READ) if drawn else []
     far = [edge for edge in edges if centre not in (edge.source, edge.target)]
-    places = [centre, *(place for place, _, _ in suggested)]
-    places += [place for row in near for place in ends_of(row)]
-    places += [place for edge in far for place in (edge.source, edge.target)]
-    nodes = nodes_of(project_id, places)
+    keys = [centre, *(key for key, _, _ in suggested)]
+    keys += [key for row in near for key in ends_of(row)]
+    keys += [key for edge in far for key in (edge.source, edge.target)]
+    nodes = nodes_of(project_id, keys)
     if centre not in nodes:
         raise Http404
-    said = [_said(row, centre, nodes) for row in near if nodes.keys() >= set(ends_of(row))]
+    direct = [_direct(row, centre, nodes) for row in near if nodes.keys() >= set(ends_of(row))]
     known = [edge for edge in far if edge.source in nodes and edge.target in nodes]
-    may_be = [
-        Link(nodes[centre].ref, nodes[place].ref, relation, strength, is_suggested=True)
-        for place, relation, strength in suggested
-        if place in nodes
+    possible = [
+        Link(nodes[centre].ref, nodes[key].ref, relation, strength, is_suggested=True)
+        for key, relation, strength in suggested
+        if key in nodes
     ]
     links = [_near_link(row, nodes) for row in near if nodes.keys() >= set(ends_of(row))]
     links += [_far_link(edge, nodes) for edge in known]
-    named = {node.ref: node for node in nodes.values()}
+    by_ref = {node.ref: node for node in nodes.values()}
     return Neighbours(
         nodes=nodes,
-        graph=graph_of(nodes[centre].ref, named, [*links, *may_be]),
-        said=said,
+        graph=graph_of(nodes[centre].ref, by_ref, [*links, *possible]),
+        said=direct,
         further=[_further(edge, nodes) for edge in known],
         has_more=len(rows) > NEAR_READ,
     )
 
 
-def nodes_of(project_id: int, places: Iterable[ObjectKey]) -> dict[ObjectKey, Node]:
-    """The things that are there, each with its title and the address of its page."""
+def nodes_of(project_id: int, keys: Iterable[ObjectKey]) -> dict[ObjectKey, Node]:
+    """The existing objects by key, each with its title and the URL of its page."""
     return {
-        place: Node(
-            ref_of(found.name), found.title, _kind(place, found.type), look_of(place[0]).icon, _url(place)
-        )
-        for place, found in read_nodes(project_id, dict.fromkeys(places)).items()
+        key: Node(ref_of(found.name), found.title, _kind(key, found.type), look_of(key[0]).icon, _url(key))
+        for key, found in read_nodes(project_id, dict.fromkeys(keys)).items()
     }
 
 
@@ -118,8 +116,8 @@ def ends_of(row: Relationship) -> tuple[ObjectKey, ObjectKey]:
     return (row.source_kind, row.source_id), (row.target_kind, row.target_id)
 
 
-def _touching(project_id: int, place: ObjectKey) -> list[Relationship]:
-    kind, row_id = place
+def _rows_of(project_id: int, key: ObjectKey) -> list[Relationship]:
+    kind, row_id = key
     is_end = Q(source_kind=kind, source_id=row_id) | Q(target_kind=kind, target_id=row_id)
     rows = Relationship.objects.in_project(project_id).filter(is_end).select_related("agent")
     return list(rows.order_by("-strength", "-updated_at", "-pk")[: NEAR_READ + 1])
@@ -130,19 +128,19 @@ def _other_end(row: Relationship, centre: ObjectKey) -> ObjectKey:
     return target if source == centre else source
 
 
-def _kind(place: ObjectKey, spoken: str) -> str:
-    """A memory is called by its type, everything else as the admin calls it."""
-    return spoken if place[0] == "memory" else look_of(place[0]).name
+def _kind(key: ObjectKey, node_type: str) -> str:
+    """The type of a memory, the admin's name for any other kind."""
+    return node_type if key[0] == "memory" else look_of(key[0]).name
 
 
-def _url(place: ObjectKey) -> str | None:
-    """Without a query: the thing is there, so it has a page if its kind has pages."""
-    url = refs.page_of_row(*place)
-    return f"{url}#{SECTION}" if place[0] == "memory" else url
+def _url(key: ObjectKey) -> str | None:
+    """The URL of an existing object, without a query; None if its kind has no pages."""
+    url = refs.page_of_row(*key)
+    return f"{url}#{SECTION}" if key[0] == "memory" else url
 
 
 def _near_link(row: Relationship, nodes: Mapping[ObjectKey, Node]) -> Link:
-    source, target = (nodes[place] for place in ends_of(row))
+    source, target = (nodes[key] for key in ends_of(row))
     return Link(source.ref, target.ref, str(row.get_relation_display()), row.strength)
 
 
@@ -150,10 +148,10 @@ def _far_link(edge: "Edge", nodes: Mapping[ObjectKey, Node]) -> Link:
     return Link(nodes[edge.source].ref, nodes[edge.target].ref, edge.relation_label, edge.strength)
 
 
-def _said(row: Relationship, centre: ObjectKey, nodes: Mapping[ObjectKey, Node]) -> Said:
+def _direct(row: Relationship, centre: ObjectKey, nodes: Mapping[ObjectKey, Node]) -> DirectRelationship:
     word = str(row.get_relation_display())
     names = FORWARDS if ends_of(row)[0] == centre else BACKWARDS
-    return Said(
+    return DirectRelationship(
         id=row.pk,
         other=nodes[_other_end(row, centre)],
         words=names.get(word, worded(word)),
@@ -164,5 +162,7 @@ def _said(row: Relationship, centre: ObjectKey, nodes: Mapping[ObjectKey, Node])
     )
 
 
-def _further(edge: "Edge", nodes: Mapping[ObjectKey, Node]) -> Further:
-    return Further(nodes[edge.source], nodes[edge.target], worded(edge.relation_label), edge.strength)
+def _further(edge: "Edge", nodes: Mapping[ObjectKey, Node]) -> FurtherRelationship:
+    return FurtherRelationship(
+        nodes[edge.source], nodes[edge.target], worded(edge.relation_label), edge.strength
+    )

@@ -1,4 +1,4 @@
-"""The form of a relationship: what is to what, how, and how strongly."""
+"""The form of a relationship: source, relation, target and strength."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from memory.memories.models.memory import Memory
 from memory.memories.models.relationship import Relation
 
 MEMORIES_OFFERED = 100
-REF = "A ref: memory:42, decision:api/auth/method, scratchpad:3."
+REF = "A ref, such as memory:42, decision:api/auth/method or scratchpad:3."
 
 
 class OfferedRefs(UnfoldAdminTextInputWidget):
@@ -24,7 +24,7 @@ class RelationshipForm(ServiceForm):
     relation = forms.ChoiceField(
         choices=[(label, label.replace("_", " ")) for label in Relation.labels],
         widget=UnfoldAdminSelectWidget,
-        help_text="What the source does to the target: includes, references, depends on, or blocks it.",
+        help_text="What the source does to the target: it includes, references, depends on or blocks it.",
     )
     target = forms.CharField(max_length=PATH_LENGTH, widget=OfferedRefs, help_text=REF)
     strength = forms.IntegerField(
@@ -32,7 +32,7 @@ class RelationshipForm(ServiceForm):
         max_value=100,
         initial=50,
         widget=UnfoldAdminIntegerFieldWidget,
-        help_text="0 to 100.",
+        help_text="From 0 to 100.",
     )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -44,7 +44,7 @@ class RelationshipForm(ServiceForm):
             self.initial["strength"] = row.strength
 
     def memories(self) -> list[Memory]:
-        """Those that are offered."""
+        """The newest memories, which the form suggests."""
         if self.project is None:
             return []
         newest = Memory.objects.in_project(self.project).only("title").order_by("-updated_at", "-pk")

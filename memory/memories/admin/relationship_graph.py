@@ -1,4 +1,4 @@
-"""What is around a thing, as a tree that can be drawn: its neighbours, and behind each of them its own."""
+"""Builds a tree to draw from the neighbours of an object and their own neighbours."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from memory.memories.models.relationship import Relation
 
 NEAR_DRAWN = 12
 FAR_DRAWN = 3
-# What a relation says in one direction alone: the others are drawn where there is room.
+# The relation without a direction; it does not decide the side on which a neighbour is drawn.
 MUTUAL = Relation.RELATED.label
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A thing. `kind` is what it is called below its title, `url` its page."""
+    """An object. `kind` is the label below its title, `url` its page."""
 
     ref: str
     title: str
@@ -24,7 +24,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A relationship, by the refs of its ends; one that `is_suggested` is none yet."""
+    """A relationship between two refs; not stored yet if `is_suggested`."""
 
     source: str
     target: str
@@ -39,7 +39,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """All the links between two things, the strongest first: they are drawn as one line."""
+    """All links between two objects, the strongest first. They are drawn as one line."""
 
     links: Sequence[Link]
 
@@ -59,15 +59,15 @@ class Tie:
         return link.target if link.source == ref else link.source
 
     def side_of(self, ref: str) -> int:
-        """-1: it only leads to this thing, 1: only away from it, 0: both, or neither."""
-        said = [link for link in self.links if link.relation != MUTUAL]
-        to, away = any(link.target == ref for link in said), any(link.source == ref for link in said)
+        """-1: all directed links lead to this object; 1: all lead away from it; 0: both or neither."""
+        directed = [link for link in self.links if link.relation != MUTUAL]
+        to, away = any(link.target == ref for link in directed), any(link.source == ref for link in directed)
         return int(away) - int(to)
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A thing with the tie by which it hangs on another, and what hangs on it. `more` are left out."""
+    """An object, the tie to its parent, and its children; `more` counts the children left out."""
 
     node: Node
     tie: Tie
@@ -77,7 +77,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """`crossing` ties join what is drawn a second time; `left_out` neighbours are not drawn."""
+    """`crossing`: further ties between drawn objects; `left_out`: the number of neighbours not drawn."""
 
     centre: Node
     branches: Sequence[Branch]
@@ -86,37 +86,37 @@ class Graph:
 
 
 def worded(relation: str) -> str:
-    """A relation as people write it: depends on."""
+    """A relation as English words, such as "depends on"."""
     return relation.replace("_", " ")
 
 
 def graph_of(centre: str, nodes: Mapping[str, Node], links: Iterable[Link]) -> Graph:
-    """The strongest ties of a thing, and of each of its neighbours; each thing stands in it once."""
+    """The strongest ties of an object and of its neighbours; each object is drawn once."""
     ties = list(_tied(links))
     near = [tie for tie in ties if centre in _ends(tie)]
     drawn = {tie.other_than(centre): tie for tie in near[:NEAR_DRAWN]}
     placed, used = {centre, *drawn}, {id(tie) for tie in near}
-    behind: dict[str, list[Tie]] = {ref: [] for ref in drawn}
+    further: dict[str, list[Tie]] = {ref: [] for ref in drawn}
     for tie in ties:
-        by = next((ref for ref in _ends(tie) if ref in behind), None)
-        if id(tie) in used or by is None or (ref := tie.other_than(by)) in placed:
+        parent = next((ref for ref in _ends(tie) if ref in further), None)
+        if id(tie) in used or parent is None or (ref := tie.other_than(parent)) in placed:
             continue
-        behind[by].append(tie)
+        further[parent].append(tie)
         placed.add(ref)
         used.add(id(tie))
-    branches = [_branch(ref, tie, nodes, behind[ref]) for ref, tie in drawn.items()]
+    branches = [_branch(ref, tie, nodes, further[ref]) for ref, tie in drawn.items()]
     shown = {centre, *(b.node.ref for branch in branches for b in (branch, *branch.children))}
     crossing = [tie for tie in ties if id(tie) not in used and shown.issuperset(_ends(tie))]
     return Graph(nodes[centre], branches, crossing, len(near) - len(drawn))
 
 
-def _branch(ref: str, tie: Tie, nodes: Mapping[str, Node], behind: Sequence[Tie]) -> Branch:
-    children = [Branch(nodes[far], each) for each in behind[:FAR_DRAWN] for far in [each.other_than(ref)]]
-    return Branch(nodes[ref], tie, children, len(behind) - len(children))
+def _branch(ref: str, tie: Tie, nodes: Mapping[str, Node], ties: Sequence[Tie]) -> Branch:
+    children = [Branch(nodes[far], each) for each in ties[:FAR_DRAWN] for far in [each.other_than(ref)]]
+    return Branch(nodes[ref], tie, children, len(ties) - len(children))
 
 
 def _tied(links: Iterable[Link]) -> Iterator[Tie]:
-    """The links by the two things they join; what is said before what is suggested, the strongest first."""
+    """The ties of all linked pairs; stored links before suggested ones, the strongest first."""
     found: dict[frozenset[str], list[Link]] = {}
     for link in sorted(links, key=lambda link: (link.is_suggested, -link.strength)):
         found.setdefault(frozenset((link.source, link.target)), []).append(link)

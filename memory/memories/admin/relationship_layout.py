@@ -1,4 +1,4 @@
-"""Where the boxes and lines of a graph stand: to both sides of the middle, or below it on small screens."""
+"""Lays out the boxes and lines of a graph: on both sides of the centre, or below it on small screens."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ctxhub.core.admin.text_lines import wrap_text
 from memory.memories.admin.relationship_graph import Branch, Graph, Node, Tie
 
-# All in pixels of the drawing.
+# In pixels of the drawing.
 TITLE_SIZE, LINE_HEIGHT = 13, 16
 BOX_WIDTH, BOX_HEIGHT, CENTRE_HEIGHT = 168, 56, 76
 BETWEEN_COLUMNS, ROW, BEND = 112, 68, 38
@@ -19,7 +19,7 @@ STUB = 26
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A thing: its place, and its title broken into lines. `more` of its neighbours are not drawn."""
+    """An object: position, size, and its title in lines; `more` counts its neighbours that are not drawn."""
 
     node: Node
     x: float
@@ -32,7 +32,7 @@ class Box:
 
     @property
     def first_line(self) -> float:
-        """Where its title begins, so that title and kind stand in the middle of the box."""
+        """The y of the first line of the title, which centres title and kind in the box."""
         return (self.height - LINE_HEIGHT * (len(self.lines) + 1)) / 2 + TITLE_SIZE
 
     @property
@@ -50,7 +50,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A tie: its path, its arrows, and where its label stands, above the line and below it."""
+    """A tie: path, arrows, and the position of its label, above and below the line."""
 
     tie: Tie
     path: str
@@ -61,7 +61,7 @@ class Line:
 
     @property
     def width(self) -> float:
-        """From a hair for 0 to five pixels for 100."""
+        """From one pixel for strength 0 to five for 100."""
         return 1 + self.tie.strongest.strength / 25
 
     @property
@@ -72,7 +72,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """`spines` are what the lines of a column branch off from."""
+    """`spines`: the vertical lines from which the lines of a column branch off."""
 
     name: str
     left: float
@@ -84,15 +84,15 @@ class Drawing:
 
     @property
     def is_broad(self) -> bool:
-        """Whether it needs more room than a tablet has."""
+        """Whether it is wider than a tablet."""
         return self.width > BROAD
 
 
-# -- To both sides ---------------------------------------------------------------------------------
+# -- Wide layout -----------------------------------------------------------------------------------
 
 
 def wide(graph: Graph) -> Drawing:
-    """What leads to the thing stands left of it, what it leads to right, as far as that keeps the balance."""
+    """Incoming neighbours on the left, outgoing ones on the right, as far as both sides stay balanced."""
     left, right = _sides(graph)
     height = max(_rows(left), _rows(right), 1) * ROW
     height = max(height, CENTRE_HEIGHT) + 2 * MARGIN
@@ -117,7 +117,7 @@ def wide(graph: Graph) -> Drawing:
 
 
 def _sides(graph: Graph) -> tuple[Sequence[Branch], Sequence[Branch]]:
-    """The branches in the order of their sides, cut where both halves are as high as can be."""
+    """The branches sorted by direction and divided so that both sides have about the same height."""
     centre = graph.centre.ref
     ordered = sorted(graph.branches, key=lambda branch: branch.tie.side_of(centre))
     sides = [branch.tie.side_of(centre) for branch in ordered]
@@ -140,12 +140,12 @@ def _box(branch: Branch, column: int, middle: float) -> Box:
 
 
 def _line(tie: Tie, parent: Box, child: Box) -> Line:
-    """It bends beside the parent and then runs straight, so that there is room for its label."""
+    """A line that bends beside the parent and then runs straight, to leave room for its label."""
     side = 1 if child.x > parent.x else -1
     start, end = (parent.right, child.x) if side > 0 else (parent.x, child.right)
     a, b, turn = parent.middle, child.middle, start + side * BEND
     is_away, is_to = tie.leads_to(child.node.ref), tie.leads_to(parent.node.ref)
-    # What is thick ends before its arrow does.
+    # The thick line ends before the tip of its arrow.
     first, last = start + side * is_to * SHAFT, end - side * is_away * SHAFT
     near, far = start + side * BEND * 0.3, start + side * BEND * 0.7
     path = f"M{first:g} {a:g}C{far:g} {a:g} {near:g} {b:g} {turn:g} {b:g}H{last:g}"
@@ -154,7 +154,7 @@ def _line(tie: Tie, parent: Box, child: Box) -> Line:
 
 
 def _crossing(tie: Tie, one: Box, other: Box) -> Line:
-    """Between what stands there anyway: from side to side, or around those between them."""
+    """A line between two boxes drawn already: across, or around the boxes of the same column."""
     one, other = sorted((one, other), key=lambda box: box.x)
     a, b = one.middle, other.middle
     if one.x == other.x:
@@ -166,11 +166,11 @@ def _crossing(tie: Tie, one: Box, other: Box) -> Line:
     return Line(tie, path, (), role="crossing")
 
 
-# -- Below one another -----------------------------------------------------------------------------
+# -- Tall layout -----------------------------------------------------------------------------------
 
 
 def tall(graph: Graph) -> Drawing:
-    """For small screens: a column, in which what hangs on a thing stands below it, further in."""
+    """For small screens: one column, with children indented below their parent."""
     centre = _centre(graph.centre, 0, MARGIN, TALL_WIDTH)
     boxes, lines, spines = [centre], [], []
     top = centre.y + centre.height
@@ -199,7 +199,7 @@ def _spine(parent: Box, last: Box) -> str:
 
 
 def _tall_line(tie: Tie, parent: Box, child: Box) -> Line:
-    """From the spine to the thing, its label above it."""
+    """A line from the spine to the box, with its label above."""
     x, y = parent.x + INDENT / 2, child.middle
     is_away, is_to = tie.leads_to(child.node.ref), tie.leads_to(parent.node.ref)
     top, right = y - STUB + is_to * SHAFT, child.x - is_away * SHAFT
@@ -228,7 +228,7 @@ def _lines(node: Node, width: float, lines: int) -> list[str]:
 
 
 def _arrow(x: float, y: float, side: int) -> str:
-    """A small triangle whose point is here: it points right (1), left (-1) or up (0)."""
+    """A small triangle with its tip at x, y, pointing right (1), left (-1) or up (0)."""
     if side == 0:
         return f"M{x:g} {y:g}l{ARROW * 0.55:g} {ARROW:g}h{-ARROW * 1.1:g}z"
     return f"M{x:g} {y:g}l{-side * ARROW:g} {-ARROW * 0.55:g}v{ARROW * 1.1:g}z"

@@ -1,4 +1,4 @@
-"""Relationships: what has to do with what, whatever kinds of things they are."""
+"""The admin of relationships between objects of any kind."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -35,7 +35,7 @@ PROJECTS_LOOKED_IN = 30
 
 
 class NamedEnds(FilteredList):
-    """The rows of a page know their ends by title: one query for each kind, whatever their number."""
+    """Gives the rows of a page the titles of their ends, with one query for each kind."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -65,7 +65,7 @@ class RelationshipAdmin(LoggedAdmin):
     list_filter = (ProjectFilter, ("relation", ChoicesDropdownFilter), AgentFilter)
     list_select_related = ("project", "agent")
     search_fields = ("pk",)
-    search_help_text = "The ref of either end: memory:42"
+    search_help_text = "The ref of either end, such as memory:42"
     ordering = ("-updated_at", "-pk")
     readonly_fields = ("source_end", "relates", "target_end", "origin", "by", "last_changed")
 
@@ -83,7 +83,7 @@ class RelationshipAdmin(LoggedAdmin):
         if kind == self.ref_kind:
             return queryset.filter(pk=read_id(name)), False
         wanted = Q(pk__in=())
-        for project_id, kind, row_id in _things_named(request, search_term):
+        for project_id, kind, row_id in _objects_named(request, search_term):
             ends = Q(source_kind=kind, source_id=row_id) | Q(target_kind=kind, target_id=row_id)
             wanted |= Q(project=project_id) & ends
         return queryset.filter(wanted), False
@@ -106,7 +106,7 @@ class RelationshipAdmin(LoggedAdmin):
 
     @display(description="Origin", ordering="is_found")
     def origin(self, row: Relationship) -> str:
-        return "found by likeness" if row.is_found else "said"
+        return "suggested by similarity" if row.is_found else "stated"
 
     last_changed = time_in_full("updated_at", "Updated")
 
@@ -116,14 +116,14 @@ class RelationshipAdmin(LoggedAdmin):
     # -- Writing -----------------------------------------------------------------------------------
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """From the page of a memory one relates that memory."""
+        """The ends that the page the user came from has set."""
         return {end: request.GET[end] for end in ("source", "target") if request.GET.get(end)}
 
     def get_fieldsets(self, request: HttpRequest, obj: Relationship | None = None) -> list[Any]:
         if obj is None:
             return [(None, {"fields": ["source", "relation", "target", "strength"]})]
-        told = ["source_end", "relates", "target_end", "strength", "origin", "by", "last_changed"]
-        return [(None, {"fields": told})]
+        fields = ["source_end", "relates", "target_end", "strength", "origin", "by", "last_changed"]
+        return [(None, {"fields": fields})]
 
     def add_row(self, request: HttpRequest, row: Relationship, form: Any) -> int:
         values = form.arguments()
@@ -136,7 +136,7 @@ class RelationshipAdmin(LoggedAdmin):
         relate(caller=person(), source=source, target=target, relation=relation, **form.arguments())
 
     def response_post_save_add(self, request: HttpRequest, obj: Relationship) -> HttpResponseRedirect:
-        """Back to the memory that it is about, if it is about one."""
+        """Redirect to the memory at one end, or to the list if neither end is a memory."""
         memory_id = next((row_id for kind, row_id in ends_of(obj) if kind == "memory"), None)
         if memory_id is None:
             return HttpResponseRedirect(self.url("changelist"))
@@ -150,7 +150,7 @@ class RelationshipAdmin(LoggedAdmin):
 
     def named_with_all_it_takes(self, row: Relationship) -> str:
         source, target = _refs_of_ends(row)
-        return f"{source} {worded(row.get_relation_display())} {target}. Both stay as they are."
+        return f"{source} {worded(row.get_relation_display())} {target}. Both objects stay as they are."
 
 
 def strength_bar(strength: int) -> SafeString:
@@ -163,13 +163,13 @@ def strength_bar(strength: int) -> SafeString:
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
-def _end(row: Any, place: ObjectKey) -> SafeString | str:
-    """What stands at an end, with the way to it; a page of one row looks its ends up itself."""
+def _end(row: Any, key: ObjectKey) -> SafeString | str:
+    """The object at an end, with a link to it. The page of a single row reads its ends here."""
     if not hasattr(row, "ends"):
         name_ends([row])
-    node: Node | None = row.ends.get(place)
+    node: Node | None = row.ends.get(key)
     if node is None:
-        return mono(f"{place[0]}:{place[1]}")
+        return mono(f"{key[0]}:{key[1]}")
     title = preview(node.title)
     shown = format_html('<a class="ctx-link" href="{}">{}</a>', node.url, title) if node.url else title
     return format_html('{}<span class="ctx-block ctx-quiet ctx-mono">{}</span>', shown, node.ref)
@@ -188,18 +188,18 @@ def _find_stored(project_id: int, values: Mapping[str, Any]) -> Relationship:
 
 
 def _refs_of_ends(row: Relationship) -> tuple[str, str]:
-    """As agents name them: a decision by its key."""
-    things = find_objects(row.project_id, ends_of(row))
-    source, target = map(things.get, ends_of(row))
+    """The refs of both ends as agents use them: a decision by its key."""
+    objects = find_objects(row.project_id, ends_of(row))
+    source, target = map(objects.get, ends_of(row))
     return source.ref if source else row.source, target.ref if target else row.target
 
 
-def _things_named(request: HttpRequest, ref: str) -> list[tuple[int, str, int]]:
-    """Project, kind and id of what a ref names, in each project that is looked at."""
+def _objects_named(request: HttpRequest, ref: str) -> list[tuple[int, str, int]]:
+    """Project, kind and id of the object of a ref, in each project searched."""
     project = chosen_project(request)
     found = []
     for project_id in [project.pk] if project else shown_project_ids(request)[:PROJECTS_LOOKED_IN]:
         with suppress(CtxhubError):
-            [thing] = get_ends(project_id, ref)
-            found.append((project_id, *thing.place))
+            [obj] = get_ends(project_id, ref)
+            found.append((project_id, *obj.place))
     return found

@@ -1,9 +1,9 @@
 """Tells lessons ("pytest hangs when X is set; unset it") from chatter ("I'll have a look after lunch").
 
-A lesson tells, in a sentence or two, two of three things: what to do, what goes wrong, and on which
-condition; where somebody speaks of himself there, all three. Chatter speaks of those who talk: their plans,
-their thanks, their day. Words of English, French, German and Chinese, and the commonest of Spanish, Russian
-and Japanese. RE2: linear in the text.
+A lesson has, in one or two sentences, two of three things: what to do, what goes wrong, and a condition; all
+three if the sentences are also chatter. Chatter is about the speakers: their plans, thanks and day. Words of
+English, French, German and Chinese, and the most common of Spanish, Russian and Japanese. RE2: linear in the
+text.
 """
 
 import re
@@ -12,11 +12,11 @@ from itertools import pairwise
 
 from ctxhub.core.text.patterns import compiled
 
-# Who has learned something says so early, and in few words.
+# A lesson is within the first READ characters, in sentences of at most LONGEST.
 READ, LONGEST = 4_000, 600
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*")
 
-# Words; a blank within is written "_", an apostrophe "'".
+# Words; a space inside one is written "_", an apostrophe "'".
 _RULES = """
 always never must has_to have_to needs? need_to requires? required make_sure be_sure remember_to avoid
 don't do_not cannot can't only_works? works_only only_if only_with instead_of rather_than should_be
@@ -78,9 +78,9 @@ def _any(words: str, after: str = r"[^\pL\pN]|$") -> str:
     return rf"(?:^|[^\pL\pN])(?:{_one_of(words)})(?:{after})"
 
 
-# Where a sentence or a clause begins, and, in languages that have it there, at its end.
+# An order at the start of a sentence or clause. Foreign ones, which may stand at its end, match anywhere.
 _ORDER = rf"(?:^|[.;:,!?)]\s+|\b(?:then|and|or)\s+)(?:{_one_of(_ORDERS)})(?:[^\pL\pN]|$)"
-_TELLS = (
+_SIGNS = (
     "|".join(
         (
             _any(_RULES + _FOREIGN_ORDERS),
@@ -99,14 +99,14 @@ _TELLS = (
     "|".join(
         (
             _any(_CONDITIONS),
-            # A reason that follows.
+            # A reason after the main clause.
             r"[;:][ \t]+(?:it|they|the|there|elle|il|die|der|das|es)[ \t]",
             r",[ \t]+or[ \t]",
             "如果|否則|否则|不然|之前|之後|之后|前|後|后|時|时|因為|因为|所以|遇到|除非|只要|是因|原来|原來|とき|しないと|ので",
         )
     ),
 )
-_SPEAKS_OF_ITSELF = "|".join(
+_CHATTER_SIGNS = "|".join(
     (
         _any(_CHATTER),
         _any("my me (?-i:I)", after=r"[ \t,]"),
@@ -120,26 +120,26 @@ _SPEAKS_OF_ITSELF = "|".join(
 
 
 def is_lesson(text: str) -> bool:
-    return any(map(_teaches, _in_pairs(text[:READ])))
+    return any(map(_has_lesson, _in_pairs(text[:READ])))
 
 
 def is_chatter(text: str) -> bool:
-    return _has(_SPEAKS_OF_ITSELF, text[:READ])
+    return _has(_CHATTER_SIGNS, text[:READ])
 
 
 def _in_pairs(text: str) -> Iterator[str]:
-    """The sentences of each line, each with the next one."""
+    """The pairs of consecutive sentences of each line, or its only sentence."""
     for line in text.splitlines():
         sentences = _SENTENCE_END.split(line.strip())
         pairs = [f"{first} {second}" for first, second in pairwise(sentences)]
         yield from pairs or sentences
 
 
-def _teaches(said: str) -> bool:
-    if len(said) > LONGEST:
+def _has_lesson(sentences: str) -> bool:
+    if len(sentences) > LONGEST:
         return False
-    told = sum(_has(pattern, said) for pattern in _TELLS)
-    return told == len(_TELLS) or (told == len(_TELLS) - 1 and not is_chatter(said))
+    signs = sum(_has(pattern, sentences) for pattern in _SIGNS)
+    return signs == len(_SIGNS) or (signs == len(_SIGNS) - 1 and not is_chatter(sentences))
 
 
 def _has(pattern: str, text: str) -> bool:

@@ -1,6 +1,6 @@
-"""What kind of text it is, told from how its lines begin: English, French, German and Chinese.
+"""Classifies a text by how its lines begin, in English, French, German and Chinese.
 
-Source of the order and of what a pattern counts: Free Context's auto-save. RE2: linear in the text.
+Source of the order and the scores of the patterns: Free Context's auto-save. RE2: linear in the text.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from memory.memories.capture.lessons import is_chatter, is_lesson
 from memory.memories.capture.titles import clean_title, title_of
 from memory.memories.models.memory import MemoryType
 
-# Shorter texts match nothing, and still shorter ones not even a lesson; so much of a longer one is read.
+# Characters: below LEAST only a lesson matches, below LEAST_OF_LESSON nothing; only the first READ are read.
 LEAST, LEAST_OF_LESSON, READ = 50, 30, 100_000
 PLAIN_FROM = 200
 LIST_LINES = 3
@@ -67,7 +67,7 @@ _IDEA = (
     _START + r"(?P<title>(?:如果我們|如果我们|我們可以|我们可以).*)",
 )
 _LIST_LINE = r"(?m)^[ \t]*(?:[-*+•]|\d{1,3}[.)、])[ \t]+\S"
-# What begins so tells of something that was said before; it defines nothing.
+# A subject that begins with one of these refers to something before it, so it is no definition.
 _BACK = """
 this that it he she there they what which who here these those ce cet cela c'est il elle on ils das dies
 dieses es er sie hier
@@ -77,7 +77,7 @@ _POINTS_BACK = frozenset(_BACK.split())
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """`score` 0..1: how surely such a text is worth keeping. `title`: what the pattern says it is about."""
+    """`score` 0..1: how likely such a text is worth keeping. `title`: the title that the pattern matched."""
 
     name: str
     score: float
@@ -88,7 +88,7 @@ NONE, LESSON = Pattern("none", 0.0), Pattern("lesson", 0.9)
 
 
 def find_pattern(text: str) -> Pattern:
-    """The first pattern that a text of at least LEAST characters has; see `is_short`."""
+    """The first pattern that matches. A text shorter than LEAST can only be a lesson; see `is_short`."""
     text = text[:READ]
     if is_short(text):
         return LESSON if not is_short(text, LEAST_OF_LESSON) and is_lesson(text) else NONE
@@ -110,7 +110,7 @@ def find_pattern(text: str) -> Pattern:
 
 
 def is_short(text: str, least: int = LEAST) -> bool:
-    """Whether it has fewer characters; one of Chinese, Japanese or Korean says as much as two letters."""
+    """Whether a text has fewer than `least` characters; a Chinese, Japanese or Korean one counts as two."""
     beginning = text.strip()[:least]
     return len(beginning) + sum(char >= "\u2e80" for char in beginning) < least
 
@@ -120,7 +120,7 @@ def is_list(text: str) -> bool:
 
 
 def type_of(text: str) -> MemoryType:
-    """What kind of memory a text makes: the first of these that it looks like, else a note."""
+    """The memory type of a text: the first whose pattern matches, else a note."""
     text = text[:READ]
     for memory_type, patterns, ignore_case in _TYPES:
         if any(_search(pattern, text, ignore_case=ignore_case) for pattern in patterns):
@@ -129,7 +129,7 @@ def type_of(text: str) -> MemoryType:
 
 
 def find_title(text: str, pattern: Pattern) -> str:
-    """What the pattern says, or as `title_of` finds it."""
+    """The title of the pattern if it has a valid one, else that of `title_of`."""
     return clean_title(pattern.title) or title_of(text)
 
 

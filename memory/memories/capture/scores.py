@@ -1,4 +1,4 @@
-"""How much a text is worth keeping: four parts and what they make together, each 0..1."""
+"""Scores how much a text is worth keeping: four parts and their weighted sum, each 0..1."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from memory.memories.search.similarity import COMPARED_CHARACTERS, Rarity, count
 
 PATTERN, UNIQUENESS, SPECIFICITY, QUALITY = 0.35, 0.25, 0.25, 0.15
 SAVED_ABOVE = 0.65
-# As much in common as this is the same.
+# Similarity from which two texts count as the same.
 DUPLICATE = 0.85
 SHINGLE = 4
 
-# A word is rare that stands in at most one of so many memories. With fewer there are, who knows?
+# A word is rare if at most one of RARE_IN memories has it. With fewer memories, rarity is uncertain.
 RARE_IN = 100
 SHORT, LONG = 100, 4_000
 
@@ -24,7 +24,7 @@ _HITS = {
     "number": r"\d",
     "identifier": r"\b(?:[a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Za-z]\w*_\w+|[A-Z]{2,}\w*)\b",
 }
-# With the full stop, the exclamation mark and the question mark of Chinese.
+# Including the Chinese full stop, exclamation mark and question mark.
 _SENTENCE_END = r"[.!?](?:\s|$)|[\x{3002}\x{ff01}\x{ff1f}]"
 _STRUCTURE = r"(?m)^ {0,3}#{1,6}[ \t]|^[ \t]*(?:```|~~~)|\S[ \t]*\n[ \t]*\n[ \t]*\S"
 
@@ -38,24 +38,24 @@ class Parts:
 
     @property
     def confidence(self) -> float:
-        together = (
+        weighted = (
             PATTERN * self.pattern
             + UNIQUENESS * self.uniqueness
             + SPECIFICITY * self.specificity
             + QUALITY * self.quality
         )
-        return round(together, 4)
+        return round(weighted, 4)
 
 
-def parts_of(text: str, pattern: Pattern, likest: float, rarity: Rarity) -> Parts:
-    """`likest`: how like the text the most similar memory is."""
-    return Parts(pattern.score, 1 - likest, specificity_of(text, rarity), quality_of(text))
+def parts_of(text: str, pattern: Pattern, highest_similarity: float, rarity: Rarity) -> Parts:
+    """`highest_similarity`: the similarity of the most similar memory."""
+    return Parts(pattern.score, 1 - highest_similarity, specificity_of(text, rarity), quality_of(text))
 
 
 def specificity_of(text: str, rarity: Rarity) -> float:
     """The share of rare words, and a quarter for each of: code, a path, a number, an identifier.
 
-    The share counts half in a project without memories, and whole once there are RARE_IN of them.
+    The share counts half in a project without memories, and fully from RARE_IN memories on.
     """
     read = text[:COMPARED_CHARACTERS]
     words = count_words(read)
@@ -67,7 +67,7 @@ def specificity_of(text: str, rarity: Rarity) -> float:
 
 
 def quality_of(text: str) -> float:
-    """0.6 for a length from SHORT to LONG characters, less the farther from it; 0.4 for being structured."""
+    """0.6 for a length of SHORT to LONG characters, less outside that range; plus 0.4 times the structure."""
     length = len(text.strip())
     band = min(length / SHORT, 1.0, LONG / max(length, 1))
     return 0.6 * band + 0.4 * structure_of(text)
@@ -86,23 +86,23 @@ def _has(pattern: str, text: str) -> bool:
     return compiled(pattern).search(text) is not None
 
 
-# -- What was said before --------------------------------------------------------------------------
+# -- Duplicates ------------------------------------------------------------------------------------
 
 
 def words_in_order(text: str) -> list[str]:
-    """As they lie in the index, without the parts of identifiers, which lie behind them there."""
+    """The words as the index stores them, without the parts of identifiers, which it adds after them."""
     found = (pieces(run.group()) for run in runs(text[:COMPARED_CHARACTERS]))
     return [word for many in found for piece in many for word in piece.words]
 
 
-def containment(words: Sequence[str], wholes: Iterable[str]) -> float:
-    """How much of a text stands in others, in its order; each of them is words with a blank between."""
+def containment(words: Sequence[str], texts: Iterable[str]) -> float:
+    """The share of a text's shingles that other texts contain; these are words separated by a space."""
     size = min(SHINGLE, len(words))
-    asked = _windows(words, size)
-    found = {window for whole in wholes for window in _windows(whole.split(" "), size) if window in asked}
-    return len(found) / len(asked) if asked else 0.0
+    shingles = _windows(words, size)
+    found = {window for text in texts for window in _windows(text.split(" "), size) if window in shingles}
+    return len(found) / len(shingles) if shingles else 0.0
 
 
 def _windows(words: Sequence[str], size: int) -> set[tuple[str, ...]]:
-    """Each `size` words side by side."""
-    return {tuple(words[at : at + size]) for at in range(len(words) - size + 1)} if size else set()
+    """Each run of `size` consecutive words."""
+    return {tuple(words[start : start + size]) for start in range(len(words) - size + 1)} if size else set()

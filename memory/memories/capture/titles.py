@@ -1,4 +1,4 @@
-"""A title for a text that has none."""
+"""Derives a title from a text."""
 
 import re
 
@@ -13,8 +13,8 @@ _FENCE = ("```", "~~~")
 
 
 def title_of(text: str) -> str:
-    """Its first heading, what it says in bold, or its first line, where it has SHORTEST to LONGEST
-    characters; else its first WORDS words, CUT_AT characters at most.
+    """The first heading, bold text or line of SHORTEST to LONGEST characters; else the first WORDS words,
+    truncated to CUT_AT characters.
     """
     text = text[:10_000]
     for match in (_HEADING.search(text), _BOLD.search(text)):
@@ -25,9 +25,9 @@ def title_of(text: str) -> str:
     return clean_title(first) or _beginning(" ".join(lines)) or "Untitled"
 
 
-def clean_title(said: str) -> str:
-    """Its first sentence without what marks it; nothing where it is too short or too long for a title."""
-    title = _SENTENCE_END.split(" ".join(said.split()).strip(_MARKS), maxsplit=1)[0].rstrip(".\u3002")
+def clean_title(text: str) -> str:
+    """The first sentence without Markdown marks; "" if it is too short or too long for a title."""
+    title = _SENTENCE_END.split(" ".join(text.split()).strip(_MARKS), maxsplit=1)[0].rstrip(".\u3002")
     return title if SHORTEST <= len(title) <= LONGEST else ""
 
 

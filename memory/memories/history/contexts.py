@@ -1,4 +1,4 @@
-"""What every change of a context leaves behind, whoever writes it."""
+"""The history of contexts: events, counters and index entries of every change."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from memory.memories.search.contexts import context_document
 
 
 class ContextHistory(History[ContextRow]):
-    """The memories that a deleted context takes with it leave the counters here, and no events."""
+    """Memories deleted with their context are subtracted from the counters here and get no events."""
 
     kind = "context"
     table = CONTEXTS
@@ -46,13 +46,13 @@ class ContextHistory(History[ContextRow]):
         return {"memory": ids_in(ids)}
 
     def complete(self, old: ContextRow, new: ContextRow, at: datetime) -> ContextRow:
-        """The writing of its memories moves `updated_at`, too: never back."""
+        """Set both times. `updated_at` also follows the writes of memories and never goes back."""
         changed_at = at if new.changed_at == old.changed_at else new.changed_at
         updated_at = new.updated_at if new.updated_at > old.updated_at else changed_at
         return replace(new, changed_at=changed_at, updated_at=updated_at)
 
     def after_save(self, row_id: int) -> None:
-        """Whoever saves an instance that was read before may have an old count in it."""
+        """Recompute the count: a saved instance may hold an outdated one."""
         count_again(row_id)
 
 

@@ -1,4 +1,4 @@
-"""What every change of a memory leaves behind, whoever writes it."""
+"""The history of memories: events, counters and index entries of every change."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -33,13 +33,13 @@ class MemoryHistory(History[MemoryRow]):
     def before_record(
         self, project_id: int, agent_id: int | None, changes: Sequence[Change[MemoryRow]], at: datetime
     ) -> Mapping[int, int]:
-        """How many memories each context has more, also those of which one only changed."""
-        more: dict[int, int] = {}
+        """Update the count and the time of each context, also of one whose memory only changed."""
+        differences: dict[int, int] = {}
         for change in changes:
             for row, by in ((change.old, -1), (change.new, 1)):
                 if row:
-                    more[row.context_id] = more.get(row.context_id, 0) + by
-        touch_contexts(more, at)
+                    differences[row.context_id] = differences.get(row.context_id, 0) + by
+        touch_contexts(differences, at)
         return {}
 
 

@@ -1,4 +1,4 @@
-"""What a caller may say about a context, made clean before any lock is taken."""
+"""Validates the input of context operations. Runs before the write lock."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from memory.memories.models.context import STACK_LENGTH
 
 
 class ContextArguments(TypedDict, total=False):
-    """What a context has beside its name. UNSET, or left out: unchanged; None clears."""
+    """The arguments of a context except its name. UNSET or absent: unchanged; None clears."""
 
     description: str | None | Unset
     tags: Sequence[str] | None | Unset
@@ -23,7 +23,7 @@ class ContextArguments(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ContextFields:
-    """Clean fields; UNSET where the caller said nothing."""
+    """Validated fields; UNSET for an argument that was not given."""
 
     name: str | Unset = UNSET
     description: str | Unset = UNSET
@@ -33,27 +33,27 @@ class ContextFields:
 
 
 def clean_context(caller: Caller, *, name: str | Unset, **rest: Unpack[ContextArguments]) -> ContextFields:
-    """Check everything that needs no database; raises InvalidInput."""
-    given = {key: said for key, said in rest.items() if said is not UNSET}
+    """Validate everything that needs no database. Raises InvalidInput."""
+    given = {key: value for key, value in rest.items() if value is not UNSET}
     return ContextFields(
         name=UNSET if isinstance(name, Unset) else clean_context_name(name, caller),
-        **{key: _CLEANERS[key](said, caller) for key, said in given.items()},
+        **{key: _CLEANERS[key](value, caller) for key, value in given.items()},
     )
 
 
-def clean_context_name(name: str | None, caller: Caller, place: str = "name") -> str:
-    """The name of a new context; what is all digits would be taken for an id."""
-    cleaned = clean_name(name_of_ref(name or "", "context"), place)
-    refuse_secret(cleaned, place, caller)
+def clean_context_name(name: str | None, caller: Caller, field: str = "name") -> str:
+    """The name of a new context. Not all digits, which would be read as an id."""
+    cleaned = clean_name(name_of_ref(name or "", "context"), field)
+    refuse_secret(cleaned, field, caller)
     if is_number(cleaned):
         raise InvalidInput(
-            f"{place} must not be all digits.", hint="Digits mean a context's id; add a word: sprint 12."
+            f"{field} must not be all digits.", hint="Digits mean a context's id; add a word: sprint 12."
         )
     return cleaned
 
 
 def is_number(name: str) -> bool:
-    """Whether it can only be an id, as answers or refs write it."""
+    """Whether a name is an id: digits, or a ref with digits."""
     return number_of(name).isdecimal()
 
 
@@ -61,27 +61,27 @@ def number_of(name: str) -> str:
     return name.removeprefix("context:").strip()
 
 
-def clean_stack(said: str | None, caller: Caller) -> str:
-    """What something is about: free text; None or blank clears."""
-    if said is None or not said.strip():
+def clean_stack(value: str | None, caller: Caller) -> str:
+    """The technology that a row is about, as free text; None or blank clears."""
+    if value is None or not value.strip():
         return ""
-    cleaned = clean_name(said, "stack", at_most=STACK_LENGTH)
+    cleaned = clean_name(value, "stack", at_most=STACK_LENGTH)
     refuse_secret(cleaned, "stack", caller)
     return cleaned
 
 
-def clean_tags(said: Sequence[str] | None, caller: Caller) -> list[str]:
-    cleaned = clean_words(said, "tags")
+def clean_tags(values: Sequence[str] | None, caller: Caller) -> list[str]:
+    cleaned = clean_words(values, "tags")
     refuse_secret("\n".join(cleaned), "tags", caller)
     return cleaned
 
 
-def clean_metadata(said: Mapping[str, Any] | None, caller: Caller) -> Mapping[str, Any] | None:
-    return None if said is None else clean_object(said, "metadata", caller)
+def clean_metadata(value: Mapping[str, Any] | None, caller: Caller) -> Mapping[str, Any] | None:
+    return None if value is None else clean_object(value, "metadata", caller)
 
 
 _CLEANERS: dict[str, Callable[[Any, Caller], Any]] = {
-    "description": lambda said, caller: clean_text(said, "description", caller),
+    "description": lambda value, caller: clean_text(value, "description", caller),
     "tags": clean_tags,
     "stack": clean_stack,
     "metadata": clean_metadata,

@@ -1,4 +1,4 @@
-"""What a caller may say about a memory, made clean, counted and shortened before any lock is taken."""
+"""Validates the input of memory operations and counts its tokens. Runs before the write lock."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from memory.memories.models.memory import TITLE_LENGTH, Difficulty, MemoryType
 
 
 class MemoryArguments(TypedDict, total=False):
-    """What a memory has beside title and content. UNSET, or left out: unchanged; None clears."""
+    """The arguments of a memory except title and content. UNSET or absent: unchanged; None clears."""
 
     context: str | int | Unset
     type: str | int | Unset
@@ -41,7 +41,7 @@ class MemoryArguments(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class MemoryFields:
-    """Clean fields; UNSET where the caller said nothing. `content_tokens`: what the content costs."""
+    """Validated fields; UNSET for an argument that was not given. `content_tokens`: the content's tokens."""
 
     title: str | Unset = UNSET
     content: str | Unset = UNSET
@@ -58,20 +58,20 @@ class MemoryFields:
 def clean_memory(
     caller: Caller, *, title: str | Unset, content: str | Unset, **rest: Unpack[MemoryArguments]
 ) -> MemoryFields:
-    """Check everything that needs no database; raises InvalidInput."""
-    said = {key: value for key, value in rest.items() if value is not UNSET}
+    """Validate everything that needs no database. Raises InvalidInput."""
+    given = {key: value for key, value in rest.items() if value is not UNSET}
     text = UNSET if isinstance(content, Unset) else _clean_content(content, caller)
     return MemoryFields(
         title=UNSET if isinstance(title, Unset) else _clean_title(title, caller),
         content=text,
         content_tokens=count_tokens(if_set(text, "")),
-        **{key: _CLEANERS[key](value, caller) for key, value in said.items()},
+        **{key: _CLEANERS[key](value, caller) for key, value in given.items()},
     )
 
 
-def clean_context_reference(said: str | int | None, caller: Caller) -> str:
-    """An id, or a name that a context may get."""
-    name = clean_name(name_of_ref(str(said or ""), "context"), "context")
+def clean_context_reference(value: str | int | None, caller: Caller) -> str:
+    """An id, or a valid name for a context."""
+    name = clean_name(name_of_ref(str(value or ""), "context"), "context")
     return name if is_number(name) else clean_context_name(name, caller, "context")
 
 
@@ -88,19 +88,19 @@ def _clean_content(content: str | None, caller: Caller) -> str:
     return cleaned
 
 
-def _clean_paths(said: Sequence[str] | None, caller: Caller) -> list[str]:
-    cleaned = clean_paths(said, "paths")
+def _clean_paths(values: Sequence[str] | None, caller: Caller) -> list[str]:
+    cleaned = clean_paths(values, "paths")
     refuse_secret("\n".join(cleaned), "paths", caller)
     return cleaned
 
 
-def _clean_difficulty(said: str | int | None, caller: Caller) -> Difficulty | None:
-    return None if said in (None, "") else clean_choice(said, Difficulty, "difficulty")
+def _clean_difficulty(value: str | int | None, caller: Caller) -> Difficulty | None:
+    return None if value in (None, "") else clean_choice(value, Difficulty, "difficulty")
 
 
 _CLEANERS: dict[str, Callable[[Any, Caller], Any]] = {
     "context": clean_context_reference,
-    "type": lambda said, caller: clean_choice(said, MemoryType, "type"),
+    "type": lambda value, caller: clean_choice(value, MemoryType, "type"),
     "stack": clean_stack,
     "difficulty": _clean_difficulty,
     "tags": clean_tags,

@@ -18,7 +18,7 @@ COLUMNS = ("id", "name", "memories", "stack", "tags", "updated")
 def find_contexts(
     project_id: int, *, text: str | None = None, limit: int = 20, cursor: str | None = None
 ) -> Page[ContextRow]:
-    """One page of the contexts, the last written to first; `text`: those in which all its words stand."""
+    """A page of the contexts, the last written to first; `text`: only those that have all its words."""
     return CONTEXTS.page(project_id, _plan(project_id, text), limit=limit, cursor=cursor)
 
 
@@ -37,11 +37,11 @@ def list_contexts(project_id: int, **query: Any) -> Listing:
 def _plan(project_id: int, text: str | None) -> ListPlan:
     if not text:
         return ListPlan()
-    ids = _answering(project_id, clean_query(text, "text"))
+    ids = _matching_ids(project_id, clean_query(text, "text"))
     return ListPlan([sql.among("d.id", ids)], total=len(ids), is_empty=not ids)
 
 
-def _answering(project_id: int, text: str) -> list[int]:
+def _matching_ids(project_id: int, text: str) -> list[int]:
     return read_object_ids(
         Narrowing([[f"P{project_id}"], [kind_word("context")]]), parse_filter(project_id, text)
     )

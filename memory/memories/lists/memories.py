@@ -19,7 +19,7 @@ COLUMNS = ("id", "title", "digest", "type", "context", "stack", "tags", "tokens"
 
 
 class MemoryFilters(TypedDict, total=False):
-    """The filters of `memory list`, as a caller says them."""
+    """The arguments of `memory list` that filter."""
 
     context: str | int | None
     type: str | int | None
@@ -31,12 +31,12 @@ class MemoryFilters(TypedDict, total=False):
 def find_memories(
     project_id: int, *, limit: int = 20, cursor: str | None = None, **filters: Unpack[MemoryFilters]
 ) -> Page[MemoryRow]:
-    """One page of the memories that pass every filter, without contents, and how many there are."""
+    """A page of the memories that match every filter, without contents, and their total."""
     return MEMORIES.page(project_id, _plan(project_id, filters), limit=limit, cursor=cursor, names=LISTED)
 
 
 def list_memories(project_id: int, *, full: bool = False, **query: Any) -> Listing:
-    """The contract's list, newest first: digests, no contents. Titles are cut unless full."""
+    """The list, newest first: digests, no contents. Titles are truncated unless `full`."""
     page = find_memories(project_id, **query)
     rows = [
         [
@@ -50,13 +50,13 @@ def list_memories(project_id: int, *, full: bool = False, **query: Any) -> Listi
 
 def _plan(project_id: int, filters: MemoryFilters) -> ListPlan:
     tags = clean_words(filters.get("tags"), "tags")
-    narrow = _narrow(project_id, filters)
+    conditions = _conditions(project_id, filters)
     tag_ids = list(find_vocabulary(project_id, tags=tags).tags.values()) if tags else []
-    # The narrowest filter leads; the plus keeps SQLite, which has no statistics, off the others' indexes.
+    # The first filter uses its index; a plus keeps SQLite, which has no statistics, off the other indexes.
     plus = "+" if connection.vendor == "sqlite" else ""
-    leading = _leading(narrow, bool(tags))
+    leading = _leading(conditions, bool(tags))
     return ListPlan(
-        [(f"{'' if column in leading else plus}d.{column} = %s", [value]) for column, value in narrow],
+        [(f"{'' if column in leading else plus}d.{column} = %s", [value]) for column, value in conditions],
         links=MEMORIES.links["tags"] if tags else None,
         link_ids=tag_ids,
         leads="project_id" in leading,
@@ -64,26 +64,26 @@ def _plan(project_id: int, filters: MemoryFilters) -> ListPlan:
     )
 
 
-def _leading(narrow: Sequence[tuple[str, Any]], has_tags: bool) -> Sequence[str]:
-    """The columns of the index that is walked; along tags none is."""
+def _leading(conditions: Sequence[tuple[str, Any]], has_tags: bool) -> Sequence[str]:
+    """The columns of the index that the query uses; none with a filter on tags."""
     if has_tags:
         return ()
-    first = narrow[0][0] if narrow else "project_id"
+    first = conditions[0][0] if conditions else "project_id"
     return (first,) if first == "context_id" else ("project_id", first)
 
 
-def _narrow(project_id: int, filters: MemoryFilters) -> list[tuple[str, Any]]:
-    """Columns and the values they must have, those first that leave the fewest memories."""
-    said = {name: value for name, value in filters.items() if value not in (None, "")}
+def _conditions(project_id: int, filters: MemoryFilters) -> list[tuple[str, Any]]:
+    """Columns and their required values, the most selective first."""
+    given = {name: value for name, value in filters.items() if value not in (None, "")}
     found: list[tuple[str, Any]] = []
-    if "context" in said:
-        found.append(("context_id", get_context(project_id, str(said["context"])).id))
-    if "stack" in said:
+    if "context" in given:
+        found.append(("context_id", get_context(project_id, str(given["context"])).id))
+    if "stack" in given:
         found.append(
-            ("folded_stack", clean_name(str(said["stack"]), "stack", at_most=STACK_LENGTH).casefold())
+            ("folded_stack", clean_name(str(given["stack"]), "stack", at_most=STACK_LENGTH).casefold())
         )
-    if "difficulty" in said:
-        found.append(("difficulty", clean_choice(said["difficulty"], Difficulty, "difficulty").value))
-    if "type" in said:
-        found.append(("type", clean_choice(said["type"], MemoryType, "type").value))
+    if "difficulty" in given:
+        found.append(("difficulty", clean_choice(given["difficulty"], Difficulty, "difficulty").value))
+    if "type" in given:
+        found.append(("type", clean_choice(given["type"], MemoryType, "type").value))
     return found

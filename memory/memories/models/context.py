@@ -11,7 +11,7 @@ STACK_LENGTH = 100
 
 
 class Context(NamedRow):
-    """`memory_count` and `updated_at` follow every write of a memory in it; `changed_at` does not."""
+    """`memory_count` and `updated_at` follow every write of its memories; `changed_at` does not."""
 
     name = models.CharField(max_length=200)
     folded = models.CharField(max_length=600, editable=False)

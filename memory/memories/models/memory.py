@@ -1,4 +1,4 @@
-"""A memory: one thing worth knowing again."""
+"""A memory: a piece of knowledge in a context."""
 
 from django.db import models
 from django.utils import timezone
@@ -28,7 +28,7 @@ class Difficulty(models.IntegerChoices):
 
 
 class Memory(ProjectRow):
-    """`digest` is its first sentence, `tokens` what title and content cost a model."""
+    """`digest` is the first sentence; `tokens` counts title and content."""
 
     Type = MemoryType
     Difficulty = Difficulty
@@ -56,10 +56,10 @@ class Memory(ProjectRow):
     class Meta(ProjectRow.Meta):
         verbose_name_plural = "memories"
         ordering = ("-updated_at", "-id")
-        # Each list walks the index that ends in its order.
+        # Each list uses an index that ends in its order.
         indexes = (
             models.Index(fields=("project", "-updated_at", "-id"), name="memory_memory_by_time"),
-            # The context first: it takes its memories with it.
+            # The context first: deleting a context cascades to its memories.
             models.Index(fields=("context", "-updated_at", "-id"), name="memory_memory_by_context"),
             models.Index(fields=("project", "type", "-updated_at", "-id"), name="memory_memory_by_type"),
             models.Index(
@@ -81,7 +81,7 @@ class Memory(ProjectRow):
 
 
 class MemoryTag(ProjectRow):
-    """A tag on a memory. It repeats what lists sort by: those with a tag are one walk of an index."""
+    """A tag of a memory. Repeats `updated_at`, so that a list by tag is one index scan in order."""
 
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="tag_links", db_index=False)
     tag = models.ForeignKey(Tag, on_delete=models.RESTRICT, related_name="memory_links", db_index=False)

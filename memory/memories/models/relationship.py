@@ -1,4 +1,4 @@
-"""A relationship: what one thing is to another, whatever they are."""
+"""A relationship between two objects of any kind."""
 
 from django.db import models
 from django.utils import timezone
@@ -16,7 +16,7 @@ class Relation(models.IntegerChoices):
 
 
 class Relationship(ProjectRow):
-    """Both ends are named by kind and id. When one of them goes, the relationship goes with it."""
+    """Both ends are stored as kind and id. Deleting either end deletes the relationship."""
 
     Relation = Relation
 

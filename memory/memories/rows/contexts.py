@@ -1,4 +1,4 @@
-"""The rows of contexts, and how many memories each has."""
+"""The rows of contexts and their counters of memories."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,15 +26,15 @@ CONTEXTS = Table(
 )
 
 
-def find_named(project_id: int, folded: str) -> ContextRow | None:
-    """The context of this name, case-folded."""
-    found = CONTEXTS.find(project_id, ("d.folded = %s", [folded]))
+def find_named(project_id: int, casefolded: str) -> ContextRow | None:
+    """The context of a case-folded name."""
+    found = CONTEXTS.find(project_id, ("d.folded = %s", [casefolded]))
     return found[0] if found else None
 
 
-def ids_of_names(project_id: int, folded: Sequence[str]) -> dict[str, int]:
-    """By their case-folded names."""
-    found = Context.objects.in_project(project_id).filter(folded__in=folded)
+def ids_of_names(project_id: int, casefolded: Sequence[str]) -> dict[str, int]:
+    """The ids of contexts by their case-folded names."""
+    found = Context.objects.in_project(project_id).filter(folded__in=casefolded)
     return dict(found.values_list("folded", "pk"))
 
 
@@ -43,10 +43,10 @@ def newest_names(project_id: int, at_most: int) -> list[str]:
     return list(found.values_list("name", flat=True)[:at_most])
 
 
-def touch_contexts(by: Mapping[int, int], at: datetime) -> None:
-    """Memories of these were written at `at`: each context has so many more."""
-    for difference in sorted(set(by.values())):
-        ids = sorted(context for context, more in by.items() if more == difference)
+def touch_contexts(differences: Mapping[int, int], at: datetime) -> None:
+    """Add to the memory count of each context, by id, and set its `updated_at`."""
+    for difference in sorted(set(differences.values())):
+        ids = sorted(context for context, more in differences.items() if more == difference)
         among, values = sql.among("id", ids)
         sql.execute(
             f"UPDATE memory_context SET memory_count = memory_count + %s, updated_at = %s WHERE {among}",  # noqa: S608
@@ -55,7 +55,7 @@ def touch_contexts(by: Mapping[int, int], at: datetime) -> None:
 
 
 def count_again(context_id: int) -> None:
-    """Give a context the number of memories that it has."""
+    """Recompute the memory count of a context."""
     sql.execute(
         """
         UPDATE memory_context SET memory_count = (SELECT count(*) FROM memory_memory WHERE context_id = %s)
@@ -65,6 +65,6 @@ def count_again(context_id: int) -> None:
 
 
 def ids_in(context_ids: Sequence[int]) -> list[int]:
-    """The memories of these contexts."""
+    """The ids of the memories of these contexts."""
     among, values = sql.among("context_id", context_ids)
     return [row_id for (row_id,) in sql.rows(f"SELECT id FROM memory_memory WHERE {among}", values)]  # noqa: S608

@@ -1,4 +1,4 @@
-"""Relationships: read from either end, written and taken away in one statement each."""
+"""Reads, writes and deletes relationships, each in one statement."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ COLUMNS = "id, source_kind, source_id, target_kind, target_id, relation, strengt
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relationship. `id` is 0 before it is stored; `is_found`: it was suggested, not said."""
+    """A relationship. `id` is 0 before it is stored; `is_found`: stored from a suggestion."""
 
     source: ObjectKey
     target: ObjectKey
@@ -29,13 +29,13 @@ class Edge:
 
 
 def read_edges(project_id: int, ids: Sequence[int]) -> list[Edge]:
-    """By their ids."""
+    """The relationships of these ids."""
     which, values = sql.by_ids("d", project_id, ids)
     return _edges(f"SELECT {COLUMNS} FROM memory_relationship d WHERE {which}", values)  # noqa: S608
 
 
 def read_edges_from(project_id: int, source: ObjectKey, target: ObjectKey) -> list[Edge]:
-    """What the one says of the other, in this direction."""
+    """The relationships from one object to another, in this direction only."""
     return _edges(
         f"SELECT {COLUMNS} FROM memory_relationship WHERE project_id = %s AND source_kind = %s"  # noqa: S608
         " AND source_id = %s AND target_kind = %s AND target_id = %s ORDER BY id",
@@ -43,17 +43,17 @@ def read_edges_from(project_id: int, source: ObjectKey, target: ObjectKey) -> li
     )
 
 
-def read_edges_of(project_id: int, places: Iterable[ObjectKey], at_most: int) -> list[Edge]:
-    """Those that begin or end at these things, the strongest first."""
+def read_edges_of(project_id: int, keys: Iterable[ObjectKey], at_most: int) -> list[Edge]:
+    """The relationships that begin or end at these objects, the strongest first."""
     branches, values = [], []
     for end in ("source", "target"):
-        for kind, ids in by_kind(places).items():
-            among, asked = sql.among(f"{end}_id", ids)
+        for kind, ids in by_kind(keys).items():
+            among, arguments = sql.among(f"{end}_id", ids)
             branches.append(
                 f"SELECT {COLUMNS} FROM memory_relationship"  # noqa: S608
                 f" WHERE project_id = %s AND {end}_kind = %s AND {among}"
             )
-            values += [project_id, kind, *asked]
+            values += [project_id, kind, *arguments]
     found = " UNION ".join(branches)
     return _edges(
         f"SELECT * FROM ({found}) e ORDER BY strength DESC, id LIMIT %s",  # noqa: S608
@@ -61,23 +61,23 @@ def read_edges_of(project_id: int, places: Iterable[ObjectKey], at_most: int) ->
     )
 
 
-def read_related(project_id: int, place: ObjectKey, kind: str, ids: Sequence[int]) -> set[int]:
-    """Those of these things of a kind that have to do with one, in either direction."""
+def read_related(project_id: int, key: ObjectKey, kind: str, ids: Sequence[int]) -> set[int]:
+    """The ids among those of a kind that are related to an object, in either direction."""
     if not ids:
         return set()
     branches, values = [], []
     for own, other in (("source", "target"), ("target", "source")):
-        among, asked = sql.among(f"{other}_id", ids)
+        among, arguments = sql.among(f"{other}_id", ids)
         branches.append(
             f"SELECT {other}_id FROM memory_relationship"  # noqa: S608
             f" WHERE project_id = %s AND {own}_kind = %s AND {own}_id = %s AND {other}_kind = %s AND {among}"
         )
-        values += [project_id, *place, kind, *asked]
+        values += [project_id, *key, kind, *arguments]
     return {row_id for (row_id,) in sql.rows(" UNION ".join(branches), values)}
 
 
 def insert_edges(project_id: int, edges: Sequence[Edge], agent_id: int | None, at: datetime) -> list[int]:
-    """Their ids, in their order."""
+    """Insert relationships and return their ids in the same order."""
     columns = (
         *("project_id", "source_kind", "source_id", "target_kind", "target_id", "relation", "strength"),
         *("is_found", "agent_id", "created_at", "updated_at"),
@@ -92,7 +92,7 @@ def insert_edges(project_id: int, edges: Sequence[Edge], agent_id: int | None, a
 
 
 def write_strength(edge: Edge, strength: int, agent_id: int | None, at: datetime) -> None:
-    """What is said is not only found any more."""
+    """Set the strength; a suggested relationship becomes a stated one."""
     sql.execute(
         "UPDATE memory_relationship SET strength = %s, is_found = %s, agent_id = %s, updated_at = %s"
         " WHERE id = %s",
@@ -106,7 +106,7 @@ def delete_edges(ids: Sequence[int]) -> None:
 
 
 def delete_edges_of(project_id: int, kind: str, ids: Sequence[int]) -> None:
-    """All that begin or end at things that are no more."""
+    """Delete all relationships that begin or end at deleted objects."""
     source, values = sql.among("source_id", ids)
     target, _ = sql.among("target_id", ids)
     branches = (
@@ -119,9 +119,9 @@ def delete_edges_of(project_id: int, kind: str, ids: Sequence[int]) -> None:
     )
 
 
-def by_kind(places: Iterable[ObjectKey]) -> dict[str, list[int]]:
+def by_kind(keys: Iterable[ObjectKey]) -> dict[str, list[int]]:
     ids: dict[str, list[int]] = {}
-    for kind, row_id in places:
+    for kind, row_id in keys:
         ids.setdefault(kind, []).append(row_id)
     return ids
 

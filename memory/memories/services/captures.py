@@ -126,9 +126,9 @@ def _find_copy(caller: Caller, content: str, rarity: Rarity) -> str | None:
         if containment(words, passages) >= DUPLICATE
     ]
     own = find_vocabulary(caller.project_id, agent=caller.agent).agent_id if holding else None
-    for (kind, _), thing in find_objects(caller.project_id, holding).items():
-        if kind == KIND or own is None or thing.document.agent_id != own:
-            return thing.ref
+    for (kind, _), obj in find_objects(caller.project_id, holding).items():
+        if kind == KIND or own is None or obj.document.agent_id != own:
+            return obj.ref
     return None
 
 

@@ -1,4 +1,4 @@
-"""The forms of a scratchpad: begun, rewritten, added to."""
+"""The forms that create, rewrite and append to a scratchpad."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,7 +21,7 @@ WORKFLOWS_OFFERED = 100
 class NewPadForm(ServiceForm):
     workflow = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
     name = forms.CharField(max_length=NAME_LENGTH, widget=UnfoldAdminTextInputWidget)
-    content = ProseField(rows=20, help_text="Markdown is shown as such.")
+    content = ProseField(rows=20, help_text="Markdown is rendered.")
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -31,26 +31,26 @@ class NewPadForm(ServiceForm):
         ]
 
     def is_multipart(self) -> bool:
-        """Sent as another form, a long text in Chinese would be nine times its size."""
+        """Multipart, since URL encoding would make a long Chinese text nine times its size."""
         return True
 
     def arguments(self) -> dict[str, Any]:
-        said = self.cleaned_data
+        values = self.cleaned_data
         return {
-            "workflow_id": int(said["workflow"]),
-            "name": said["name"],
-            "content": said["content"],
+            "workflow_id": int(values["workflow"]),
+            "name": values["name"],
+            "content": values["content"],
         }
 
 
 class PadForm(ServiceForm):
-    """`seen` is the revision the person sees, or saw when they opened the page.
+    """`seen` is the revision that the user sees, or saw when opening the page.
 
-    Where the pad was written to meanwhile, nothing is saved until the person has seen it: what was
-    appended is put at the end of what they typed, and any other change is shown beside it.
+    If the pad was written to meanwhile, nothing is saved before the user has seen it: appended text is added
+    to the end of the typed text, and any other change is shown beside it. `seen_state`: that revision.
     """
 
-    was: "ClassVar[State | None]" = None
+    seen_state: "ClassVar[State | None]" = None
 
     content = ProseField(rows=30)
     seen = forms.IntegerField(widget=forms.HiddenInput)
@@ -61,15 +61,17 @@ class PadForm(ServiceForm):
         self.is_late = self.is_bound and self.data.get("seen") != str(self.instance.revision)
         self.is_joined, self.theirs = False, list[Piece]()
         if self.is_late:
-            self._meet(self.instance.content)
+            self._merge(self.instance.content)
 
-    def _meet(self, present: str) -> None:
-        """Keep what the person typed, and show what the others wrote."""
+    def _merge(self, current: str) -> None:
+        """Keep the typed text, and add or show what others wrote."""
         typed = str(self.data.get("content", ""))
-        if self.was is not None:
-            added = present.removeprefix(self.was.content)
-            self.is_joined = present.startswith(self.was.content)
-            self.theirs = [Piece("added", added)] if self.is_joined else diff(self.was.content, present)
+        if self.seen_state is not None:
+            added = current.removeprefix(self.seen_state.content)
+            self.is_joined = current.startswith(self.seen_state.content)
+            self.theirs = (
+                [Piece("added", added)] if self.is_joined else diff(self.seen_state.content, current)
+            )
             typed += added if self.is_joined else ""
         self.data = {**dict(self.data.items()), "content": typed, "seen": str(self.instance.revision)}
 

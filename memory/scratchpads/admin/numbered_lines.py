@@ -1,4 +1,4 @@
-"""A text as it is, line by line: each has its number and its address."""
+"""Renders a raw text by lines, each with its number and anchor."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ LINES_SHOWN = 2_000
 
 @dataclass(frozen=True, slots=True)
 class NumberedLines:
-    """A page of a text: its lines from `first` to `last`, and the first ones of the pages beside it."""
+    """A page of a text: lines `first` to `last`; `before`, `after`: first lines of the adjacent pages."""
 
     html: SafeString
     first: int
@@ -25,10 +25,10 @@ class NumberedLines:
 
 
 def numbered_lines(text: str, around: str = "") -> NumberedLines:
-    """The page that holds the line `around`; the first where that is no line."""
+    """The page with the line `around`; the first page if it is not a line number."""
     lines = split_lines(text)
-    wanted = min(read_id(around) or 1 if around else 1, max(len(lines), 1))
-    start = (wanted - 1) // LINES_SHOWN * LINES_SHOWN
+    line = min(read_id(around) or 1 if around else 1, max(len(lines), 1))
+    start = (line - 1) // LINES_SHOWN * LINES_SHOWN
     shown = lines[start : start + LINES_SHOWN]
     return NumberedLines(
         html=_html(shown, start + 1),
@@ -41,6 +41,6 @@ def numbered_lines(text: str, around: str = "") -> NumberedLines:
 
 
 def _html(lines: Sequence[str], first: int) -> SafeString:
-    """The number is no part of the text: neither is it copied with it."""
+    """Line numbers are outside the text, so that copying the text leaves them out."""
     line = '<li id="L{0}"><a href="#L{0}" data-line="{0}" aria-label="Line {0}"></a><code>{1}</code></li>'
     return format_html_join("", line, enumerate(lines, start=first))

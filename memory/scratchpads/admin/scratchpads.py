@@ -1,4 +1,4 @@
-"""Scratchpads: to be found, read, written to, and taken back to what they were."""
+"""The admin of scratchpads: lists, pages, forms and revisions."""
 
 from typing import Any
 
@@ -28,25 +28,25 @@ from memory.scratchpads.selectors.scratchpads import find_revision
 from memory.scratchpads.services.scratchpads import create_scratchpad, delete_scratchpad, update_scratchpad
 
 CLOSED = "Its workflow is closed: until that is opened again, its pads can only be read."
-REFUSED = "You may read this scratchpad, and not write to it."
+REFUSED = "You may read this scratchpad but not write to it."
 
 
 class WorkflowFilter(TextFilter):
-    """By a workflow's number, or by a part of its name."""
+    """Filters by the id of a workflow, or by a part of its name."""
 
     title = parameter_name = "workflow"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        said = (self.value() or "").strip()
-        if not said:
+        value = (self.value() or "").strip()
+        if not value:
             return queryset
-        if row_id := read_id(said):
+        if row_id := read_id(value):
             return queryset.filter(workflow=row_id)
-        return queryset.filter(workflow__name__icontains=said)
+        return queryset.filter(workflow__name__icontains=value)
 
 
-class BegunByFilter(AgentFilter):
-    title = "begun by"
+class CreatedByFilter(AgentFilter):
+    title = "created by"
 
 
 @admin.register(Scratchpad)
@@ -60,15 +60,15 @@ class ScratchpadAdmin(NounAdmin):
 
     list_display = ("named", "within", "characters", "revision", "by", "updated")
     list_display_links = ("named",)
-    list_filter = (ProjectFilter, WorkflowFilter, BegunByFilter)
+    list_filter = (ProjectFilter, WorkflowFilter, CreatedByFilter)
     list_select_related = ("project", "workflow", "agent")
-    search_help_text = "Words of name or content"
+    search_help_text = "Search in name and content"
     ordering = ("-updated_at", "-pk")
 
     # -- Finding -----------------------------------------------------------------------------------
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Scratchpad]:
-        """Without the texts: a page reads its own by itself."""
+        """Without contents: a page reads its own."""
         rows: QuerySet[Scratchpad] = super().get_queryset(request)
         return with_writer(rows).defer("content")
 
@@ -139,17 +139,17 @@ class ScratchpadAdmin(NounAdmin):
         return pad.workflow.is_active and self.has_change_permission(request, pad)
 
     def _is_allowed(self, request: HttpRequest, pad: Scratchpad) -> bool:
-        """Whether the person may write to it; if not, they are told why."""
+        """Whether the user may write to the pad; if not, adds a message with the reason."""
         if not self.has_change_permission(request, pad):
             messages.error(request, REFUSED)
         elif not pad.workflow.is_active:
             messages.error(request, CLOSED)
         return self._may_write(request, pad)
 
-    # -- Begun, rewritten --------------------------------------------------------------------------
+    # -- Create, rewrite ---------------------------------------------------------------------------
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """From the page of a workflow one adds to that workflow."""
+        """The workflow of the page that the user came from."""
         return {"workflow": request.GET["workflow"]} if request.GET.get("workflow") else {}
 
     def get_fieldsets(self, request: HttpRequest, obj: Scratchpad | None = None) -> list[Any]:
@@ -161,9 +161,9 @@ class ScratchpadAdmin(NounAdmin):
         form = super().get_form(
             request, obj, change=change, **{**kwargs, "form": PadForm if obj else NewPadForm}
         )
-        told = read_id(request.POST.get("seen") or "0") if obj else None
-        if told and told != obj.revision:
-            form.was = find_revision(obj.project_id, obj.pk, told)
+        seen = read_id(request.POST.get("seen") or "0") if obj else None
+        if seen and seen != obj.revision:
+            form.seen_state = find_revision(obj.project_id, obj.pk, seen)
         return form
 
     def render_change_form(
@@ -196,12 +196,12 @@ class ScratchpadAdmin(NounAdmin):
         delete_scratchpad(caller=person(), scratchpad_id=obj.pk)
 
     def named_with_all_it_takes(self, row: Scratchpad) -> str:
-        return f"{row}, with all that it was. That there was such a scratchpad stays in the log."
+        return f"{row}, with all its revisions. Its events stay in the log."
 
     def why_kept(self, row: Scratchpad) -> str:
         return self.why_not_edited(row)
 
-    # -- Added to, taken back ----------------------------------------------------------------------
+    # -- Append, restore ---------------------------------------------------------------------------
 
     def append_view(self, request: HttpRequest, pad: Scratchpad) -> HttpResponse:
         if request.method != "POST" or not self._is_allowed(request, pad):
@@ -212,7 +212,7 @@ class ScratchpadAdmin(NounAdmin):
         return self._read(request, pad, form)
 
     def restore_view(self, request: HttpRequest, pad: Scratchpad) -> HttpResponse:
-        """By a button beside a state: an address that is merely opened changes nothing."""
+        """Handle the button beside a state. Only POST writes: opening the URL changes nothing."""
         page = self.url("revisions", pad.pk)
         if request.method != "POST" or not self._is_allowed(request, pad):
             return HttpResponseRedirect(page)

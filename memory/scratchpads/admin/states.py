@@ -1,4 +1,4 @@
-"""The page of what a scratchpad was: its states, and what tells two of them apart."""
+"""The page of a scratchpad's revisions: the list, and the difference of two states."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 STATES_SHOWN = 30
 PRESENT, WHOLE = "present", "whole"
 
-SPOKEN = {
+CHANGE_LABELS = {
     PadChange.CREATED: "created",
     PadChange.APPENDED: "appended",
     PadChange.REPLACED: "rewritten",
@@ -32,7 +32,7 @@ SPOKEN = {
 
 @dataclass(frozen=True, slots=True)
 class StateLine:
-    """A state in the list; `delta`: how many characters more it has than the one before, None: not known."""
+    """A state in the list; `delta`: its length minus that of the state before, or None if unknown."""
 
     state: "State"
     delta: int | None
@@ -41,29 +41,29 @@ class StateLine:
 
     @property
     def change(self) -> str:
-        return SPOKEN[PadChange(self.state.change)]
+        return CHANGE_LABELS[PadChange(self.state.change)]
 
 
 def states_page(request: HttpRequest, pad: Scratchpad) -> dict[str, Any]:
-    """A page of the list, and the chosen state beside another: the one before it, or the present one."""
+    """A page of the list, and the chosen state compared with the one before it or the current one."""
     before = read_id(request.GET.get("before") or "0") or 2**63 - 1
     found = find_revisions(pad.project_id, pad.pk, STATES_SHOWN + 1, before)
-    said = read_id(request.GET.get("state") or "0")
-    chosen = _state(pad, said or (found[0].revision if found else pad.revision))
+    requested = read_id(request.GET.get("state") or "0")
+    chosen = _state(pad, requested or (found[0].revision if found else pad.revision))
     against = request.GET.get("against", "")
     return {
         "lines": _lines(pad, found, chosen),
         "older": found[STATES_SHOWN - 1].revision if len(found) > STATES_SHOWN else None,
         "is_newest_page": before > pad.revision,
         "chosen": chosen,
-        "chosen_change": SPOKEN[PadChange(chosen.change)] if chosen else "",
-        "asked_for": said,
+        "chosen_change": CHANGE_LABELS[PadChange(chosen.change)] if chosen else "",
+        "asked_for": requested,
         **(_beside(pad, chosen, against) if chosen else {}),
     }
 
 
 def with_writer(pads: QuerySet[Scratchpad]) -> QuerySet[Scratchpad]:
-    """Each with the name of who wrote to it last: a pad itself knows who began it."""
+    """Annotate each pad with the agent that wrote to it last; the row itself has its creator."""
     states = ScratchpadRevision.unscoped.filter(scratchpad=OuterRef("pk"), number=OuterRef("revision"))
     last = Subquery(states.values("agent__name")[:1], output_field=CharField())
     return pads.annotate(writer=Coalesce(last, F("agent__name"), Value("system")))
@@ -71,8 +71,8 @@ def with_writer(pads: QuerySet[Scratchpad]) -> QuerySet[Scratchpad]:
 
 def _lines(pad: Scratchpad, found: "Sequence[State]", chosen: "State | None") -> list[StateLine]:
     lines = []
-    for place, state in enumerate(found[:STATES_SHOWN]):
-        older = found[place + 1] if place + 1 < len(found) else None
+    for index, state in enumerate(found[:STATES_SHOWN]):
+        older = found[index + 1] if index + 1 < len(found) else None
         is_first = state.revision == 1
         delta = state.length - older.length if older else state.length if is_first else None
         is_chosen = chosen is not None and state.revision == chosen.revision
@@ -81,15 +81,15 @@ def _lines(pad: Scratchpad, found: "Sequence[State]", chosen: "State | None") ->
 
 
 def _beside(pad: Scratchpad, chosen: "State", against: str) -> dict[str, Any]:
-    """The chosen state, and what it is compared with; alone where there is nothing to compare it with."""
+    """The chosen state compared with another, or its complete text if there is no other."""
     if against == PRESENT and chosen.revision != pad.revision:
         return {"against": PRESENT, "pieces": _difference(chosen.content, pad.content)}
     older = find_revisions(pad.project_id, pad.pk, 1, chosen.revision)
     before = older[0].revision if older else None
-    was = _state(pad, before) if before and against != WHOLE else None
-    if was is None:
+    previous = _state(pad, before) if before and against != WHOLE else None
+    if previous is None:
         return {"against": WHOLE, "before": before, "pieces": [Piece("same", chosen.content)]}
-    return {"against": "before", "before": before, "pieces": _difference(was.content, chosen.content)}
+    return {"against": "before", "before": before, "pieces": _difference(previous.content, chosen.content)}
 
 
 def _difference(old: str, new: str) -> list[Piece]:

@@ -1,4 +1,4 @@
-"""The form of a workflow: its name, and what else there is to say of it."""
+"""The form of a workflow: name and metadata."""
 
 from typing import Any
 
@@ -15,10 +15,10 @@ class WorkflowForm(ServiceForm):
         max_length=NAME_LENGTH,
         required=False,
         widget=UnfoldAdminTextInputWidget,
-        help_text="The piece of work that pads are shared for.",
+        help_text="The work that the scratchpads are shared for.",
     )
     metadata = ObjectField(
-        help_text='A JSON object: {"ticket": "OPS-7"}. With {"keep": "never"} it is never cleaned away.'
+        help_text='A JSON object: {"ticket": "OPS-7"}. {"keep": "never"} exempts it from the cleanup.'
     )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

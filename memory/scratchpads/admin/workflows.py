@@ -1,4 +1,4 @@
-"""Workflows: work that pads are shared for, to be found, read, closed and reopened."""
+"""The admin of workflows: lists, pages, forms, closing and reopening."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ from ctxhub.core.admin.unfold_compat import DropdownFilter
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted
-from memory.scratchpads.admin.states import SPOKEN, with_writer
+from memory.scratchpads.admin.states import CHANGE_LABELS, with_writer
 from memory.scratchpads.admin.workflow_form import WorkflowForm
 from memory.scratchpads.models.scratchpad import Scratchpad, ScratchpadRevision
 from memory.scratchpads.models.workflow import Workflow
@@ -63,7 +63,7 @@ class WorkflowAdmin(NounAdmin):
     list_display_links = ("named",)
     list_filter = (ProjectFilter, StateFilter, AgentFilter)
     list_select_related = ("project", "agent")
-    search_help_text = "Words of name or metadata, or of its scratchpads"
+    search_help_text = "Search in name, metadata and scratchpads"
     ordering = ("-updated_at", "-pk")
     fieldsets = ((None, {"fields": ["name", "metadata"]}),)
 
@@ -74,7 +74,7 @@ class WorkflowAdmin(NounAdmin):
         return rows.annotate(pad_count=_count_of_pads())
 
     def _found(self, request: HttpRequest, rows: QuerySet[Any], typed: str) -> QuerySet[Any]:
-        """In a workflow itself, or in one of its pads."""
+        """The workflows that match themselves or through one of their pads."""
         own, pads = (found_ids(request, kind, typed) for kind in ("workflow", "scratchpad"))
         if own is None or pads is None:
             return rows.none()
@@ -91,7 +91,7 @@ class WorkflowAdmin(NounAdmin):
 
     @display(description="Scratchpads", ordering="pad_count")
     def pads(self, workflow: Any) -> SafeString | str:
-        """How many it has, with the way to them."""
+        """The number of pads, with a link to their list."""
         if not workflow.pad_count:
             return "none yet"
         return format_html('<a class="ctx-link" href="{}">{}</a>', list_of_pads(workflow), workflow.pad_count)
@@ -108,7 +108,7 @@ class WorkflowAdmin(NounAdmin):
             "state_colours": STATE_COLOURS,
             "pads": _pads(row),
             "newest": _newest_states(row),
-            "spoken": SPOKEN,
+            "spoken": CHANGE_LABELS,
             "add_pad": f"{reverse('admin:memory_scratchpad_add')}?{_query(row)}",
         }
 
@@ -125,9 +125,9 @@ class WorkflowAdmin(NounAdmin):
 
     def named_with_all_it_takes(self, row: Any) -> str:
         pads = "no scratchpads" if not row.pad_count else f"its {counted(row.pad_count, 'scratchpads')}"
-        return f"{row}, with {pads} and all that they were. That there was such a workflow stays in the log."
+        return f"{row}, with {pads} and all their revisions. Its events stay in the log."
 
-    # -- Closed, and open again --------------------------------------------------------------------
+    # -- Close, reopen -----------------------------------------------------------------------------
 
     @row_action("Close the selected workflows")
     def close(self, request: HttpRequest, workflows: Sequence[Workflow]) -> None:
@@ -140,7 +140,7 @@ class WorkflowAdmin(NounAdmin):
         messages.success(request, f"{changed} open again.")
 
     def _set_state(self, request: HttpRequest, workflows: Sequence[Workflow], *, reopen: bool) -> str:
-        """How many were in the other state before: `2 workflows are`."""
+        """Close or reopen, and return the number that changed as a phrase: `2 workflows are`."""
 
         def write(row: Workflow) -> bool:
             answer = close_workflow(caller=person(), workflow_id=row.pk, reopen=reopen)
@@ -166,21 +166,21 @@ def _query(workflow: Workflow) -> str:
 
 
 def _count_of_pads() -> Coalesce:
-    """By itself for each row: a list of workflows that is counted does not count their pads."""
+    """A subquery for each row, so that counting the workflows of a list does not count pads."""
     pads = Scratchpad.unscoped.filter(workflow=OuterRef("pk")).order_by().values("workflow")
     counts = pads.annotate(count=Count("pk")).values("count")
     return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
 
 
 def _pads(workflow: Workflow) -> QuerySet[Scratchpad]:
-    """With how each begins."""
+    """The pads of a workflow, each with the beginning of its content."""
     pads = Scratchpad.objects.in_project(workflow.project_id).filter(workflow=workflow)
     begins = Left("content", FIRST_CHARACTERS)
     return with_writer(pads).defer("content").annotate(begins=begins).order_by("pk")
 
 
 def _newest_states(workflow: Workflow) -> Iterator[ScratchpadRevision]:
-    """What was last written to its pads, by whom."""
+    """The newest states of the workflow's pads, with their agents."""
     states = ScratchpadRevision.objects.in_project(workflow.project_id).filter(scratchpad__workflow=workflow)
     fields = ("number", "change", "length", "at", "agent__name", "scratchpad__name")
     newest = states.select_related("scratchpad", "agent").only(*fields).order_by("-at", "-pk")

@@ -1,4 +1,4 @@
-"""What people do to a scratchpad beside rewriting it: add at its end, take it back to what it was."""
+"""Appends to a scratchpad and restores it from the admin."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -17,7 +17,7 @@ UNTOUCHED = "Nothing was written: look at what has changed."
 
 
 def append(model_admin: ProjectAdmin, request: HttpRequest, pad: Scratchpad, form: AppendForm) -> bool:
-    """Others may append at the same time: none of it is lost, so nothing is expected of the pad."""
+    """Append without an expected revision: concurrent appends do not overwrite each other."""
     if not form.is_valid():
         return False
     content = form.cleaned_data["content"]
@@ -31,7 +31,7 @@ def append(model_admin: ProjectAdmin, request: HttpRequest, pad: Scratchpad, for
 
 
 def restore(model_admin: ProjectAdmin, request: HttpRequest, pad: Scratchpad) -> str:
-    """Take the pad back, if it is still as the person saw it; the rest of the address to go on to."""
+    """Restore the pad if it is still at the revision the user saw. Returns the query of the next URL."""
     revision, seen = (read_id(request.POST.get(name) or "0") for name in ("revision", "seen"))
     if revision is None or seen is None:
         return ""
