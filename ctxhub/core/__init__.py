@@ -1,1 +1,1 @@
-"""What every app stands on, and no more."""
+"""Core: the code that every app uses."""

@@ -1,4 +1,4 @@
-"""System checks: a table or a history that names what its model does not have is an error."""
+"""System checks: errors for tables and histories that do not match their models."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,7 +13,7 @@ from ctxhub.core.registry import all_nouns
 
 
 def histories() -> list[History[Any]]:
-    """Those of all nouns. Every table in use belongs to one."""
+    """The histories of all nouns. Every table in use belongs to a history."""
     return [noun.history for noun in all_nouns() if isinstance(noun.history, History)]
 
 
@@ -59,7 +59,7 @@ def problems_of_history(history: History[Any]) -> list[str]:
 
 
 def _unknown_fields(table: Table[Any]) -> Iterator[str]:
-    """Each field of a row is read from somewhere."""
+    """Yields the fields of a row that cannot be read from the model."""
     for name in _not_among(table.fields, {*table.computed, *table.links, *by_column(table.model)}):
         if (key := _key(table, name)) is None:
             yield f"{name!r} is no column, foreign key or many-to-many field, and is not computed."
@@ -74,7 +74,7 @@ def _unknown_fields(table: Table[Any]) -> Iterator[str]:
 
 
 def _lost_columns(table: Table[Any]) -> Iterator[str]:
-    """Each column of the model is written."""
+    """Yields the required columns of the model that no row writes."""
     for column, field in by_column(table.model).items():
         is_optional = field.null or field.default is not NOT_PROVIDED or field.empty_strings_allowed
         if column not in {*table.fields, *table.derived, *OWN} and not is_optional:
@@ -90,7 +90,7 @@ def _wrong_derived(table: Table[Any]) -> Iterator[str]:
 
 
 def _wrong_copies(table: Table[Any]) -> Iterator[str]:
-    """A column of a link table that has the name of the model's by accident is of another type."""
+    """Yields columns of link tables that have the name of a column of the model, but cannot be its copies."""
     for name, many in table.many.items():
         links = by_column(many.remote_field.through)
         for column in copies_of(many):
@@ -102,8 +102,8 @@ def _wrong_copies(table: Table[Any]) -> Iterator[str]:
 
 
 def _not_among(names: Iterable[str], known: Iterable[str]) -> list[str]:
-    there = {*known}
-    return [name for name in names if name not in there]
+    known = {*known}
+    return [name for name in names if name not in known]
 
 
 def _key(table: Table[Any], name: str) -> Any:

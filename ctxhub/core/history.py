@@ -1,6 +1,7 @@
-"""History: what every change of a noun leaves behind, whoever writes it: counters, index and events.
+"""History: updates counters, search index and event log for every change of a noun.
 
-Services and importers call `record`; what is written through the ORM reaches it by the receivers of `watch`.
+Services and importers call `record`. Writes through the ORM are recorded by the signal receivers that
+`watch` connects.
 """
 
 from collections import Counter
@@ -32,9 +33,9 @@ NONE: Mapping[int, int] = {}
 
 @dataclass(frozen=True)
 class Change(Generic[RowT]):
-    """What a row was (None: new) and is (None: deleted), and why it was changed.
+    """A change of a row: `old` is None for a new row, `new` is None for a deleted one.
 
-    `detail`: what only the noun knows of it.
+    `detail` holds data that only the noun's own history reads.
     """
 
     history: "History[RowT]" = field(repr=False)
@@ -45,14 +46,14 @@ class Change(Generic[RowT]):
 
     @property
     def row(self) -> RowT:
-        """The row as it is, or last was."""
+        """The new row, or the old one if it was deleted."""
         row = self.new or self.old
         assert row is not None
         return row
 
     @cached_property
     def changed(self) -> list[str]:
-        """The contract's names of what differs."""
+        """The changed fields, by their names in the API."""
         if self.old is None or self.new is None:
             return []
         old, new = self.history.compare(self.old), self.history.compare(self.new)
@@ -66,92 +67,92 @@ class Change(Generic[RowT]):
 
 
 class History(Generic[RowT]):
-    """Subclass it for a noun, make one instance, and `watch()` the model."""
+    """Records the changes of a noun. Each noun has a subclass, one instance of it, and calls `watch()`."""
 
     kind: ClassVar[str]
     table: Table[RowT]
-    # The fields whose change is a change of the noun, by the contract's names.
+    # The fields compared to detect a change, by their names in the API.
     compared: ClassVar[Sequence[str]]
-    # The columns by which the counters are divided: layer_id, status.
+    # The columns that the counters are grouped by: layer_id, status.
     counted_by: ClassVar[Sequence[str]] = ()
     is_counted: ClassVar[bool] = True
     is_indexed: ClassVar[bool] = True
-    # Whoever changes a row is its author from then on.
+    # Whether an update makes the current agent the author of the row.
     signs_changes: ClassVar[bool] = False
-    # The words that documents show by name, and the fields that hold them.
+    # The vocabulary models whose names appear in documents, and the fields that hold them.
     shown: ClassVar[Fields] = {}
 
-    # -- What a noun says --------------------------------------------------------------------------
+    # -- Overridden by nouns -----------------------------------------------------------------------
 
     def document(self, row: RowT) -> Document | None:
-        """What it is found by."""
+        """The search document of a row; None if it is not searchable."""
         return None
 
     def note(self, row: RowT) -> str:
-        """What the log says of it beside its ref. Never a text that may have to be deleted."""
+        """The note of an event, shown next to the ref. Never a text that may have to be deleted."""
         return ""
 
     def verb(self, change: Change[RowT]) -> str:
-        """What happened to a row that is neither new nor deleted."""
+        """The event's verb for an update."""
         return "updated"
 
     def data(self, change: Change[RowT]) -> dict[str, Any]:
-        """What the event holds beside the reason."""
+        """The data of the event, without the reason."""
         if change.old and change.new:
             return {"changed": change.changed}
         return {"note": note} if (note := self.note(change.row)) else {}
 
     def count(self, changes: Sequence[Change[RowT]]) -> Counter[CounterKey]:
-        """By how much the counters change."""
+        """The increments of the counters."""
         counts: Counter[CounterKey] = Counter()
         for change in changes if self.is_counted else ():
             for row, by in ((change.old, -1), (change.new, 1)):
                 if row:
-                    counts[self.place_of(row)] += by
+                    counts[self.counter_of(row)] += by
         return counts
 
-    def place_of(self, row: RowT) -> CounterKey:
-        """The counter that a row is counted by."""
+    def counter_of(self, row: RowT) -> CounterKey:
+        """The key of the counter that counts a row."""
         values = {column: getattr(row, column) for column in self.counted_by}
         return counter_key(self.kind, values.get("layer_id"), values.get("status", 0))
 
     def before_save(self, project_id: int, old: RowT, new: RowT) -> Any:
-        """Keep what a save through the ORM overwrites; the answer is the `detail` of the change."""
+        """Return data that a save through the ORM overwrites; it becomes the `detail` of the change."""
         return None
 
     def before_record(
         self, project_id: int, agent_id: int | None, changes: Sequence[Change[RowT]], at: datetime
     ) -> Mapping[int, Any]:
-        """Write what comes before: revisions, the times of what it belongs to.
+        """Write dependent rows first: revisions, the time of the parent.
 
-        The earlier states that are written, by the ids of their rows, as `earlier_document` takes them.
+        Returns the earlier states written, by row id; `earlier_document` receives them.
         """
         return {}
 
     def earlier_document(self, state: Any, old: RowT, new: RowT) -> Document | None:
-        """What an earlier state is found by; None where it said nothing that the row no longer says."""
+        """The search document of an earlier state; None if all its text is still in the row."""
         return None
 
     def recompute(self, row: RowT) -> RowT:
-        """Fields that follow from others, where the writer is the ORM: services compute them themselves."""
+        """Recompute dependent fields for a save through the ORM; services compute them themselves."""
         return row
 
     def complete(self, old: RowT, new: RowT, at: datetime) -> RowT:
-        """What follows from a change through the ORM: its time, unless the writer names another."""
+        """Set `updated_at` for an update through the ORM, unless the save changes it."""
         return replace(new, updated_at=at) if new.updated_at == old.updated_at else new
 
     def before_delete(self, project_id: int, old: RowT) -> Sequence[RowT]:
-        """The rows that the database changes with a delete, as they are before it."""
+        """The other rows that a delete changes in the database, as they are before it."""
         return ()
 
     def also_changed(
         self, project_id: int, agent_id: int | None, kept: Sequence[RowT], at: datetime
     ) -> Sequence[Change[RowT]]:
-        """How the rows of `before_delete` have changed by the delete."""
+        """The changes that the delete made to the rows of `before_delete`."""
         return ()
 
     def after_save(self, row_id: int) -> None:
-        """What is put right that a stale model instance may have overwritten."""
+        """Repair columns that a stale model instance may have overwritten."""
 
     # -- Recording ---------------------------------------------------------------------------------
 
@@ -163,14 +164,14 @@ class History(Generic[RowT]):
     def record(
         self, *, project_id: int, agent_id: int | None, changes: Sequence[Change[RowT]], at: datetime
     ) -> None:
-        """Write what changes leave, as the last statements of the transaction.
+        """Update counters, index and log, as the last statements of the transaction.
 
-        All rows carry the ids that they are stored under, and their words as the project writes them.
+        All rows must have their stored ids, and their tags and scopes in the project's spelling.
         """
         record_changes(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
 
     def delete(self, *, project_id: int, agent_id: int | None, rows: Sequence[RowT], at: datetime) -> None:
-        """Delete rows with all that belongs to them, and record it, as the last of the transaction."""
+        """Delete rows and their dependent rows, and record it, as the last statements of the transaction."""
         ids = [row.id for row in rows]
         kept = [also for row in rows for also in self.before_delete(project_id, row)]
         for kind, others in self.taken_along(project_id, ids).items():
@@ -185,13 +186,13 @@ class History(Generic[RowT]):
         self.record(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
 
     def taken_along(self, project_id: int, ids: Sequence[int]) -> Mapping[str, Sequence[int]]:
-        """What else leaves the index with these rows: ids by kinds."""
+        """The ids of other index entries that are removed with these rows, by kind."""
         return {}
 
     def index(
         self, project_id: int, changes: Sequence[Change[RowT]], states: Mapping[int, Any] = NONE
     ) -> None:
-        """Index rows as they are, and as they were where earlier `states` are kept, by the ids of the rows.
+        """Index the new rows, and earlier versions where `states` (by row id) has one.
 
         Deleted rows leave the index through the post_delete receiver of core/signals.py.
         """
@@ -213,7 +214,7 @@ class History(Generic[RowT]):
         return f"{self.kind}:{row.id}"
 
     def compare(self, row: RowT) -> dict[str, Any]:
-        """What is compared of a row, by the contract's names."""
+        """The values of the compared fields, by their names in the API."""
         return {name: read(row) for name, read in self._comparers.items()}
 
     @cached_property
@@ -227,13 +228,13 @@ class History(Generic[RowT]):
         return [document for row in rows if (document := self.document(row))]
 
     def showing(self, word: NamedRow) -> list[int]:
-        """The ids of the rows whose documents show a word by its name."""
+        """The ids of the rows whose documents contain the name of `word`."""
         return ids_showing(self.table.model, word, self.shown)
 
     # -- Writing through the ORM -------------------------------------------------------------------
 
     def watch(self) -> None:
-        """Record every save, delete and change of words that goes through the model."""
+        """Record every save, delete and many-to-many change made through the ORM."""
         model, uid = self.table.model, f"history of {self.kind}"
         pre_save.connect(self._before_save, sender=model, dispatch_uid=uid)
         post_save.connect(self._after_save, sender=model, dispatch_uid=uid)
@@ -242,33 +243,33 @@ class History(Generic[RowT]):
         for many in self.table.many.values():
             through = many.remote_field.through
             m2m_changed.connect(
-                partial(self._words_changed, many), sender=through, weak=False, dispatch_uid=uid
+                partial(self._after_links_changed, many), sender=through, weak=False, dispatch_uid=uid
             )
 
     def _before_save(
         self, instance: Any, raw: bool = False, update_fields: Collection[str] | None = None, **_: Any
     ) -> None:
-        """Keep the stored row, and complete the instance by what follows from its change."""
+        """Remember the stored row, and set the dependent fields of the instance."""
         if raw:
             return
         old = self._stored(instance)
         given = self.table.row_of(instance, old, update_fields)
         row, detail = self.recompute(given), None
         if old is None:
-            row = self._signed(None, row)
+            row = self._with_author(None, row)
         elif self.change(old, row).changed:
-            row = self._signed(old, self.complete(old, row, clock.now()))
+            row = self._with_author(old, self.complete(old, row, clock.now()))
             detail = self.before_save(instance.project_id, old, row)
         follows = {**_differences(given, row), **self.table.derive(row)}
         _assign(instance, follows)
-        instance._history = _Pending(old, follows, detail)
+        instance._history = _PendingSave(old, follows, detail)
 
     def _after_save(
         self, instance: Any, raw: bool = False, update_fields: Collection[str] | None = None, **_: Any
     ) -> None:
         if raw:
             return
-        pending: _Pending[RowT] = instance.__dict__.pop("_history")
+        pending: _PendingSave[RowT] = instance.__dict__.pop("_history")
         if update_fields is not None and pending.follows:
             rows = self.table.model.objects.in_project(instance.project_id)
             rows.filter(pk=instance.pk).update(**pending.follows)
@@ -278,10 +279,10 @@ class History(Generic[RowT]):
         new = self.table.read(instance.project_id, [instance.pk])[instance.pk]
         self._settle(instance.project_id, self.change(pending.old, new, detail=pending.detail))
 
-    def _words_changed(
+    def _after_links_changed(
         self, many: Any, instance: Any, action: str, pk_set: set[int] | None, reverse: bool, **_: Any
     ) -> None:
-        """Words added or removed, from either end, are a change of each row. `pk_set` None: of all."""
+        """Record a change of each row whose links change, from either end. `pk_set` None: all links."""
         if action.startswith("pre_"):
             acquire_write_lock(instance.project_id)
             ids: Iterable[int] = [instance.pk]
@@ -295,9 +296,9 @@ class History(Generic[RowT]):
         changes = []
         for row_id, stored in self.table.read(instance.project_id, list(olds)).items():
             if self.change(olds[row_id], stored).changed:
-                new = self._signed(olds[row_id], self.complete(olds[row_id], stored, at))
+                new = self._with_author(olds[row_id], self.complete(olds[row_id], stored, at))
                 self.table.update(instance.project_id, stored, new)
-                # Links that have just come have no copies yet.
+                # New links have no copies yet.
                 self.table.keep_copies(("= %s", [row_id]))
                 changes.append(self.change(olds[row_id], new))
                 if not reverse:
@@ -306,15 +307,15 @@ class History(Generic[RowT]):
 
     def _before_delete(self, instance: Any, origin: Any = None, **_: Any) -> None:
         if self._is_explicit_delete(origin) and (old := self._stored(instance)):
-            instance._history = _Going(old, self.before_delete(instance.project_id, old))
+            instance._history = _PendingDelete(old, self.before_delete(instance.project_id, old))
 
     def _after_delete(self, instance: Any, origin: Any = None, **_: Any) -> None:
-        going: _Going[RowT] | None = instance.__dict__.pop("_history", None)
-        if going and self._is_explicit_delete(origin):
-            self._record(instance.project_id, [self.change(going.old, None)], going.kept)
+        pending: _PendingDelete[RowT] | None = instance.__dict__.pop("_history", None)
+        if pending and self._is_explicit_delete(origin):
+            self._record(instance.project_id, [self.change(pending.old, None)], pending.kept)
 
     def _is_explicit_delete(self, origin: Any) -> bool:
-        """What goes with what it belongs to leaves no event of its own."""
+        """Whether this row was deleted itself: rows deleted by a cascade get no event of their own."""
         model = origin.model if isinstance(origin, QuerySet) else type(origin)
         return model is self.table.model
 
@@ -322,15 +323,15 @@ class History(Generic[RowT]):
         acquire_write_lock(instance.project_id)
         return self.table.read(instance.project_id, [instance.pk]).get(instance.pk) if instance.pk else None
 
-    def _signed(self, old: RowT | None, row: RowT) -> RowT:
-        """Who acts is the author, unless the writer names another."""
+    def _with_author(self, old: RowT | None, row: RowT) -> RowT:
+        """The row with the current agent as its author, unless the save sets another."""
         is_due = old is None or self.signs_changes
         if is_due and row.agent_id == (old.agent_id if old else None) and (caller := current()):
             return replace(row, agent_id=register_agent(caller, clock.now()), agent=caller.agent)
         return row
 
     def _settle(self, project_id: int, change: Change[RowT]) -> None:
-        """Record a save; one that changes nothing but what it is found by is indexed alone."""
+        """Record a save; if only the search document differs, only index it."""
         if change.old is None or change.changed:
             self._record(project_id, [change])
         elif change.new and self.document(change.old) != self.document(change.new):
@@ -347,8 +348,8 @@ class History(Generic[RowT]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Pending(Generic[RowT]):
-    """Kept between the two signals of a save: the row that was stored, and the columns that follow."""
+class _PendingSave(Generic[RowT]):
+    """Kept from pre_save to post_save: the stored row, and the dependent columns."""
 
     old: RowT | None
     follows: Mapping[str, Any]
@@ -356,8 +357,8 @@ class _Pending(Generic[RowT]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Going(Generic[RowT]):
-    """Kept between the two signals of a delete: the row, and those that change with it."""
+class _PendingDelete(Generic[RowT]):
+    """Kept from pre_delete to post_delete: the row, and the rows that change with it."""
 
     old: RowT
     kept: Sequence[RowT]
@@ -366,9 +367,9 @@ class _Going(Generic[RowT]):
 def record_changes(
     *, project_id: int, agent_id: int | None, changes: Sequence[Change[Any]], at: datetime
 ) -> None:
-    """Record changes of several nouns: one statement for the counters, and one for the events in this order.
+    """Record changes of several nouns, with one statement for the counters and one for the events.
 
-    The order of the statements is the order of locks.
+    Statements run in a fixed order, so locks are always taken in the same order.
     """
     by_history: dict[History[Any], list[Change[Any]]] = {}
     for change in changes:
@@ -386,12 +387,12 @@ def record_changes(
 
 
 def compared_field(name: str, table: Table[Any]) -> str | None:
-    """The field of a row that has the contract's name `layer`, `active`; None: there is none."""
+    """The row's field behind a name of the API (`layer`: `layer_id`, `active`: `is_active`), or None."""
     return next((field for field in (f"{name}_id", f"is_{name}", name) if field in table.fields), None)
 
 
 def _comparer(name: str, table: Table[Any]) -> Callable[[Any], Any]:
-    """What is compared of a row under the contract's name of a field."""
+    """Returns a function that reads the comparable value of a field from a row."""
     if name in table.links:
         return lambda row: sorted(word.casefold() for word in getattr(row, name))
     read = attrgetter(compared_field(name, table) or name)

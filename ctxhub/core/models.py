@@ -1,4 +1,4 @@
-"""The models of core, where Django looks for them."""
+"""Imports the models of core, where Django looks for them."""
 
 from ctxhub.core.accounts.models.access_token import AccessToken
 from ctxhub.core.accounts.models.agent import Agent

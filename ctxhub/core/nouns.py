@@ -1,4 +1,4 @@
-"""The nouns of core itself."""
+"""Registers the nouns of core: agents, tags, scopes, layers, categories."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from ctxhub.core.registry import Noun, register
 
 
 def _counter(model: type[NamedRow]) -> Callable[[Stats], int]:
-    return lambda figures: model.objects.in_project(figures.project_id).count()
+    return lambda stats: model.objects.in_project(stats.project_id).count()
 
 
 register(Noun("category", "categories", Category))

@@ -1,4 +1,4 @@
-"""The kinds of things a hub knows. Each app registers its own, so that core works on all, importing none."""
+"""The registry of nouns (decision, memory, ...). Apps register theirs, so core needs no import of an app."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Count = int | list[int]
 
 
 class Recorder(Protocol):
-    """Records what is written of a noun, also by the ORM: see ctxhub.core.history."""
+    """Records the changes of a noun, also those through the ORM: see ctxhub.core.history."""
 
     is_indexed: ClassVar[bool]
 
@@ -31,25 +31,26 @@ class Recorder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """`kind` is the word before the colon of a ref (`decision:api/auth`), `plural` the word in counts.
+    """A kind of object. `kind` is the part of a ref before the colon (`decision:api/auth`), `plural` its key
+    in counts.
 
-    `count(figures)`: the figure in `stats`, or [active, all]; None: it has none there.
-    `open(project_id, names, full)`: the items behind many names of refs, in a fixed number of queries.
-    `text`: the field of such an item that is its main text, which may be read by lines; "": it has none.
-    `by_layer(figures)`: the figure of each layer, by its id, for `layer_summary`.
-    `documents(project_id, object_ids)`: what these rows are found by, and what excerpts are cut from.
-    `ids_of(project_id, names)`: the rows that names of refs mean, where they are not the rows' ids.
-    `showing(word)`: the ids of the rows whose documents show this tag, scope, category or agent by its name.
-    `turns(project_id, object_ids)`: of rows that were found, those that were said before them and after them,
-    each with the share of their score that it borrows.
-    `prior`: what its things count in a search beside others.
-    `has_reasons`: its things say why, and come first where that is asked.
-    `is_kept`: its things are shown by a search even where another says nearly the same.
-    `earlier_states_of`: the kind whose rows were once what these rows say. They are found as that kind is,
-    below what stands, and have no refs of their own.
-    `states_of(project_id, object_ids)`: the earlier states of some rows of that kind.
-    `history`: records its changes; of an indexed noun it gives `documents` and `showing`, too.
-    `unread(caller)`: what `updates` says of this noun, in place of how many things others changed.
+    `count(stats)`: its number in `stats`, or [active, all]; None: it is not listed there.
+    `open(project_id, names, full)`: the items for the names of many refs, in a fixed number of queries.
+    `text`: the field of an item that is its main text, which can be read by lines; "": it has none.
+    `by_layer(stats)`: its number in each layer, by layer id, for `layer_summary`.
+    `documents(project_id, object_ids)`: the search documents of these rows; excerpts are cut from them.
+    `ids_of(project_id, names)`: the row ids for names of refs, if the names are not the ids.
+    `showing(word)`: the ids of the rows whose documents contain the name of a tag, scope, category or agent.
+    `turns(project_id, object_ids)`: for rows that were found, the ids of the rows said before and after them,
+    each with the fraction of the score that it receives.
+    `prior`: the weight of its rows in a search.
+    `has_reasons`: its rows hold reasons, and rank first for questions that ask why.
+    `is_kept`: a search lists its rows even if another result says nearly the same.
+    `earlier_states_of`: the kind whose earlier states these rows are. They are found under that kind, ranked
+    below its current rows, and have no refs of their own.
+    `states_of(project_id, object_ids)`: the ids of the earlier states of rows of that kind.
+    `history`: records its changes; for an indexed noun it also provides `documents` and `showing`.
+    `unread(caller)`: its number in `updates`, in place of the number of objects that others changed.
     """
 
     kind: str
@@ -78,7 +79,7 @@ class Noun:
 
 
 _nouns: dict[str, Noun] = {}
-# Sent with each new noun: noun.
+# Sent when a noun is registered. Argument: noun.
 registered = Signal()
 
 
@@ -97,22 +98,22 @@ def find_noun(kind: str) -> Noun | None:
 
 
 def indexed_nouns() -> Sequence[Noun]:
-    """All that lies in the index, earlier states too."""
+    """All nouns that are in the search index, with those that are earlier states."""
     return [noun for noun in all_nouns() if noun.documents]
 
 
 def searched_nouns() -> Sequence[Noun]:
-    """The kinds that a search may be narrowed to."""
+    """The nouns that a search can filter by."""
     return [noun for noun in indexed_nouns() if not noun.earlier_states_of]
 
 
 def earlier_states(kind: str) -> Noun | None:
-    """The noun whose rows say what things of this kind were."""
+    """The noun whose rows are the earlier states of this kind; None if there is none."""
     return next((noun for noun in indexed_nouns() if noun.earlier_states_of == kind), None)
 
 
 def standing_kind(kind: str) -> str:
-    """The kind as people know it: of earlier states the kind that they are of."""
+    """The kind that refs use: for a kind of earlier states the kind that they belong to."""
     noun = find_noun(kind)
     return noun.earlier_states_of or kind if noun else kind
 
@@ -121,22 +122,22 @@ def plural(kind: str) -> str:
     return _nouns[kind].plural if kind in _nouns else f"{kind}s"
 
 
-def name_of_ref(said: str, kind: str) -> str:
-    """What a thing of this kind is named by, said as its ref (`context:shop`) or without the kind.
+def name_of_ref(value: str, kind: str) -> str:
+    """The name in `value`, which is a ref of this kind (`context:shop`) or the name alone.
 
-    Raises InvalidInput for the ref of another thing by its id: no context is meant by memory:4.
+    Raises InvalidInput for a ref of another kind with an id, such as memory:4 for a context.
     """
-    word, colon, name = said.partition(":")
+    word, colon, name = value.partition(":")
     other = word.strip().lower()
     if colon and other == kind:
         return name.strip()
     if colon and name.strip().isdecimal() and find_noun(other):
-        raise InvalidInput(f"{kind}: {shown(said)} is no {kind}: write its name, its id or {kind}:17.")
-    return said
+        raise InvalidInput(f"{kind}: {shown(value)} is no {kind}: write its name, its id or {kind}:17.")
+    return value
 
 
 def split_ref(ref: str) -> tuple[Noun, str]:
-    """The noun and the name in it; raises InvalidInput for what is no ref."""
+    """The noun and the name of a ref; raises InvalidInput if `ref` is malformed or its kind unknown."""
     kind, colon, name = ref.strip().partition(":")
     openable = [noun.kind for noun in all_nouns() if noun.open]
     if not colon or not name.strip():

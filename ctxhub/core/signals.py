@@ -1,4 +1,4 @@
-"""What must happen whoever writes."""
+"""Signal receivers: token cache, cleanup, search index, renamed vocabulary, database connections."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -27,14 +27,14 @@ from ctxhub.core.vocabulary.services.changes import record_new_name
 
 @receiver([post_save, post_delete], sender=AccessToken)
 def forget_verified_tokens(**_: Any) -> None:
-    """A revoked token ends at once in this process, also one that is read again before the commit."""
+    """Clear the token cache at once, and again on commit: the old row may be cached in between."""
     forget_tokens()
     transaction.on_commit(forget_tokens)
 
 
 @receiver(recorded)
 def clean_up(project_id: int, at: datetime, **_: Any) -> None:
-    """What has outlived the project's settings goes with the next write, at most once a minute."""
+    """Remove expired rows after a write, at most once a minute."""
     cleanup_sometimes(project_id, at)
 
 
@@ -42,22 +42,23 @@ def clean_up(project_id: int, at: datetime, **_: Any) -> None:
 
 
 @receiver(registry.registered)
-def watch_rows(noun: Noun, **_: Any) -> None:
-    """Of searched nouns alone: Django deletes in one statement where nobody watches.
+def connect_receivers(noun: Noun, **_: Any) -> None:
+    """Connect the delete receivers of indexed nouns only: Django deletes models without receivers in one
+    statement.
 
-    Earlier states go with their things, and are looked up before those go.
+    Earlier states are deleted with their parent row, so their ids are read before that.
     """
     if parent := registry.find_noun(noun.earlier_states_of):
-        pre_delete.connect(keep_states, sender=parent.model, dispatch_uid=f"keep {noun.kind}")
+        pre_delete.connect(remember_states, sender=parent.model, dispatch_uid=f"keep {noun.kind}")
     elif noun.documents:
         post_delete.connect(forget_row, sender=noun.model, dispatch_uid=f"forget {noun.kind}")
-    # Behind the index: the log of a transaction is written last.
+    # After the index: the events of a transaction are written last.
     if noun.history:
         noun.history.watch()
 
 
 def forget_row(sender: type[Model], instance: Any, origin: Any = None, **_: Any) -> None:
-    """Whoever deletes it by the ORM. What goes with its whole project needs nothing: the index goes too."""
+    """Remove a row deleted through the ORM from the index. Deleting a project deletes its index anyway."""
     if getattr(origin, "model", type(origin)) is Project:
         return
     for noun in searched_nouns():
@@ -66,8 +67,8 @@ def forget_row(sender: type[Model], instance: Any, origin: Any = None, **_: Any)
             forget(instance.project_id, noun.kind, [instance.pk], states)
 
 
-def keep_states(sender: type[Model], instance: Any, origin: Any = None, **_: Any) -> None:
-    """Which they are: they go before their thing does."""
+def remember_states(sender: type[Model], instance: Any, origin: Any = None, **_: Any) -> None:
+    """Remember the ids of the earlier states of a row: a cascade deletes them before the row."""
     if getattr(origin, "model", type(origin)) is Project:
         return
     for noun in indexed_nouns():
@@ -80,14 +81,14 @@ def keep_states(sender: type[Model], instance: Any, origin: Any = None, **_: Any
 @receiver(post_save, sender=Scope)
 @receiver(post_save, sender=Category)
 @receiver(post_save, sender=Agent)
-def follow_the_name(
+def index_renamed_word(
     instance: NamedRow,
     created: bool,
     raw: bool = False,
     update_fields: Iterable[str] | None = None,
     **_: Any,
 ) -> None:
-    """What shows a word that is renamed is found by its new name."""
+    """Index the rows again whose documents contain the name of a renamed word."""
     if created or raw or (update_fields is not None and "name" not in update_fields):
         return
     with write_transaction(instance.project_id):
@@ -100,10 +101,10 @@ def follow_the_name(
 @receiver(pre_save, sender=Scope)
 @receiver(pre_save, sender=Category)
 @receiver(pre_save, sender=Layer)
-def keep_the_name(
+def remember_old_name(
     instance: NamedRow, raw: bool = False, update_fields: Iterable[str] | None = None, **_: Any
 ) -> None:
-    """Remember what a word was called, unless the writer has said it."""
+    """Remember the stored name in `was`, unless the caller has set it."""
     if raw or not instance.pk or instance.was or (update_fields is not None and "name" not in update_fields):
         return
     acquire_write_lock(instance.project_id)
@@ -115,7 +116,7 @@ def keep_the_name(
 @receiver(post_save, sender=Scope)
 @receiver(post_save, sender=Category)
 @receiver(post_save, sender=Layer)
-def record_the_new_name(instance: NamedRow, **_: Any) -> None:
+def record_renamed_word(instance: NamedRow, **_: Any) -> None:
     was, instance.was = instance.was, ""
     if was not in ("", instance.name):
         with write_transaction(instance.project_id):
@@ -123,15 +124,15 @@ def record_the_new_name(instance: NamedRow, **_: Any) -> None:
 
 
 @receiver(post_migrate)
-def index_what_was_there_before(sender: AppConfig, using: str, plan: Any = None, **_: Any) -> None:
-    """An upgrade leaves nothing to do by hand. A flush, which has no plan, leaves nothing to index."""
+def index_after_migrate(sender: AppConfig, using: str, plan: Any = None, **_: Any) -> None:
+    """Index after an upgrade what is missing. A flush has no plan and leaves nothing to index."""
     if sender.label == "core" and using == DEFAULT_DB_ALIAS and plan is not None and _is_migrated():
         mend_parts(thoroughly=False)
         index_missing()
 
 
 def _is_migrated() -> bool:
-    """Whoever goes back, or on with one app alone, has tables that are not as the models say."""
+    """Whether all migrations are applied; else the tables may not match the models."""
     executor = MigrationExecutor(connection)
     return not executor.migration_plan(executor.loader.graph.leaf_nodes())
 
@@ -140,8 +141,8 @@ def _is_migrated() -> bool:
 
 
 @receiver(connection_created)
-def run_what_is_short_as_it_is(connection: Any, **_: Any) -> None:
-    """PostgreSQL compiles what it expects to be long, which took 150 ms for queries of 2."""
+def disable_jit(connection: Any, **_: Any) -> None:
+    """Turn off PostgreSQL's JIT compiler, which took 150 ms for queries of 2 ms."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET jit = off")

@@ -64,9 +64,9 @@ def test_who_reads_does_not_wait_to_be_noted(
 
 def test_what_is_noted_leaves_the_queue_free(ada: Caller) -> None:
     for _ in range(2):
-        with transactions.noting() as may_write:
+        with transactions.try_touch_transaction() as may_write:
             assert may_write
-    with pytest.raises(ZeroDivisionError), transactions.noting():
+    with pytest.raises(ZeroDivisionError), transactions.try_touch_transaction():
         raise ZeroDivisionError
     with transactions.write_transaction(ada.project_id):
         pass

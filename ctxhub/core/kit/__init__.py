@@ -1,1 +1,1 @@
-"""The kit: what every module uses. It imports nothing else of core."""
+"""The kit: helpers that every module uses. It imports nothing else from core."""

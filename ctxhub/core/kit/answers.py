@@ -1,4 +1,4 @@
-"""No answer exceeds what a client accepts: what is too long is cut, and the answer says so."""
+"""Cuts responses to a token budget, and marks what was cut."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
@@ -8,24 +8,24 @@ from typing import Any, Protocol
 from ctxhub.core.text.parts import CHARACTERS_PER_TOKEN, as_json, json_tokens, whole_characters
 
 MAX_TOKENS = 20_000
-LEAST_CHARACTERS = 24  # Times, enums and short names are no longer, and never cut.
+LEAST_CHARACTERS = 24  # Times, enums and short names are not longer, so they are never cut.
 ROUNDS = 50
-FIELDS = 30  # An object with more is no record, but a collection.
+FIELDS = 30  # An object with more keys is a collection, not a record.
 
 Item = Mapping[str, Any]
 
 
 class FirstRows(Protocol):
-    """The answer with the first rows of a list; with `row`, with that one in place of the first."""
+    """Builds the response with the first `count` rows of a list; `row` replaces the first row."""
 
     def __call__(self, count: int, row: Item | None = None) -> dict[str, Any]: ...
 
 
 def fit(answer: dict[str, Any], max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
-    """The answer within `max_tokens`: its longest texts cut, to one length; then lists lose their tails.
+    """The response within `max_tokens`: its longest texts are cut to one length, then lists are shortened.
 
-    A cut answer carries `truncated`, a cut text ends in "…", and `omitted` counts the items (rows, objects)
-    that are missing. For answers that cannot be asked for in part: see lists and readings for those that can.
+    A cut response has `truncated`, a cut text ends in "…", and `omitted` counts the missing items (rows,
+    objects). For responses without pages or ranges; kit/listing.py and hub/readings.py handle the others.
     """
     if size(answer) <= max_tokens:
         return answer
@@ -45,15 +45,15 @@ def fit(answer: dict[str, Any], max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
 def fit_first(
     count: int, max_tokens: int, first: FirstRows, row: Item, *, keeps_fields: bool = False
 ) -> dict[str, Any]:
-    """`first(n)`, the answer with n of `count` rows, for as many as fit; if no one does, the first, cut.
+    """`first(n)`, the response with n of `count` rows, for the largest n that fits; at least one row, cut.
 
-    So a page always has something to go on behind. `row`, the first, has its texts and lists cut then, and
-    `truncated` stands beside it; where that is not enough it loses its last fields, unless `keeps_fields`.
-    Its first field, which names it, stays as it is.
+    So every page has a row after which the next one continues. If `row`, the first, does not fit, its texts
+    and lists are cut and `truncated` is added; if that is not enough, its last fields are dropped, unless
+    `keeps_fields`. Its first field, which identifies it, stays as it is.
     """
-    whole = first(count)
-    if not count or size(whole) <= max_tokens:
-        return whole
+    complete = first(count)
+    if not count or size(complete) <= max_tokens:
+        return complete
     if fitting := bisect_right(range(1, count), max_tokens, key=lambda n: size(first(n))):
         return first(fitting)
 
@@ -66,7 +66,7 @@ def fit_first(
 def fit_row(
     row: Item, max_tokens: int, shape: Callable[[Item], dict[str, Any]], *, keeps_fields: bool = False
 ) -> dict[str, Any]:
-    """`shape(row)` within the budget: texts and lists of the row are cut, then its last fields left out."""
+    """`shape(row)` within the budget: texts and lists of the row are cut, then its last fields dropped."""
     lengths, all_fields = _lengths(row, max_tokens), len(row)
 
     def size_with(characters: int, fields: int = all_fields) -> int:
@@ -80,15 +80,15 @@ def fit_row(
 
 
 def truncate_row(row: Item, characters: int, fields: int) -> Item:
-    """The first `fields` of a row, texts and lists cut to so many characters; the first field stays whole."""
+    """The first `fields` of a row, texts and lists cut to `characters`; the first field is never cut."""
     kept = islice(row.items(), fields)
     return {name: shortened(value, characters) if n else value for n, (name, value) in enumerate(kept)}
 
 
 def shortened(value: Any, characters: int) -> Any:
-    """A text cut to so many characters, and "…"; of a list or an object as much as so many hold as JSON.
+    """A text cut to `characters`, plus "…"; a list or object cut so that its JSON has at most as many.
 
-    Texts of up to 24 characters stay. Types stay as they are.
+    Texts of up to 24 characters and other types stay as they are.
     """
     if isinstance(value, str):
         return truncate_text(value, max(characters, LEAST_CHARACTERS))
@@ -96,30 +96,30 @@ def shortened(value: Any, characters: int) -> Any:
         return value
     kept: list[tuple[Any, Any]] = []
     left = characters - 2
-    for place, inner in _entries(value):
-        key = len(as_json(place)) + 1 if isinstance(value, dict) else 0
-        short = shortened(inner, left - key - 4)
-        left -= key + len(as_json(short)) + 1
+    for key, inner in _entries(value):
+        key_length = len(as_json(key)) + 1 if isinstance(value, dict) else 0
+        short = shortened(inner, left - key_length - 4)
+        left -= key_length + len(as_json(short)) + 1
         if left < 0 or (inner and not short):
             break
-        kept.append((place, short))
+        kept.append((key, short))
     return dict(kept) if isinstance(value, dict) else [short for _, short in kept]
 
 
 def truncate_text(text: str, characters: int) -> str:
-    """Its beginning and "…" where it is longer; no character of several code points is cut."""
+    """The text, cut to `characters` plus "…" if it is longer; never within a grapheme."""
     if len(text) <= characters:
         return text
     return text[: whole_characters(text, characters)].rstrip() + "…"
 
 
 def size(answer: Any) -> int:
-    """What an answer costs as it is sent: as compact JSON."""
+    """The size of a response in tokens, as compact JSON."""
     return json_tokens(answer)
 
 
 def _lengths(node: Any, max_tokens: int) -> range:
-    """To how many characters its texts may be cut, so that it costs less."""
+    """The text lengths to try when cutting, in characters."""
     longest = min(len(as_json(node)), CHARACTERS_PER_TOKEN * max_tokens)
     return range(LEAST_CHARACTERS, max(longest, LEAST_CHARACTERS) + 1)
 
@@ -135,17 +135,17 @@ def _with_texts_of(node: Any, characters: int) -> Any:
 
 
 def _shorten(answer: dict[str, Any], max_tokens: int) -> bool:
-    """Drop the tail of what is longest, as little as is needed; False where nothing can be dropped."""
+    """Drop as few entries as needed from the end of the longest collection; False if there is none."""
     found = _longest(answer)
     if found is None:
         return False
-    holder, place = found
-    entries = holder[place]
+    parent, key = found
+    entries = parent[key]
     before = answer.get("omitted", 0)
     is_counted = isinstance(entries, list) and all(isinstance(entry, dict | list) for entry in entries)
 
     def size_with(count: int) -> int:
-        holder[place] = entries[:count] if isinstance(entries, list) else dict(islice(entries.items(), count))
+        parent[key] = entries[:count] if isinstance(entries, list) else dict(islice(entries.items(), count))
         if is_counted:
             answer["omitted"] = before + len(entries) - count
         return size(answer)
@@ -156,21 +156,21 @@ def _shorten(answer: dict[str, Any], max_tokens: int) -> bool:
 
 
 def _longest(answer: dict[str, Any]) -> tuple[Any, Any] | None:
-    """Where the list or object lies that weighs most: downwards as long as one entry outweighs all others."""
-    found, inside, place = None, answer, None
-    while entries := [(len(as_json(inner)), at) for at, inner in _entries(inside) if _has_entries(inner)]:
-        weight, at = max(entries, key=lambda entry: entry[0])
-        if found and found[0][found[1]] is inside and weight * 2 < len(as_json(inside)):
+    """Parent and key of the longest list or object: descends while one entry is half of the JSON or more."""
+    found, node, node_key = None, answer, None
+    while entries := [(len(as_json(inner)), key) for key, inner in _entries(node) if _has_entries(inner)]:
+        length, key = max(entries, key=lambda entry: entry[0])
+        if found and found[0][found[1]] is node and length * 2 < len(as_json(node)):
             break
-        is_row = place == "rows"
-        if not is_row and _is_open_ended(inside[at]):
-            found = inside, at
-        inside, place = inside[at], at
+        is_row = node_key == "rows"
+        if not is_row and _is_open_ended(node[key]):
+            found = node, key
+        node, node_key = node[key], key
     return found
 
 
 def _is_open_ended(node: Any) -> bool:
-    """Whether entries can be dropped: not the fields of a record."""
+    """Whether entries can be dropped: they are not the fields of a record."""
     return isinstance(node, list) or len(node) > FIELDS
 
 

@@ -1,4 +1,4 @@
-"""Caller: who is asking. Resolved once, by the face; services get it as an argument, signals from here."""
+"""Caller: who makes a request. REST and MCP resolve it; services get it as an argument, signals from here."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,10 +17,10 @@ ALL_SCOPES = frozenset({READ, WRITE, ADMIN})
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One project, one speaking agent, and what it may do there.
+    """A project, the agent that acts, and its scopes.
 
-    `agent` is a name; its row is found or made inside the statement that needs it. `pinned` tokens speak for
-    one agent only. `keeps_secrets`: an administrator who may store what looks like a credential.
+    `agent` is a name; its row is found or inserted by the statement that needs it. `pinned`: the token can
+    act as one agent only. `keeps_secrets`: an administrator, who may store what looks like a credential.
     """
 
     project: "Project"
@@ -47,7 +47,7 @@ class Caller:
             )
 
     def speaking_as(self, agent: str) -> "Caller":
-        """The same caller, with another of its agents speaking. A pinned token or a person has only one."""
+        """The same caller as another agent. Raises NotAllowed for a pinned token or a person."""
         if agent.casefold() == self.agent.casefold():
             return self
         if self.pinned or self.is_person:
@@ -61,7 +61,7 @@ _current: ContextVar[Caller | None] = ContextVar("ctxhub_caller", default=None)
 
 
 def current() -> Caller | None:
-    """Who acts now, where a face has said so; None in scripts and migrations."""
+    """The caller of the current request; None in scripts and migrations."""
     return _current.get()
 
 

@@ -1,4 +1,4 @@
-"""The time, and how agents write it: "30m", "2h", "7d" ago, ISO 8601, or an event's cursor ("e1234")."""
+"""The current time, and parsing of times: "30m", "2h", "7d" ago, ISO 8601, an event cursor ("e1234")."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 
 @dataclass(frozen=True, slots=True)
 class EventCursor:
-    """A place in a project's log of events: everything after the event with this id is new."""
+    """A position in a project's event log: events with a greater id are new."""
 
     event_id: int
 
@@ -29,7 +29,7 @@ def now() -> datetime:
 
 
 def parse_moment(text: str, name: str = "since") -> datetime | EventCursor:
-    """The moment that `text` names; raises InvalidInput for what cannot be read."""
+    """Parse a time or an event cursor; raises InvalidInput if `text` is neither."""
     text = text.strip()
     if cursor := _CURSOR.fullmatch(text):
         return EventCursor(int(cursor[1]))
@@ -38,7 +38,7 @@ def parse_moment(text: str, name: str = "since") -> datetime | EventCursor:
             return now() - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
         if moment := parse_datetime(text) or parse_date(text):
             moment = moment if isinstance(moment, datetime) else datetime.combine(moment, datetime.min.time())
-            # Arithmetic near the ends of the calendar overflows; better here than in a query.
+            # Arithmetic near the ends of the calendar overflows: fail here, not in a query.
             return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         pass

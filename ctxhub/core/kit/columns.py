@@ -1,4 +1,4 @@
-"""Columns of models: how SQL reads, writes and compares them, and which of them link tables repeat."""
+"""Columns of models: how SQL reads, writes and compares them, and which ones link tables copy."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -15,12 +15,12 @@ from ctxhub.core.kit.pages import Links, Position
 
 T = TypeVar("T")
 
-# These columns are no copies: every table has its own.
+# Every table has these columns of its own: they are never copies.
 OWN = ("id", "project_id")
 
 
 def by_column(model: type[models.Model]) -> dict[str, Any]:
-    """The fields of a model by their columns: a foreign key is `layer_id`."""
+    """The fields of a model, by column name: a foreign key is `layer_id`."""
     return {field.attname: field for field in model._meta.concrete_fields}
 
 
@@ -30,30 +30,33 @@ def links_of(many: Any) -> Links:
 
 
 def copies_of(many: Any) -> list[str]:
-    """The columns of the model that the link table of a many-to-many field repeats under their names."""
+    """The columns of the model that the link table of a many-to-many field copies under the same names."""
     own = by_column(many.model).keys() - {*OWN}
     columns = by_column(many.remote_field.through).items()
     return [column for column, field in columns if column in own and not field.is_relation]
 
 
 def adapter_of(field: Any) -> Callable[[Any], Any] | None:
-    """How a value is stored that is no null; None: as it is."""
+    """The function that converts a non-null value for the database; None: unchanged."""
     return _of_type(_ADAPTERS, field)
 
 
 def reader_of(field: Any) -> Callable[[Any], Any] | None:
-    """How a stored value is read; None: as it is."""
+    """The function that converts a stored value; None: unchanged."""
     read = _of_type(_READERS, field)
     return _or_none(read) if read and field.null else read
 
 
 def difference_of(field: Any) -> Callable[[Any, Any], bool]:
-    """Whether two values are stored differently."""
+    """The function that tells whether two values are stored differently."""
     return _of_type(_DIFFERENCES, field) or ne
 
 
 def read_position(fields: Sequence[Any], cursor: str, sort: str = "") -> Position:
-    """The values of these columns that a cursor of a sort holds, as they are stored. "": it has no name."""
+    """The values of these columns in a cursor, converted for the database; `sort` "": the order has no name.
+
+    Raises InvalidInput for a bad cursor, and for the cursor of another sort.
+    """
     kinds = [_of_type(_KINDS, field) or str for field in fields]
     values = read_cursor(cursor, *([str, *kinds] if sort else kinds))
     if sort and values.pop(0) != sort:
@@ -77,8 +80,8 @@ def casefolded(names: Iterable[str]) -> set[str]:
     return {name.casefold() for name in names}
 
 
-def _of_type(found: dict[type, T], field: Any) -> T | None:
-    return next((value for kind, value in found.items() if isinstance(field, kind)), None)
+def _of_type(by_type: dict[type, T], field: Any) -> T | None:
+    return next((value for kind, value in by_type.items() if isinstance(field, kind)), None)
 
 
 def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -86,7 +89,7 @@ def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _json_differs(one: Any, other: Any) -> bool:
-    """Python takes True for 1, and a list for another value than a tuple; JSON does not."""
+    """In Python True equals 1, and a list differs from a tuple; in JSON it is the other way round."""
     return one is not other and json.dumps(one, sort_keys=True) != json.dumps(other, sort_keys=True)
 
 

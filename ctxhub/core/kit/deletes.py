@@ -1,6 +1,6 @@
-"""Deletes rows with all that belongs to them, in one statement for each table.
+"""Deletes rows and their dependent rows, with one statement for each table.
 
-Django's own cascade looks at every row: a context of 300 memories takes it 1,220 statements.
+Django's cascade works row by row: for a context of 300 memories it runs 1,220 statements.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,22 +11,22 @@ from django.db.models import CASCADE, SET_NULL, ForeignKey, Model
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.pages import Condition
 
-PointsToThem = Callable[[str], Condition]
-"""The condition that a column holds the id of one of the rows that go."""
+PointsToDeleted = Callable[[str], Condition]
+"""Builds the condition that a column holds the id of one of the deleted rows."""
 
 
 def delete_rows(model: type[Model], ids: Sequence[int]) -> None:
-    """Delete rows by their ids, as the model's foreign keys say.
+    """Delete rows by their ids, and follow the foreign keys that point to them.
 
-    What points to them with CASCADE goes too, with SET_NULL it is cleared. Index, counters and log are the
-    caller's: see `History.delete`.
+    Rows that point to them with CASCADE are deleted, keys with SET_NULL are cleared. The caller updates
+    index, counters and log: see `History.delete`.
     """
     if ids:
         _delete(model, "id", lambda column: sql.among(column, ids))
 
 
-def _delete(model: type[Model], key: str, points: PointsToThem) -> None:
-    """Delete the rows whose `key` points to what goes; first what points to them."""
+def _delete(model: type[Model], key: str, points: PointsToDeleted) -> None:
+    """Delete the rows whose `key` points to deleted rows, after the rows that point to them."""
     table = model._meta.db_table
     where, values = points(key)
 
@@ -35,11 +35,12 @@ def _delete(model: type[Model], key: str, points: PointsToThem) -> None:
 
     for foreign_key in _pointing_to(model):
         pointer = points if key == "id" else to_these
-        _let_go(foreign_key, pointer)
+        _cascade(foreign_key, pointer)
     sql.execute(f"DELETE FROM {table} WHERE {where}", values)  # noqa: S608
 
 
-def _let_go(foreign_key: "ForeignKey[Any, Any]", points: PointsToThem) -> None:
+def _cascade(foreign_key: "ForeignKey[Any, Any]", points: PointsToDeleted) -> None:
+    """Delete or clear the rows of a foreign key that point to deleted rows, as its on_delete says."""
     on_delete = foreign_key.remote_field.on_delete
     if on_delete is CASCADE:
         _delete(foreign_key.model, foreign_key.column, points)

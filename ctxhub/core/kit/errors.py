@@ -1,4 +1,4 @@
-"""What can go wrong, in words an agent can repair its call from. Knows neither HTTP nor MCP."""
+"""The errors of services; their messages tell an agent how to fix its call. Independent of HTTP and MCP."""
 
 import reprlib
 from collections.abc import Iterable, Sequence
@@ -8,16 +8,16 @@ from ctxhub.core.kit.other_words import OTHER_WORDS
 
 SHOWN_CHARACTERS = 60
 SHOWN_NAMES = 5
-LONGEST_WORD = 200  # Nothing known is near a longer one.
+LONGEST_WORD = 200  # No known word is similar to a longer one.
 
 
 class CtxhubError(Exception):
-    """A refusal: a code, a sentence, perhaps a hint and details that say what would have been right.
+    """Base of all errors: a code, a message, and optionally a hint and details that say what is allowed.
 
-    `body()` is the contract's error: `{"error", "message", "hint"?, ...details}`. Details in use:
-    `did_you_mean` (the word that was meant; of arguments an object, said -> meant), `call` (the operation
-    that was meant: {tool, action}), `missing`, `allowed`, `index` (of a batch's item), `current` (what a
-    conflict ran into).
+    `body()` is the error of the API: `{"error", "message", "hint"?, ...details}`. Details in use:
+    `did_you_mean` (the suggested word; for arguments an object, given name -> suggested name), `call` (the
+    suggested operation: {tool, action}), `missing`, `allowed`, `index` (of a batch's item), `current` (the
+    state that a conflict ran into).
     """
 
     code: ClassVar[str]
@@ -41,41 +41,41 @@ class InvalidInput(CtxhubError):
 
 
 class NotFound(CtxhubError):
-    """No such thing in the caller's project; another project's things do not exist either."""
+    """No such object in the caller's project; objects of other projects count as missing."""
 
     code = "not_found"
 
 
 class Conflict(CtxhubError):
-    """The state has moved on: a version differs, a lease is held, a circle would close."""
+    """The current state does not allow it: a version differs, a lease is held, a cycle would arise."""
 
     code = "conflict"
 
 
 class NotAllowed(CtxhubError):
-    """The caller is known, and may not do this."""
+    """The caller is authenticated, but may not do this."""
 
     code = "not_allowed"
 
 
 class Unauthenticated(NotAllowed):
-    """The caller is not known: no token, or one that is wrong, expired or revoked."""
+    """The caller is not authenticated: no token, or one that is wrong, expired or revoked."""
 
 
 class LimitReached(CtxhubError):
-    """A quota or a rate is used up. `retry_after` (seconds) where waiting helps."""
+    """A quota or a rate limit is reached. Detail `retry_after` (seconds) if waiting helps."""
 
     code = "limit_reached"
 
 
 def shown(value: object) -> str:
-    """What a caller said, as a message repeats it: enough to recognise it by, however long it was."""
-    said = repr(value[: SHOWN_CHARACTERS + 1]) if isinstance(value, str) else reprlib.repr(value)
-    return said if len(said) <= SHOWN_CHARACTERS + 2 else f"{said[:SHOWN_CHARACTERS]}…"
+    """The repr of an argument for an error message, cut to 60 characters."""
+    text = repr(value[: SHOWN_CHARACTERS + 1]) if isinstance(value, str) else reprlib.repr(value)
+    return text if len(text) <= SHOWN_CHARACTERS + 2 else f"{text[:SHOWN_CHARACTERS]}…"
 
 
 def shown_all(values: Iterable[object]) -> str:
-    """The first few of many, and how many more there are."""
+    """The first 5 values for an error message, and the number of the others."""
     listed = list(values)
     more = len(listed) - SHOWN_NAMES
     first = ", ".join(map(shown, listed[:SHOWN_NAMES]))
@@ -83,7 +83,7 @@ def shown_all(values: Iterable[object]) -> str:
 
 
 def unknown_word(name: str, given: object, known: Sequence[str]) -> InvalidInput:
-    """The error for a word that is none of the known ones, naming them and the nearest."""
+    """The error for an unknown word; it lists the known words and suggests the nearest."""
     return InvalidInput(
         f"{name}: {shown(given)} is not known; use one of: {', '.join(known)}.",
         did_you_mean=_other_word(str(given), known) or nearest(str(given), known),
@@ -92,7 +92,7 @@ def unknown_word(name: str, given: object, known: Sequence[str]) -> InvalidInput
 
 
 def nearest(word: str, known: Sequence[str]) -> str | None:
-    """The known word that `word` most likely meant, if any is near enough."""
+    """The known word most similar to `word`; None if none is similar enough."""
     from rapidfuzz import fuzz, process, utils
 
     word = word[:LONGEST_WORD]
@@ -104,7 +104,7 @@ def nearest(word: str, known: Sequence[str]) -> str | None:
     return None
 
 
-def _other_word(said: str, known: Sequence[str]) -> str | None:
-    meant = OTHER_WORDS.get(said.strip().lower().replace("-", "_").replace(" ", "_"), ())
-    spelled = {word.lower(): word for word in known}
-    return next((spelled[word] for word in meant if word in spelled), None)
+def _other_word(word: str, known: Sequence[str]) -> str | None:
+    synonyms = OTHER_WORDS.get(word.strip().lower().replace("-", "_").replace(" ", "_"), ())
+    spellings = {name.lower(): name for name in known}
+    return next((spellings[name] for name in synonyms if name in spellings), None)

@@ -1,4 +1,4 @@
-"""What should not happen, told to callers and the log: the database does not answer, or the hub failed."""
+"""Internal errors, for responses and the log: the database is unreachable, or the server failed."""
 
 import logging
 from typing import ClassVar
@@ -14,20 +14,20 @@ logger = logging.getLogger(__name__)
 
 
 class Failure(CtxhubError):
-    """The caller did nothing wrong. `retry_after` (seconds) where asking again may help."""
+    """An error that the caller did not cause. Detail `retry_after` (seconds) if a retry may help."""
 
     code: ClassVar[str] = "internal"
 
 
 def failure_of(error: Exception, what: str = "The hub failed") -> Failure:
-    """What to tell whoever asked; nothing of the inside."""
+    """The error for the response, without internal details."""
     if isinstance(error, DATABASE_AWAY):
         return Failure("The database does not answer; perhaps soon.", retry_after=RETRY_SECONDS)
     return Failure(f"{what}; its log says why. Nothing was written.")
 
 
 def log_failure(what: str, error: Exception, *, level: int = logging.ERROR) -> None:
-    """One line for a database that is away, since every call tells the same; anything else with its trace."""
+    """Log an error: one line if the database is unreachable, since every call logs it; else a traceback."""
     if isinstance(error, DATABASE_AWAY):
         reason = " ".join(str(error).split())
         logger.log(level, "%s failed: the database does not answer (%s)", what, reason)

@@ -1,4 +1,4 @@
-"""Texts in headers of HTTP."""
+"""Decoding of HTTP headers."""
 
 
 def header_text(header: str) -> str:

@@ -1,4 +1,7 @@
-"""The rules all faces share: what a name, a text, a list may be. Each returns the clean value or raises."""
+"""Validates names, texts, lists, numbers and JSON for REST, MCP and admin.
+
+Each function returns the clean value or raises InvalidInput.
+"""
 
 import json
 import math
@@ -40,17 +43,17 @@ def clean_name(value: str, name: str, *, at_most: int = NAME_LENGTH) -> str:
     return cleaned
 
 
-def clean_agent(said: str, place: str = "agent") -> str:
-    """The name of an agent, which everybody reads: no credential, and no variable that nobody filled in."""
-    name = clean_name(said, place, at_most=WORD_LENGTH)
+def clean_agent(value: str, argument: str = "agent") -> str:
+    """An agent's name, which everybody can read: no credential, and no unfilled variable like `${NAME}`."""
+    name = clean_name(value, argument, at_most=WORD_LENGTH)
     if _LEFT_OPEN.search(name):
         raise InvalidInput(
-            f"{place} is {shown(name)}: a variable that the client did not fill in.",
+            f"{argument} is {shown(name)}: a variable that the client did not fill in.",
             hint="Set it where the client is started, or leave it out.",
         )
     if found := secrets.find_secret(name):
         raise InvalidInput(
-            f"{place} seems to be a credential ({found.kind}); not stored.",
+            f"{argument} seems to be a credential ({found.kind}); not stored.",
             hint="It names who speaks: ada. A token belongs into the header Authorization.",
         )
     return name
@@ -70,7 +73,7 @@ def clean_text(value: str | None, name: str, caller: Caller, *, at_most: int = T
 
 
 def clean_query(value: str, name: str) -> str:
-    """What somebody looks for: any text of at most 64 KiB that is not blank."""
+    """A search query: any text of at most 64 KiB that is not blank."""
     size = _refuse_unstorable(value, name)
     if size > TEXT_BYTES:
         raise InvalidInput(f"{name} has {size:,} bytes; the limit is {TEXT_BYTES:,}.")
@@ -80,22 +83,22 @@ def clean_query(value: str, name: str) -> str:
 
 
 def clean_words(values: Iterable[str] | None, name: str) -> list[str]:
-    """Tags, scopes or agents: up to 50 names of up to 100 characters, each once, whatever its case.
+    """Tags, scopes or agents: up to 50 names of up to 100 characters, without duplicates, ignoring case.
 
-    A comma stands between two of them, so none holds one: "api,security" are two tags.
+    A comma separates names, so no name contains one: "api,security" are two tags.
     """
     return clean_names([word for value in values or () for word in separated(value)], name)
 
 
 def separated(value: str) -> list[str]:
-    """The names between commas, the value as it is where there is no comma."""
+    """The names between commas; a value without a comma stays as it is."""
     if "," not in value:
         return [value]
     return [part for part in value.split(",") if part.strip()] or [""]
 
 
 def clean_names(values: Iterable[str] | None, name: str) -> list[str]:
-    """The same of names that may hold commas."""
+    """Like `clean_words`, for names that may contain commas."""
     cleaned: dict[str, str] = {}
     for position, value in enumerate(_bounded(values, name)):
         word = clean_name(value, f"{name}[{position}]", at_most=WORD_LENGTH)
@@ -151,24 +154,24 @@ def clean_number(value: int | float, name: str) -> int | float:
 
 
 def clean_choice(value: Any, choices: type[ChoiceT], name: str) -> ChoiceT:
-    """An enum's word in any case, or its number."""
+    """A choice, given by its label in any case, or by its number."""
     words = {choice.label.lower(): choice for choice in choices}
     numbers = {str(choice.value): choice for choice in choices}
-    said = str(value).strip().lower()
-    if said not in words and said not in numbers:
+    key = str(value).strip().lower()
+    if key not in words and key not in numbers:
         raise unknown_word(name, value, list(words))
-    return words[said] if said in words else numbers[said]
+    return words[key] if key in words else numbers[key]
 
 
 def clean_one_of(value: str, known: Sequence[str], name: str) -> str:
-    said = value.strip().lower()
-    if said not in known:
+    word = value.strip().lower()
+    if word not in known:
         raise unknown_word(name, value, known)
-    return said
+    return word
 
 
 def clean_match(value: str) -> bool:
-    """True where all must match: `all` or AND; False for `any` or OR."""
+    """True for `all` or AND; False for `any` or OR."""
     return (
         clean_one_of({"and": "all", "or": "any"}.get(value.strip().lower(), value), ["any", "all"], "match")
         == "all"
@@ -186,26 +189,26 @@ def clean_from_to(value: int, name: str, at_least: int, at_most: int) -> int:
 
 
 def read_id(name: str) -> int | None:
-    """The id that a name is, written as ids are; None for what a database cannot hold."""
+    """The id that `name` is; None if it is no id, or too large for the database."""
     is_id = name.isascii() and name.isdecimal() and name[0] != "0" and len(name) < 19
     return int(name) if is_id else None
 
 
-def read_ref_id(said: Any, kind: str) -> Any:
-    """The id as number or text in a ref of this kind (`memory:17`); what is no text stays as it is.
+def read_ref_id(value: Any, kind: str) -> Any:
+    """The id, as text, in a ref of this kind (`memory:17`) or alone; a value that is no text stays as it is.
 
     Raises InvalidInput for a ref of another kind.
     """
-    if not isinstance(said, str):
-        return said
-    word, colon, name = said.strip().partition(":")
+    if not isinstance(value, str):
+        return value
+    word, colon, name = value.strip().partition(":")
     if colon and word.strip().lower() != kind:
-        raise InvalidInput(f"{shown(said)} is not the id of a {kind}: write 17 or {kind}:17.")
+        raise InvalidInput(f"{shown(value)} is not the id of a {kind}: write 17 or {kind}:17.")
     return name.strip() if colon else word
 
 
 def clean_moment(value: str | datetime | None, name: str) -> datetime | clock.EventCursor | None:
-    """The moment, or the event, that a caller names; None where nothing is said."""
+    """The time or event cursor in an argument; None if it is empty."""
     if isinstance(value, datetime):
         return value
     return clock.parse_moment(value, name) if value else None
@@ -229,7 +232,7 @@ def _check_json(value: Any, name: str, levels: int) -> None:
 
 
 def _refuse_unstorable(value: str, name: str) -> int:
-    """The size in bytes of a text that both databases can hold."""
+    """The size of a text in bytes. Raises InvalidInput for a text that a database cannot store."""
     if "\x00" in value:
         raise InvalidInput(f"{name} holds a NUL character.")
     try:
@@ -239,7 +242,7 @@ def _refuse_unstorable(value: str, name: str) -> int:
 
 
 def refuse_joined_secret(pieces: Sequence[str], name: str, caller: Caller) -> None:
-    """For a text that is put together: no credential may come of it that was in none of the pieces."""
+    """Refuse a text joined from pieces if it contains a credential that none of the pieces does."""
     if caller.keeps_secrets:
         return
     if found := secrets.find_joined_secret(*pieces):

@@ -1,4 +1,4 @@
-"""A list as the contract answers it: columns and rows, or objects, paged, and cut to a token budget."""
+"""The response of a list: columns and rows, or objects; paginated, and cut to a token budget."""
 
 import base64
 import json
@@ -18,9 +18,9 @@ COUNTED_TO = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One page. `extra` stands beside the rows (`total`, `more`); `next` is the cursor of the next page.
+    """One page of a list. `extra` holds further keys of the response (`total`, `more`), `next` the cursor.
 
-    `cursor_after(n)` is the cursor that continues behind the first n rows, for a page cut short by a token
+    `cursor_after(n)` returns the cursor that continues after the first n rows, for a page cut by a token
     budget.
     """
 
@@ -31,9 +31,9 @@ class Listing:
     cursor_after: Callable[[int], str] | None = None
 
     def answer(self, *, as_objects: bool = False, max_tokens: int | None = None) -> dict[str, Any]:
-        """The contract's answer, within `max_tokens`; `omitted` counts the rows left out for it.
+        """The response, within `max_tokens`; `omitted` counts the rows left out.
 
-        One row is always there, if the list has any: cut, and `truncated`, where it does not fit.
+        A list that has rows returns at least one: cut, with `truncated`, if it does not fit.
         """
 
         if max_tokens is None or not self.rows:
@@ -47,7 +47,7 @@ class Listing:
         return fit_first(len(self.rows), max_tokens, first, row)
 
     def beside(self, extra: Mapping[str, Any]) -> "Listing":
-        """The same with more standing beside the rows; what stands there already stays."""
+        """The listing with more `extra` keys; existing keys win."""
         return replace(self, extra={**extra, **self.extra})
 
     def objects(self) -> list[dict[str, Any]]:
@@ -74,39 +74,39 @@ class Listing:
 
 
 def total_of(counted: int) -> dict[str, Any]:
-    """`total`, which counts to 1,000 and stops there: an exact count of a large table is never cheap."""
+    """The keys `total` and `more`. Counting stops at 1,000: an exact count of a large table is expensive."""
     return {"total": COUNTED_TO, "more": True} if counted > COUNTED_TO else {"total": counted}
 
 
 def preview(text: Any, *, full: bool = False) -> Any:
-    """Texts are cut in lists at 200 characters."""
+    """A text cut at 200 characters for a list, unless `full`; other values unchanged."""
     return text if full or not isinstance(text, str) else truncate_text(text, PREVIEW_CHARACTERS)
 
 
-def make_cursor(*place: str | int) -> str:
+def make_cursor(*position: str | int) -> str:
     """An opaque cursor that holds the sort values and the id of the last row seen."""
-    return base64.urlsafe_b64encode(json.dumps(place, separators=(",", ":")).encode()).decode().rstrip("=")
+    return base64.urlsafe_b64encode(json.dumps(position, separators=(",", ":")).encode()).decode().rstrip("=")
 
 
 def read_cursor(cursor: str, *kinds: type) -> list[Any]:
-    """The place a cursor holds; raises InvalidInput unless it has these kinds: int, str, datetime."""
+    """The values in a cursor; raises InvalidInput unless they have these types: int, str, datetime."""
     try:
-        place = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        return [_part(part, kind) for part, kind in zip(place, kinds, strict=True)]
+        position = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        return [_clean_value(value, kind) for value, kind in zip(position, kinds, strict=True)]
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise InvalidInput(
             "cursor is not one that this list gave.", hint="Pass `next` of the answer before, as it is."
         ) from error
 
 
-def _part(part: Any, kind: type) -> Any:
-    """What a database can compare with, or an exception: a cursor may come from anywhere."""
+def _clean_value(value: Any, kind: type) -> Any:
+    """A value that the database can compare with. Raises for any other: cursors are untrusted input."""
     if kind is datetime:
-        return datetime.fromisoformat(part).astimezone(UTC)
-    if type(part) is not kind:
+        return datetime.fromisoformat(value).astimezone(UTC)
+    if type(value) is not kind:
         raise TypeError
-    if isinstance(part, int) and not 0 <= part < 2**63:
+    if isinstance(value, int) and not 0 <= value < 2**63:
         raise OverflowError
-    if isinstance(part, str) and b"\x00" in part.encode():  # Half of a surrogate pair cannot be encoded.
+    if isinstance(value, str) and b"\x00" in value.encode():  # Half of a surrogate pair cannot be encoded.
         raise ValueError
-    return part
+    return value

@@ -1,4 +1,4 @@
-"""Metadata as it is after a change: merged by key."""
+"""Merges a change of metadata into the stored metadata, by key."""
 
 import json
 from collections.abc import Mapping
@@ -9,14 +9,19 @@ from ctxhub.core.kit.inputs import TEXT_BYTES, merge_object
 from ctxhub.core.kit.unset import Unset
 
 
-def changed_metadata(stored: Mapping[str, Any], said: Mapping[str, Any] | None | Unset) -> Mapping[str, Any]:
-    """What is stored with what is said: null removes a key, None all of them; UNSET changes nothing."""
-    if isinstance(said, Unset):
+def changed_metadata(
+    stored: Mapping[str, Any], change: Mapping[str, Any] | None | Unset
+) -> Mapping[str, Any]:
+    """The stored metadata with a change: a null value removes its key, None all keys; UNSET changes nothing.
+
+    Raises InvalidInput if the result is larger than 64 KiB.
+    """
+    if isinstance(change, Unset):
         return stored
-    if said is None:
+    if change is None:
         return {}
-    merged = merge_object(stored, said)
-    adds = any(value is not None for value in said.values())
+    merged = merge_object(stored, change)
+    adds = any(value is not None for value in change.values())
     size = len(json.dumps(merged, ensure_ascii=False).encode()) if stored and adds else 0
     if size > TEXT_BYTES:
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""What every row of a project shares: the project itself, and a manager that does not let one forget it."""
+"""Base models of rows that belong to a project, and a manager that refuses queries without a project."""
 
 from collections.abc import Iterable
 from typing import Any, Self, TypeVar
@@ -9,7 +9,7 @@ RowT = TypeVar("RowT", bound=models.Model)
 
 
 def saved_with(update_fields: Iterable[str] | None, field: str, follows: str) -> Iterable[str] | None:
-    """What a save stores: where it names a field, also the one that follows from it."""
+    """The `update_fields` of a save, with `follows`, which is computed from `field`, if it has `field`."""
     if update_fields is None:
         return None
     names = {*update_fields}
@@ -17,7 +17,7 @@ def saved_with(update_fields: Iterable[str] | None, field: str, follows: str) ->
 
 
 class UnscopedQuery(RuntimeError):
-    """A query that forgot its project. A bug in ctxhub, never a caller's mistake."""
+    """A query without a project: a bug in ctxhub, never a caller's mistake."""
 
 
 class ProjectQuerySet(models.QuerySet[RowT]):
@@ -26,9 +26,9 @@ class ProjectQuerySet(models.QuerySet[RowT]):
 
 
 class ProjectManager(models.Manager[RowT]):
-    """Opens a table only for one project: `objects.in_project(project)`. Everything else raises.
+    """Allows queries of one project only: `objects.in_project(project)`. Everything else raises.
 
-    What must see all projects (the admin's scoping, cascades, maintenance) says so: `Model.unscoped`.
+    Code that must see all projects (the admin's scoping, cascades, maintenance) uses `Model.unscoped`.
     """
 
     def get_queryset(self) -> models.QuerySet[RowT]:
@@ -49,7 +49,7 @@ class ProjectManager(models.Manager[RowT]):
 class ProjectRow(models.Model):
     """A row of one project. `objects` is scoped; Django's own machinery (cascades, admin) uses `unscoped`."""
 
-    # Every table has an index that begins with the project; one on the project alone would only cost.
+    # Every table has an index that begins with the project, so the key needs none of its own.
     project = models.ForeignKey("core.Project", on_delete=models.CASCADE, related_name="+", db_index=False)
 
     unscoped = models.Manager()
@@ -62,12 +62,12 @@ class ProjectRow(models.Model):
 
 
 class NamedRow(ProjectRow):
-    """A name within a project, found whatever its case: the spelling that came first is the one shown."""
+    """A name within a project, looked up case-insensitively; the first spelling is the one shown."""
 
     name = models.CharField(max_length=100)
     folded = models.CharField(max_length=300, editable=False)
 
-    # The stored name while another is saved.
+    # The old name, while a new one is saved.
     was = ""
 
     class Meta(ProjectRow.Meta):

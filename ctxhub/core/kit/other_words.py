@@ -1,4 +1,4 @@
-"""Words that callers use for those of an enum; the first that is among the known ones is meant."""
+"""Synonyms for the words of enums. The first of the synonyms that the enum has is suggested."""
 
 from collections.abc import Mapping
 

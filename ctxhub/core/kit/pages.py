@@ -1,4 +1,4 @@
-"""Keyset pages: which rows a list has, in which order, and where the next page begins."""
+"""Keyset pagination: the filters, order and cursor position of a list, as SQL."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,34 +13,34 @@ from ctxhub.core.kit.listing import COUNTED_TO, make_cursor
 
 RowT = TypeVar("RowT")
 Condition = tuple[str, Sequence[Any]]
-"""SQL on the table's alias `d`, and the values of its placeholders."""
+"""An SQL condition on the table's alias `d`, and the values of its placeholders."""
 Position = tuple[Any, ...]
-"""The values of the order's columns in the last row of a page."""
+"""The values of the ordering columns in the last row of a page."""
 
-# Pages of rows with one of more words than this are not read word by word.
+# A filter by more words than this does not get a query for each word.
 MOST_BRANCHES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """A link table: its `column` names a word of the row that `owner` names."""
+    """A link table: `column` holds the id of a word, `owner` the id of the row that has it."""
 
     table: str
     column: str
     owner: str
 
     def to_any(self, ids: Sequence[int], *, negated: bool = False) -> Condition:
-        """The row is linked to one of these words."""
+        """The condition that the row is linked to one of these words."""
         among, values = sql.among(f"y.{self.column}", ids)
         exists = "NOT EXISTS" if negated else "EXISTS"
         return f"{exists} (SELECT 1 FROM {self.table} y WHERE y.{self.owner} = d.id AND {among})", values  # noqa: S608
 
     def of_link(self, column: str) -> str:
-        """A column of the order as the link table repeats it."""
+        """The link table's copy of an ordering column."""
         return f"x.{self.owner if column == 'id' else column}"
 
     def rarest_first(self, ids: Sequence[int]) -> list[int]:
-        """The words by the number of their rows, counted no further than it takes to choose."""
+        """The words sorted by how many rows they have, counted up to 1,000."""
         counted = f"SELECT 1 FROM {self.table} x WHERE x.{self.column} = %s LIMIT {COUNTED_TO}"  # noqa: S608
         counts = " UNION ALL ".join([f"SELECT %s, (SELECT count(*) FROM ({counted}) c)"] * len(ids))  # noqa: S608
         found = sql.rows(counts, [value for word in ids for value in (word, word)])
@@ -48,18 +48,18 @@ class Links:
 
 
 def of_row(column: str) -> str:
-    """A column of the order as the table itself has it."""
+    """The table's own ordering column."""
     return f"d.{column}"
 
 
 Filter = tuple[Links, Sequence[int]]
-"""The row is linked to one of these words."""
+"""Keeps the rows that are linked to one of these words."""
 
 
 def link_filters(
     tags: Links, tag_ids: Sequence[int], scopes: Links, scope_ids: Sequence[int], *, match_all: bool
 ) -> list[Filter]:
-    """What each row must be linked to, the filter that is best to read a page along first."""
+    """The filters by tags and scopes; the first is the best one to read a page through."""
     if match_all and len(tag_ids) > 1:
         filters: list[Filter] = [(tags, [tag]) for tag in tags.rarest_first(tag_ids)]
     else:
@@ -69,9 +69,9 @@ def link_filters(
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Values of the order's first column: from `start` up to, not including, `end`; or `start` alone.
+    """A range of the first ordering column: from `start` (inclusive) to `end` (exclusive), or only `start`.
 
-    Both are as the database stores them.
+    Both are values as the database stores them.
     """
 
     start: Any = None
@@ -88,11 +88,11 @@ class Range:
         return bool(value > self.start) if self.is_one else self.end is not None and value >= self.end
 
     def is_after(self, value: Any) -> bool:
-        """Whether the range begins behind a value."""
+        """Whether the range begins after a value."""
         return self.start is not None and value < self.start
 
     def on(self, column: str, above: Any = None) -> Condition:
-        """The column is in the range and, with `above`, greater than this."""
+        """The condition that the column is in the range and, with `above`, greater than it."""
         if self.is_one:
             return f"{column} = %s", [self.start]
         first = (f"{column} > %s", [above]) if above is not None else (f"{column} >= %s", [self.start])
@@ -105,13 +105,13 @@ ALL = Range()
 
 @dataclass(frozen=True, slots=True)
 class ListPlan:
-    """How a list is read: the `conditions` of its rows, and its `order`, which an index has to have.
+    """How to read a list: the `conditions` on its rows, and its `order`, which needs a matching index.
 
-    With `links` the rows are found through each word of `link_ids`: a link table repeats the order's columns.
-    `ids`: only these are looked at. `sort`: the name of the order, where a caller can choose it.
-    `ranges` narrow the first column of an ascending order. `total`: how many rows there are, where that is
-    known. `is_empty`: a filter names what does not exist, so there are none. `leads`: an index that begins
-    with the project is read; else SQLite, which has no statistics, is kept off it.
+    With `links` the rows are read through each word of `link_ids`: the link table has copies of the ordering
+    columns. `ids`: only these rows. `sort`: the name of the order, if the caller can choose it. `ranges`
+    limit the first column of an ascending order. `total`: the number of rows, if known. `is_empty`: a filter
+    names something that does not exist, so there are no rows. `leads`: use an index that begins with the
+    project; if False, SQLite, which has no statistics, is kept from using it.
     """
 
     conditions: Sequence[Condition] = ()
@@ -131,7 +131,7 @@ class ListPlan:
 
     @classmethod
     def along(cls, filters: Sequence[Filter], conditions: Sequence[Condition], **how: Any) -> "ListPlan":
-        """A list of rows with certain words, read along the first filter where that names few words."""
+        """A list of rows with certain words, read through the first filter if that has few words."""
         leads = bool(filters) and len(filters[0][1]) <= MOST_BRANCHES
         links, link_ids = filters[0] if leads else (None, ())
         linked = [of.to_any(ids) for of, ids in filters[leads:]]
@@ -148,7 +148,7 @@ class ListPlan:
         if self.links is None:
             return f"{table} d", of_row, [("", [])]
         is_word = f"x.{self.links.column} = %s AND d.id = x.{self.links.owner}"
-        # CROSS JOIN keeps SQLite walking the link's index; left to itself it reads every row.
+        # CROSS JOIN makes SQLite scan the link table's index; without it SQLite reads every row.
         source = f"{self.links.table} x CROSS JOIN {table} d"
         return source, self.links.of_link, [(is_word, [word]) for word in self.link_ids]
 
@@ -167,7 +167,7 @@ class ListPlan:
         )
 
     def behind(self, name: Callable[[str], str], after: Position | None) -> list[Condition]:
-        """The rows behind a position, as conditions of which each is one walk of an index."""
+        """Conditions for the rows after a position; each needs one index scan."""
         first = name(self.columns[0])
         found: list[Condition] = []
         for values in self.ranges:
@@ -182,13 +182,13 @@ class ListPlan:
 
     @staticmethod
     def _parts(order: Sequence[str]) -> list[Sequence[str]]:
-        """The parts of an order that run in one direction: each is one comparison."""
+        """The consecutive columns with the same direction: each group is one comparison."""
         return [list(part) for _, part in groupby(order, key=lambda column: column.startswith("-"))]
 
     def _rest(
         self, name: Callable[[str], str], after: Position, parts: Iterable[Sequence[str]]
     ) -> list[Condition]:
-        """The rows behind a position, as one condition for each part of the order, the last part first."""
+        """Conditions for the rows after a position, one for each part of the order, the last part first."""
         found: list[Condition] = []
         equal: list[Condition] = []
         rest = list(after)
@@ -203,13 +203,13 @@ class ListPlan:
 
 
 def all_of(conditions: Sequence[Condition]) -> Condition:
-    """Every condition holds; those without text say nothing."""
+    """The conjunction of conditions; those without text are skipped."""
     values = [value for _, some in conditions for value in some]
     return " AND ".join(text for text, _ in conditions if text), values
 
 
 def union_of(branches: Sequence[Condition]) -> Condition:
-    """The ids that any of these queries finds."""
+    """The UNION of these queries of ids."""
     if len(branches) == 1:
         return branches[0]
     text = " UNION ".join(f"SELECT id FROM ({text}) branch" for text, _ in branches)  # noqa: S608
@@ -222,7 +222,7 @@ def _tuple(parts: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[RowT]):
-    """One page of a list. `total` counts to 1,000; `position(row)`: where a page that ends with it ends."""
+    """One page of a list. `total` counts to 1,000; `position(row)`: the cursor position after a row."""
 
     rows: Sequence[RowT]
     has_more: bool
@@ -230,13 +230,13 @@ class Page(Generic[RowT]):
     position: Callable[[RowT], Position]
 
     def cursor_after(self, count: int) -> str:
-        """The cursor that continues behind the first `count` rows."""
-        return make_cursor(*(_written(value) for value in self.position(self.rows[count - 1])))
+        """The cursor that continues after the first `count` rows."""
+        return make_cursor(*(_as_json(value) for value in self.position(self.rows[count - 1])))
 
     @property
     def next(self) -> str | None:
         return self.cursor_after(len(self.rows)) if self.has_more else None
 
 
-def _written(value: Any) -> str | int:
+def _as_json(value: Any) -> str | int:
     return value if isinstance(value, str | int) else str(value.isoformat())

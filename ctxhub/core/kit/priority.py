@@ -1,4 +1,4 @@
-"""How urgent something is: a constraint, a message."""
+"""The priority of a constraint or a message."""
 
 from django.db import models
 

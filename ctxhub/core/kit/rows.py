@@ -1,8 +1,8 @@
-"""Tables: the rows of a model read and written as frozen dataclasses, by SQL that is built once.
+"""Tables: read and write the rows of a model as frozen dataclasses, with SQL that is built once.
 
-A `Table` replaces Django's query sets where lists are long and writes are hot: a page of a list is one
-statement, and so are the rows of an insert. What it does not know, a noun writes in SQL of its own, over
-`selected()`, `as_rows()`, `columns` and `records()`.
+A `Table` replaces Django's query sets where lists are long and writes are hot: one statement reads a page of
+a list, and one inserts many rows. For other statements a noun writes its own SQL with `selected()`,
+`as_rows()`, `columns` and `records()`.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ from ctxhub.core.kit.models import ProjectRow
 from ctxhub.core.kit.pages import Condition, Links, ListPlan, Page, Position, all_of, of_row, union_of
 
 NOBODY = "system"
-# The foreign key whose name is NOBODY where it is null.
+# The foreign key that reads as NOBODY if it is null.
 AUTHOR = "agent"
 # A statement takes 32,766 values at most on SQLite as it is built by default, and 65,535 on PostgreSQL.
 VALUES_AT_ONCE = 30_000
@@ -42,7 +42,7 @@ VALUES_AT_ONCE = 30_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A stored object with the names of what it points to. `id` is 0 before it is stored."""
+    """A stored object, with the names of the rows it points to. `id` is 0 before it is stored."""
 
     id: int = 0
     agent: str = NOBODY
@@ -55,14 +55,14 @@ RowT = TypeVar("RowT", bound=Row)
 
 
 class Vocabulary(Protocol):
-    """The ids of words, by the field that holds them: tags, scopes."""
+    """Looks up the ids of words, by the field that holds them: tags, scopes."""
 
     def word_id(self, field: str, name: str) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Derived(Generic[RowT]):
-    """A column that follows from the fields `of` a row. `value` is cheap, and asks no database."""
+    """A column computed from the fields `of` a row. `value` is cheap, and makes no query."""
 
     of: Sequence[str]
     value: Callable[[RowT], Any]
@@ -70,9 +70,9 @@ class Derived(Generic[RowT]):
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A field that is an SQL expression on the alias `d`, and how its value is read; None: as it is.
+    """A field read by an SQL expression on the alias `d`. `read` converts the value; None: unchanged.
 
-    `text` may be a function, where the expression depends on the engine.
+    `text` is a function if the expression depends on the database engine.
     """
 
     text: str | Callable[[], str]
@@ -80,15 +80,15 @@ class Computed:
 
 
 class Table(Generic[RowT]):
-    """The rows of `model` as `row`s.
+    """Maps the rows of `model` to instances of `row`.
 
-    Each field of a row is a column of the model (`text`, `layer_id`), the name of what a foreign key points
-    to (`layer`), the names of a many-to-many field (`tags`), or an SQL expression from `computed`. `derived`
-    are columns that follow from a row; a column of neither gets its default. `shown`: foreign keys that a row
-    has by another column than `name`.
+    Each field of a row is a column of the model (`text`, `layer_id`), the name of the row a foreign key
+    points to (`layer`), the names of a many-to-many field (`tags`), or an SQL expression from `computed`.
+    `derived` are columns computed from a row; any other column gets its default. `shown`: for foreign keys
+    that are shown by another column than `name`, that column.
 
-    A link table may repeat columns of the model under their names, to have the order of a list: these copies
-    are kept in step.
+    A link table may have copies of columns of the model, under the same names, so that its index can have
+    the order of a list. The table keeps these copies up to date.
     """
 
     def __init__(
@@ -106,9 +106,9 @@ class Table(Generic[RowT]):
     # -- Reading -----------------------------------------------------------------------------------
 
     def read(self, project_id: int, ids: Sequence[int], names: Sequence[str] = ()) -> dict[int, RowT]:
-        """Rows by their ids, in the order asked for.
+        """Rows by their ids, in the order of `ids`.
 
-        `names`: the fields that are read, the others have their defaults; (): all.
+        `names`: the fields to read, the others get their defaults; (): all.
         """
         if not ids:
             return {}
@@ -117,7 +117,7 @@ class Table(Generic[RowT]):
         return {row_id: found[row_id] for row_id in ids if row_id in found}
 
     def find(self, project_id: int, where: Condition, names: Sequence[str] = ()) -> list[RowT]:
-        """The project's rows that fulfil a condition on the alias `d`."""
+        """The project's rows that match a condition on the alias `d`."""
         return self._find(all_of([("d.project_id = %s", [project_id]), where]), names)
 
     def page(
@@ -129,7 +129,7 @@ class Table(Generic[RowT]):
         cursor: str | None = None,
         names: Sequence[str] = (),
     ) -> Page[RowT]:
-        """One page of a list, and how many rows it has in all. Raises InvalidInput for a bad cursor."""
+        """One page of a list, and the total number of rows. Raises InvalidInput for a bad cursor."""
         limit = clean_limit(limit)
         position = partial(self._position, plan)
         order = [self._by_column[column] for column in plan.columns]
@@ -138,9 +138,9 @@ class Table(Generic[RowT]):
             return Page([], has_more=False, total={"total": 0}, position=position)
         rows = self._list(project_id, plan, limit + 1, after, self._with(names, plan.columns))
         more = len(rows) > limit
-        # A first page that holds everything has counted it.
-        is_whole = after is None and not more
-        counted = plan.total if plan.total is not None else len(rows) if is_whole else None
+        # If the first page holds all rows, their number is the total.
+        is_complete = after is None and not more
+        counted = plan.total if plan.total is not None else len(rows) if is_complete else None
         if counted is None:
             counted = self.count(project_id, plan, COUNTED_TO + 1)
         return Page(rows[:limit], has_more=more, total=total_of(counted), position=position)
@@ -157,7 +157,7 @@ class Table(Generic[RowT]):
         return int(count)
 
     def selected(self, names: Sequence[str] = ()) -> str:
-        """`columns FROM table d joins`, for a statement of one's own whose answer `as_rows` reads."""
+        """`columns FROM table d joins`, for custom statements; `as_rows` reads their result."""
         return f"{self._columns(tuple(names))} FROM {self.name} d {self._joins(tuple(names))}"
 
     def as_rows(self, found: Iterable[Sequence[Any]], names: Sequence[str] = ()) -> list[RowT]:
@@ -176,14 +176,14 @@ class Table(Generic[RowT]):
     def insert(
         self, project_id: int, rows: Sequence[RowT], vocabulary: Vocabulary | None = None
     ) -> list[RowT]:
-        """Store new rows with their links; the rows with their ids, in the same order.
+        """Insert rows with their links; returns them with their ids, in the same order.
 
-        `vocabulary` knows the words of their links.
+        `vocabulary` has the ids of the linked words.
         """
         stored: list[RowT] = []
         for some in sql.chunks(rows, VALUES_AT_ONCE // len(self.columns)):
             found = sql.insert(self.name, self.columns, self.records(project_id, some), "RETURNING id")
-            # Both engines number rows as they stand in VALUES, and answer in any order.
+            # Both engines assign ids in the order of VALUES, but return them in any order.
             ids = sorted(row_id for (row_id,) in found)
             stored += [replace(row, id=row_id) for row, row_id in zip(some, ids, strict=True)]
         for field in self.links:
@@ -193,9 +193,9 @@ class Table(Generic[RowT]):
         return stored
 
     def update(self, project_id: int, old: RowT, new: RowT, vocabulary: Vocabulary | None = None) -> None:
-        """Store what differs: columns, what is derived of them, links, and what links repeat.
+        """Store the differences: columns, derived columns, links, and the copies in link tables.
 
-        `vocabulary` knows the words of links that differ.
+        `vocabulary` has the ids of the linked words, if the links differ.
         """
         changes = self.differences(old, new)
         if changes:
@@ -211,7 +211,7 @@ class Table(Generic[RowT]):
                 self._copy(links, self.copies[field], ("= %s", [new.id]))
 
     def keep_copies(self, owners: Condition) -> None:
-        """Repeat on the links of some rows (`IN (...)`) what the rows have now."""
+        """Update the copies in the link tables for some rows; `owners` is a condition like `IN (...)`."""
         for field, links in self.links.items():
             if copies := self.copies[field]:
                 self._copy(links, copies, owners)
@@ -227,21 +227,21 @@ class Table(Generic[RowT]):
         return changes
 
     def records(self, project_id: int, rows: Iterable[RowT]) -> list[list[Any]]:
-        """The values of `columns`, for an insert of one's own."""
+        """The values of `columns` for each row, for a custom INSERT."""
         writers = self._writers
         return [[project_id, *(write(row) for write in writers)] for row in rows]
 
     def derive(self, row: RowT) -> dict[str, Any]:
-        """The columns that follow from a row."""
+        """The derived columns of a row."""
         return {column: derived.value(row) for column, derived in self.derived.items()}
 
     def value(self, row: RowT, column: str) -> Any:
-        """What a row has in a column, also in one that is derived."""
+        """The value of a column, which may be derived."""
         derived = self.derived.get(column)
         return derived.value(row) if derived else getattr(row, column)
 
     def row_of(self, instance: models.Model, old: RowT | None, saved: Collection[str] | None) -> RowT:
-        """The row that saving a model instance would store: its `saved` fields (None: all) over the old."""
+        """The row that saving a model instance stores: the old row with its `saved` fields (None: all)."""
         values: dict[str, Any] = {}
         for name in self.fields:
             if name in self.links or name in self.computed:
@@ -255,7 +255,7 @@ class Table(Generic[RowT]):
                 values[name] = self._name_of(name, getattr(instance, field.name))
         return replace(old, **values) if old else self.row(**{**values, "id": instance.pk or 0})
 
-    # -- What the model says -----------------------------------------------------------------------
+    # -- Derived from the model --------------------------------------------------------------------
 
     @cached_property
     def name(self) -> str:
@@ -272,7 +272,7 @@ class Table(Generic[RowT]):
 
     @cached_property
     def links(self) -> dict[str, Links]:
-        """The link tables by the row's fields."""
+        """The link tables, by field of the row."""
         return {name: links_of(field) for name, field in self.many.items()}
 
     @cached_property
@@ -282,7 +282,7 @@ class Table(Generic[RowT]):
 
     @cached_property
     def copies(self) -> dict[str, list[str]]:
-        """The columns of the model that link tables repeat, by the row's fields."""
+        """The columns of the model that link tables copy, by field of the row."""
         return {name: copies_of(field) for name, field in self.many.items()}
 
     @cached_property
@@ -291,7 +291,7 @@ class Table(Generic[RowT]):
 
     @cached_property
     def _named(self) -> dict[str, Any]:
-        """The foreign keys that rows have by name."""
+        """The foreign keys whose names are fields of the row."""
         return {
             field.name: field
             for field in self.model._meta.concrete_fields
@@ -300,7 +300,7 @@ class Table(Generic[RowT]):
 
     @cached_property
     def _written(self) -> dict[str, Callable[[RowT], Any]]:
-        """What a row has in each column but `id` and `project_id`."""
+        """Functions that read the value of each column from a row, except `id` and `project_id`."""
         own = {*self.fields} - {*self.computed}
         found: dict[str, Callable[[RowT], Any]] = {}
         for column, field in self._by_column.items():
@@ -312,7 +312,7 @@ class Table(Generic[RowT]):
 
     @cached_property
     def _plain(self) -> list[tuple[str, Callable[[RowT], Any], Callable[[Any, Any], bool]]]:
-        """The columns that are fields of the row, how they are read, and how compared."""
+        """The columns that are fields of the row, with functions that read and compare them."""
         own = {*self.fields} - {*self.derived} - {*self.computed}
         return [
             (column, read, difference_of(self._by_column[column]))
@@ -376,12 +376,12 @@ class Table(Generic[RowT]):
         return NOBODY if name == AUTHOR else None
 
     def _position(self, plan: ListPlan, row: RowT) -> Position:
-        """What a cursor holds of a row."""
+        """The values of a row that a cursor contains."""
         values = [self.value(row, column) for column in plan.columns]
         return (plan.sort, *values) if plan.sort else tuple(values)
 
     def _with(self, names: Sequence[str], columns: Iterable[str]) -> tuple[str, ...]:
-        """The fields to read for `names`, and for what `columns` hold. (): all."""
+        """The fields to read for `names` and for the values of `columns`; (): all."""
         needed = (self.derived[column].of if column in self.derived else [column] for column in columns)
         return tuple(dict.fromkeys([*names, *chain(*needed)])) if names else ()
 
@@ -422,8 +422,8 @@ class Table(Generic[RowT]):
         if not branches:
             return []
         found, values = union_of(branches)
-        # MATERIALIZED: with statistics taken while a table was empty, PostgreSQL looked for the page again at
-        # every row there is.
+        # MATERIALIZED: with statistics from an empty table, PostgreSQL ran the page's query again for every
+        # row of the table.
         statement = f"""
             WITH page AS MATERIALIZED ({found})
             SELECT {self._columns(names)} FROM page CROSS JOIN {self.name} d {self._joins(names)}
@@ -435,7 +435,7 @@ class Table(Generic[RowT]):
     def _branches(
         self, project_id: int, plan: ListPlan, limit: int, after: Position | None, *, ordered: bool = True
     ) -> list[Condition]:
-        """The ids of a page: a query for each range of the order and, with links, for each word."""
+        """The queries for the ids of a page: one for each range and, with links, for each word."""
         source, name, words = plan.source(self.name)
         own = plan.of_project(project_id)
         order = f" ORDER BY {plan.order_by(name)}" if ordered else ""

@@ -1,4 +1,4 @@
-"""SQL for the hot paths: names to rows, and the log. The same text on SQLite and PostgreSQL."""
+"""SQL helpers for hot paths. They hide the differences between SQLite and PostgreSQL."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ def execute(statement: str, values: Sequence[Any] = ()) -> None:
 def insert(
     table: str, columns: Sequence[str], records: Iterable[Row], then: str = ""
 ) -> list[tuple[Any, ...]]:
-    """One statement for all records; `then` is what follows VALUES, and its RETURNING gives the result."""
+    """Insert all records in one statement; `then` follows VALUES, and its RETURNING gives the result."""
     records = list(records)
     one = f"({', '.join(['%s'] * len(columns))})"
     statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([one] * len(records))} {then}"  # noqa: S608
@@ -39,7 +39,7 @@ def insert(
 
 
 def chunks(records: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """So many records at a time: a statement takes some ten thousand values at most."""
+    """The records in chunks of `size`: a statement takes some ten thousand values at most."""
     return (records[at : at + size] for at in range(0, len(records), size))
 
 
@@ -49,7 +49,7 @@ def marks(values: Sequence[Any]) -> str:
 
 
 def among(column: str, values: Sequence[int] | Sequence[str]) -> tuple[str, list[Any]]:
-    """The condition that `column` is one of `values`, however many there are, and what it asks for."""
+    """The condition that `column` is one of `values`, for any number of them, and its parameters."""
     if len(values) <= FEW:
         return f"{column} IN ({marks(values)})", list(values)
     if connection.vendor == "sqlite":
@@ -61,10 +61,10 @@ def among(column: str, values: Sequence[int] | Sequence[str]) -> tuple[str, list
 
 
 def among_found(column: str, statement: str) -> str:
-    """The condition that `column` is one of what a statement finds.
+    """The condition that `column` is in the result of a statement.
 
-    As an array PostgreSQL finds it first, and once; else it may look through the table for each row that it
-    finds, where it expects few.
+    As an array, PostgreSQL runs the statement once and first; otherwise, if it expects few rows, it may scan
+    the table for each of them.
     """
     if connection.vendor == "sqlite":
         return f"{column} IN ({statement})"
@@ -74,7 +74,8 @@ def among_found(column: str, statement: str) -> str:
 def by_ids(alias: str, project_id: int, ids: Sequence[int]) -> tuple[str, list[Any]]:
     """The condition that a row is one of these, and of the project.
 
-    With a plus: else SQLite, before it has statistics, walks all of the project to find a few ids in it.
+    The plus keeps SQLite from using an index by project: without statistics it would scan the whole project
+    for a few ids.
     """
     which, values = among(f"{alias}.id", ids)
     return f"+{alias}.project_id = %s AND {which}", [project_id, *values]

@@ -1,4 +1,4 @@
-"""SQLite's file: made by setup and migrate alone, and its owner's alone."""
+"""The SQLite file: created only by setup and migrate, and readable only by its owner."""
 
 import os
 import sqlite3
@@ -11,7 +11,7 @@ BESIDE = ("", "-wal", "-shm", ".lock")
 
 
 class ConnectionToExisting(sqlite3.Connection):
-    """By itself SQLite makes a file where there is none: a mistyped path would open an empty hub."""
+    """A connection that fails if the file is missing: SQLite would create one for a mistyped path."""
 
     def __init__(self, database: str, *args: Any, **options: Any) -> None:
         if not os.path.exists(database):
@@ -20,13 +20,13 @@ class ConnectionToExisting(sqlite3.Connection):
 
 
 def make_file(path: Path) -> None:
-    """Make an empty database where there is none; SQLite gives what it puts beside it the same mode."""
+    """Create an empty database if there is none; SQLite gives its -wal and -shm files the same mode."""
     if not path.exists():
         os.close(open_private(path, os.O_RDWR))
 
 
 def open_private(path: Path, flags: int) -> int:
-    """A descriptor of the file. If it has to be made, its owner alone may read it, whatever the umask."""
+    """Open a file and return its descriptor. A new file gets mode 600, whatever the umask."""
     try:
         made = os.open(path, flags | os.O_CREAT | os.O_EXCL, OWNERS_ALONE)
     except FileExistsError:
@@ -36,7 +36,7 @@ def open_private(path: Path, flags: int) -> int:
 
 
 def close_to_others(path: Path) -> None:
-    """Files that an older ctxhub made were everybody's to read."""
+    """Set mode 600 on the database files: older versions of ctxhub made them readable by everybody."""
     for file in (path.with_name(path.name + end) for end in BESIDE):
         if file.exists() and file.stat().st_mode & OTHERS:
             file.chmod(OWNERS_ALONE)

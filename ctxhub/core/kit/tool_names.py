@@ -1,6 +1,6 @@
-"""How operations are named to a caller: by tool and action, or as one tool where the surface is flat.
+"""The names of operations in messages: tool and action, or one name if tools are flat (`memory_search`).
 
-The face says it once for each call, so that the message of an error is right wherever it is written.
+REST and MCP set this for each call, so that messages written anywhere use the caller's names.
 """
 
 from collections.abc import Collection, Iterator
@@ -10,7 +10,7 @@ from contextvars import ContextVar
 
 @contextmanager
 def naming_tools(*, flat: bool, offered: Collection[str] | None = None) -> Iterator[None]:
-    """Within it, messages name operations as this surface does, and of tools only those it offers (all)."""
+    """Make messages name operations as this client sees them, and only the `offered` tools (None: all)."""
     tokens = _flat.set(flat), _offered.set(offered)
     try:
         yield
@@ -29,17 +29,17 @@ def is_offered(tool: str) -> bool:
 
 
 def flat_name(tool: str, action: str) -> str:
-    """`memory_search`; the tool's own name where it has one operation."""
+    """`memory_search`; the tool's name if it has only one operation."""
     return f"{tool}_{action}" if action else tool
 
 
-def operation(said: str) -> str:
-    """`memory search`, or `memory_search`: for a hint that sends a caller there."""
-    return said.replace(" ", "_") if is_flat() else said
+def operation(name: str) -> str:
+    """The name of an operation for a hint: `memory search`, or `memory_search` if tools are flat."""
+    return name.replace(" ", "_") if is_flat() else name
 
 
 def call_of(tool: str, action: str) -> dict[str, str]:
-    """The error's `call`: what to call instead."""
+    """The detail `call` of an error: the operation to call instead."""
     if is_flat():
         return {"tool": flat_name(tool, action)}
     return {"tool": tool, "action": action} if action else {"tool": tool}

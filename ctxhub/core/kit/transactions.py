@@ -1,4 +1,4 @@
-"""`with writing(project_id):` is one transaction that writes; its writers queue in peace."""
+"""Write transactions, and the lock that makes writers wait for each other in order."""
 
 import os
 import threading
@@ -21,11 +21,10 @@ except ImportError:  # Windows: threads queue, processes rely on SQLite's busy t
 def write_transaction(project_id: int) -> Iterator[None]:
     """Open a transaction that writes to one project, or join the one that is open.
 
-    SQLite has one writer at a time. Its own waiting polls with growing sleeps and is unfair (worst write of
-    16 agents 1.5 s); a file lock taken first is a queue (0.1 s). PostgreSQL gets an advisory lock of the
-    project, taken before anything is read: writers of one project follow one another, so events become
-    visible in the order of their ids and two batches cannot deadlock. See
-    docs/decisions/0003-one-writer-at-a-time.md.
+    SQLite has one writer at a time. Its busy handler polls with growing sleeps and is unfair (slowest write
+    of 16 agents: 1.5 s); a file lock taken first is a queue (0.1 s). On PostgreSQL an advisory lock of the
+    project is taken before anything is read: one writer per project, so events become visible in the order
+    of their ids and two batches cannot deadlock. See docs/decisions/0003-one-writer-at-a-time.md.
     """
     with touch_transaction():
         acquire_write_lock(project_id)
@@ -34,20 +33,20 @@ def write_transaction(project_id: int) -> Iterator[None]:
 
 @contextmanager
 def touch_transaction() -> Iterator[None]:
-    """Open a transaction that only notes that somebody was here: no event, so no turn to wait for."""
+    """Open a transaction that only updates a last-seen time: it writes no event, so needs no write lock."""
     is_queued = connection.vendor == "sqlite" and not connection.in_atomic_block
     with _queue if is_queued else nullcontext(), transaction.atomic():
         yield
 
 
 @contextmanager
-def noting() -> Iterator[bool]:
-    """As `touching`, for a note that can be left out: False, and no transaction, where none is free soon.
+def try_touch_transaction() -> Iterator[bool]:
+    """Like `touch_transaction`, for an optional write: yields False, and opens none, if SQLite is busy.
 
-    On SQLite, who only reads would else wait for whatever any project writes, an import, say.
+    Otherwise a read on SQLite would wait for the writes of any project, such as an import.
     """
     is_queued = connection.vendor == "sqlite" and not connection.in_atomic_block
-    if is_queued and not _queue.take(NOTE_PATIENCE_SECONDS):
+    if is_queued and not _queue.take(TOUCH_TIMEOUT_SECONDS):
         yield False
         return
     try:
@@ -59,14 +58,17 @@ def noting() -> Iterator[bool]:
 
 
 def acquire_write_lock(project_id: int) -> None:
-    """In a transaction somebody else opened: wait for the project's turn before any of its rows is locked."""
+    """Wait for the project's write lock. Call it in an open transaction, before any row is locked."""
     if connection.vendor == "postgresql" and connection.in_atomic_block:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK_CLASS, project_id % 2**31])
 
 
 def try_write_lock(project_id: int) -> bool:
-    """In a transaction: whether the project's turn was free, and is now this one's. SQLite has but one."""
+    """Take the project's write lock if it is free; whether it was. Call it in an open transaction.
+
+    Always True on SQLite, where an open write transaction is the only one.
+    """
     if connection.vendor != "postgresql":
         return True
     with connection.cursor() as cursor:
@@ -74,13 +76,13 @@ def try_write_lock(project_id: int) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-# Longer than sixteen busy writers let anybody wait (0.1 s).
-NOTE_PATIENCE_SECONDS = 0.3
-_LOCK_CLASS = 0x63_74_78  # "ctx": our advisory locks keep apart from anybody else's in the database.
+# Longer than the longest wait with 16 busy writers (0.1 s).
+TOUCH_TIMEOUT_SECONDS = 0.3
+_LOCK_CLASS = 0x63_74_78  # "ctx": separates our advisory locks from others in the same database.
 
 
 class _FileQueue:
-    """A lock that threads and processes of one machine share. The kernel frees it when its holder dies."""
+    """A lock shared by threads and processes of one machine. The kernel frees it when its holder dies."""
 
     def __init__(self) -> None:
         self._thread_lock = threading.Lock()
@@ -93,10 +95,10 @@ class _FileQueue:
     def __exit__(self, *_: object) -> None:
         self.leave()
 
-    def take(self, long_poll_seconds: float) -> bool:
-        """Whether it was free within that time, and is now the caller's, who must leave it."""
-        until = time.monotonic() + long_poll_seconds
-        if not self._thread_lock.acquire(timeout=long_poll_seconds):
+    def take(self, timeout_seconds: float) -> bool:
+        """Try to take the lock for that many seconds; if True, the caller must `leave` it."""
+        until = time.monotonic() + timeout_seconds
+        if not self._thread_lock.acquire(timeout=timeout_seconds):
             return False
         while not self._lock_file_or_leave(waits=False):
             if time.monotonic() >= until:
@@ -113,7 +115,7 @@ class _FileQueue:
             self._thread_lock.release()
 
     def _lock_file_or_leave(self, *, waits: bool) -> bool:
-        """False where another process has it and the system is not to wait for that."""
+        """Lock the file; False if another process has it and `waits` is False."""
         try:
             if fcntl is not None:
                 fcntl.flock(self._file(), fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
@@ -127,7 +129,7 @@ class _FileQueue:
     def _file(self) -> int:
         name = f"{connection.settings_dict['NAME']}.lock"
         if name not in self._files:
-            # Open as long as the process.
+            # Stays open until the process ends.
             self._files[name] = open_private(Path(name), os.O_RDWR)
         return self._files[name]
 

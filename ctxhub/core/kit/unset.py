@@ -1,4 +1,4 @@
-"""UNSET tells an argument that was left out from one that was cleared: absent means unchanged."""
+"""UNSET marks an argument that was left out, so that None can mean "clear": absent means unchanged."""
 
 from enum import Enum
 from typing import Literal, TypeVar
@@ -20,5 +20,5 @@ UNSET = Unset.UNSET
 
 
 def if_set(value: T | Unset, otherwise: T) -> T:
-    """The value if it was given, else what stands."""
+    """The value, or `otherwise` if it is UNSET."""
     return otherwise if isinstance(value, Unset) else value

@@ -1,1 +1,1 @@
-"""Vocabulary: the tags, scopes, categories and layers that a project sorts its knowledge by."""
+"""Vocabulary: the tags, scopes, categories and layers by which a project classifies its objects."""

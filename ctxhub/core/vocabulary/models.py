@@ -1,5 +1,5 @@
-"""The words a project sorts its knowledge by: tags, scopes and categories are open; administrators keep
-the layers.
+"""The models of the vocabulary. Anyone adds tags, scopes and categories by using them; administrators
+manage the layers.
 """
 
 from django.db import models
@@ -18,7 +18,7 @@ class Scope(NamedRow):
 
 
 class Category(NamedRow):
-    """What a constraint is about."""
+    """The subject of a constraint."""
 
     class Meta(NamedRow.Meta):
         verbose_name_plural = "categories"
@@ -28,7 +28,7 @@ class Category(NamedRow):
 
 
 class Layer(NamedRow):
-    """A layer of the architecture. `position` is the order in which a project lists them."""
+    """A layer of the architecture. `position` orders the layers of a project."""
 
     position = models.PositiveSmallIntegerField(default=0)
 

@@ -1,4 +1,4 @@
-"""A credential of a project: shown once, kept only as a keyed digest."""
+"""The model of access tokens. A token is shown once; only its keyed digest is stored."""
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +9,7 @@ from ctxhub.core.kit.models import ProjectRow
 
 
 class AccessToken(ProjectRow):
-    """Opens one project with some of the scopes, perhaps for one agent only, perhaps for a time."""
+    """A credential for one project and some scopes, optionally for one agent only, optionally expiring."""
 
     name = models.CharField(max_length=100)
     agent = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""A named AI worker in a project. It registers itself the first time it does something."""
+"""The model of agents: named AI workers (or people) of a project, registered on their first call."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""What a project's administrators may decide about it, and what holds where they have not."""
+"""A project's settings and their defaults."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -6,7 +6,7 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Stored in `Project.config`, as far as it differs from these defaults.
+    """A project's settings. `Project.config` stores those that differ from these defaults.
 
     `ignore_weekend`: Saturdays, Sundays and `holidays` (ISO dates), in the project's `time_zone`, do not
     count towards the age of messages and changes.

@@ -1,11 +1,11 @@
-"""The tenant, and the people who belong to it."""
+"""The models of projects (tenants) and their members."""
 
 from django.conf import settings
 from django.db import models
 
 
 class Project(models.Model):
-    """The tenant: one team's shared context. Nothing crosses from one project to another."""
+    """The tenant: one team's shared context. Projects share no data."""
 
     slug = models.SlugField(max_length=100, unique=True)
     name = models.CharField(max_length=200)
@@ -22,7 +22,7 @@ class Project(models.Model):
 
 
 class Membership(models.Model):
-    """A person's place in a project: viewers read, members read and write, admins do everything."""
+    """A person's role in a project: viewers read, members read and write, admins do everything."""
 
     class Role(models.IntegerChoices):
         VIEWER = 1, "viewer"

@@ -1,4 +1,4 @@
-"""The access tokens of a project, without what would open it."""
+"""Lists the access tokens of a project, without their secrets."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ COLUMNS = ("id", "name", "agent", "start", "scopes", "created", "expires", "last
 
 
 def list_tokens(project_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:
-    """Newest first, revoked and expired ones too."""
+    """A page of tokens, newest first, with revoked and expired ones."""
     limit = clean_limit(limit)
     everything = AccessToken.objects.in_project(project_id)
     tokens = everything.select_related("agent").order_by("-pk")
@@ -28,12 +28,12 @@ def list_tokens(project_id: int, *, limit: int = 20, cursor: str | None = None) 
 
 
 def token_row(token: AccessToken) -> list[object]:
-    """`start` tells tokens apart; the token itself nobody knows any more."""
+    """The values of `COLUMNS`. `start` tells tokens apart; the secret is not stored."""
     return [
         *(token.pk, token.name, token.agent.name if token.agent else None, token.start, token.scopes),
-        *(_spoken(at) for at in (token.created_at, token.expires_at, token.last_used_at, token.revoked_at)),
+        *(_time(at) for at in (token.created_at, token.expires_at, token.last_used_at, token.revoked_at)),
     ]
 
 
-def _spoken(moment: datetime | None) -> str | None:
+def _time(moment: datetime | None) -> str | None:
     return format_time(moment) if moment else None

@@ -1,4 +1,4 @@
-"""A project's settings as they stand."""
+"""Reads a project's settings."""
 
 from dataclasses import asdict
 from typing import Any

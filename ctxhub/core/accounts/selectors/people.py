@@ -1,4 +1,4 @@
-"""People in projects: what a member may do, and which projects a person can see."""
+"""Access of people: their scopes in a project, and the projects they can see."""
 
 from django.contrib.auth.models import AbstractBaseUser, AbstractUser
 from django.db.models import QuerySet
@@ -17,7 +17,7 @@ SCOPES_OF_ROLE = {
 
 
 def find_person(user: AbstractBaseUser, slug: str) -> Caller | None:
-    """The caller a person is in a project, as the agent of their username; None where they have no place."""
+    """The caller for a person in a project, as the agent named by their username; None without access."""
     if is_superuser(user):
         project = Project.objects.filter(slug=slug).first()
         return _person(user, project, ALL_SCOPES) if project else None
@@ -28,14 +28,14 @@ def find_person(user: AbstractBaseUser, slug: str) -> Caller | None:
 
 
 def projects_of(user: AbstractBaseUser) -> QuerySet[Project]:
-    """The projects a person can see: a superuser all, anybody else those they belong to."""
+    """The projects a person can see: a superuser all, others those they are a member of."""
     if is_superuser(user):
         return Project.objects.all()
     return Project.objects.filter(memberships__user_id=user.pk)
 
 
 def list_projects(projects: QuerySet[Project], *, limit: int = 20, cursor: str | None = None) -> Listing:
-    """By slug: rows slug, name, created."""
+    """A page of projects, ordered by slug: rows slug, name, created."""
     limit = clean_limit(limit)
     after = read_cursor(cursor, str)[0] if cursor else ""
     found = list(projects.filter(slug__gt=after).order_by("slug")[: limit + 1])

@@ -1,4 +1,4 @@
-"""Access tokens: made, shown once, checked, revoked."""
+"""Creates, authenticates and revokes access tokens."""
 
 import hashlib
 import hmac
@@ -16,7 +16,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, Unauthenticated, unknown_word
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name
-from ctxhub.core.kit.transactions import noting, write_transaction
+from ctxhub.core.kit.transactions import try_touch_transaction, write_transaction
 from ctxhub.core.models import AccessToken, Agent, Project
 from ctxhub.core.toolbox.rates import count_request
 from ctxhub.core.vocabulary.services.names import register_agent
@@ -28,7 +28,7 @@ USE_NOTED_EVERY = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """The only moment the token itself is known."""
+    """A new token: its row, and the secret, which is not stored."""
 
     row: AccessToken
     secret: str
@@ -43,7 +43,7 @@ def create_token(
     expires_at: datetime | None = None,
     created_by: User | None = None,
 ) -> NewToken:
-    """Make a token of a project; with `agent` it speaks for that agent only."""
+    """Create a token of a project; with `agent` it can act as that agent only."""
     scopes = clean_scopes(scopes)
     if expires_at and expires_at <= clock.now():
         raise InvalidInput("expires_at lies in the past.")
@@ -64,7 +64,7 @@ def create_token(
 
 
 def revoke_token(token: AccessToken) -> AccessToken:
-    """End a token now. Other processes of this hub notice within seconds."""
+    """Revoke a token now. Other processes notice within seconds, when their cache expires."""
     if token.revoked_at is None:
         token.revoked_at = clock.now()
         token.save(update_fields=["revoked_at"])
@@ -72,32 +72,32 @@ def revoke_token(token: AccessToken) -> AccessToken:
 
 
 def clean_scopes(scopes: Iterable[str]) -> list[str]:
-    wanted = [scope.strip().lower() for scope in scopes]
-    for scope in wanted:
+    names = [scope.strip().lower() for scope in scopes]
+    for scope in names:
         if scope not in ALL_SCOPES:
             raise unknown_word("scopes", scope, [READ, WRITE, ADMIN])
-    if not wanted:
+    if not names:
         raise InvalidInput("scopes: name at least one of read, write, admin.")
-    return [scope for scope in (READ, WRITE, ADMIN) if scope in wanted]
+    return [scope for scope in (READ, WRITE, ADMIN) if scope in names]
 
 
 def authenticate(secret: str) -> Caller:
-    """The caller a token stands for. Raises Unauthenticated, saying what to mend, or LimitReached."""
-    caller = _remembered(secret) or _verify(secret)
+    """The caller of a token. Raises Unauthenticated, with a hint for the fix, or LimitReached."""
+    caller = _cached(secret) or _verify(secret)
     count_request(caller.token_id)
     return caller
 
 
 def authenticate_remembered(secret: str) -> Caller | None:
-    """As `authenticate`, for a token verified seconds ago; never touches the database."""
-    if caller := _remembered(secret):
+    """Like `authenticate`, but only from the cache, without a query; None if the token is not cached."""
+    if caller := _cached(secret):
         count_request(caller.token_id)
     return caller
 
 
-def _remembered(secret: str) -> Caller | None:
-    until, caller = _verified.get(_digest(secret, settings.SECRET_KEY), (0.0, None))
-    return caller if until > time.monotonic() else None
+def _cached(secret: str) -> Caller | None:
+    valid_until, caller = _verified.get(_digest(secret, settings.SECRET_KEY), (0.0, None))
+    return caller if valid_until > time.monotonic() else None
 
 
 def _verify(secret: str) -> Caller:
@@ -120,13 +120,13 @@ def _verify(secret: str) -> Caller:
 
 
 def find_token(secret: str) -> AccessToken | None:
-    """The row of a token, usable or not; looking at it is not using it."""
+    """The row of a token, usable or not; does not update `last_used_at`."""
     found = AccessToken.unscoped.select_related("project", "agent").filter(digest__in=_digests(secret))
     return found.first()
 
 
 def forget_tokens() -> None:
-    """Make the next request of every token look it up again."""
+    """Clear the cache: the next request with any token reads its row again."""
     global _generation
     with _lock:
         _generation += 1
@@ -172,7 +172,7 @@ def _caller(row: AccessToken) -> Caller:
 def _note_use(row: AccessToken) -> None:
     now = clock.now()
     if row.last_used_at is None or now - row.last_used_at > USE_NOTED_EVERY:
-        with noting() as may_write:
+        with try_touch_transaction() as may_write:
             if may_write:
                 AccessToken.objects.in_project(row.project_id).filter(pk=row.pk).update(last_used_at=now)
 
@@ -190,7 +190,7 @@ def _digest(secret: str, key: str) -> str:
     return hmac.new(key.encode(), secret.encode(errors="replace"), hashlib.sha256).hexdigest()
 
 
-# Verified tokens by digest, for seconds: a look-up costs more than everything else in a call.
+# Cache of verified tokens by digest, valid for seconds: a query costs more than the rest of a call.
 _verified: dict[str, tuple[float, Caller]] = {}
 _generation = 0
 _lock = threading.Lock()

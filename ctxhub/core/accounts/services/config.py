@@ -1,4 +1,4 @@
-"""A project's settings, changed by its administrators."""
+"""Changes a project's settings, for its administrators."""
 
 import zoneinfo
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ MOST_HOLIDAYS = 500
 
 
 def set_config(*, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Change some settings and answer all; null puts one back to its default. Raises InvalidInput.
+    """Change some settings and return all; null restores a default. Raises InvalidInput.
 
     Ranges: message_hours 1..168, change_days 1..90, scratchpad_days 0..365, session_days and access_days
     0..3650; `time_zone` is an IANA name, `holidays` a list of ISO dates.
@@ -28,9 +28,9 @@ def set_config(*, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
     if not cleaned:
         raise InvalidInput("values is empty.", allowed=list(_CLEANERS), missing=["values"])
     with write_transaction(caller.project_id):
-        was = config_values(config_of(caller.project_id))
-        new = {**was, **cleaned}
-        changed = [name for name in new if new[name] != was[name]]
+        old = config_values(config_of(caller.project_id))
+        new = {**old, **cleaned}
+        changed = [name for name in new if new[name] != old[name]]
         if changed:
             _store(caller, new, changed)
     return new
@@ -59,7 +59,7 @@ def _clean(name: str, value: Any) -> Any:
     return config_values(Config())[name] if value is None else _CLEANERS[name](name, value)
 
 
-def _whole(at_least: int, at_most: int) -> Callable[[str, Any], int]:
+def _integer(at_least: int, at_most: int) -> Callable[[str, Any], int]:
     def clean(name: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not at_least <= value <= at_most:
             raise InvalidInput(
@@ -95,9 +95,9 @@ def _holidays(name: str, value: Any) -> list[str]:
     return sorted({date.fromisoformat(day).isoformat() for day in value})
 
 
-def _is_date(said: Any) -> bool:
+def _is_date(value: Any) -> bool:
     try:
-        return isinstance(said, str) and bool(date.fromisoformat(said))
+        return isinstance(value, str) and bool(date.fromisoformat(value))
     except ValueError:
         return False
 
@@ -106,11 +106,11 @@ _CLEANERS: dict[str, Callable[[str, Any], Any]] = {
     "ignore_weekend": _flag,
     "time_zone": _time_zone,
     "holidays": _holidays,
-    "message_hours": _whole(1, 168),
-    "change_days": _whole(1, 90),
-    "scratchpad_days": _whole(0, 365),
-    "session_days": _whole(0, 3_650),
-    "access_days": _whole(0, 3_650),
+    "message_hours": _integer(1, 168),
+    "change_days": _integer(1, 90),
+    "scratchpad_days": _integer(0, 365),
+    "session_days": _integer(0, 3_650),
+    "access_days": _integer(0, 3_650),
     "auto_prune": _flag,
     "tell_stale": _flag,
 }

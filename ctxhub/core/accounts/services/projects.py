@@ -1,4 +1,4 @@
-"""A project begins with the vocabulary that every team needs."""
+"""Creates projects, with the layers, tags and categories that every team needs."""
 
 from collections.abc import Callable
 
@@ -27,13 +27,13 @@ TAGS = (
 
 CATEGORIES = ("performance", "architecture", "security")
 
-# What other apps sow in a new project; each registers its function in ready().
+# Functions of other apps that add rows to a new project; registered in ready().
 seeders: list[Callable[[Project], None]] = []
 
 
 @transaction.atomic
 def create_project(*, slug: str, name: str = "") -> Project:
-    """A new project with its layers and tags. Raises InvalidInput for a bad slug, Conflict if taken."""
+    """Create a project with its vocabulary. Raises InvalidInput for a bad slug, Conflict if it is taken."""
     if len(slug) > 100:
         raise InvalidInput(f"slug has {len(slug)} characters; the limit is 100.")
     try:

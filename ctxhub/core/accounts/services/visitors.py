@@ -1,4 +1,4 @@
-"""Agents that only looked around: a new name in a header makes a row, which need not stay for ever."""
+"""Removes agents that only read: any new name in a header inserts a row."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -14,33 +14,36 @@ VISITORS_LAST = timedelta(days=7)
 LOOKED_AT_ONCE = 200
 EVERY = timedelta(hours=1)
 
-# Tables that name agents without pointing to them, and the column of the case-folded name.
+# Tables that hold agents' names without a foreign key: table and column of the case-folded name.
 named_in: list[tuple[str, str]] = []
 
 
 def remove_visitors(project_id: int, now: datetime) -> dict[str, int]:
     """Remove agents not seen for a week that wrote nothing, own nothing and were never addressed.
 
-    People stay, and so does whoever has a token of its own. Looks once an hour, inside the project's
-    transaction; how many went.
+    People and agents with their own token stay. Runs once an hour, inside the project's transaction; returns
+    how many were removed.
     """
     last = _looked.get(project_id)
     if last and last <= now < last + EVERY:
         return {}
     _looked[project_id] = now
-    going = _visitors(project_id, now - VISITORS_LAST)
-    if not going:
+    visitors = _visitors(project_id, now - VISITORS_LAST)
+    if not visitors:
         return {}
-    among, values = sql.among("id", going)
+    among, values = sql.among("id", visitors)
     sql.execute(f"DELETE FROM core_agent WHERE {among}", values)  # noqa: S608
-    gone = {"agents": len(going)}
-    change = Change("hub", "cleaned", "hub:cleanup", {**gone, "note": in_words(gone)})
+    removed = {"agents": len(visitors)}
+    change = Change("hub", "cleaned", "hub:cleanup", {**removed, "note": in_words(removed)})
     record(project_id=project_id, agent_id=None, changes=[change], at=now)
-    return gone
+    return removed
 
 
 def _visitors(project_id: int, before: datetime) -> list[int]:
-    """Those who have left no trace, the last seen first: whoever is kept for another reason comes behind."""
+    """The ids of agents that nothing refers to.
+
+    Reads the last seen first, so that old agents kept for another reason do not fill the 200 that are read.
+    """
     found = sql.rows(
         """SELECT id, folded FROM core_agent a
         WHERE project_id = %s AND last_seen_at < %s AND kind = %s AND NOT EXISTS (
@@ -49,19 +52,20 @@ def _visitors(project_id: int, before: datetime) -> list[int]:
         [project_id, sql.stored_time(before), Agent.Kind.AGENT.value, LOOKED_AT_ONCE],
     )
     left: dict[int, str] = dict(found)
-    for table, column, is_name in _traces():
+    for table, column, is_name in _references():
         if not left:
             break
-        asked = sorted(left.values()) if is_name else sorted(left)
-        present = _present(project_id, table, column, asked)
+        candidates = sorted(left.values()) if is_name else sorted(left)
+        present = _present(project_id, table, column, candidates)
         left = {i: name for i, name in left.items() if (name if is_name else i) not in present}
     return sorted(left)
 
 
 def _present(
-    project_id: int, table: str, column: str, asked: Sequence[int] | Sequence[str]
+    project_id: int, table: str, column: str, candidates: Sequence[int] | Sequence[str]
 ) -> Collection[object]:
-    among, values = sql.among(column, asked)
+    """The candidates that occur in a column."""
+    among, values = sql.among(column, candidates)
     found = sql.rows(
         f"SELECT DISTINCT {column} FROM {table} WHERE project_id = %s AND {among}",  # noqa: S608
         [project_id, *values],
@@ -69,8 +73,8 @@ def _present(
     return {value for (value,) in found}
 
 
-def _traces() -> Iterator[tuple[str, str, bool]]:
-    """Every column that points to an agent or holds its name: those with an index first, they cost least."""
+def _references() -> Iterator[tuple[str, str, bool]]:
+    """Columns with ids or names of agents: table, column, is_name. Indexed columns first: they are fast."""
     pointing = [
         relation.field
         for relation in Agent._meta.get_fields(include_hidden=True)
@@ -85,7 +89,7 @@ def _is_indexed(field: "models.ForeignKey[Agent, Agent]") -> bool:
     return any(field.name in index.fields[:2] for index in field.model._meta.indexes)
 
 
-# When this process last looked at each project; a throttle, nothing else.
+# When this process last checked each project: only a throttle.
 _looked: dict[int, datetime] = {}
 
 cleanup_tasks.append(remove_visitors)

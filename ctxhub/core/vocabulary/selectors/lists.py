@@ -1,4 +1,4 @@
-"""The words of a project in pages: tags, scopes and categories by use, layers in their order."""
+"""Paginated lists of a project's words: tags, scopes and categories by use, layers in their order."""
 
 from django.db.models import Q
 

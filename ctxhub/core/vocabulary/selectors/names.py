@@ -1,4 +1,4 @@
-"""Finds the rows behind the names a call mentions: its agent, layers, tags, scopes and categories."""
+"""Looks up the rows for the names in a call: its agent, layers, tags, scopes and categories."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,9 +10,9 @@ from ctxhub.core.kit.inputs import clean_name
 
 @dataclass(slots=True)
 class Vocabulary:
-    """Ids by case-folded name, and the spellings. True only inside the transaction that found them.
+    """Ids by case-folded name, and spellings. Valid only in the transaction that read them.
 
-    `spellings`: how the stored words are written, by kind ("tag") and case-folded name.
+    `spellings`: the stored spelling of each word, by kind ("tag") and case-folded name.
     """
 
     agent_id: int | None = None
@@ -23,18 +23,18 @@ class Vocabulary:
     spellings: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def layer(self, name: str) -> tuple[int, str]:
-        """Id and spelling of a layer; raises InvalidInput, naming the known, for any other."""
+        """Id and spelling of a layer. Raises InvalidInput, with the known layers, if there is none."""
         if found := self.layers.get(name.casefold()):
             return found
         raise unknown_word("layer", name, [spelling for _, spelling in sorted(self.layers.values())])
 
     def word_id(self, field: str, name: str) -> int:
-        """The id of a registered word, by the field that holds it: tags, scopes."""
+        """The id of a stored word, by the field that holds it: tags, scopes."""
         ids = self.tags if field == "tags" else self.scopes
         return ids[name.casefold()]
 
     def spelled(self, kind: str, name: str) -> str:
-        """The name as the project writes it, whose spelling is that of who said it first."""
+        """The name in the project's spelling, which is that of its first use."""
         return self.spellings.get((kind, name.casefold()), name)
 
 
@@ -47,7 +47,7 @@ def find_vocabulary(
     categories: Iterable[str] = (),
     layers: bool = False,
 ) -> Vocabulary:
-    """Look all names up in one statement; what is not found is not there. `layers` asks for all of them."""
+    """Look up all names in one query; unknown names are left out. `layers`: read all layers."""
     parts, values = [], []
     asked = {"agent": [agent] if agent else [], "tag": tags, "scope": scopes, "category": categories}
     for kind, names in ((kind, list(names)) for kind, names in asked.items()):
@@ -78,7 +78,7 @@ def find_vocabulary(
 
 
 def scope_ids_of(project_id: int, scope: str) -> list[int]:
-    """The scopes of this name, or of this glob (`api/*`)."""
+    """The ids of the scopes that match a name or a glob (`api/*`)."""
     folded = clean_name(scope, "scope").casefold()
     if "*" not in folded:
         return list(find_vocabulary(project_id, scopes=[folded]).scopes.values())

@@ -1,4 +1,4 @@
-"""What the filters of a list name that is not there: told beside an empty list, which else says nothing."""
+"""Finds the names in the filters of a list that do not exist, for a hint in an empty response."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.errors import SHOWN_NAMES, nearest, shown
 from ctxhub.core.kit.inputs import separated
 
-# Filters that name something, by what they are called in every list, and what they name.
+# The filters that take names, and the kind of each.
 FILTERS = {
     "agents": "agent",
     "by": "agent",
@@ -18,19 +18,19 @@ FILTERS = {
     "tags": "tag",
     "verbs": "verb",
 }
-# The others take one name, which may hold a comma.
+# These take several names; the others take one, which may contain a comma.
 LISTS = ("agents", "tags", "verbs")
-# So many names are looked through for what was meant.
+# How many names are compared to find the nearest.
 NAMES = 1_000
 
 Named = tuple[str, str]
-"""A kind, and a name that a filter says."""
+"""A kind, and a name of that kind in a filter."""
 
 
 def unknown_names(project_id: int, filters: Mapping[str, Any]) -> dict[str, str]:
-    """`{"hint"}` of what these filters name that is not there, and the nearest that is; else nothing.
+    """`{"hint"}` with the names in these filters that do not exist, and the nearest that do; else {}.
 
-    For lists that are empty: it asks the database, once or twice.
+    For empty lists only: it makes one or two queries.
     """
     named = list(dict.fromkeys(_named(filters)))
     if not named or filters.get("cursor"):
@@ -38,8 +38,8 @@ def unknown_names(project_id: int, filters: Mapping[str, Any]) -> dict[str, str]
     known = _known(project_id, named)
     unknown = [one for one in named if one not in known]
     names = _names(project_id, sorted({kind for kind, _ in unknown} - {"verb"})) | {"verb": VERBS}
-    said = [_sentence(kind, name, names[kind]) for kind, name in unknown]
-    sentences = [sentence for sentence in said if sentence][:SHOWN_NAMES]
+    hints = [_hint(kind, name, names[kind]) for kind, name in unknown]
+    sentences = [hint for hint in hints if hint][:SHOWN_NAMES]
     return {"hint": " ".join(sentences)} if sentences else {}
 
 
@@ -49,12 +49,12 @@ def _named(filters: Mapping[str, Any]) -> Iterator[Named]:
         listed = [value] if isinstance(value, str) else value or ()
         for name in listed:
             for part in separated(name) if filter_name in LISTS else [name]:
-                if (said := part.strip()) and said != "*":
-                    yield kind, said
+                if (stripped := part.strip()) and stripped != "*":
+                    yield kind, stripped
 
 
 def _known(project_id: int, named: Sequence[Named]) -> set[Named]:
-    """Those that are there, whatever their case."""
+    """The names that exist, ignoring case."""
     parts, values = [], []
     stored = [(kind, name) for kind, name in named if kind != "verb"]
     for kind in dict.fromkeys(kind for kind, _ in stored):
@@ -76,7 +76,7 @@ def _known(project_id: int, named: Sequence[Named]) -> set[Named]:
 
 
 def _names(project_id: int, kinds: Sequence[str]) -> dict[str, Sequence[str]]:
-    """The names there are of each kind, as far as they are looked through."""
+    """The newest 1,000 names of each kind."""
     names: dict[str, Sequence[str]] = {}
     branches = [
         f"SELECT '{kind}', name FROM (SELECT name FROM core_{kind}"  # noqa: S608
@@ -89,13 +89,13 @@ def _names(project_id: int, kinds: Sequence[str]) -> dict[str, Sequence[str]]:
     return names
 
 
-def _sentence(kind: str, name: str, names: Sequence[str]) -> str:
-    """Empty for a glob that may match a name beyond those looked through, or that matches one."""
+def _hint(kind: str, name: str, names: Sequence[str]) -> str:
+    """The hint for an unknown name. Empty for a glob that matches a name, or may match one not in `names`."""
     if kind == "scope" and "*" in name:
         matches = re.compile(".*".join(map(re.escape, name.casefold().split("*"))), re.DOTALL).fullmatch
         if len(names) == NAMES or any(matches(other.casefold()) for other in names):
             return ""
         return f"No scope matches {shown(name)}."
-    meant = nearest(name, names)
-    known = f" Verbs: {', '.join(VERBS)}." if kind == "verb" and not meant else ""
-    return f"There is no {kind} {shown(name)}{f'; did you mean {shown(meant)}?' if meant else '.'}{known}"
+    similar = nearest(name, names)
+    known = f" Verbs: {', '.join(VERBS)}." if kind == "verb" and not similar else ""
+    return f"There is no {kind} {shown(name)}{f'; did you mean {shown(similar)}?' if similar else '.'}{known}"

@@ -1,4 +1,4 @@
-"""How many things carry a tag, a scope or a layer, whichever apps they are from."""
+"""Counts the objects of all apps that use a tag, scope, category or layer."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ctxhub.core.kit.models import NamedRow
 
 
 def with_uses(words: QuerySet[Any]) -> QuerySet[Any]:
-    """The words, each with `uses`. Every relation is counted for itself: joins would multiply."""
+    """The words, each with `uses`. One subquery for each relation: joins would multiply the counts."""
     counts = [_count_of(model, field) for model, field in _relations(words.model)]
     total: Any = sum(counts, Value(0, output_field=IntegerField()))
     counted: QuerySet[Any] = words.annotate(uses=total)
@@ -38,5 +38,5 @@ def _count_of(model: type[Model], field: str) -> Coalesce:
 
 
 def _has_index_by_project(model: type[Model], field: str) -> bool:
-    """Rows that carry a word themselves are indexed so; links to it, by the word alone."""
+    """Whether an index begins with project and word: true for foreign keys, false for link tables."""
     return any(index.fields[:2] == ["project", field] for index in model._meta.indexes)

@@ -1,4 +1,7 @@
-"""People add, rename, move and delete tags, scopes, categories and layers; agents bring words by use."""
+"""Adds, renames, moves and deletes tags, scopes, categories and layers, for people in the admin.
+
+Agents add words by using them: see names.py.
+"""
 
 from typing import TypeVar
 
@@ -17,7 +20,7 @@ WordT = TypeVar("WordT", bound=NamedRow)
 
 
 def add_word(*, caller: Caller, model: type[WordT], name: str) -> WordT:
-    """A new tag, scope or category. Raises Conflict where the project has it, whatever its case."""
+    """Add a tag, scope or category. Raises Conflict if the project has it, ignoring case."""
     name = _clean(caller, model, name)
     with write_transaction(caller.project_id):
         _refuse_taken(caller, model, name)
@@ -27,7 +30,7 @@ def add_word(*, caller: Caller, model: type[WordT], name: str) -> WordT:
 
 
 def rename_word(*, caller: Caller, word: WordT, name: str) -> WordT:
-    """Give a word another name, wherever it stands. Raises Conflict if the name is taken."""
+    """Rename a word everywhere. Raises Conflict if the name is taken."""
     name = _clean(caller, type(word), name)
     if name == word.name:
         return word
@@ -39,12 +42,12 @@ def rename_word(*, caller: Caller, word: WordT, name: str) -> WordT:
 
 
 def record_new_name(word: NamedRow, was: str) -> None:
-    """The event of a renamed word, whoever saves it."""
+    """Record the event of a renamed word."""
     _record(current(), "updated", word, was=was)
 
 
 def move_layer(*, caller: Caller, layer: Layer, position: int) -> Layer:
-    """Where a layer stands among the others: 0 is the top."""
+    """Set the position of a layer among the others: 0 is the top."""
     with write_transaction(caller.project_id):
         layer.position = position
         layer.save(update_fields=["position"])
@@ -53,7 +56,7 @@ def move_layer(*, caller: Caller, layer: Layer, position: int) -> Layer:
 
 
 def delete_word(*, caller: Caller, word: NamedRow) -> None:
-    """Remove a word that nothing carries. Raises Conflict where something does."""
+    """Delete a word. Raises Conflict if it is in use."""
     with write_transaction(caller.project_id):
         if uses := count_uses(word):
             raise Conflict(f"{_kind(type(word)).capitalize()} {word.name!r} is in use {uses} times.")
@@ -71,8 +74,8 @@ def _clean(caller: Caller, model: type[NamedRow], name: str) -> str:
 
 def _refuse_taken(caller: Caller, model: type[NamedRow], name: str, but: NamedRow | None = None) -> None:
     others = model.objects.in_project(caller.project).exclude(pk=but.pk if but else None)
-    if stands := others.filter(folded=name.casefold()).first():
-        raise Conflict(f"There is a {_kind(model)} {stands.name!r} already.")
+    if existing := others.filter(folded=name.casefold()).first():
+        raise Conflict(f"There is a {_kind(model)} {existing.name!r} already.")
 
 
 def _record(caller: Caller | None, verb: str, word: NamedRow, **data: object) -> None:

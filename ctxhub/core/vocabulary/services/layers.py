@@ -1,4 +1,4 @@
-"""The words a project sorts its knowledge by: administrators add layers; tags and scopes come by use."""
+"""Adds layers, for administrators. Tags, scopes and categories are added by use: see names.py."""
 
 from django.db.models import Max
 
@@ -13,13 +13,13 @@ from ctxhub.core.vocabulary.services.names import register_agent
 
 
 def add_layer(*, caller: Caller, name: str) -> Layer:
-    """A new layer, below those there are. Raises Conflict where the project has it, whatever its case."""
+    """Add a layer below the others. Raises Conflict if the project has it, ignoring case."""
     name = clean_name(name, "name", at_most=WORD_LENGTH)
     refuse_secret(name, "name", caller)
     with write_transaction(caller.project_id):
         layers = Layer.objects.in_project(caller.project)
-        if stands := layers.filter(folded=name.casefold()).first():
-            raise Conflict(f"There is a layer {stands.name!r} already.")
+        if existing := layers.filter(folded=name.casefold()).first():
+            raise Conflict(f"There is a layer {existing.name!r} already.")
         last = layers.aggregate(last=Max("position"))["last"]
         layer = Layer.objects.create(project=caller.project, name=name, position=(last or 0) + 1)
         at = clock.now()

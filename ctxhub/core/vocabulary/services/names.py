@@ -1,4 +1,4 @@
-"""Registers the rows behind the names a write mentions: its agent, tags, scopes and categories."""
+"""Inserts the rows for the names in a write: its agent, tags, scopes and categories."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -11,7 +11,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent
 from ctxhub.core.vocabulary.selectors.names import Vocabulary
 
-# Sent in the transaction that makes an agent's row: project_id, agent_id, name, at.
+# Sent in the transaction that inserts an agent. Arguments: project_id, agent_id, name, at.
 agent_registered = Signal()
 
 
@@ -24,7 +24,7 @@ def register_words(
     categories: Iterable[str] = (),
     at: datetime,
 ) -> None:
-    """Make the rows that `find_words` did not find: the caller's agent, tags, scopes and categories."""
+    """Insert what `find_vocabulary` did not find: the caller's agent, tags, scopes and categories."""
     if words.agent_id is None:
         words.agent_id = register_agent(caller, at)
     for kind, names, known in (
@@ -38,7 +38,7 @@ def register_words(
 
 
 def register_agent(caller: Caller, at: datetime) -> int:
-    """The id of the caller's agent, which is seen now; its row is made if it has none."""
+    """Insert the caller's agent if it is new, and set its last-seen time to `at`; returns its id."""
     kind = Agent.Kind.HUMAN if caller.is_person else Agent.Kind.AGENT
     moment = sql.stored_time(at)
     [(agent_id, created_at)] = sql.insert(
@@ -63,6 +63,6 @@ def _register(
         table,
         ("project_id", "name", "folded"),
         [(project_id, name, folded) for folded, name in missing.items()],
-        # Another writer may have registered it meanwhile: DO NOTHING would return no row for it.
+        # Another writer may have inserted the name meanwhile: DO NOTHING would return no row for it.
         "ON CONFLICT (project_id, folded) DO UPDATE SET folded = excluded.folded RETURNING folded, id, name",
     )
