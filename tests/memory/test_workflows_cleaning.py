@@ -121,7 +121,7 @@ def test_a_cleaning_takes_some_and_the_command_takes_all(ada: Caller, time: Any)
     for n in range(45):
         begin(ada, f"w{n}")
     time.shift(8 * DAYS)
-    assert retention._tidy(ada.project_id, clock.now()) == {"workflows": workflows.CLEANED_AT_ONCE}
+    assert retention._clean_batch(ada.project_id, clock.now()) == {"workflows": workflows.CLEANED_AT_ONCE}
     call_command("cleanup", "--project", "apollo")
     assert left(ada) == []
 
@@ -134,7 +134,7 @@ def test_what_is_much_goes_a_little_at_a_time(
         pad_of(ada, "x" * 10, workflow=begin(ada, f"w{n}"))
     pad_of(ada, "x" * 100, workflow=begin(ada, "large"))
     time.shift(8 * DAYS)
-    gone = [retention._tidy(ada.project_id, clock.now()).get("workflows", 0) for _ in range(4)]
+    gone = [retention._clean_batch(ada.project_id, clock.now()).get("workflows", 0) for _ in range(4)]
     assert gone == [2, 2, 1, 0]
 
 

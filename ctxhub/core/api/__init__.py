@@ -1,1 +1,1 @@
-"""The REST kit: views, bodies, queries, errors, schema; and the endpoints of core."""
+"""The REST API: base classes for views, bodies, queries, errors and schema; and the endpoints of core."""

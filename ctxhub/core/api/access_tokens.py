@@ -1,4 +1,4 @@
-"""Access tokens of a project, kept by its administrators: listed, made, revoked. A token is shown once."""
+"""Lists, creates and revokes access tokens, for administrators of a project. A token is shown once."""
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
@@ -56,20 +56,20 @@ class TokenViewSet(HubViewSet):
     def create(self, request: Request) -> Response:
         """A new token. `secret` is shown in this answer and never again."""
         caller = self.administrator(self.body.pop("project", None))
-        maker = request.user if isinstance(request.user, AbstractBaseUser) else None
-        made = create_token(project=caller.project, created_by=maker, **self.body)
+        person = request.user if isinstance(request.user, AbstractBaseUser) else None
+        token = create_token(project=caller.project, created_by=person, **self.body)
         lines = import_string(settings.READY_LINES)(
-            made.secret, pinned=made.row.agent is not None, opened_at=request.build_absolute_uri("/")
+            token.secret, pinned=token.row.agent is not None, opened_at=request.build_absolute_uri("/")
         )
         connect = "\n".join(map(str, lines))
-        item = dict(zip(COLUMNS, token_row(made.row), strict=True))
-        return Response({**item, "secret": made.secret, "connect": connect}, status=201)
+        item = dict(zip(COLUMNS, token_row(token.row), strict=True))
+        return Response({**item, "secret": token.secret, "connect": connect}, status=201)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, token_id: int) -> Response:
         """Revoke a token, at once. It stays in the list."""
-        mine = AccessToken.unscoped.filter(project__in=visible_projects(request))
-        if (row := mine.select_related("project").filter(pk=token_id).first()) is None:
+        visible = AccessToken.unscoped.filter(project__in=visible_projects(request))
+        if (row := visible.select_related("project").filter(pk=token_id).first()) is None:
             raise NotFound(f"There is no token {token_id}.")
         self.administrator(row.project.slug)
         revoke_token(row)

@@ -1,4 +1,4 @@
-"""Who asks over REST: an access token, or a person signed in to the admin."""
+"""Authentication of REST requests by access token. People signed in to the admin use their session."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from ctxhub.core.kit.errors import CtxhubError, Unauthenticated
 
 
 class TokenBearer:
-    """Stands for the user where a token asks; `request.auth` is its Caller."""
+    """The `request.user` of a request with a token; `request.auth` is its Caller."""
 
     is_authenticated = True
     is_active = True
@@ -33,7 +33,7 @@ class BearerToken(authentication.BaseAuthentication):
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
-        # The framework asks again, while it renders, unless it hears of a refusal in its own words.
+        # DRF authenticates again while rendering, unless its own exceptions are raised.
         try:
             return TokenBearer(), authenticate(token.strip())
         except Unauthenticated as error:

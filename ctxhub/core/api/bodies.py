@@ -1,4 +1,4 @@
-"""Bodies of requests: types and names are checked here, limits and rules by the services."""
+"""Request bodies: checks the names and types of fields. Services check limits and rules."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -105,9 +105,9 @@ class WholeNumber(serializers.IntegerField):
     def __init__(self, *, at_least: int | None = None, at_most: int | None = None, **options: Any) -> None:
         super().__init__(**options)
         bounds = {"minimum": at_least, "maximum": at_most}
-        said = {name: bound for name, bound in bounds.items() if bound is not None}
-        if said and not has_override(self, "field"):
-            set_override(self, "field", {"type": "integer", **said})
+        keywords = {name: bound for name, bound in bounds.items() if bound is not None}
+        if keywords and not has_override(self, "field"):
+            set_override(self, "field", {"type": "integer", **keywords})
 
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, bool) or not isinstance(data, int):
@@ -125,10 +125,10 @@ class IdOf(WholeNumber):
 
     def to_internal_value(self, data: Any) -> int:
         try:
-            said = read_ref_id(data, self.kind)
+            value = read_ref_id(data, self.kind)
         except InvalidInput as error:
             raise ValidationError(error.message) from error
-        return super().to_internal_value(int(said) if read_id(str(said)) else said)
+        return super().to_internal_value(int(value) if read_id(str(value)) else value)
 
 
 class Texts(serializers.ListField):
@@ -165,7 +165,7 @@ class JsonObject(serializers.DictField):
 
 
 def checked_items(items: Sequence[Any], body: type[Body]) -> Items:
-    """What the service takes; an item that is wrong is its error, which need not stop the others."""
+    """The items of a batch for the service; an invalid item becomes its error, so that the others can run."""
     return [_checked(item, body) for item in items]
 
 

@@ -1,4 +1,4 @@
-"""Any operation that agents have, over REST: the same arguments, answers, scopes and errors."""
+"""Runs any tool operation over REST, with the same arguments, responses, scopes and errors."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ NOTHING_TO_SAY = OpenApiExample("No arguments", value={}, request_only=True)
 
 
 class CallViewSet(ProjectViewSet):
-    scopes = {"run": None, "run_action": None}  # The operation asks for its own.
+    scopes = {"run": None, "run_action": None}  # The operation checks its own scope.
 
     @extend_schema(operation_id="call", examples=[NOTHING_TO_SAY], **AS_THE_OPERATION)
     def run(self, request: Request, slug: str, tool: str) -> Response:

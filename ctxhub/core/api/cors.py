@@ -1,4 +1,4 @@
-"""Pages of the sites in CTXHUB_CORS_ORIGINS may call the REST API: with a token, never with cookies."""
+"""CORS: origins in CTXHUB_CORS_ORIGINS may call the REST API with a token, never with cookies."""
 
 from collections.abc import Callable
 
@@ -23,10 +23,10 @@ class CrossOrigin:
         if not settings.CORS_ORIGINS or not request.path.startswith("/api/"):
             return self.get_response(request)
         is_listed = request.headers.get("Origin") in settings.CORS_ORIGINS
-        asks_first = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
+        is_preflight = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
         response = (
             HttpResponse(status=204, headers=PREFLIGHT)
-            if is_listed and asks_first
+            if is_listed and is_preflight
             else self.get_response(request)
         )
         patch_vary_headers(response, ["Origin"])

@@ -1,4 +1,4 @@
-"""Every error as a REST answer: one body everywhere, `{"error", "message", "hint"?, ...}`, and its status."""
+"""Maps every error to a REST response: the body `{"error", "message", "hint"?, ...}` and a status."""
 
 from typing import Any
 
@@ -31,23 +31,24 @@ HINTS = {
 
 
 def answer_error(error: Exception, context: dict[str, Any]) -> Response:
-    status, said = translate(error)
-    if isinstance(said, Conflict) and not isinstance(said, UsedRequestId) and _if_match_decides(context):
+    status, problem = translate(error)
+    is_conflict = isinstance(problem, Conflict) and not isinstance(problem, UsedRequestId)
+    if is_conflict and _if_match_decides(context):
         status = 412
     headers = {}
     if authenticate := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = authenticate
-    if "retry_after" in said.details:
-        headers["Retry-After"] = str(said.details["retry_after"])
-    response = Response(said.body(), status=status, headers=headers)
-    if isinstance(said, Failure):
+    if "retry_after" in problem.details:
+        headers["Retry-After"] = str(problem.details["retry_after"])
+    response = Response(problem.body(), status=status, headers=headers)
+    if isinstance(problem, Failure):
         log_failure(context["request"].path, error)
-        response._has_been_logged = True  # type: ignore[attr-defined]  # Else Django adds a line of its own.
+        response._has_been_logged = True  # type: ignore[attr-defined]  # Else Django logs it again.
     return response
 
 
 def translate(error: Exception) -> tuple[int, CtxhubError]:
-    """The status and the words for an error, whoever raised it."""
+    """The HTTP status and the CtxhubError for any exception."""
     match error:
         case rest.APIException(__cause__=CtxhubError() as cause):
             return translate(cause)

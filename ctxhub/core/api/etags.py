@@ -1,4 +1,4 @@
-"""Versions as HTTP knows them: `ETag` on answers, `If-Match` on writes."""
+"""Versions in HTTP headers: `ETag` in responses, `If-Match` in writes."""
 
 import re
 from typing import Any
@@ -9,10 +9,10 @@ from rest_framework.request import Request
 
 from ctxhub.core.kit.errors import InvalidInput
 
-# What a tag may hold, beside letters and digits, as it is; the rest is percent-encoded.
+# Characters of a tag that are not percent-encoded, besides letters and digits.
 _PLAIN = "!#$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 _TAG = re.compile(r'(?:W/)?"(?P<quoted>[^"]*)"|(?P<bare>[^\s",*]+)')
-TAG = r'(W/)?"[^"]+"|[^\s",*]+'  # The same for the schema.
+TAG = r'(W/)?"[^"]+"|[^\s",*]+'  # The same pattern for the schema.
 
 IF_MATCH = OpenApiParameter(
     "If-Match",

@@ -1,4 +1,4 @@
-"""The project at a glance: figures, agents, what happened, what is new."""
+"""Stats, agents, activity, updates, named views and settings of a project."""
 
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework.request import Request

@@ -1,4 +1,4 @@
-"""Ids in addresses and queries: 17, or the ref that lists and events name the thing by (`memory:17`)."""
+"""Ids in URLs and queries: 17, or a ref as in lists and events (`memory:17`)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,11 +9,11 @@ from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.inputs import read_ref_id
 
 LONGEST_NUMBER = 100
-OF_AN_ID = "_id"  # How the names of such parts of an address end.
+ID_SUFFIX = "_id"  # Ends the names of URL arguments that are ids.
 
 
 class IdOrRef:
-    """`<id:memory_id>` is the id of a memory. A ref stays a text: the view reads it, knowing who asks."""
+    """URL converter: `<id:memory_id>` is the id of a memory. A ref stays a text, which the view parses."""
 
     regex = "[0-9]+|[^/]*:[^/]*"
 
@@ -27,23 +27,23 @@ class IdOrRef:
 register_converter(IdOrRef, "id")
 
 
-def ids_of_refs(address: Mapping[str, Any]) -> dict[str, int]:
-    """The ids in those parts of an address that are refs; raises InvalidInput for a ref of another kind."""
+def ids_of_refs(kwargs: Mapping[str, Any]) -> dict[str, int]:
+    """The ids in the URL arguments that are refs. Raises InvalidInput for a ref of another kind."""
     return {
-        name: id_said(said, kind_of(name))
-        for name, said in address.items()
-        if name.endswith(OF_AN_ID) and isinstance(said, str)
+        name: parse_id(value, kind_of(name))
+        for name, value in kwargs.items()
+        if name.endswith(ID_SUFFIX) and isinstance(value, str)
     }
 
 
 def kind_of(name: str) -> str:
-    """`memory_id` names a memory."""
-    return name.removesuffix(OF_AN_ID)
+    """The kind in the name of a URL argument: `memory_id` is of the kind `memory`."""
+    return name.removesuffix(ID_SUFFIX)
 
 
-def id_said(said: str, kind: str) -> int:
-    """17 of "17" and of "memory:17"; raises InvalidInput for anything else."""
-    number = read_ref_id(said, kind)
+def parse_id(value: str, kind: str) -> int:
+    """17 for "17" and for "memory:17". Raises InvalidInput for anything else."""
+    number = read_ref_id(value, kind)
     if not (number.isascii() and number.isdecimal() and len(number) <= LONGEST_NUMBER):
         raise InvalidInput(f"{shown(number)} is not the id of a {kind}.")
     return int(number)

@@ -1,7 +1,7 @@
-"""How long texts may be, in words of JSON Schema: for the schema alone, since the services hold the limits.
+"""The limits of texts as JSON Schema keywords. They only document the limits; services enforce them.
 
-Services count names without the blanks around them, and texts in bytes of UTF-8: what these forbid is always
-refused, and what they allow is taken, but for the rare text that grows or is longer in bytes.
+Services count names without surrounding blanks, and texts in bytes of UTF-8: values that the schema forbids
+are always refused, values that it allows are accepted, except rare texts that grow or are longer in bytes.
 """
 
 from typing import Any
@@ -36,6 +36,6 @@ SCOPE: Limits = {"enum": [READ, WRITE, ADMIN]}
 
 TEXT: Limits = {"maxLength": TEXT_BYTES}
 SAID: Limits = {**NOT_BLANK, "maxLength": TEXT_BYTES}
-QUESTION = NOT_BLANK  # In an address, which the server limits as a whole.
+QUESTION = NOT_BLANK  # In a URL, whose total length the server limits.
 CONTENT: Limits = {**NOT_BLANK, "maxLength": CONTENT_BYTES}
 MOST_ENTRIES: Limits = {"maxItems": LIST_LENGTH}

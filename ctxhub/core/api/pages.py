@@ -1,4 +1,4 @@
-"""A page of a list: `{"items", "next", "count", "total"?}`, and where the next one is."""
+"""Pages of lists: `{"items", "next", "count", "total"?}`, with a Link header for the next page."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from ctxhub.core.kit.listing import Listing
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Items, the cursor behind them, and what stands beside them (`total`, `more`)."""
+    """Items, the cursor of the next page, and further keys of the response (`total`, `more`)."""
 
     items: Sequence[Item]
     next: str | None = None
@@ -27,9 +27,9 @@ class Page:
         return cls(listing.objects(), listing.next, listing.extra, listing.cursor_after)
 
     def answer(self, max_tokens: int | None) -> dict[str, Any]:
-        """As many items as the budget holds; `omitted` counts the others, `next` continues with them.
+        """The response with as many items as fit; `omitted` counts the others, `next` continues with them.
 
-        The first is always there, with all its fields: where it does not fit, its texts are cut.
+        The first item is always included, with all its fields: if it does not fit, its texts are cut.
         """
         count = len(self.items)
         if max_tokens is None or not count:
@@ -38,23 +38,23 @@ class Page:
 
     def _first(self, count: int, row: Item | None = None) -> dict[str, Any]:
         omitted = len(self.items) - count
-        following = self.next
+        cursor = self.next
         if omitted:
-            following = self.cursor_after(count) if self.cursor_after else None
+            cursor = self.cursor_after(count) if self.cursor_after else None
         items = list(self.items[:count]) if row is None else [row]
-        shape = {"items": items, "next": following, "count": count, **self.extra}
+        shape = {"items": items, "next": cursor, "count": count, **self.extra}
         return {**shape, "omitted": omitted} if omitted else shape
 
 
 class CursorPages(BasePagination):
-    """Answers pages that a selector found; nothing is filtered or counted here."""
+    """Builds responses from the pages of selectors; it does not filter or count."""
 
     def answer(self, page: Page, request: Request, max_tokens: int | None) -> Response:
         answer = page.answer(max_tokens)
         headers = {}
         if answer["next"]:
-            following = replace_query_param(request.build_absolute_uri(), "cursor", answer["next"])
-            headers["Link"] = f'<{following}>; rel="next"'
+            next_url = replace_query_param(request.build_absolute_uri(), "cursor", answer["next"])
+            headers["Link"] = f'<{next_url}>; rel="next"'
         return Response(answer, headers=headers)
 
     def get_results(self, data: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Bodies as they arrive: JSON in UTF-8, of a bounded size."""
+"""The parser of request bodies: JSON in UTF-8, of limited size."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from rest_framework.utils.json import strict_constant
 
 
 class JsonBody(JSONParser):
-    """Raises ParseError for what is not JSON, RequestDataTooBig beyond DATA_UPLOAD_MAX_MEMORY_SIZE."""
+    """Raises ParseError for invalid JSON, RequestDataTooBig beyond DATA_UPLOAD_MAX_MEMORY_SIZE."""
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""What is wrong with a request, said so that its sender can repair it."""
+"""Builds the InvalidInput errors of malformed requests."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from ctxhub.core.toolbox.suggestions import meant_arguments
 
 
 def refuse_unknown(given: Iterable[str], known: Sequence[str], what: str) -> None:
-    """Raise InvalidInput unless every name is known, naming what the unknown ones most likely meant."""
+    """Raise InvalidInput, with suggestions, unless every name is known."""
     names = list(given)
     unknown = [name for name in names if name not in known]
     if unknown:
@@ -22,34 +22,35 @@ def refuse_unknown(given: Iterable[str], known: Sequence[str], what: str) -> Non
 
 
 def refusal_of(detail: Any) -> InvalidInput:
-    """A serializer's complaints as one error: every field that is wrong, and those that are missing."""
+    """One error for all errors of a serializer: the missing fields, or else the invalid ones."""
     problems = list(_problems(detail, ""))
-    missing = [place for place, problem in problems if problem.code == "required"]
-    wrong = [f"{place}: {problem}" if place else str(problem) for place, problem in problems]
-    said = f"{', '.join(missing)} must be given." if missing else _first(list(dict.fromkeys(wrong)))
-    return InvalidInput(said, missing=missing)
+    missing = [path for path, problem in problems if problem.code == "required"]
+    invalid = [f"{path}: {problem}" if path else str(problem) for path, problem in problems]
+    message = f"{', '.join(missing)} must be given." if missing else _first(list(dict.fromkeys(invalid)))
+    return InvalidInput(message, missing=missing)
 
 
 def _first(sentences: Sequence[str]) -> str:
-    """As many as a reader mends at once; a list of a thousand entries may be wrong in each."""
+    """The first 5 sentences, and the number of the others: a list of 1,000 entries may have 1,000 errors."""
     more = len(sentences) - SHOWN_NAMES
     return " ".join([*sentences[:SHOWN_NAMES], *([f"And {more:,} more."] if more > 0 else [])])
 
 
-def _problems(detail: Any, place: str) -> Iterator[tuple[str, ErrorDetail]]:
+def _problems(detail: Any, path: str) -> Iterator[tuple[str, ErrorDetail]]:
+    """Yields each error with the path of its field: `items[2].name`."""
     if isinstance(detail, ErrorDetail):
-        yield place, detail
+        yield path, detail
     elif isinstance(detail, dict):
         for name, inner in detail.items():
-            yield from _problems(inner, _below(place, name))
+            yield from _problems(inner, _child_path(path, name))
     else:
         for inner in detail:
-            yield from _problems(inner, place)
+            yield from _problems(inner, path)
 
 
-def _below(place: str, name: str | int) -> str:
+def _child_path(path: str, name: str | int) -> str:
     if name == "non_field_errors":
-        return place
+        return path
     if isinstance(name, int):
-        return f"{place}[{name}]"
-    return f"{place}.{name}" if place else name
+        return f"{path}[{name}]"
+    return f"{path}.{name}" if path else name

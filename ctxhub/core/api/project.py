@@ -1,4 +1,4 @@
-"""From a request to its Caller: in which project it asks, and which agent speaks."""
+"""Resolves the Caller of a request: its project and its agent."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ AGENT_HEADER = "Ctxhub-Agent"
 
 
 def caller_in(request: Request, slug: str) -> Caller:
-    """Who asks in the project; raises NotFound where they have no place in it, as if it did not exist."""
+    """The caller in a project. Raises NotFound without access, as if the project did not exist."""
     if isinstance(request.auth, Caller):
         caller = request.auth if request.auth.project.slug == slug else None
     else:
@@ -29,7 +29,7 @@ def caller_in(request: Request, slug: str) -> Caller:
 
 
 def only_project(request: Request) -> str:
-    """The one project that is meant where none is named; raises InvalidInput if there are others."""
+    """The slug of the only visible project. Raises InvalidInput if there are several or none."""
     if isinstance(request.auth, Caller):
         return request.auth.project.slug
     slugs = list(visible_projects(request).values_list("slug", flat=True)[:20])
@@ -39,29 +39,29 @@ def only_project(request: Request) -> str:
 
 
 def visible_projects(request: Request) -> QuerySet[Project]:
-    """A token's own project, or those a person has a place in."""
+    """The project of a token, or the projects that a person can see."""
     if isinstance(request.auth, Caller):
         return Project.objects.filter(pk=request.auth.project_id)
     return projects_of(_person(request))
 
 
 def speaking(caller: Caller, request: Request, *, body: Any) -> Caller:
-    """The caller as the agent that the header, the query or the body names."""
-    said = {
+    """The caller as the agent named in the header, the query or the body."""
+    values = {
         AGENT_HEADER: header_text(request.headers.get(AGENT_HEADER, "")) or None,
         "agent in the query": request.query_params.get("agent"),
         "agent": body.get("agent") if isinstance(body, Mapping) else None,
     }
-    names = {_clean(agent, place) for place, agent in said.items() if agent is not None}
+    names = {_clean(agent, source) for source, agent in values.items() if agent is not None}
     if len({name.casefold() for name in names}) > 1:
         raise InvalidInput(f"One agent speaks, not {' and '.join(sorted(map(repr, names)))}.")
     return caller.speaking_as(names.pop()) if names else caller
 
 
-def _clean(agent: Any, place: str) -> str:
+def _clean(agent: Any, source: str) -> str:
     if not isinstance(agent, str):
-        raise InvalidInput(f"{place} must be a text.")
-    return clean_agent(agent, place)
+        raise InvalidInput(f"{source} must be a text.")
+    return clean_agent(agent, source)
 
 
 def _person(request: Request) -> AbstractBaseUser:

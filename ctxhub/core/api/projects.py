@@ -1,4 +1,4 @@
-"""Projects: which there are for the caller, who they are there, and new ones."""
+"""Lists and creates projects, and returns the caller's agent and scopes in one."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request

@@ -1,4 +1,4 @@
-"""Query parameters: declared once, checked, shown in the schema. What they mean, the selectors know."""
+"""Query parameters: declares them for the schema, and parses their types. Selectors check the values."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from drf_spectacular.drainage import set_override
 from drf_spectacular.utils import extend_schema_field
 from rest_framework.filters import BaseFilterBackend
 
-from ctxhub.core.api.ids import id_said, id_schema
+from ctxhub.core.api.ids import id_schema, parse_id
 from ctxhub.core.api.limits import ANY_LENGTH, Limits
 from ctxhub.core.api.problems import refuse_unknown
 from ctxhub.core.kit.answers import MAX_TOKENS
@@ -21,11 +21,11 @@ REQUIRED = "ctxhub_required"
 
 
 class CommaSeparated(forms.Widget):
-    """`tags=api&tags=db` and `tags=api,db` are the same list."""
+    """Reads a list: `tags=api&tags=db` and `tags=api,db` are the same."""
 
     def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> list[str]:
-        said = data.getlist(name) if isinstance(data, QueryDict) else data.get(name, ())
-        return [word.strip() for text in said for word in str(text).split(",") if word.strip()]
+        values = data.getlist(name) if isinstance(data, QueryDict) else data.get(name, ())
+        return [word.strip() for value in values for word in str(value).split(",") if word.strip()]
 
 
 class WordsField(forms.Field):
@@ -49,7 +49,7 @@ class NumberParameter(Filter):
 
 
 class IdField(forms.CharField):
-    """The id of a thing of one kind, or its ref."""
+    """The id of an object of one kind, or its ref."""
 
     def __init__(self, kind: str, **options: Any) -> None:
         super().__init__(**options)
@@ -57,7 +57,7 @@ class IdField(forms.CharField):
 
     def to_python(self, value: Any) -> Any:
         try:
-            return id_said(super().to_python(value) or "", self.kind)
+            return parse_id(super().to_python(value) or "", self.kind)
         except InvalidInput as error:
             raise forms.ValidationError(error.message) from error
 
@@ -81,7 +81,7 @@ class WordsParameter(Filter):
 def text(
     says: str, *, one_of: Sequence[str] = (), limits: Limits = ANY_LENGTH, required: bool = False
 ) -> Filter:
-    """`limits` and `required` are for the schema; who uses the text refuses it."""
+    """`limits` and `required` are only for the schema; the service enforces them."""
     enum = {"enum": list(one_of)} if one_of else {}
     return _declared(TextParameter(), says, {"type": "string", **enum, **limits}, required=required)
 
@@ -89,13 +89,13 @@ def text(
 def number(
     says: str, *, at_least: int | None = 1, at_most: int | None = None, required: bool = False
 ) -> Filter:
-    said = {"minimum": at_least, "maximum": at_most}
-    bounds = {name: bound for name, bound in said.items() if bound is not None}
+    keywords = {"minimum": at_least, "maximum": at_most}
+    bounds = {name: bound for name, bound in keywords.items() if bound is not None}
     return _declared(NumberParameter(), says, {"type": "integer", **bounds}, required=required)
 
 
 def id_of(kind: str, says: str, *, required: bool = False) -> Filter:
-    """17, or the ref of a thing of this kind."""
+    """17, or the ref of an object of this kind."""
     return _declared(IdParameter(kind=kind), says, id_schema(kind), required=required)
 
 
@@ -115,28 +115,29 @@ def words(says: str, *, one_of: Sequence[str] = ()) -> Filter:
 
 
 def _declared(parameter: Filter, says: str, schema: dict[str, Any], *, required: bool = False) -> Filter:
-    """`required` is for the schema: who uses the parameter says in its own words that it is missing."""
+    """`required` is only for the schema: the view raises its own error if the parameter is missing."""
     extend_schema_field({**schema, "description": says})(parameter)  # type: ignore[type-var]
     set_override(parameter, REQUIRED, required)
     return parameter
 
 
 class Query(FilterSet):
-    """The parameters that one operation takes."""
+    """The query parameters of an operation."""
 
     @classmethod
-    def read(cls, given: QueryDict, *, also: Sequence[str] = ()) -> dict[str, Any]:
-        """What was given, typed; raises InvalidInput for what is unknown or unreadable."""
-        refuse_unknown(given, [*cls.base_filters, *also], "parameter")
-        return {name: _read(given, name, said) for name, said in cls.base_filters.items() if name in given}
+    def read(cls, query: QueryDict, *, also: Sequence[str] = ()) -> dict[str, Any]:
+        """The parsed parameters. Raises InvalidInput for unknown names and values of the wrong type."""
+        refuse_unknown(query, [*cls.base_filters, *also], "parameter")
+        parameters = cls.base_filters.items()
+        return {name: _read(query, name, parameter) for name, parameter in parameters if name in query}
 
 
-def _read(given: QueryDict, name: str, parameter: Filter) -> Any:
-    if len(given.getlist(name)) > 1 and not isinstance(parameter, WordsParameter):
+def _read(query: QueryDict, name: str, parameter: Filter) -> Any:
+    if len(query.getlist(name)) > 1 and not isinstance(parameter, WordsParameter):
         raise InvalidInput(f"{name} is given more than once.")
     field: forms.Field = parameter.field
     try:
-        value = field.clean(field.widget.value_from_datadict(given, {}, name))
+        value = field.clean(field.widget.value_from_datadict(query, {}, name))
     except forms.ValidationError as error:
         raise InvalidInput(f"{name}: {' '.join(error.messages)}") from error
     if value is None:
@@ -145,14 +146,14 @@ def _read(given: QueryDict, name: str, parameter: Filter) -> Any:
 
 
 class DeclaredQuery(BaseFilterBackend):
-    """Shows a view's query in the schema; it filters nothing."""
+    """Adds a view's query parameters to the schema; it does not filter."""
 
     def filter_queryset(self, request: Any, queryset: Any, view: Any) -> Any:
         return queryset
 
 
 class ListQuery(Query):
-    """What every list takes beside its filters."""
+    """The parameters that every list takes besides its filters."""
 
     limit = number("How many items a page holds; left out: 20.", at_most=MAX_LIMIT)
     cursor = text("`next` of the page before, as it is.")
@@ -160,7 +161,7 @@ class ListQuery(Query):
 
 
 class ReadQuery(Query):
-    """What an address of one thing takes, to read a long text in parts."""
+    """The parameters for reading a long text of one object in parts."""
 
     lines = text(
         'Only these lines of its main text: "10-40", "10-", "12"; "12@21000-": from the 21,000th character '

@@ -1,4 +1,4 @@
-"""The OpenAPI schema: what every operation has in common is said once, here."""
+"""Extends the OpenAPI schema with what all operations share: errors, the agent, the retry key, ids."""
 
 from inspect import getdoc
 from typing import Any
@@ -20,7 +20,7 @@ from ctxhub.core.toolbox.registry import all_tools
 
 Json = dict[str, Any]
 
-# The format that the settings give to ids in addresses.
+# The format of id arguments in URLs, as the settings define it.
 ID_OR_REF = "id-or-ref"
 
 ERROR: Json = {
@@ -102,7 +102,7 @@ PARAMETERS: Json = {
 
 class HubSchema(AutoSchema):
     def get_examples(self) -> list[OpenApiExample]:
-        """What a body's class offers to start from."""
+        """The example of the body's class."""
         assert isinstance(self.view, HubViewSet)
         body = self.view.bodies.get(self.view.action)
         return [OpenApiExample("To start from", value=dict(body.example), request_only=True)] if body else []
@@ -135,13 +135,13 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
 
 def add_what_is_common(result: Json, generator: Any, request: Any, public: bool) -> Json:
-    """Errors, the agent's name and the retry key, on every operation they belong to."""
+    """Postprocessing hook: adds errors, the agent's name and the retry key to the operations with them."""
     result["components"]["schemas"]["Error"] = ERROR
     result["components"]["parameters"] = PARAMETERS
     for name, schema in result["components"]["schemas"].items():
         if name.endswith("Request"):
             schema["additionalProperties"] = False
-            if schema.get("description") == getdoc(Body):  # Written for who writes bodies.
+            if schema.get("description") == getdoc(Body):  # It is written for developers.
                 del schema["description"]
     for path, methods in result["paths"].items():
         for method, operation in methods.items():
@@ -160,7 +160,7 @@ def _name_tools(operation: Json) -> None:
 
 
 def _name_ids(operation: Json) -> None:
-    """Which kind an id in the address is of, its name tells."""
+    """Describe the ids in the URL; their names tell the kind."""
     for parameter in operation.get("parameters", ()):
         if parameter.get("schema", {}).get("format") == ID_OR_REF:
             kind = kind_of(parameter["name"])
@@ -182,11 +182,11 @@ def _add_errors(operation: Json, *, has_body: bool) -> None:
         **(ERRORS_OF_WRITES if has_body else {}),
         **(ERROR_OF_VERSIONS if "If-Match" in names else {}),
     }
-    for status, says in errors.items():
+    for status, description in errors.items():
         operation["responses"].setdefault(
             status,
             {
-                "description": says,
+                "description": description,
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
             },
         )

@@ -1,4 +1,4 @@
-"""What core answers, for the schema. Answers themselves are made by selectors and services."""
+"""The responses of core's endpoints, for the schema only; selectors and services build the responses."""
 
 from typing import Any
 
@@ -116,7 +116,7 @@ class BatchAnswer(serializers.Serializer[dict[str, object]]):
     failed = serializers.IntegerField()
 
 
-def _whole(at_least: int, at_most: int) -> dict[str, object]:
+def _integer(at_least: int, at_most: int) -> dict[str, object]:
     return {"type": "integer", "minimum": at_least, "maximum": at_most}
 
 
@@ -124,11 +124,11 @@ SETTINGS: dict[str, dict[str, object]] = {
     "ignore_weekend": {"type": "boolean"},
     "time_zone": {"type": "string", "minLength": 1},
     "holidays": {"type": "array", "items": {"type": "string", "format": "date"}},
-    "message_hours": _whole(1, 168),
-    "change_days": _whole(1, 90),
-    "scratchpad_days": _whole(0, 365),
-    "session_days": _whole(0, 3650),
-    "access_days": _whole(0, 3650),
+    "message_hours": _integer(1, 168),
+    "change_days": _integer(1, 90),
+    "scratchpad_days": _integer(0, 365),
+    "session_days": _integer(0, 3650),
+    "access_days": _integer(0, 3650),
     "auto_prune": {"type": "boolean"},
     "tell_stale": {"type": "boolean"},
 }
@@ -176,9 +176,9 @@ JSON_FIELDS = (
 
 
 def in_parts(whole: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
-    """What an address answers of one thing that may be read in parts: then any field may be missing.
+    """The serializer of an object that can be read in parts, so that any field may be missing.
 
-    Lists and objects come as text where `lines` asks for a part of their JSON.
+    Lists and objects are texts if `lines` reads a part of their JSON.
     """
 
     def get_fields(self: Any) -> dict[str, Any]:

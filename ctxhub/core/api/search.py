@@ -1,4 +1,4 @@
-"""The one search over REST: as an address to share, or with the question in a body."""
+"""Search over REST, with the question in the query string or in a body."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -97,5 +97,5 @@ class SearchViewSet(ProjectViewSet):
         self.max_tokens = clean_max_tokens(self.body.pop("max_tokens", MAX_TOKENS))
         return self._found(self.body)
 
-    def _found(self, asked: Mapping[str, Any]) -> Response:
-        return self.listed(Page.of(answer_search(self.project_id, **asked)))
+    def _found(self, arguments: Mapping[str, Any]) -> Response:
+        return self.listed(Page.of(answer_search(self.project_id, **arguments)))

@@ -1,4 +1,4 @@
-"""Where core's resources answer."""
+"""The URLs of core's endpoints."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What every REST view does before and after its own few lines: who asks, what for, with which arguments."""
+"""Base classes of REST views: authorization, arguments, pages, idempotency keys."""
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
@@ -83,21 +83,21 @@ class HubViewSet(GenericViewSet[Any]):
             self._refuse_method(request, **kwargs)
         super().initial(request, *args, **kwargs)
         self.check_place(request, **kwargs)
-        self.kwargs.update(ids_of_refs(kwargs))  # What the action is called with.
+        self.kwargs.update(ids_of_refs(kwargs))  # The action is called with these.
         self.query = self.filterset_class.read(request.query_params, also=self.common_parameters)
         self.max_tokens = clean_max_tokens(self.query.pop("max_tokens", MAX_TOKENS))
         self.body = self._read_body(request) if self.action in self.bodies else {}
         self.refuse_what_would_be_ignored(request)
 
     def _refuse_method(self, request: Request, **kwargs: Any) -> None:
-        """Whatever else is wrong. To a browser the refusal is a page, which shows who asks."""
+        """Raise MethodNotAllowed before other errors. A browser gets it as a page that shows the user."""
         self.format_kwarg = self.get_format_suffix(**kwargs)
         with suppress(APIException):
             self.perform_authentication(request)
         raise MethodNotAllowed(str(request.method))
 
     def refuse_what_would_be_ignored(self, request: Request) -> None:
-        """A condition or a body that nothing here heeds: who sent it relies on it."""
+        """Refuse a condition or a body that the view would ignore, since the client relies on it."""
         if request.method in SAFE_METHODS:
             return
         if "If-None-Match" in request.headers or ("If-Match" in request.headers and not self.has_versions):
@@ -106,10 +106,10 @@ class HubViewSet(GenericViewSet[Any]):
             raise InvalidInput("DELETE takes no body.", hint="The version goes into If-Match.")
 
     def check_place(self, request: Request, **where: Any) -> None:
-        """Before arguments are looked at: may this caller be here at all?"""
+        """Check whether the caller may call the action. Runs before arguments are parsed."""
 
     def act_as(self, caller: Caller) -> Caller:
-        """The caller acts until the answer stands."""
+        """Make `caller` the current caller until the response is complete."""
         self.caller = caller
         self._during.enter_context(acting(caller))
         return caller
@@ -118,13 +118,13 @@ class HubViewSet(GenericViewSet[Any]):
         return CursorPages().answer(page, self.request, None if whole else self.max_tokens)
 
     def asked(self) -> Asked | None:
-        """What of a long text the query asks for: its `lines` or `tail`."""
+        """The part of a long text that the query requests by `lines` or `tail`."""
         return clean_asked(self.query.pop("lines", None), self.query.pop("tail", None))
 
     def opened(self, thing: Opened | Excerpt, *, within: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The thing whole, however long: it may be changed and put back. A part of it keeps to a budget.
+        """The whole item, since a client may change it and PUT it back; with a part or a budget, cut to fit.
 
-        `within`: the answer that it is put into.
+        `within`: the rest of the response.
         """
         is_part = "max_tokens" in self.request.query_params or (
             isinstance(thing, Opened) and thing.asked is not None
@@ -169,7 +169,7 @@ class ProjectViewSet(HubViewSet):
         return super().listed(page, whole=whole)
 
     def once(self, write: Callable[[], AnswerT]) -> AnswerT:
-        """What the write answers; for a repeated Idempotency-Key, what it answered then."""
+        """The response of `write`; for a repeated Idempotency-Key, the stored response."""
         if not (key := request_key(self.request)):
             return write()
         return answer_once(
@@ -187,9 +187,7 @@ class ProjectViewSet(HubViewSet):
         return f"{self.request.method} {match.route}"
 
     def _arguments(self) -> dict[str, Any]:
-        """What makes two requests of an operation the same call: neither who speaks, nor how the project is
-        spelled.
-        """
+        """The arguments that two requests with the same key must share; agent and slug are left out."""
         query, body = self.request.query_params.lists(), self.request.data
         return {
             "where": {name: value for name, value in self.kwargs.items() if name != "slug"},
@@ -205,13 +203,13 @@ class ProjectViewSet(HubViewSet):
 
 
 def request_key(request: Request) -> str:
-    """Empty where there is none."""
+    """The Idempotency-Key of a request; "": it has none."""
     return header_text(request.headers.get(RETRY_HEADER, ""))
 
 
 @csrf_exempt
 def unknown_address(request: HttpRequest) -> HttpResponse:
-    """JSON for what is not there; a reader who forgot the slash is led to it."""
+    """A JSON 404 for an unknown URL. A GET without the final slash is redirected to the URL with it."""
     missing_slash = not request.path.endswith("/") and _is_known(f"{request.path}/")
     if missing_slash and request.method in ("GET", "HEAD"):
         return HttpResponsePermanentRedirect(request.get_full_path(force_append_slash=True))

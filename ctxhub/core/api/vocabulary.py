@@ -1,4 +1,4 @@
-"""The words a project sorts its knowledge by: tags, scopes, categories, layers."""
+"""Lists a project's tags, scopes, categories and layers, and adds layers."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request

@@ -1,1 +1,1 @@
-"""Events: the log, the counters, waiting for news, and retention."""
+"""Events: the event log, the counters, long polling for new events, and retention."""

@@ -1,4 +1,4 @@
-"""What waits for an agent and should not wait long: any answer may carry how much it is."""
+"""Counts the urgent messages that wait for an agent; any response may include the number."""
 
 import logging
 from collections.abc import Callable
@@ -6,12 +6,12 @@ from collections.abc import Callable
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.failures import DATABASE_AWAY, log_failure
 
-# Each app that brings mail registers how many urgent things wait for the caller's agent.
+# Functions that count what is urgent for the caller's agent; apps register theirs.
 urgent: list[Callable[[Caller], int]] = []
 
 
 def count_urgent(caller: Caller) -> int:
-    """How much it is; 0 where it cannot be told: what was called for is done, and must not be lost."""
+    """How many urgent messages wait; 0 if the database fails, since the call itself has succeeded."""
     try:
         return sum(count(caller) for count in urgent)
     except DATABASE_AWAY as error:

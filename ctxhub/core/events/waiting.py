@@ -1,9 +1,9 @@
-"""Calls that wait for news. No call waits by itself: it says what it is waiting for, and is made again.
+"""Long polling. A call does not block: it declares which events it waits for, and is run again later.
 
-Whoever runs calls (an event loop) gives each a `Patience`; a call that finds nothing notes in it what would
-be news and answers as if it did not wait. The loop then holds that answer back, without a thread or a
-connection, until an event comes or the time is up. Where nobody has patience, as under WSGI, the answer goes
-out at once.
+The event loop that runs calls gives each a `LongPoll`. A call that finds nothing new stores in it the events
+to wait for, and returns its response as usual. The loop holds that response back, without a thread or a
+database connection, until such an event is recorded or the time is up. Without a `LongPoll`, as under WSGI,
+the response is sent at once.
 """
 
 from collections.abc import Iterator
@@ -20,9 +20,9 @@ LONGEST_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """An event of the project behind `after`, of one of the nouns (none: of any), that is news to the agent.
+    """The events that a call waits for: after the id `after`, of these nouns (empty: any), new to the agent.
 
-    What the agent did itself is none, and neither is what is addressed to others (`data["to"]`).
+    The agent's own events are not new to it, nor are those addressed to others (`data["to"]`).
     """
 
     project_id: int
@@ -42,7 +42,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class LongPoll:
-    """What one call has found out while it waits: where it began, and what it wants now."""
+    """The state of one waiting call: the newest event when it began, and the events it waits for."""
 
     began: int | None = None
     wanted: Wanted | None = None
@@ -61,7 +61,7 @@ _long_poll: ContextVar[LongPoll | None] = ContextVar("ctxhub_patience", default=
 
 
 def is_again() -> bool:
-    """Whether this is a call made before, whose answer nobody has seen."""
+    """Whether this call is a repeated run, whose earlier response was not sent."""
     long_poll = _long_poll.get()
     return long_poll is not None and long_poll.is_again
 
@@ -71,7 +71,7 @@ def clean_seconds(seconds: int) -> int:
 
 
 def began_at(project_id: int) -> int:
-    """The newest event as the call was first made: whatever comes after it is news."""
+    """The id of the newest event at the first run of the call; later events are new."""
     long_poll = _long_poll.get()
     if long_poll is None:
         return latest_cursor(project_id).event_id
@@ -81,9 +81,9 @@ def began_at(project_id: int) -> int:
 
 
 def wait_for_news(caller: Caller, seconds: float, *, after: int, nouns: frozenset[str] = frozenset()) -> None:
-    """Say that the answer to come is one to wait with, for up to so many seconds, until there is news.
+    """Hold back the response of this call for up to `seconds`, until there is a new event.
 
-    `after` was read before the answer was looked for: what came in between is news already.
+    Read `after` before the query for the response: events recorded in between then count as new.
     """
     if (long_poll := _long_poll.get()) is not None and seconds:
         long_poll.wanted = Wanted(caller.project_id, caller.agent.casefold(), after, nouns, seconds)

@@ -1,4 +1,4 @@
-"""Time that counts: where a project ignores weekends, an age is measured in working days only."""
+"""Working time: if a project ignores weekends, ages are measured in working days only."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -10,26 +10,26 @@ LONGEST_BREAK_DAYS = 1_000  # Holidays without end would never let anything age.
 
 
 def moment_before(now: datetime, age: timedelta, config: Config) -> datetime:
-    """What lies `age` before `now`; with `ignore_weekend`, that much working time before it.
+    """The time that is `age` before `now`; with `ignore_weekend`, that much working time before.
 
-    At 15:00 on a Monday, 24 hours before is 15:00 on Friday: what was written then is due now.
+    At 15:00 on a Monday, 24 hours before is 15:00 on Friday: rows written then expire now.
     """
     if not config.ignore_weekend:
         return now - age
     zone, holidays = ZoneInfo(config.time_zone), set(config.holidays)
     moment, left = now, age
     for _ in range(LONGEST_BREAK_DAYS):
-        begins = _midnight(moment, zone)
-        if _is_working_day(begins.astimezone(zone).date(), holidays):
-            if moment - begins >= left:
+        day_start = _midnight(moment, zone)
+        if _is_working_day(day_start.astimezone(zone).date(), holidays):
+            if moment - day_start >= left:
                 return moment - left
-            left -= moment - begins
-        moment = begins
+            left -= moment - day_start
+        moment = day_start
     return moment - left
 
 
 def _midnight(moment: datetime, zone: ZoneInfo) -> datetime:
-    """Where the day begins in which `moment` lies, or ends: the instant before belongs to it."""
+    """The start of the day of `moment`; for a midnight, the start of the day that ends with it."""
     day = (moment - timedelta(microseconds=1)).astimezone(zone).date()
     return datetime.combine(day, time.min, zone).astimezone(UTC)
 

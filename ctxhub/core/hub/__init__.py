@@ -1,1 +1,1 @@
-"""The hub at a glance: figures, updates, named views, and anything by its ref."""
+"""The hub: stats, updates, named views, and reading any object by its ref."""

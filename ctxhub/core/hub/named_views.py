@@ -1,4 +1,4 @@
-"""Ready-made views of a project, by name: what its agents ask for again and again, in one call."""
+"""The registry of named views: ready-made lists of a project for common questions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from ctxhub.core.kit.listing import Listing
 
 
 class Selector(Protocol):
-    """One page of a view: `limit` 20 (1..200), `cursor` from the page before."""
+    """Returns one page of a view: `limit` 1..200, `cursor` from the page before."""
 
     def __call__(self, project_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing: ...
 
 
 @dataclass(frozen=True, slots=True)
 class NamedView:
-    """`says` is what people read above it."""
+    """A named view. `says` is its description in the admin."""
 
     name: str
     says: str

@@ -1,4 +1,4 @@
-"""Things read one by one, whole or in part: what is too long for an answer is cut, and says how to go on."""
+"""Responses that open objects, whole or in part. Long texts are cut, with the `lines` to read on."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ Item = dict[str, Any]
 AnswerT = TypeVar("AnswerT")
 
 MARKS = ("truncated", "total_lines", "next_lines", "also_cut")
-# Below, marks stand in the thing alone; above, those of the only one stand beside it, too.
+# With a smaller budget, marks are only in the item; otherwise those of a single item are also beside it.
 SMALL_BUDGET = 500
 LEAST_SHARE = 60
 ROUNDS = 3
@@ -33,14 +33,14 @@ ROUNDS = 3
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What of a long text is asked for: a range of lines, or so many of the last."""
+    """The requested part of a long text: a range of lines, or the number of last lines."""
 
     lines: LineRange | None = None
     tail: int | None = None
 
 
 def clean_asked(lines: str | None, tail: int | None) -> Asked | None:
-    """What a caller says with `lines` and `tail`, of which it may say one; None: all of it."""
+    """The part given by `lines` or `tail`; None: the whole text. Raises InvalidInput if both are given."""
     if lines is None and tail is None:
         return None
     if lines is not None and tail is not None:
@@ -52,10 +52,10 @@ def clean_asked(lines: str | None, tail: int | None) -> Asked | None:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A thing as it is read. Its first field names it; `text` is its main text, which `lines` is about.
+    """An object to return. Its first field identifies it; `text` is the field that `lines` reads by default.
 
-    What is asked for in part has `lines` (which they are) and `total_lines` behind the text; its other fields
-    of more than 200 characters are left out. A field that is no text is read as its JSON.
+    An item of which a part is `asked` for has `lines` (the lines returned) and `total_lines` after the text;
+    its other fields of more than 200 characters are left out. A field that is not a text is read as JSON.
     """
 
     item: Item
@@ -63,19 +63,19 @@ class Opened:
     asked: Asked | None = None
 
     def within(self, max_tokens: int) -> Item:
-        """The thing in at most so many tokens of JSON, marks included, as far as that is possible.
+        """The item in at most `max_tokens` of JSON, marks included, if possible.
 
-        What is too long is cut, and the item carries `truncated`; `next_lines`, with which `lines` reads on
-        in the text that was cut, and `total_lines` of it; `also_cut`, other fields that are not whole:
-        `lines` "FIELD:1-" reads one. Fields that need no more than an equal share stay whole; the main text,
-        or the first other that is too long, has all that is left. In a very small budget it stands alone.
+        A cut item has the marks `truncated`; `next_lines`, the value of `lines` that reads on in the cut
+        text, and its `total_lines`; `also_cut`, the other cut fields: `lines` "FIELD:1-" reads one. Fields
+        that need no more than an equal share of the budget are not cut; the main text, or else the first
+        other long field, gets the rest. With a very small budget it is the only field.
         """
         max_tokens = max(max_tokens, 1)
-        item, part = self._asked_for()
+        item, part = self._requested()
         if not _costs_more(item, max_tokens):
             return item
         if part is not None:
-            return self._cut(item, self._named, part, [], max_tokens)
+            return self._cut(item, self._field, part, [], max_tokens)
         shown, long = self._previewed(max_tokens)
         for name in [name for name in long if isinstance(item[name], str)]:
             cut = [other for other in long if other != name and shown[other] != item[other]]
@@ -88,23 +88,24 @@ class Opened:
 
     @property
     def whole(self) -> Item:
-        """All that is asked for, however long."""
-        return self.item if self.asked is None else self._asked_for()[0]
+        """The requested item without a budget."""
+        return self.item if self.asked is None else self._requested()[0]
 
     # -- A part ------------------------------------------------------------------------------------
 
     @property
-    def _named(self) -> str:
+    def _field(self) -> str:
+        """The field that is read in part."""
         return (self.asked.lines.field if self.asked and self.asked.lines else "") or self.text
 
-    def _asked_for(self) -> tuple[Item, TextPart | None]:
-        """The thing with the part asked for, and that part; None where all of it is.
+    def _requested(self) -> tuple[Item, TextPart | None]:
+        """The item with the requested part of a field, and that part; None: no part is requested.
 
-        Raises InvalidInput where there is no such text.
+        Raises InvalidInput if there is no such field.
         """
         if self.asked is None:
             return self.item, None
-        name = self._named
+        name = self._field
         readable = [known for known, value in self.item.items() if isinstance(value, str | list | dict)]
         if not name or (name != self.text and name not in readable):
             raise unknown_word("lines", f"{name}:1-", [f"{known}:1-" for known in readable])
@@ -118,12 +119,13 @@ class Opened:
         item = {n: part.content if n == name else self.item[n] for n in self.item if n in kept}
         return {**item, name: part.content, **lines, "total_lines": count_lines(text)}, part
 
-    # -- What does not fit -------------------------------------------------------------------------
+    # -- Cutting -----------------------------------------------------------------------------------
 
     def _previewed(self, max_tokens: int) -> tuple[Item, list[str]]:
-        """The item with previews of what needs more than an equal share, and of which: the main text first.
+        """The item with previews of the fields that need more than an equal share, and their names.
 
-        Beside a text, which can be read on with, they are short; where there is none they use their share.
+        The main text comes first. Previews are short if one of the fields is a text, which can be read on;
+        else they use their share.
         """
         first, *others = self.item
         costs = [_cost({name: self.item[name]}, max_tokens) for name in others]
@@ -139,16 +141,16 @@ class Opened:
         return shown, sorted(long, key=lambda name: name != self.text)
 
     def _cut(self, item: Item, name: str, part: TextPart, also_cut: list[str], max_tokens: int) -> Item:
-        """The item with as much of one text as there is room for; with too little room that text alone."""
+        """The item with as much of one text as fits; if too little fits, only that text."""
         left = max_tokens - size(self._marked({**item, name: ""}, name, part, also_cut))
         if left < LEAST_TOKENS:
             return self._alone(name, part, max_tokens)
         return self._marked(item, name, part, also_cut, part.within(left))
 
     def _alone(self, name: str, part: TextPart | None, max_tokens: int) -> Item:
-        """What names it, and as much of one text as there is room for."""
+        """Only the first field, which identifies the item, and as much of one text as fits."""
         first, *others = self.item
-        item = {place: self.item[place] for place in (first, name) if place in self.item}
+        item = {field: self.item[field] for field in (first, name) if field in self.item}
         if part is None and isinstance(item.get(name), str):
             part = part_of(item[name])
         if part is None:
@@ -165,11 +167,11 @@ class Opened:
     def _marked(
         self, item: Item, name: str, part: TextPart, also_cut: list[str], kept: TextPart | None = None
     ) -> Item:
-        """The item with what is kept of the part, and marks; without `kept`, marks as long as they can be."""
+        """The item with the kept part and marks. Without `kept`, marks have their maximal length."""
         total = count_lines(part.text)
         longest = f"{total}@{len(part.text)}-{total}"
         lines = kept.lines if kept else longest
-        following = longest if kept is None else "" if kept == part else part.rest_after(kept)
+        rest = longest if kept is None else "" if kept == part else part.rest_after(kept)
         field = "" if name == self.text else f"{name}:"
         return {
             **item,
@@ -177,14 +179,14 @@ class Opened:
             **({"lines": lines} if self.asked and lines else {}),
             **({} if self.asked and kept == part else {"truncated": True}),
             "total_lines": total,
-            **({"next_lines": f"{field}{following}"} if following else {}),
+            **({"next_lines": f"{field}{rest}"} if rest else {}),
             **({"also_cut": also_cut} if also_cut else {}),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A thing in short, of which nothing more can be read: cut as the rows of a list are."""
+    """A short form of an object, which cannot be read in parts: cut like the rows of a list."""
 
     item: Item
 
@@ -201,11 +203,11 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Reading(Generic[AnswerT]):
-    """The answer of an operation that opens things: they share a budget, each with marks of what is missing.
+    """The response of an operation that opens objects: they share a budget, and each has its own marks.
 
-    `shape` makes the answer, of the type AnswerT, of the items. Nothing is cut to less than the `share`th
-    part of the budget: what that leaves no room for is counted by `omitted`. The first thing is always there.
-    The marks of the only thing stand beside it, too, unless the budget is small.
+    `shape` builds the response, of the type AnswerT, from the items. No object is cut to less than 1/`share`
+    of the budget: `omitted` counts those for which no room is left. The first is always included. If there is
+    only one object, its marks are also beside it, unless the budget is small.
     """
 
     things: Sequence[Opened | Excerpt]
@@ -213,19 +215,19 @@ class Reading(Generic[AnswerT]):
     share: int = LIST_LENGTH
 
     def answer(self, *, max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
-        """The answer within the budget, as far as that is possible."""
+        """The response within the budget, if possible."""
         items = [thing.whole for thing in self.things]
         if not items:
             return fit(self.shape([]), max_tokens)
-        whole = self.shape(items)
-        if not _costs_more(whole, max_tokens):
-            return whole
+        complete = self.shape(items)
+        if not _costs_more(complete, max_tokens):
+            return complete
         left = max(max_tokens - size(self.shape([{}])), 1)
         answer = self._within(left, max_tokens)
         for _ in range(ROUNDS):
-            if (beyond := size(answer) - max_tokens) <= 0 or left <= LEAST_TOKENS:
+            if (excess := size(answer) - max_tokens) <= 0 or left <= LEAST_TOKENS:
                 break
-            left = max(left - beyond, 1)
+            left = max(left - excess, 1)
             answer = self._within(left, max_tokens)
         return answer
 
@@ -252,7 +254,7 @@ class Reading(Generic[AnswerT]):
 
 
 def only(items: Sequence[Item]) -> Item:
-    """The shape of an answer that is the thing itself."""
+    """The shape of a response that is the item itself."""
     return items[0]
 
 
@@ -261,18 +263,18 @@ def _marks_of(item: Item) -> Item:
 
 
 def fair_shares(costs: Sequence[int], budget: int) -> list[int]:
-    """What each may cost: what is short is whole, and what that leaves is shared by the others."""
+    """The tokens for each field: short ones get what they need, the long ones share the rest equally."""
     shares = [0] * len(costs)
     left = max(budget, 0)
     in_order = sorted(range(len(costs)), key=lambda n: costs[n])
-    for place, n in enumerate(in_order):
-        shares[n] = min(costs[n], left // (len(costs) - place))
+    for done, n in enumerate(in_order):
+        shares[n] = min(costs[n], left // (len(costs) - done))
         left -= shares[n]
     return shares
 
 
 def _cost(value: Any, most: int) -> int:
-    """What a value costs as JSON; of what costs more than `most` only that it does."""
+    """The tokens of a value as JSON; `most` + 1 for a longer value, which is not counted exactly."""
     text = as_json(value)
     return most + 1 if len(text) > CHARACTERS_PER_TOKEN * max(most, 0) else count_tokens(text)
 
@@ -282,6 +284,6 @@ def _costs_more(value: Any, max_tokens: int) -> bool:
 
 
 def _characters(value: Any, max_tokens: int) -> int:
-    """To how many characters a value is shortened, so that it costs so much."""
+    """The number of characters to which a value must be cut to cost at most `max_tokens`."""
     lengths = range(1, CHARACTERS_PER_TOKEN * max(max_tokens, 1) + 1)
     return bisect_right(lengths, max_tokens, key=lambda length: size(shortened(value, length)))

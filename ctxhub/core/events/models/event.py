@@ -1,4 +1,4 @@
-"""The project's log: one row for each change, append-only, read by id."""
+"""The model of the event log: one row for each change, append-only, read by id."""
 
 from django.db import models
 

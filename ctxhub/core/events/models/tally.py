@@ -1,4 +1,4 @@
-"""How many rows a project has, kept in step with every write: counting a large table is never cheap."""
+"""The model of counters: row counts of a project, updated with every write, since counting rows is slow."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from ctxhub.core.kit.models import ProjectRow
 
 
 class Tally(ProjectRow):
-    """`count` rows of the kind `noun` lie in a layer (its id, 0: in none) and have a status (0: none)."""
+    """A counter: `count` rows of the kind `noun` are in a layer (its id; 0: none) with a status (0: none)."""
 
     noun = models.CharField(max_length=30)
     layer = models.BigIntegerField(default=0)

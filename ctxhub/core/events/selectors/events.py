@@ -1,4 +1,4 @@
-"""Reading the log: what happened, what is new for one agent, and which moment a cursor means."""
+"""Reads the event log: activity, updates for an agent, and the time of an event cursor."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from ctxhub.core.models import Event
 
 NEW_EVENTS_READ = 10_000
 
-# The actions that agents know, as the past tenses that the log speaks.
+# The verbs of events by the names of actions, which agents may use in the filter `verbs`.
 VERBS_OF_ACTION = {
     "set": ("created", "updated"),
     "create": ("created",),
@@ -44,7 +44,7 @@ VERBS_OF_ACTION = {
     "decision_update": ("updated",),
 }
 
-# What the log says of things: the past tenses above, and what happens without an action of that name.
+# All verbs of the log: those above, and those of events without an action of that name.
 VERBS = (
     *("created", "updated", "deprecated", "deleted", "modified", "activated", "deactivated"),
     *("sent", "acked", "claimed", "done", "overdue"),
@@ -56,7 +56,7 @@ VERBS = (
 
 @dataclass(frozen=True, slots=True)
 class NewEvent:
-    """A row of the log, as far as it decides whom it concerns. `agent` is case-folded."""
+    """The fields of an event that decide which agents it is new to. `agent` is case-folded."""
 
     id: int
     noun: str
@@ -65,7 +65,7 @@ class NewEvent:
 
 
 def moment_of(project_id: int, since: datetime | EventCursor | None) -> datetime | None:
-    """The first moment that counts as `since`; for an event's cursor, the one right after that event."""
+    """The first time included in `since`; for an event cursor, 1 microsecond after that event."""
     if not isinstance(since, EventCursor):
         return since
     at = (
@@ -79,7 +79,7 @@ def moment_of(project_id: int, since: datetime | EventCursor | None) -> datetime
 
 
 def id_of(project_id: int, since: datetime | EventCursor) -> int:
-    """The last event before `since`: what is new comes after it."""
+    """The id of the last event before `since`; newer events have greater ids."""
     if isinstance(since, EventCursor):
         return since.event_id
     before = Event.objects.in_project(project_id).filter(at__lt=since).order_by("-at")
@@ -100,7 +100,7 @@ def list_activity(
     limit: int = 20,
     cursor: str | None = None,
 ) -> Listing:
-    """What happened, newest first: rows at, agent, verb, ref, note."""
+    """A page of events, newest first: rows at, agent, verb, ref, note."""
     limit = clean_limit(limit)
     events = Event.objects.in_project(project_id)
     match clean_moment(since, "since"):
@@ -111,8 +111,8 @@ def list_activity(
     names = [name.casefold() for name in clean_words(agents, "agents") if name != "*"]
     if names:
         events = events.filter(agent__in=_agent_ids(project_id, names))
-    if wanted := _past_tenses(clean_words(verbs, "verbs")):
-        events = events.filter(verb__in=wanted)
+    if verbs_of_events := _verbs_of_events(clean_words(verbs, "verbs")):
+        events = events.filter(verb__in=verbs_of_events)
     if cursor:
         [before] = read_cursor(cursor, int)
         events = events.filter(pk__lt=before)
@@ -132,18 +132,18 @@ def list_activity(
 
 
 def note_of(data: dict[str, Any]) -> str:
-    """An event's data as a person reads it: `1.0.0 > 1.0.1: value, tags`."""
+    """An event's data as a short text: `1.0.0 > 1.0.1: value, tags`."""
     version = " > ".join(dict.fromkeys(str(data[name]) for name in ("was", "version") if name in data))
     changed = ", ".join(data.get("changed", ()))
     note = ": ".join(part for part in (version, changed) if part)
-    said = str(data.get("note") or data.get("reason") or "")
-    return "; ".join(part for part in (note, said[:100]) if part)
+    reason = str(data.get("note") or data.get("reason") or "")
+    return "; ".join(part for part in (note, reason[:100]) if part)
 
 
 def count_updates(caller: Caller, *, since: str | None = None) -> dict[str, Any]:
-    """How many things of each noun others have changed since, and the cursor to ask with next time.
+    """The number of objects of each noun that others changed since, and the cursor for the next call.
 
-    Of messages it tells how many the caller has not read, whenever they came.
+    For messages it is the number of unread ones, whenever they were sent.
     """
     cursor = latest_cursor(caller.project_id)
     changed = _count_changed(caller, clean_moment(since, "since"), cursor)
@@ -179,7 +179,7 @@ def _count_changed(
 
 
 def read_new_events(project_id: int, after: int) -> list[NewEvent]:
-    """What was recorded after an event, oldest first, as far as it decides who waits for it."""
+    """The events after an event id, oldest first, at most 10,000."""
     found = sql.rows(
         """SELECT e.id, e.noun, coalesce(a.folded, ''), e.data FROM core_event e
         LEFT JOIN core_agent a ON a.id = e.agent_id
@@ -189,8 +189,8 @@ def read_new_events(project_id: int, after: int) -> list[NewEvent]:
     return [NewEvent(row_id, noun, agent, sql.read_json(data)) for row_id, noun, agent, data in found]
 
 
-def _past_tenses(verbs: Iterable[str]) -> list[str]:
-    return [verb for said in verbs for verb in VERBS_OF_ACTION.get(said.lower(), (said.lower(),))]
+def _verbs_of_events(verbs: Iterable[str]) -> list[str]:
+    return [verb for name in verbs for verb in VERBS_OF_ACTION.get(name.lower(), (name.lower(),))]
 
 
 def _agent_ids(project_id: int, folded: Sequence[str]) -> list[int]:

@@ -1,4 +1,4 @@
-"""The figures of a project: read once, asked for by every noun."""
+"""Reads the counters of a project, once for all nouns."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -7,7 +7,7 @@ from ctxhub.core.kit import sql
 
 
 class Stats:
-    """How many rows there are, by noun, layer and status, from the tallies: one query, however many ask."""
+    """Row counts of a project by noun, layer and status. Makes one query, on first use."""
 
     def __init__(self, project_id: int) -> None:
         self.project_id = project_id
@@ -22,11 +22,11 @@ class Stats:
         ]
 
     def of(self, kind: str, *, status: int | None = None) -> int:
-        """How many things of a noun there are, or have a status."""
+        """The number of rows of a noun, or of those with a status."""
         return sum(count for noun, _, has, count in self._counters if noun == kind and status in (None, has))
 
     def by_layer(self, kind: str, *, status: int | None = None) -> Mapping[int, int]:
-        """The same for each layer, by its id."""
+        """The same number for each layer, by layer id."""
         counts: dict[int, int] = {}
         for noun, layer, has, count in self._counters:
             if noun == kind and layer and status in (None, has):

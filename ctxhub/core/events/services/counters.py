@@ -1,11 +1,11 @@
-"""Keeps the figures: every write of a tallied noun says by how much it changes them."""
+"""Updates the counters: every write of a counted noun adds its increments."""
 
 from collections import Counter
 
 from ctxhub.core.kit import sql
 
 CounterKey = tuple[str, int, int]
-"""A noun's kind, a layer's id (0: in none) and a status (0: the noun has none)."""
+"""The kind of a noun, the id of a layer (0: none) and a status (0: the noun has no status)."""
 
 
 def counter_key(noun: str, layer_id: int | None = None, status: int = 0) -> CounterKey:
@@ -13,8 +13,8 @@ def counter_key(noun: str, layer_id: int | None = None, status: int = 0) -> Coun
 
 
 def add_to_counters(project_id: int, changes: Counter[CounterKey]) -> None:
-    """Add to the figures; within the transaction of the rows that are counted."""
-    records = [(project_id, *where, by) for where, by in sorted(changes.items()) if by]
+    """Add increments to the counters, in the transaction of the counted rows."""
+    records = [(project_id, *key, increment) for key, increment in sorted(changes.items()) if increment]
     if records:
         sql.insert(
             "core_tally",

@@ -1,4 +1,4 @@
-"""The log: every change of a noun leaves exactly one event, in the transaction of the change."""
+"""Writes the event log: exactly one event for each change of a noun, in the transaction of the change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from django.dispatch import Signal
 
 from ctxhub.core.kit import sql
 
-# Sent once for all changes that a transaction records, after they are written: project_id, nouns, at.
+# Sent once for all changes of a `record` call, after they are written. Arguments: project_id, nouns, at.
 recorded = Signal()
 
 CHANNEL = "ctxhub_events"
@@ -18,9 +18,9 @@ CHANNEL = "ctxhub_events"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened: `verb` (past tense) to `ref`; `data` holds what a reader of the log would ask next.
+    """An event to record: `verb` (past tense) happened to `ref`; `data` holds the details.
 
-    `at` is for one of many changes that has a moment of its own.
+    `at` is set if one of several changes has a time of its own.
     """
 
     noun: str
@@ -31,7 +31,7 @@ class Change:
 
 
 def record(*, project_id: int, agent_id: int | None, changes: Sequence[Change], at: datetime) -> None:
-    """Write the events of a transaction, as its last statement, all at once."""
+    """Insert the events of a transaction in one statement, which must be its last."""
     if not changes:
         return
     moments = [sql.stored_time(change.at or at) for change in changes]
@@ -42,11 +42,11 @@ def record(*, project_id: int, agent_id: int | None, changes: Sequence[Change], 
             (project_id, c.noun, c.verb, c.ref, agent_id, moment, sql.stored_json(c.data))
             for c, moment in zip(changes, moments, strict=True)
         ],
-        _tell_listeners(project_id),
+        _notify(project_id),
     )
     recorded.send(None, project_id=project_id, nouns={change.noun for change in changes}, at=at)
 
 
-def _tell_listeners(project_id: int) -> str:
-    """PostgreSQL tells with the commit who listens, in any process; on SQLite they look themselves."""
+def _notify(project_id: int) -> str:
+    """SQL that notifies listeners in all processes on commit, on PostgreSQL; on SQLite they poll."""
     return f"RETURNING pg_notify('{CHANNEL}', '{project_id:d}')" if connection.vendor == "postgresql" else ""

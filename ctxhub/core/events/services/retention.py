@@ -1,6 +1,6 @@
-"""What is not kept for ever: removed by age, as the project's settings say, and told in the log.
+"""Retention: removes rows by age, as the project's settings say, and records an event.
 
-Cleaning runs with the first write of a minute, and by `manage.py cleanup`.
+Cleanup runs with the first write of each minute, and by `manage.py cleanup`.
 """
 
 import time
@@ -23,7 +23,7 @@ from ctxhub.core.vocabulary.services.names import register_agent
 
 REMOVED_AT_ONCE = 2_000
 EVERY = timedelta(minutes=1)
-REST = 500
+REST = 500  # A run pauses cleanup for this many times its duration.
 
 
 class Count(Protocol):
@@ -36,10 +36,10 @@ class Remove(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RetentionRule:
-    """A kind of rows that are removed by age: `plural` names it in answers.
+    """A kind of rows that are removed by age: `plural` is its key in responses.
 
-    `count` and `remove` take those from before a moment; `sparing` leaves what is still needed whatever its
-    age. `remove` is called inside the project's transaction, keeps the tallies and answers how many went.
+    `count` and `remove` take the rows from before a time; `sparing` keeps those still needed whatever their
+    age. `remove` runs inside the project's transaction, updates the counters and returns how many it removed.
     """
 
     plural: str
@@ -48,107 +48,107 @@ class RetentionRule:
     remove: Remove
 
 
-# Each app registers what it has that ages, and what else it does when time has passed: (project_id, now).
+# Rules for rows that expire; each app registers its own.
 retention_rules: list[RetentionRule] = []
-# A chore that removes something by itself answers how many rows went, by plural.
+# Other periodic tasks of the apps, called with (project_id, now). A task that removes rows returns how many,
+# by plural.
 cleanup_tasks: list[Callable[[int, datetime], Mapping[str, int] | None]] = []
 
 
 def clear(*, caller: Caller, older_than: Mapping[str, str | None], dry_run: bool = False) -> dict[str, int]:
-    """Remove what is older than the moments given, by plural; exactly, and nothing of the other kinds.
+    """Remove rows older than the given times, by plural: exactly these, and no other kinds.
 
-    Where none is given the settings decide, as in every cleaning. Answers how many rows of each kind went,
-    or would go.
+    Without times the project's settings apply, as in every cleanup. Returns how many rows of each kind were
+    removed, or with `dry_run` would be.
     """
     if not dry_run:
         caller.require(ADMIN, "Clearing")
-    said = {plural: moment for plural, moment in older_than.items() if moment}
-    exact = {plural: _moment(caller, plural, moment) for plural, moment in said.items()}
+    exact = {plural: _moment(caller, plural, value) for plural, value in older_than.items() if value}
     cutoffs = exact or _cutoffs(caller.project_id, clock.now())
     if dry_run:
         return {
-            kind.plural: kind.count(caller.project_id, cutoffs[kind.plural], sparing=not exact)
-            if kind.plural in cutoffs
+            rule.plural: rule.count(caller.project_id, cutoffs[rule.plural], sparing=not exact)
+            if rule.plural in cutoffs
             else 0
-            for kind in retention_rules
+            for rule in retention_rules
         }
     _cleaned[caller.project_id] = (clock.now(), EVERY)
-    gone = dict.fromkeys((kind.plural for kind in retention_rules), 0)
-    while counted := _remove(caller.project_id, cutoffs, caller, sparing=not exact):
-        gone = {plural: gone[plural] + counted.get(plural, 0) for plural in gone}
-    return gone
+    removed = dict.fromkeys((rule.plural for rule in retention_rules), 0)
+    while counts := _remove(caller.project_id, cutoffs, caller, sparing=not exact):
+        removed = {plural: removed[plural] + counts.get(plural, 0) for plural in removed}
+    return removed
 
 
 def cleanup(project_id: int) -> dict[str, int]:
-    """Remove all that has outlived the project's settings, and do the apps' chores; how many rows went."""
-    gone: dict[str, int] = {kind.plural: 0 for kind in retention_rules}
-    while counted := _tidy(project_id, clock.now()):
-        gone |= {plural: gone.get(plural, 0) + count for plural, count in counted.items()}
-    return gone
+    """Remove all expired rows and run the cleanup tasks; returns how many rows were removed, by plural."""
+    removed: dict[str, int] = {rule.plural: 0 for rule in retention_rules}
+    while counts := _clean_batch(project_id, clock.now()):
+        removed |= {plural: removed.get(plural, 0) + count for plural, count in counts.items()}
+    return removed
 
 
 def cleanup_sometimes(project_id: int, now: datetime) -> None:
-    """A part of it, with the first write of a minute; as long as there is more, with every write.
+    """Clean up one batch, with the first write of each minute; with every write while more rows are expired.
 
-    Where a look takes long, since much is old and has to be spared, the next one waits in proportion.
+    If a run takes long, because many old rows have to be kept, the next one waits 500 times as long.
     """
-    last, rest = _cleaned.get(project_id, (now, timedelta()))
-    if last <= now < last + rest:
+    last, pause = _cleaned.get(project_id, (now, timedelta()))
+    if last <= now < last + pause:
         return
     started = time.perf_counter()
-    gone = _tidy(project_id, now)
+    removed = _clean_batch(project_id, now)
     took = timedelta(seconds=time.perf_counter() - started)
-    has_more = sum(gone.values()) >= REMOVED_AT_ONCE
+    has_more = sum(removed.values()) >= REMOVED_AT_ONCE
     _cleaned[project_id] = (now, timedelta() if has_more else max(EVERY, REST * took))
 
 
-def _tidy(project_id: int, now: datetime) -> dict[str, int]:
-    _cleaned[project_id] = (now, EVERY)  # What it tells the log is no reason to begin again.
+def _clean_batch(project_id: int, now: datetime) -> dict[str, int]:
+    _cleaned[project_id] = (now, EVERY)  # So that the event it records does not start another run.
     with write_transaction(project_id):
-        gone: dict[str, int] = {}
+        removed: dict[str, int] = {}
         for cleanup_task in cleanup_tasks:
-            gone |= cleanup_task(project_id, now) or {}
-        return gone | _remove(project_id, _cutoffs(project_id, now), None, sparing=True)
+            removed |= cleanup_task(project_id, now) or {}
+        return removed | _remove(project_id, _cutoffs(project_id, now), None, sparing=True)
 
 
 def _cutoffs(project_id: int, now: datetime) -> dict[str, datetime]:
     config = config_of(project_id)
-    return {kind.plural: moment_before(now, kind.lasts(config), config) for kind in retention_rules}
+    return {rule.plural: moment_before(now, rule.lasts(config), config) for rule in retention_rules}
 
 
 def _remove(
     project_id: int, cutoffs: Mapping[str, datetime], caller: Caller | None, *, sparing: bool
 ) -> dict[str, int]:
-    """At most so many rows in one transaction, and one event that counts them."""
+    """Remove at most 2,000 rows of each kind in one transaction, and record one event with the counts."""
     with write_transaction(project_id):
-        removed = {
-            kind.plural: kind.remove(
-                project_id, cutoffs[kind.plural], sparing=sparing, at_most=REMOVED_AT_ONCE
+        counts = {
+            rule.plural: rule.remove(
+                project_id, cutoffs[rule.plural], sparing=sparing, at_most=REMOVED_AT_ONCE
             )
-            for kind in retention_rules
-            if kind.plural in cutoffs
+            for rule in retention_rules
+            if rule.plural in cutoffs
         }
-        gone = {plural: count for plural, count in removed.items() if count}
-        if gone:
+        removed = {plural: count for plural, count in counts.items() if count}
+        if removed:
             at = clock.now()
             record(
                 project_id=project_id,
                 agent_id=register_agent(caller, at) if caller else None,
-                changes=[Change("hub", "cleaned", "hub:cleanup", {**gone, "note": in_words(gone)})],
+                changes=[Change("hub", "cleaned", "hub:cleanup", {**removed, "note": in_words(removed)})],
                 at=at,
             )
-    return gone
+    return removed
 
 
-def in_words(gone: Mapping[str, int]) -> str:
+def in_words(counts: Mapping[str, int]) -> str:
     """`3 messages, 1 change`."""
-    return ", ".join(counted(count, plural) for plural, count in gone.items() if count)
+    return ", ".join(counted(count, plural) for plural, count in counts.items() if count)
 
 
-def _moment(caller: Caller, plural: str, said: str) -> datetime:
-    moment = moment_of(caller.project_id, clean_moment(said, f"{plural}_older_than"))
+def _moment(caller: Caller, plural: str, value: str) -> datetime:
+    moment = moment_of(caller.project_id, clean_moment(value, f"{plural}_older_than"))
     return moment or datetime.min.replace(tzinfo=clock.now().tzinfo)
 
 
-# When each project was last cleaned by this process, and how long that is enough; a throttle, nothing else.
+# When this process last cleaned each project, and how long it waits since then: only a throttle.
 _cleaned: dict[int, tuple[datetime, timedelta]] = {}

@@ -1,4 +1,4 @@
-"""The hub at a glance: figures, agents, vocabulary."""
+"""Overviews of a project: stats, layers, agents, vocabulary."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -25,22 +25,23 @@ IN_ORDER = (
 )
 IN_EACH_LAYER = ("decisions", "changes", "constraints")
 
-# What apps know of agents, by column: (project id, case-folded names) -> a fact for each that has one.
+# Further columns of the agent list, by name; apps register theirs. Each function takes a project id and
+# case-folded agent names, and returns the values by name.
 agent_facts: dict[str, Callable[[int, Sequence[str]], Mapping[str, Any]]] = {}
 
 
 def count_all(project_id: int) -> dict[str, Any]:
-    """The contract's `stats`: a figure for each noun, [active, all] where that differs."""
-    figures = Stats(project_id)
-    counts = {noun.plural: noun.count(figures) for noun in registry.all_nouns() if noun.count}
+    """The response of `stats`: the number of each noun's rows, or [active, all]."""
+    stats = Stats(project_id)
+    counts = {noun.plural: noun.count(stats) for noun in registry.all_nouns() if noun.count}
     return {plural: counts[plural] for plural in IN_ORDER if plural in counts} | counts
 
 
 @register_view("layer_summary", "What is in force in each layer, and the file changes of the last hour.")
 def summarise_layers(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | None = None) -> Listing:
-    """What lies in each layer, the empty ones too: rows layer, decisions, changes, constraints.
+    """The row counts of each layer, with empty layers: rows layer, decisions, changes, constraints.
 
-    Every figure is asked for by itself: joined, one would multiply the other.
+    Each noun counts by itself: a join would multiply the counts.
     """
     limit = clean_limit(limit)
     layers = Layer.objects.in_project(project_id)
@@ -48,19 +49,19 @@ def summarise_layers(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | N
         position, row_id = read_cursor(cursor, int, int)
         layers = layers.filter(Q(position__gt=position) | Q(position=position, pk__gt=row_id))
     found = list(layers.order_by("position", "pk").values_list("position", "pk", "name")[: limit + 1])
-    figures = Stats(project_id)
-    of = {noun.plural: noun.by_layer(figures) for noun in registry.all_nouns() if noun.by_layer}
-    columns = [plural for plural in IN_EACH_LAYER if plural in of]
+    stats = Stats(project_id)
+    counts = {noun.plural: noun.by_layer(stats) for noun in registry.all_nouns() if noun.by_layer}
+    columns = [plural for plural in IN_EACH_LAYER if plural in counts]
     return Listing(
         columns=("layer", *columns),
-        rows=[[name, *(of[plural].get(pk, 0) for plural in columns)] for _, pk, name in found[:limit]],
+        rows=[[name, *(counts[plural].get(pk, 0) for plural in columns)] for _, pk, name in found[:limit]],
         next=make_cursor(*found[limit - 1][:2]) if len(found) > limit else None,
         cursor_after=lambda count: make_cursor(*found[count - 1][:2]),
     )
 
 
 def list_agents(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | None = None) -> Listing:
-    """The agents of a project, last seen first: rows name, last_seen, and what the apps know of them."""
+    """The agents of a project, last seen first: rows name, last_seen, and the columns of `agent_facts`."""
     limit = clean_limit(limit)
     everyone = Agent.objects.in_project(project_id)
     agents = everyone.annotate(seen=Coalesce("last_seen_at", Value(NEVER)))
@@ -69,9 +70,9 @@ def list_agents(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | None =
         agents = agents.filter(Q(seen__lt=seen) | Q(seen=seen, pk__gt=row_id))
     in_order = agents.order_by("-seen", "pk")
     found = list(in_order.values_list("name", "last_seen_at", "seen", "pk", "folded")[: limit + 1])
-    places = [(seen.isoformat(), row_id) for _, _, seen, row_id, _ in found]
+    positions = [(seen.isoformat(), row_id) for _, _, seen, row_id, _ in found]
     names = [folded for *_, folded in found[:limit]]
-    facts = {column: know(project_id, names) for column, know in agent_facts.items()} if names else {}
+    facts = {column: read(project_id, names) for column, read in agent_facts.items()} if names else {}
     return Listing(
         columns=("name", "last_seen", *facts),
         rows=[
@@ -82,14 +83,14 @@ def list_agents(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | None =
             ]
             for name, last_seen, _, _, folded in found[:limit]
         ],
-        next=make_cursor(*places[limit - 1]) if len(found) > limit else None,
+        next=make_cursor(*positions[limit - 1]) if len(found) > limit else None,
         extra=total_of(everyone[: COUNTED_TO + 1].count()),
-        cursor_after=lambda count: make_cursor(*places[count - 1]),
+        cursor_after=lambda count: make_cursor(*positions[count - 1]),
     )
 
 
 def count_vocabulary(project_id: int) -> dict[str, dict[str, int]]:
-    """Layers (in their order), categories, tags and scopes (most used first), each with how many use it."""
+    """Layers (in their order), categories, tags and scopes (most used first), each with its use count."""
     return {
         "layers": _used(Layer.objects.in_project(project_id), "position", "pk"),
         "categories": _used(Category.objects.in_project(project_id), "-uses", "name"),

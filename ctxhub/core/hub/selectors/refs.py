@@ -1,4 +1,4 @@
-"""Things by their refs, whatever kind they are of: for what points from one to another."""
+"""Looks up objects of any kind by their refs, for links between objects."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from ctxhub.core.registry import Noun, find_noun, searched_nouns, split_ref
 from ctxhub.core.search.documents import Document
 
 ObjectKey = tuple[str, int]
-"""A thing's kind and its id."""
+"""The kind and the id of an object."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefObject:
-    """What there is to say of a thing before it is opened. `ref` names it as agents do."""
+    """The ref and title of an object, read from its search document."""
 
     kind: str
     id: int
@@ -34,28 +34,28 @@ class RefObject:
 
 
 def get_objects(project_id: int, refs: Sequence[str]) -> list[RefObject]:
-    """The things of these refs, in their order; raises NotFound for the first that is not there.
+    """The objects with these refs, in their order. Raises NotFound for the first that does not exist.
 
-    Only what can be searched for can be pointed to; raises InvalidInput for a ref of another kind.
+    Only kinds in the search index can be linked to: raises InvalidInput for a ref of another kind.
     """
-    named = [_searched(ref) for ref in refs]
+    named = [_split_indexed(ref) for ref in refs]
     ids: dict[tuple[str, str], int] = {}
     for noun, names in _by_noun(named).items():
         ids |= {(noun.kind, name): row_id for name, row_id in _ids_of(noun, project_id, names).items()}
     found = find_objects(project_id, [(kind, row_id) for (kind, _), row_id in ids.items()])
-    things = []
+    objects = []
     for noun, name in named:
         row_id = ids.get((noun.kind, name))
         if row_id is None or (noun.kind, row_id) not in found:
             raise NotFound(f"There is no {noun.kind} {shown(name)}.", hint="search finds the refs of things.")
-        things.append(found[noun.kind, row_id])
-    return things
+        objects.append(found[noun.kind, row_id])
+    return objects
 
 
-def find_objects(project_id: int, places: Iterable[ObjectKey]) -> dict[ObjectKey, RefObject]:
-    """Those that are there, one reading for each kind."""
+def find_objects(project_id: int, keys: Iterable[ObjectKey]) -> dict[ObjectKey, RefObject]:
+    """The objects that exist, by key; reads the documents of each kind once."""
     ids: dict[str, list[int]] = {}
-    for kind, row_id in dict.fromkeys(places):
+    for kind, row_id in dict.fromkeys(keys):
         ids.setdefault(kind, []).append(row_id)
     return {
         (kind, document.object_id): RefObject(kind, document.object_id, document)
@@ -65,7 +65,8 @@ def find_objects(project_id: int, places: Iterable[ObjectKey]) -> dict[ObjectKey
     }
 
 
-def _searched(ref: str) -> tuple[Noun, str]:
+def _split_indexed(ref: str) -> tuple[Noun, str]:
+    """The noun and the name of a ref. Raises InvalidInput unless the noun is in the search index."""
     noun, name = split_ref(ref)
     if not noun.documents:
         raise unknown_word("ref", noun.kind, [each.kind for each in searched_nouns()])

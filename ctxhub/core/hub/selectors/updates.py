@@ -1,4 +1,4 @@
-"""Updates that a caller waits for."""
+"""Long polling for updates."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from ctxhub.core.kit.inputs import clean_moment
 
 
 def wait_for_updates(caller: Caller, *, since: str | None = None, wait_seconds: int = 30) -> dict[str, Any]:
-    """As `updates`, once there is something new to the caller since then, or since the call was made.
+    """Like `updates`, but waits until something is new to the caller since `since`, or since the call began.
 
-    What was addressed to others is not new to the caller, and neither is mail that waited before.
+    Events addressed to others are not new to the caller, nor are messages sent before.
     """
     seconds = waiting.clean_seconds(wait_seconds)
-    said = clean_moment(since, "since")
-    after = waiting.began_at(caller.project_id) if said is None else id_of(caller.project_id, said)
+    start = clean_moment(since, "since")
+    after = waiting.began_at(caller.project_id) if start is None else id_of(caller.project_id, start)
     wanted = Wanted(caller.project_id, caller.agent.casefold(), after, frozenset(), seconds)
     events = read_new_events(caller.project_id, after)
     if not any(wanted.is_news(event) for event in events):

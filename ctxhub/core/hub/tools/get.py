@@ -18,7 +18,7 @@ from ctxhub.core.toolbox.registry import action, tool
 tool("get", "Open anything by its ref, as lists and events name it (decision:api/auth).")
 
 
-# Of several things that are too long together, none is cut to less than this part of the budget.
+# If several objects are too long together, none is cut to less than this fraction (1/4) of the budget.
 LEAST_SHARE = 4
 
 
@@ -54,23 +54,23 @@ def get(
         raise InvalidInput(f"refs has {len(refs)} entries; name 1 to {LIST_LENGTH}.")
     full = clean_one_of(detail, ["full", "digest"], "detail") == "full"
     asked = clean_asked(lines, tail)
-    wanted, hint = _readable(refs)
+    readable, hint = _readable(refs)
     if asked and (len(set(refs)) > 1 or not full):
         raise InvalidInput("lines and tail read one ref, with detail full.")
-    opened = _open(caller.project_id, list(wanted.values()), full)
+    opened = _open(caller.project_id, list(readable.values()), full)
     things = [
         _thing(noun, {"ref": f"{noun.kind}:{name}", **opened[noun.kind, name]}, full, asked)
-        for noun, name in _found(wanted.values(), opened)
+        for noun, name in _found(readable.values(), opened)
     ]
-    there = {ref for ref, (noun, name) in wanted.items() if (noun.kind, name) in opened}
-    missing = [ref for ref in dict.fromkeys(refs) if ref not in there]
+    found = {ref for ref, (noun, name) in readable.items() if (noun.kind, name) in opened}
+    missing = [ref for ref in dict.fromkeys(refs) if ref not in found]
     missing = fit({"missing": missing}, MAX_TOKENS // 2)["missing"]
     extra = {"hint": hint} if hint else {}
     return Reading(things, lambda items: {"items": items, "missing": missing, **extra}, LEAST_SHARE)
 
 
 def _readable(refs: Sequence[str]) -> tuple[dict[str, tuple[registry.Noun, str]], str]:
-    """The refs that can be read, and what is wrong with the first that cannot; InvalidInput if none can."""
+    """The valid refs, split, and the message for the first invalid one; raises InvalidInput if all are."""
     read: dict[str, tuple[registry.Noun, str]] = {}
     refused: list[InvalidInput] = []
     for ref in refs:
@@ -88,12 +88,12 @@ def _thing(noun: registry.Noun, item: dict[str, Any], full: bool, asked: Asked |
 
 
 def _open(
-    project_id: int, wanted: Sequence[tuple[registry.Noun, str]], full: bool
+    project_id: int, refs: Sequence[tuple[registry.Noun, str]], full: bool
 ) -> dict[tuple[str, str], Any]:
-    """One query for each noun, however many refs."""
+    """The items by kind and name, with one query for each noun."""
     names: dict[str, list[str]] = {}
     openers = {}
-    for noun, name in wanted:
+    for noun, name in refs:
         names.setdefault(noun.kind, []).append(name)
         openers[noun.kind] = noun.open
     found: dict[tuple[str, str], Any] = {}
@@ -103,5 +103,5 @@ def _open(
     return found
 
 
-def _found(wanted: Any, opened: Any) -> list[tuple[registry.Noun, str]]:
-    return [(noun, name) for noun, name in wanted if (noun.kind, name) in opened]
+def _found(refs: Any, opened: Any) -> list[tuple[registry.Noun, str]]:
+    return [(noun, name) for noun, name in refs if (noun.kind, name) in opened]
