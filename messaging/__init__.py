@@ -1,1 +1,1 @@
-"""What agents say to one another: messages, threads, receipts."""
+"""Messages between agents: threads, deliveries, receipts, requests."""

@@ -1,4 +1,4 @@
-"""Where the messaging app's resources answer."""
+"""REST routes of the messaging app."""
 
 from django.urls import path
 

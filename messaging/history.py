@@ -1,4 +1,4 @@
-"""What every change of messages leaves behind, whoever wrote it: figures and events."""
+"""Records changes of messages in the counters, the search index and the event log."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,30 +13,30 @@ from ctxhub.core.kit.priority import Priority
 from ctxhub.core.search.services.index import index_documents
 from ctxhub.core.text import secrets
 from messaging.models import MessageType
-from messaging.rows import Said
+from messaging.rows import MessageContent
 from messaging.search import message_document
 
 NOTE_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Sent(Said):
-    """A message that has just been written, with all names as the project writes them.
+class Sent(MessageContent):
+    """A message that has just been written, with names as the project spells them.
 
-    `told_at`: when that happened, if it is not when it was said.
+    `recorded_at`: time of the event, if it differs from the message's time.
     """
 
     type: int
     priority: int
-    told_at: datetime | None = None
+    recorded_at: datetime | None = None
 
 
 def record_sent(*, project_id: int, agent_id: int | None, messages: Sequence[Sent], at: datetime) -> None:
-    """Count new messages, index them and write their events, as the last statements of the transaction."""
+    """Count and index new messages and write their events, as the last statements of the transaction."""
     add_to_counters(project_id, Counter({counter_key("message"): len(messages)}))
     index_documents(project_id, "message", [message_document(sent) for sent in messages], are_new=True)
     changes = [
-        Change("message", "sent", f"message:{sent.id}", _told(sent), sent.told_at or sent.at)
+        Change("message", "sent", f"message:{sent.id}", _sent_data(sent), sent.recorded_at or sent.at)
         for sent in messages
     ]
     record(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
@@ -45,9 +45,9 @@ def record_sent(*, project_id: int, agent_id: int | None, messages: Sequence[Sen
 def record_changes(
     *, project_id: int, agent_id: int | None, changes: Sequence[tuple[int, str, dict[str, Any]]], at: datetime
 ) -> None:
-    """Write the events of what happened to messages: id, verb, and what there is to tell.
+    """Write the events of changes to messages, each (message id, verb, event data).
 
-    `to` in it names whom it concerns; others who wait for news are not disturbed.
+    `to` in the data names the agents concerned; other waiting agents are not woken.
     """
     record(
         project_id=project_id,
@@ -58,7 +58,7 @@ def record_changes(
 
 
 def claim_data(sender: str, until: datetime) -> dict[str, Any]:
-    """What the event of a claimed request holds: it concerns its sender."""
+    """The data of a `claimed` event, addressed to the request's sender."""
     return {"to": [sender], "until": format_time(until)}
 
 
@@ -71,9 +71,9 @@ def record_deleted(*, project_id: int, agent_id: int | None, message_id: int, at
     record_changes(project_id=project_id, agent_id=agent_id, changes=[(message_id, "deleted", {})], at=at)
 
 
-def _told(sent: Sent) -> dict[str, Any]:
+def _sent_data(sent: Sent) -> dict[str, Any]:
     addressed = {} if sent.to is None else {"to": list(sent.to)}
-    words = {"type": MessageType(sent.type).label, "priority": Priority(sent.priority).label}
-    # The log outlives a message that is deleted for what it holds.
+    labels = {"type": MessageType(sent.type).label, "priority": Priority(sent.priority).label}
+    # The log outlives a message that is deleted because it contains a secret.
     is_secret = secrets.find_secret(sent.text) is not None
-    return {**addressed, **words, **({} if is_secret else {"note": sent.text[:NOTE_CHARACTERS]})}
+    return {**addressed, **labels, **({} if is_secret else {"note": sent.text[:NOTE_CHARACTERS]})}

@@ -1,4 +1,4 @@
-"""What a caller may say in a message, made clean before any lock is taken."""
+"""Validates the input of message operations. Runs before the write lock."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 
 
 class MessageArguments(TypedDict, total=False):
-    """What `send` takes beside the text. `to`: None, or left out, is everyone; in a reply, who wrote."""
+    """Arguments of `send` besides the text. `to` None or missing: everyone; in a reply, the sender."""
 
     to: Sequence[str] | None
     type: str | int
@@ -33,7 +33,7 @@ class MessageArguments(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class MessageFields:
-    """Clean fields. `to`: names without the sender's own; None: nothing said, (): everyone."""
+    """Validated fields. `to`: names without the sender's own; None: not given, (): everyone."""
 
     text: str
     to: Sequence[str] | None
@@ -46,9 +46,9 @@ class MessageFields:
 
 
 def clean_message(caller: Caller, *, text: str, **rest: Unpack[MessageArguments]) -> MessageFields:
-    """Check everything that needs no database; raises InvalidInput."""
+    """Validate everything that needs no database. Raises InvalidInput."""
     payload, reply_to = rest.get("payload"), rest.get("reply_to")
-    within = clean_span(said, "ack_within") if (said := rest.get("ack_within")) else None
+    within = clean_span(value, "ack_within") if (value := rest.get("ack_within")) else None
     return MessageFields(
         text=_clean_text(text, caller),
         to=_clean_recipients(rest.get("to"), caller),
@@ -61,44 +61,44 @@ def clean_message(caller: Caller, *, text: str, **rest: Unpack[MessageArguments]
     )
 
 
-def clean_id(said: int, name: str) -> int:
-    if not 0 < said <= LARGEST_ID:
-        raise InvalidInput(f"{name}: {shown(said)} is not the id of a message.")
-    return said
+def clean_id(value: int, name: str) -> int:
+    if not 0 < value <= LARGEST_ID:
+        raise InvalidInput(f"{name}: {shown(value)} is not the id of a message.")
+    return value
 
 
-def clean_ids(said: Sequence[int], name: str = "ids") -> list[int]:
-    """Ids of messages, each once: at least one, at most as many as a page has."""
-    if not said:
+def clean_ids(value: Sequence[int], name: str = "ids") -> list[int]:
+    """Distinct message ids: at least one, at most MAX_LIMIT. Raises InvalidInput."""
+    if not value:
         raise InvalidInput(f"{name} is empty.", missing=[name])
-    if len(said) > MAX_LIMIT:
-        raise InvalidInput(f"{name} has {len(said):,} entries; the limit is {MAX_LIMIT}.")
-    return list(dict.fromkeys(clean_id(one, f"{name}[{place}]") for place, one in enumerate(said)))
+    if len(value) > MAX_LIMIT:
+        raise InvalidInput(f"{name} has {len(value):,} entries; the limit is {MAX_LIMIT}.")
+    return list(dict.fromkeys(clean_id(one, f"{name}[{index}]") for index, one in enumerate(value)))
 
 
-def clean_span(said: str, name: str) -> timedelta:
-    """A length of time ("30m", "2h"): at least a second, at most 30 days."""
-    found = _SPAN.fullmatch(said.strip())
+def clean_span(value: str, name: str) -> timedelta:
+    """Parse a duration ("30m", "2h"): at least a second, at most 30 days. Raises InvalidInput."""
+    found = _SPAN.fullmatch(value.strip())
     span = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else timedelta()
     if not timedelta() < span <= LONGEST_ACK:
         raise InvalidInput(
-            f"{name}: {shown(said)} is not a length of time.",
+            f"{name}: {shown(value)} is not a length of time.",
             hint='Use "30m", "2h" or "3d"; at most 30 days.',
         )
     return span
 
 
-def _clean_text(said: str, caller: Caller) -> str:
-    text = clean_text(said, "text", caller)
+def _clean_text(value: str, caller: Caller) -> str:
+    text = clean_text(value, "text", caller)
     if not text.strip():
         raise InvalidInput("text must not be blank.")
     return text
 
 
-def _clean_recipients(said: Sequence[str] | None, caller: Caller) -> Sequence[str] | None:
-    if said is None:
+def _clean_recipients(value: Sequence[str] | None, caller: Caller) -> Sequence[str] | None:
+    if value is None:
         return None
-    names = [clean_agent(name, f"to[{place}]") for place, name in enumerate(clean_names(said, "to"))]
+    names = [clean_agent(name, f"to[{index}]") for index, name in enumerate(clean_names(value, "to"))]
     others = [name for name in names if name.casefold() != caller.agent.casefold()]
     if names and not others:
         raise InvalidInput(

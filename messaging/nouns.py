@@ -1,4 +1,4 @@
-"""What this app gives to the hub: its noun, and who has mail."""
+"""Registers the noun `message`, and the unread counts that answers report as mail."""
 
 from ctxhub.core.events import mail
 from ctxhub.core.events.selectors.stats import Stats
@@ -11,8 +11,8 @@ from messaging.selectors.messages import open_messages
 from messaging.sql.turns import read_turns
 
 
-def count_messages(figures: Stats) -> int:
-    return figures.of("message")
+def count_messages(stats: Stats) -> int:
+    return stats.of("message")
 
 
 register(

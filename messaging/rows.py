@@ -1,4 +1,4 @@
-"""The row of a message with the names of what it points to, and how it is read."""
+"""`MessageRow`: a message with the names of related rows, and the queries that read it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -12,8 +12,8 @@ from messaging.models import MessageType, RequestState
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """Who said what to whom. `to`: the recipients, None: everyone."""
+class MessageContent:
+    """What a message says. `to`: recipient names, None for everyone."""
 
     id: int
     sender: str
@@ -25,8 +25,8 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class MessageRow(Said):
-    """A stored message with names. `by`: who holds or did it."""
+class MessageRow(MessageContent):
+    """A stored message with names. `by`: the agent that holds or has done a request."""
 
     type: int
     priority: int
@@ -53,13 +53,13 @@ class MessageRow(Said):
         return self.type == MessageType.REQUEST
 
     def is_held(self, now: datetime) -> bool:
-        """Whether somebody's claim still holds."""
+        """Whether the request is claimed and the claim has not expired."""
         return (
             self.state == RequestState.CLAIMED and self.claimed_until is not None and self.claimed_until > now
         )
 
     def state_label(self, now: datetime) -> str | None:
-        """The state of a request, None for anything else; a claim past its time is open."""
+        """The state of a request, None for other types; an expired claim counts as open."""
         if not self.is_request:
             return None
         is_expired = self.state == RequestState.CLAIMED and not self.is_held(now)
@@ -78,7 +78,7 @@ JOINED = "JOIN core_agent s ON s.id = m.sender_id LEFT JOIN core_agent h ON h.id
 
 @cache
 def selected() -> str:
-    """The columns of a MessageRow, from `messaging_message m` and what is JOINED to it."""
+    """The SELECT list of a MessageRow, from `messaging_message m` and the JOINED tables."""
     names = f"(SELECT {sql.json_list('r.name')} FROM messaging_delivery r WHERE r.message_id = m.id)"  # noqa: S608
     to = f"CASE WHEN m.to_everyone THEN NULL ELSE coalesce({names}, '[]') END"
     return (
@@ -89,22 +89,22 @@ def selected() -> str:
 
 
 def as_row(found: Sequence[Any]) -> MessageRow:
-    named = dict(zip(_FIELDS, found, strict=True))
+    values_by_name = dict(zip(_FIELDS, found, strict=True))
     for name, read in _CONVERTED.items():
-        named[name] = None if named[name] is None else read(named[name])
-    return MessageRow(**named)
+        values_by_name[name] = None if values_by_name[name] is None else read(values_by_name[name])
+    return MessageRow(**values_by_name)
 
 
 def read_messages(project_id: int, ids: Sequence[int]) -> dict[int, MessageRow]:
     if not ids:
         return {}
-    which, values = sql.by_ids("m", project_id, ids)
-    statement = f"SELECT {selected()} FROM messaging_message m {JOINED} WHERE {which}"  # noqa: S608
+    condition, values = sql.by_ids("m", project_id, ids)
+    statement = f"SELECT {selected()} FROM messaging_message m {JOINED} WHERE {condition}"  # noqa: S608
     return {row.id: row for row in map(as_row, sql.rows(statement, values))}
 
 
 def read_thread(project_id: int, root_id: int, after: int, limit: int) -> list[MessageRow]:
-    """The messages of a thread behind the one with the id `after`, oldest first."""
+    """The messages of a thread with ids greater than `after`, oldest first."""
     statement = f"""
         WITH page AS MATERIALIZED (
             SELECT id FROM messaging_message WHERE project_id = %s AND id = %s AND id > %s
@@ -113,5 +113,5 @@ def read_thread(project_id: int, root_id: int, after: int, limit: int) -> list[M
                 ORDER BY id LIMIT %s) later)
         SELECT {selected()} FROM page CROSS JOIN messaging_message m {JOINED} WHERE m.id = page.id
         ORDER BY m.id LIMIT %s"""  # noqa: S608
-    place = [project_id, root_id, after]
-    return [as_row(found) for found in sql.rows(statement, [*place, *place, limit, limit])]
+    position = [project_id, root_id, after]
+    return [as_row(found) for found in sql.rows(statement, [*position, *position, limit, limit])]

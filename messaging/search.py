@@ -1,4 +1,4 @@
-"""What messages are found by."""
+"""Search documents of messages."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,20 +8,20 @@ from ctxhub.core.search.documents import Document
 from ctxhub.core.search.words_shown import Fields, ids_showing
 from ctxhub.core.text.readable import as_lines
 from messaging.models import Message
-from messaging.rows import Said, read_messages
+from messaging.rows import MessageContent, read_messages
 
 SHOWN: Fields = {Agent: "sender"}
 NAMES_IN_TITLE = 4
 
 
-def message_document(said: Said) -> Document:
+def message_document(message: MessageContent) -> Document:
     return Document(
-        object_id=said.id,
-        ref=f"message:{said.id}",
-        title=f"{said.sender} to {_recipients(said.to)}",
-        body="\n\n".join(_lines(said)),
-        at=said.at,
-        agent_id=said.sender_id,
+        object_id=message.id,
+        ref=f"message:{message.id}",
+        title=f"{message.sender} to {_recipients(message.to)}",
+        body="\n\n".join(_lines(message)),
+        at=message.at,
+        agent_id=message.sender_id,
     )
 
 
@@ -40,10 +40,10 @@ def _recipients(to: Sequence[str] | None) -> str:
     return ", ".join(_sorted(to)[:NAMES_IN_TITLE]) + (f" and {more} more" if more > 0 else "")
 
 
-def _lines(said: Said) -> Iterator[str]:
-    yield said.text
-    yield from as_lines(said.payload)
-    if said.to and (others := _sorted(said.to)[NAMES_IN_TITLE:]):
+def _lines(message: MessageContent) -> Iterator[str]:
+    yield message.text
+    yield from as_lines(message.payload)
+    if message.to and (others := _sorted(message.to)[NAMES_IN_TITLE:]):
         yield f"to {', '.join(others)}"
 
 

@@ -1,4 +1,4 @@
-"""What must happen whoever writes: latecomers get what went to everyone, and the log is complete."""
+"""Signal receivers of messages: deliver to new agents, and record writes made through the ORM."""
 
 from typing import Any
 
@@ -17,22 +17,22 @@ from messaging.models import Delivery, Message, MessageType, RequestState
 from messaging.sql.deliveries import deliver_standing, deliver_to_everyone, mark_read
 from messaging.sql.message_writes import copy_to_deliveries
 
-# What a save may change.
+# Fields whose change is recorded.
 SAVED = (
     *("type", "priority", "text", "payload", "to_everyone", "ack", "ack_due_at", "ack_overdue", "state"),
     *("claimed_by_id", "claimed_until", "done_at", "result_refs"),
 )
 
-DEALT_WITH = (RequestState.CLAIMED, RequestState.DONE)
+HANDLED_STATES = (RequestState.CLAIMED, RequestState.DONE)
 
-# What it is found by, beside the names of its recipients.
+# Fields in the search document, besides the names of recipients.
 SHOWN = ("sender_id", "text", "payload", "to_everyone", "created_at")
 
 # -- Agents ----------------------------------------------------------------------------------------
 
 
 @receiver(agent_registered)
-def deliver_what_stands(project_id: int, agent_id: int, **_: Any) -> None:
+def deliver_to_registered_agent(project_id: int, agent_id: int, **_: Any) -> None:
     deliver_standing(project_id, agent_id)
 
 
@@ -47,8 +47,8 @@ def deliver_to_new_agent(instance: Agent, created: bool, raw: bool = False, **_:
 
 
 @receiver(pre_save, sender=Message)
-def keep_what_was(instance: Message, raw: bool = False, **_: Any) -> None:
-    """Remember the stored row. A request without a state is open."""
+def snapshot_before_save(instance: Message, raw: bool = False, **_: Any) -> None:
+    """Keep the stored row for record_save. A request without a state becomes open."""
     if raw:
         return
     acquire_write_lock(instance.project_id)
@@ -59,7 +59,7 @@ def keep_what_was(instance: Message, raw: bool = False, **_: Any) -> None:
 
 @receiver(post_save, sender=Message)
 def record_save(instance: Message, created: bool, raw: bool = False, **_: Any) -> None:
-    """Recipients by name are added after the message, each as a delivery."""
+    """Record a saved message. Named recipients are added after it, each as a delivery."""
     if raw:
         return
     with write_transaction(instance.project_id):
@@ -76,14 +76,14 @@ def record_save(instance: Message, created: bool, raw: bool = False, **_: Any) -
 
 
 @receiver(pre_delete, sender=Message)
-def wait_for_turn(instance: Message, origin: Any = None, **_: Any) -> None:
-    if _is_meant(origin):
+def lock_before_delete(instance: Message, origin: Any = None, **_: Any) -> None:
+    if _is_explicit_delete(origin):
         acquire_write_lock(instance.project_id)
 
 
 @receiver(post_delete, sender=Message)
 def record_delete(instance: Message, origin: Any = None, **_: Any) -> None:
-    if _is_meant(origin):
+    if _is_explicit_delete(origin):
         with write_transaction(instance.project_id):
             record_deleted(
                 project_id=instance.project_id, agent_id=_actor(), message_id=instance.pk, at=clock.now()
@@ -94,15 +94,15 @@ def record_delete(instance: Message, origin: Any = None, **_: Any) -> None:
 
 
 @receiver(pre_save, sender=Delivery)
-def repeat_the_message(instance: Delivery, raw: bool = False, **_: Any) -> None:
+def copy_from_message(instance: Delivery, raw: bool = False, **_: Any) -> None:
     if raw:
         return
     message = instance.message
     instance.type, instance.state = message.type, message.state
     instance.priority, instance.at = message.priority, message.created_at
-    stored = Delivery.unscoped.filter(pk=instance.pk).values_list("name", "acked_at")
-    was = stored.first() if instance.pk else None
-    instance._ctxhub_was = was or ("", None)  # type: ignore[attr-defined]
+    found = Delivery.unscoped.filter(pk=instance.pk).values_list("name", "acked_at")
+    stored = found.first() if instance.pk else None
+    instance._ctxhub_was = stored or ("", None)  # type: ignore[attr-defined]
 
 
 @receiver(post_save, sender=Delivery)
@@ -122,8 +122,8 @@ def record_delivery(instance: Delivery, created: bool, raw: bool = False, **_: A
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
-def _is_meant(origin: Any) -> bool:
-    """A message that goes with its whole project leaves no event: the log goes too."""
+def _is_explicit_delete(origin: Any) -> bool:
+    """Whether messages were deleted themselves; a project's deletion writes no event: its log goes, too."""
     return isinstance(origin, Message) or (isinstance(origin, QuerySet) and origin.model is Message)
 
 
@@ -152,14 +152,14 @@ def _record_new(message: Message) -> None:
 
 
 def _record_change(message: Message, changed: list[str]) -> None:
-    """Whoever claims a request, or has done it, has read it."""
-    if "state" in changed and message.state in DEALT_WITH and message.claimed_by:
+    """Record the event of a change. The agent that claims or finishes a request has read it."""
+    if "state" in changed and message.state in HANDLED_STATES and message.claimed_by:
         mark_read(message.project_id, message.claimed_by.folded, [message.pk], clock.now())
-    _record(message, *_what_happened(message, changed))
+    _record(message, *_event_of(message, changed))
 
 
-def _what_happened(message: Message, changed: list[str]) -> tuple[str, dict[str, Any]]:
-    """The verb, and what there is to tell."""
+def _event_of(message: Message, changed: list[str]) -> tuple[str, dict[str, Any]]:
+    """The verb and the data of the event."""
     if "state" in changed and message.state == RequestState.CLAIMED and message.claimed_until:
         return "claimed", claim_data(message.sender.name, message.claimed_until)
     if "state" in changed and message.state == RequestState.DONE:

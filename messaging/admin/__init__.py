@@ -1,4 +1,4 @@
-"""What people see of what agents say to one another."""
+"""Admin pages for messages."""
 
 from messaging.admin import messages, overview
 

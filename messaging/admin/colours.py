@@ -1,4 +1,4 @@
-"""The colours of labels, by their words; what is not here is plain."""
+"""Label colours by label text; labels not listed here have no colour."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from ctxhub.core.admin.columns import PRIORITY_COLOURS
 TYPE_COLOURS = {"decision": "info", "warning": "warning", "request": "primary"}
 STATE_COLOURS = {"open": "warning", "claimed": "info", "done": "success"}
 
-# As templates know them.
+# Template context variables.
 COLOURS: Mapping[str, Mapping[str, str]] = {
     "type_colours": TYPE_COLOURS,
     "priority_colours": PRIORITY_COLOURS,

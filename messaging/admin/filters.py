@@ -1,4 +1,4 @@
-"""What a list of messages can be narrowed to."""
+"""List filters of the message admin."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ UNACKED = Exists(Delivery.unscoped.filter(message=OuterRef("pk"), acked_at=None)
 
 
 def is_open() -> Q:
-    """Requests that nobody holds; a claim past its time holds nothing."""
+    """Condition for open requests, including those whose claim has expired."""
     expired = Q(state=RequestState.CLAIMED, claimed_until__lte=clock.now())
     return Q(state=RequestState.OPEN) | expired
 
@@ -54,7 +54,7 @@ class StateFilter(DropdownFilter):
 
 
 class WaitingFilter(DropdownFilter):
-    """What still has to happen to a message."""
+    """Filters messages by what is still pending: an urgent read or an acknowledgement."""
 
     title = "waits for"
     parameter_name = "waits"

@@ -1,4 +1,4 @@
-"""The page that shows an agent's inbox as the agent would see it, and marks nothing."""
+"""Admin page that shows an agent's inbox as the agent sees it, without marking anything as read."""
 
 from datetime import datetime
 
@@ -16,9 +16,11 @@ SHOWN = 50
 
 
 def inbox_page(model_admin: ProjectAdmin, request: HttpRequest, agent: Agent) -> HttpResponse:
-    is_whole = request.GET.get("show") == "all"
+    shows_all = request.GET.get("show") == "all"
     now, after = clock.now(), _position(request.GET.get("cursor", ""))
-    found = find_inbox(agent.project_id, agent.folded, now, unread=not is_whole, limit=SHOWN + 1, after=after)
+    found = find_inbox(
+        agent.project_id, agent.folded, now, unread=not shows_all, limit=SHOWN + 1, after=after
+    )
     rows = found[:SHOWN]
     last = rows[-1][0] if len(found) > SHOWN else None
     return model_admin.page(
@@ -28,14 +30,14 @@ def inbox_page(model_admin: ProjectAdmin, request: HttpRequest, agent: Agent) ->
         agent=agent,
         project=agent.project,
         rows=[(message, to_ack, message.state_label(now)) for message, to_ack in rows],
-        is_whole=is_whole,
+        is_whole=shows_all,
         next=make_cursor(last.priority, last.at.isoformat(), last.id) if last else None,
         **COLOURS,
     )
 
 
 def _position(cursor: str) -> tuple[int, datetime, int] | None:
-    """Where a page begins; what is no cursor is the beginning."""
+    """Decode a cursor to (priority, time, id); None, the first page, for an invalid cursor."""
     try:
         priority, at, row_id = read_cursor(cursor, int, datetime, int)
     except InvalidInput:

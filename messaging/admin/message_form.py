@@ -1,4 +1,4 @@
-"""What people type to agents: a new message, and a reply in a thread."""
+"""Admin forms for a new message and for a reply in a thread."""
 
 from typing import Any
 
@@ -27,7 +27,9 @@ def _choice(labels: list[str], initial: str) -> forms.ChoiceField:
 
 class MessageForm(ServiceForm):
     text = ProseField(rows=6)
-    to = WordsField(help_text="Agents, between commas. Left empty: everyone in the project.")
+    to = WordsField(
+        help_text="Agent names, separated by commas. Leave empty to write to everyone in the project."
+    )
     type = _choice(list(map(str, MessageType.labels)), str(MessageType.INFO.label))
     priority = _choice(list(map(str, reversed(Priority.labels))), str(Priority.MEDIUM.label))
     ack = forms.BooleanField(
@@ -40,26 +42,26 @@ class MessageForm(ServiceForm):
         required=False,
         label="Acknowledge within",
         widget=UnfoldAdminTextInputWidget,
-        help_text="30m, 2h or 3d. What is late then stands on the overview.",
+        help_text="30m, 2h or 3d. Late acknowledgements are shown on the overview.",
     )
 
     def agents(self) -> list[str]:
-        """Whom one can write to, last seen first."""
+        """Names of known agents, last seen first."""
         return known_agents(self.project) if self.project else []
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments of `send_message`: the service asks for the text, where it is empty."""
+        """The arguments of `send_message`. An empty text is passed on: the service refuses it."""
         return self.filled_in("text")
 
 
 class ReplyForm(forms.Form):
     text = ProseField(rows=4, label="Reply")
     to = WordsField(
-        help_text="Agents, between commas. Left empty: who wrote last; if that was you, those you wrote to."
+        help_text="Agent names, separated by commas. Leave empty to answer the sender, or your recipients."
     )
 
     def arguments(self) -> dict[str, Any]:
-        return {name: said for name, said in self.cleaned_data.items() if name == "text" or said}
+        return {name: value for name, value in self.cleaned_data.items() if name == "text" or value}
 
 
 def known_agents(project: Project) -> list[str]:

@@ -1,4 +1,4 @@
-"""Messages: to be found, read as conversations, and answered by people."""
+"""Message admin: list, conversation and inbox pages, and a form to send messages."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from messaging.admin.colours import STATE_COLOURS, TYPE_COLOURS
 from messaging.admin.filters import UNACKED, RecipientFilter, SenderFilter, StateFilter, WaitingFilter
 from messaging.admin.inbox_page import inbox_page
 from messaging.admin.message_form import MessageForm
-from messaging.admin.thread_page import tell_unknown, thread_page
+from messaging.admin.thread_page import thread_page, warn_of_unknown
 from messaging.models import Delivery, Message, RequestState
 from messaging.services.messages import send_message
 
@@ -66,9 +66,9 @@ class MessageAdmin(NounAdmin):
     # -- Finding -----------------------------------------------------------------------------------
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        """Without the long texts: a list shows how each begins."""
+        """Defers the long texts: the list shows only how each begins."""
         rows: QuerySet[Message] = super().get_queryset(request)
-        named = (
+        recipients = (
             Delivery.unscoped.filter(message__to_everyone=False).order_by("folded").only("message", "name")
         )
         return (
@@ -77,7 +77,7 @@ class MessageAdmin(NounAdmin):
                 beginning=Left("text", 2 * PREVIEW_CHARACTERS),
                 is_unacked=ExpressionWrapper(Q(ack=True) & Q(UNACKED), output_field=BooleanField()),
             )
-            .prefetch_related(Prefetch("deliveries", queryset=named))
+            .prefetch_related(Prefetch("deliveries", queryset=recipients))
         )
 
     @display(description="Text")
@@ -109,8 +109,8 @@ class MessageAdmin(NounAdmin):
         if not message.state:
             return ""
         is_expired = message.claimed_until is None or message.claimed_until <= clock.now()
-        is_back = message.state == RequestState.CLAIMED and is_expired
-        return str(RequestState.OPEN.label) if is_back else message.get_state_display()
+        is_reopened = message.state == RequestState.CLAIMED and is_expired
+        return str(RequestState.OPEN.label) if is_reopened else message.get_state_display()
 
     @display(description="Acknowledgement", label=ACK_COLOURS)
     def acknowledged(self, message: Any) -> str:
@@ -129,11 +129,11 @@ class MessageAdmin(NounAdmin):
         return [path("inbox/<int:agent_id>/", inbox, name="messaging_message_inbox"), *super().get_urls()]
 
     def read_page(self, request: HttpRequest, row: Message) -> HttpResponse:
-        """The conversation that a message belongs to."""
+        """Show the conversation that a message belongs to."""
         return thread_page(self, request, row)
 
     def inbox_view(self, request: HttpRequest, agent_id: int) -> HttpResponse:
-        """What an agent has to read."""
+        """Show an agent's inbox."""
         agent = Agent.unscoped.filter(pk=agent_id).select_related("project").first()
         if agent is None or not self._may(request, self.view_scope, agent):
             notices.warning(request, f"There is no agent {agent_id} here.")
@@ -144,7 +144,7 @@ class MessageAdmin(NounAdmin):
 
     def add_row(self, request: HttpRequest, row: Message, form: Any) -> int:
         answer = send_message(caller=person(), **form.arguments())
-        tell_unknown(request, answer)
+        warn_of_unknown(request, answer)
         return answer["id"]
 
     def named_with_all_it_takes(self, row: Message) -> str:

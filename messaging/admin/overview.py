@@ -1,4 +1,4 @@
-"""What the index tells of messages: what nobody has read or acknowledged, and what was said last."""
+"""Dashboard cards for unread and unacknowledged messages, and a panel of the latest messages."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ NEWEST_SHOWN = 8
 TEXT_SHOWN = 120
 
 
-def message_cards(project_ids: Sequence[int], place: Place) -> list[Card]:
+def message_cards(project_ids: Sequence[int], list_url: Place) -> list[Card]:
     rows = Message.unscoped.filter(project__in=project_ids)
     unread = Delivery.unscoped.filter(project__in=project_ids, read_at=None, priority__gte=URGENT)
     late = rows.filter(UNACKED, ack=True, ack_overdue=True).count()
@@ -23,31 +23,31 @@ def message_cards(project_ids: Sequence[int], place: Place) -> list[Card]:
             "Unread urgent messages",
             unread.values("message").distinct().count(),
             "mark_email_unread",
-            place("messaging_message", waits="urgent"),
+            list_url("messaging_message", waits="urgent"),
         ),
         Card(
             "Open requests",
             rows.filter(is_open()).count(),
             "assignment_late",
-            place("messaging_message", state="open"),
+            list_url("messaging_message", state="open"),
         ),
         Card(
             "Overdue acknowledgements",
             late,
             "notification_important",
-            place("messaging_message", waits="late"),
+            list_url("messaging_message", waits="late"),
         ),
     ]
 
 
-def latest_messages(project_ids: Sequence[int], place: Place) -> Panel:
+def latest_messages(project_ids: Sequence[int], list_url: Place) -> Panel:
     rows = Message.unscoped.filter(project__in=project_ids).select_related("project", "sender")
     latest = rows.defer("text", "payload").annotate(beginning=Left("text", TEXT_SHOWN)).order_by("-pk")
     return Panel(
         "Latest messages",
         "ctxhub/latest_messages.html",
         list(latest[:NEWEST_SHOWN]),
-        place("messaging_message"),
+        list_url("messaging_message"),
     )
 
 

@@ -1,4 +1,4 @@
-"""The page of a conversation: people read it, acknowledge what asks for it, and answer."""
+"""Admin page of a conversation: people read it, acknowledge messages and reply."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -21,7 +21,7 @@ from messaging.services.receipts import acknowledge_messages, read_messages_of
 
 
 def thread_page(model_admin: ProjectAdmin, request: HttpRequest, message: Message) -> HttpResponse:
-    """The conversation of a message. A reply, or an acknowledgement, is posted to it."""
+    """Show the conversation of a message; handles a posted reply or acknowledgement."""
     may_write = access_of(request).may(WRITE, message.project_id)
     is_reply = request.method == "POST" and may_write and "acknowledge" not in request.POST
     form = ReplyForm(request.POST if is_reply else None)
@@ -44,15 +44,15 @@ def thread_page(model_admin: ProjectAdmin, request: HttpRequest, message: Messag
     )
 
 
-def tell_unknown(request: HttpRequest, answer: Mapping[str, Any]) -> None:
-    """Of recipients that nobody has heard of: a slip, perhaps."""
+def warn_of_unknown(request: HttpRequest, answer: Mapping[str, Any]) -> None:
+    """Warn about recipients that no agent has had as a name: perhaps a typo."""
     if unknown := answer.get("unknown"):
         names = ", ".join(unknown)
         notices.warning(request, f"Nobody here has had the name {names}; it waits for who comes with it.")
 
 
 def _thread(model_admin: ProjectAdmin, request: HttpRequest, message: Message) -> Conversation:
-    """A page of it. Whoever it is addressed to has read it now."""
+    """One page of the thread. Marks messages addressed to the current user as read."""
     own = find_person(request.user, message.project.slug)  # type: ignore[arg-type]
     thread = conversation(
         message.project_id,
@@ -67,14 +67,14 @@ def _thread(model_admin: ProjectAdmin, request: HttpRequest, message: Message) -
 
 
 def _reply(model_admin: ProjectAdmin, request: HttpRequest, message: Message, form: ReplyForm) -> int | None:
-    """Answer the last message of the thread; the id, or None where the service refuses it."""
+    """Reply to the last message of the thread. Returns the new id, None if the service refuses it."""
     root = message.thread_or_own_id
     thread = Message.objects.in_project(message.project_id).filter(Q(pk=root) | Q(thread=root))
     last = thread.order_by("-pk").values_list("pk", flat=True).first()
 
     def send() -> int:
         answer = send_message(caller=person(), reply_to=last, **form.arguments())
-        tell_unknown(request, answer)
+        warn_of_unknown(request, answer)
         return answer["id"]
 
     return model_admin.try_to_write(request, message, send, partial(form.add_error, None))
@@ -87,5 +87,5 @@ def _acknowledge(model_admin: ProjectAdmin, request: HttpRequest, message: Messa
     model_admin.try_to_write(request, message, acknowledge, partial(notices.error, request))
 
 
-def _number(said: str) -> int:
-    return int(said) if said.isdecimal() and len(said) < 19 else 0
+def _number(value: str) -> int:
+    return int(value) if value.isdecimal() and len(value) < 19 else 0

@@ -1,4 +1,4 @@
-"""What a conversation shows: its messages one below the other, each with who has read it."""
+"""Builds a conversation for the admin: its messages, oldest first, each with its receipts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Bubble:
-    """A message; how many it went to, and how many of them have read and acknowledged it.
+    """A message, and how many recipients it has, how many of them have read and acknowledged it.
 
-    `own_receipt` is that of the person who looks, if it is addressed to them.
+    `own_receipt` is the current user's receipt, if the message is addressed to them.
     """
 
     message: "MessageRow"
@@ -61,7 +61,7 @@ class Bubble:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """`after` is where the next page begins, None on the last."""
+    """A page of a thread. `after` is the last id shown, None on the last page."""
 
     root: int
     bubbles: Sequence[Bubble]
@@ -69,19 +69,19 @@ class Conversation:
 
 
 def conversation(project_id: int, message_id: int, *, own: str, after: int = 0) -> Conversation:
-    """The thread of a message, behind the one with the id `after`; raises NotFound."""
+    """The thread of a message, starting after the id `after`. Raises NotFound."""
     root = get_message(project_id, message_id).thread
     rows = find_thread(project_id, root, limit=SHOWN + 1, after=after)
     shown = rows[:SHOWN]
     deliveries = Delivery.objects.in_project(project_id).filter(message__in=[row.id for row in shown])
-    figures = deliveries.values("message").annotate(
+    stats = deliveries.values("message").annotate(
         all=Count("pk"), read=Count("read_at"), acked=Count("acked_at")
     )
-    counts = {f["message"]: (f["all"], f["read"], f["acked"]) for f in figures}
+    counts = {row["message"]: (row["all"], row["read"], row["acked"]) for row in stats}
     receipts: dict[int, list[Receipt]] = {}
     for row_id, receipt in _receipts(deliveries.order_by("message", "folded")[:RECEIPTS_SHOWN]):
         receipts.setdefault(row_id, []).append(receipt)
-    mine = dict(_receipts(deliveries.filter(folded=own.casefold())))
+    own_receipts = dict(_receipts(deliveries.filter(folded=own.casefold())))
     now = clock.now()
     bubbles = []
     for row in shown:
@@ -95,7 +95,7 @@ def conversation(project_id: int, message_id: int, *, own: str, after: int = 0) 
                 acked=acked,
                 state=row.state_label(now),
                 is_own=row.sender.casefold() == own.casefold(),
-                own_receipt=mine.get(row.id),
+                own_receipt=own_receipts.get(row.id),
             )
         )
     return Conversation(root, bubbles, shown[-1].id if len(rows) > SHOWN else None)

@@ -1,4 +1,4 @@
-"""What is said about messages over REST, and answered: names and types, for checks and for the schema."""
+"""REST query, request and response schemas of messages, for validation and OpenAPI."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -159,7 +159,7 @@ class Message(Answer):
     at = serializers.DateTimeField()
 
     def get_fields(self) -> dict[str, Any]:
-        """`from` is a word of Python."""
+        """Adds `from`, which cannot be an attribute: it is a Python keyword."""
         return {**super().get_fields(), "from": serializers.CharField(help_text="Who wrote it.")}
 
 

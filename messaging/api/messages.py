@@ -1,4 +1,4 @@
-"""Messages over REST: the caller's inbox, sending, receipts, threads, and requests that are claimed."""
+"""REST views of messages: the caller's inbox, sending, receipts, threads, requests."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -10,7 +10,7 @@ from ctxhub.core.api.queries import ListQuery, ReadQuery
 from ctxhub.core.api.schemas import in_parts
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.readings import Opened
-from messaging.api import message_schemas as shapes
+from messaging.api import message_schemas as schemas
 from messaging.selectors import messages as selectors
 from messaging.selectors.inbox import wait_for_inbox
 from messaging.services.mailboxes import open_mailbox
@@ -20,35 +20,35 @@ from messaging.services.requests import claim_request, finish_request
 
 
 class MessageViewSet(ProjectViewSet):
-    queries = {"list": shapes.InboxQuery, "retrieve": ReadQuery}
-    bodies = {"create": shapes.SendMessage}
+    queries = {"list": schemas.InboxQuery, "retrieve": ReadQuery}
+    bodies = {"create": schemas.SendMessage}
 
-    @extend_schema(responses=shapes.ListedMessage)
+    @extend_schema(responses=schemas.ListedMessage)
     def list(self, request: Request, slug: str) -> Response:
         """Your inbox: urgent first, then newest. To look marks nothing as read."""
         open_mailbox(self.caller)
         return self.listed(Page.of(wait_for_inbox(self.caller, **self.query)))
 
-    @extend_schema(responses={201: shapes.SendAnswer})
+    @extend_schema(responses={201: schemas.SendAnswer})
     def create(self, request: Request, slug: str) -> Response:
         """Write to some agents, or to everyone."""
         return Response(self.once(lambda: send_message(caller=self.caller, **self.body)), status=201)
 
-    @extend_schema(responses=in_parts(shapes.WholeMessage), filters=True)
+    @extend_schema(responses=in_parts(schemas.WholeMessage), filters=True)
     def retrieve(self, request: Request, slug: str, message_id: int) -> Response:
         """One message, whole, or some lines of its text."""
-        asked = self.asked()
+        line_range = self.asked()
         item = selectors.message_item(selectors.get_message(self.project_id, message_id))
-        return Response(self.opened(Opened(item, "text", asked)))
+        return Response(self.opened(Opened(item, "text", line_range)))
 
 
 class MessageBatchViewSet(ProjectViewSet):
-    bodies = {"create": shapes.SendMessages}
+    bodies = {"create": schemas.SendMessages}
 
-    @extend_schema(responses={200: shapes.SentMessages})
+    @extend_schema(responses={200: schemas.SentMessages})
     def create(self, request: Request, slug: str) -> Response:
         """Send up to 50 messages at once: all or nothing, unless `atomic` is false."""
-        arguments = {**self.body, "items": checked_items(self.body["items"], shapes.MessageItem)}
+        arguments = {**self.body, "items": checked_items(self.body["items"], schemas.MessageItem)}
         return Response(self.once(lambda: send_message_batch(caller=self.caller, **arguments)))
 
 
@@ -56,9 +56,9 @@ class ReceiptViewSet(ProjectViewSet):
     """Reading and acknowledging, each for the agent that speaks."""
 
     queries = {"list": ListQuery}
-    bodies = {"read_many": shapes.ReadMessages, "read": shapes.Nothing, "ack": shapes.Nothing}
+    bodies = {"read_many": schemas.ReadMessages, "read": schemas.Nothing, "ack": schemas.Nothing}
 
-    @extend_schema(responses={200: shapes.ReadAnswer}, operation_id="read_messages")
+    @extend_schema(responses={200: schemas.ReadAnswer}, operation_id="read_messages")
     def read_many(self, request: Request, slug: str) -> Response:
         """Mark messages as read, these or all."""
         ids, everything = self.body.get("ids"), self.body.get("all", False)
@@ -66,17 +66,17 @@ class ReceiptViewSet(ProjectViewSet):
             self.once(lambda: read_messages_of(caller=self.caller, ids=ids, everything=everything))
         )
 
-    @extend_schema(responses={200: shapes.ReadAnswer}, operation_id="read_message")
+    @extend_schema(responses={200: schemas.ReadAnswer}, operation_id="read_message")
     def read(self, request: Request, slug: str, message_id: int) -> Response:
         """Mark a message as read."""
         return Response(self.once(lambda: read_messages_of(caller=self.caller, ids=[message_id])))
 
-    @extend_schema(responses={200: shapes.AckAnswer}, operation_id="acknowledge_message")
+    @extend_schema(responses={200: schemas.AckAnswer}, operation_id="acknowledge_message")
     def ack(self, request: Request, slug: str, message_id: int) -> Response:
         """Acknowledge a message."""
         return Response(self.once(lambda: acknowledge_messages(caller=self.caller, ids=[message_id])))
 
-    @extend_schema(responses=shapes.Receipt)
+    @extend_schema(responses=schemas.Receipt)
     def list(self, request: Request, slug: str, message_id: int) -> Response:
         """Who has read and acknowledged a message."""
         return self.listed(Page.of(selectors.list_receipts(self.project_id, message_id, **self.query)))
@@ -86,12 +86,12 @@ class RequestViewSet(ProjectViewSet):
     """Requests: one agent claims each, and says when it is done."""
 
     bodies = {
-        "claim_next": shapes.ClaimNext,
-        "claim": shapes.ClaimMessage,
-        "done": shapes.FinishMessage,
+        "claim_next": schemas.ClaimNext,
+        "claim": schemas.ClaimMessage,
+        "done": schemas.FinishMessage,
     }
 
-    @extend_schema(responses={200: shapes.ClaimAnswer}, operation_id="claim_next_message")
+    @extend_schema(responses={200: schemas.ClaimAnswer}, operation_id="claim_next_message")
     def claim_next(self, request: Request, slug: str) -> Response:
         """Take the most urgent open request to you or to everyone, of those the oldest."""
         following = self.body.pop("next")
@@ -99,14 +99,14 @@ class RequestViewSet(ProjectViewSet):
             self.once(lambda: claim_request(caller=self.caller, following=following, **self.body))
         )
 
-    @extend_schema(responses={200: shapes.ClaimAnswer}, operation_id="claim_message")
+    @extend_schema(responses={200: schemas.ClaimAnswer}, operation_id="claim_message")
     def claim(self, request: Request, slug: str, message_id: int) -> Response:
         """Take a request, or extend your claim: 409 while another agent holds it."""
         return Response(
             self.once(lambda: claim_request(caller=self.caller, message_id=message_id, **self.body))
         )
 
-    @extend_schema(responses={200: shapes.DoneAnswer}, operation_id="finish_message")
+    @extend_schema(responses={200: schemas.DoneAnswer}, operation_id="finish_message")
     def done(self, request: Request, slug: str, message_id: int) -> Response:
         """Say that a request is done, and what came of it."""
         return Response(
@@ -117,7 +117,7 @@ class RequestViewSet(ProjectViewSet):
 class ThreadViewSet(ProjectViewSet):
     queries = {"list": ListQuery}
 
-    @extend_schema(responses=shapes.ThreadMessage)
+    @extend_schema(responses=schemas.ThreadMessage)
     def list(self, request: Request, slug: str, message_id: int) -> Response:
         """A conversation, oldest first, by the id of any message in it."""
         return self.listed(Page.of(selectors.list_thread(self.project_id, message_id, **self.query)))

@@ -13,9 +13,9 @@ URGENT = Priority.HIGH  # And above.
 
 
 class Delivery(ProjectRow):
-    """The recipient stands by name: to be addressed makes no agent. An agent reads what bears its name.
+    """The recipient is stored by name: addressing a name creates no agent. An agent reads what has its name.
 
-    Type, state, priority and time repeat the message's: an inbox is a walk of one index.
+    Type, state, priority and time are copied from the message, so that an inbox is one index scan.
     """
 
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="deliveries", db_index=False)

@@ -16,7 +16,7 @@ class MessageType(models.IntegerChoices):
 
 
 class RequestState(models.IntegerChoices):
-    """How far a request is; other messages have no state. A claim past its time counts as open."""
+    """The state of a request; other messages have none. An expired claim counts as open."""
 
     NONE = 0, "none"
     OPEN = 1, "open"
@@ -27,8 +27,8 @@ class RequestState(models.IntegerChoices):
 class Message(ProjectRow):
     """`thread` is the first message of its thread, null on the first itself.
 
-    It has no constraint in the database: messages age, and a thread outlives its beginning. Who has read a
-    message and who has acknowledged it stands in its deliveries, one for each recipient.
+    `thread` has no foreign key constraint: retention removes messages, and a thread outlives its first one.
+    Receipts (who has read and acknowledged a message) are in its deliveries, one for each recipient.
     """
 
     Type, State = MessageType, RequestState

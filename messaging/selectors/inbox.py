@@ -1,4 +1,4 @@
-"""What an agent has to read: its inbox, and how much of it is unread."""
+"""Reads an agent's inbox and counts its unread messages."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,15 +16,15 @@ from messaging.models import MessageType
 from messaging.rows import MessageRow
 from messaging.selectors.states import clean_state
 from messaging.sql import inbox as sql
-from messaging.sql.inbox import InboxQuery, Place
+from messaging.sql.inbox import InboxQuery, Position
 
 COLUMNS = ("id", "from", "to", "type", "priority", "text", "payload", "thread", "ack", "at")
 
 
 def find_inbox(
-    project_id: int, folded: str, now: datetime, *, unread: bool, limit: int, after: Place | None = None
+    project_id: int, folded: str, now: datetime, *, unread: bool, limit: int, after: Position | None = None
 ) -> list[tuple[MessageRow, bool]]:
-    """A page of the messages to an agent, each with whether it is still to be acknowledged."""
+    """A page of the messages to an agent, each with whether it still awaits the agent's acknowledgement."""
     return sql.read_inbox(InboxQuery(project_id, folded, now, unread=unread), limit, after)
 
 
@@ -39,12 +39,13 @@ def list_inbox(
     limit: int = 20,
     cursor: str | None = None,
 ) -> Listing:
-    """The messages to the caller's agent, urgent first, then newest; texts whole. `ack`: still asked for.
+    """The messages to the caller's agent with full texts, urgent first, then newest.
 
-    `since` looks at the time of the message. Whoever has no mailbox yet sees nothing: see open_mailbox.
+    The column `ack` is true while an acknowledgement is awaited. `since` compares the time of the message.
+    An agent without a mailbox sees nothing: see open_mailbox.
     """
     limit = clean_limit(limit)
-    walk = InboxQuery(
+    query = InboxQuery(
         caller.project_id,
         caller.agent.casefold(),
         clock.now(),
@@ -55,7 +56,7 @@ def list_inbox(
         since=moment_of(caller.project_id, clean_moment(since, "since")),
     )
     after = read_cursor(cursor, int, datetime, int) if cursor else None
-    found = sql.read_inbox(walk, limit + 1, (after[0], after[1], after[2]) if after else None)
+    found = sql.read_inbox(query, limit + 1, (after[0], after[1], after[2]) if after else None)
     rows = found[:limit]
 
     def cursor_after(count: int) -> str:
@@ -71,7 +72,7 @@ def list_inbox(
 
 
 def wait_for_inbox(caller: Caller, *, wait_seconds: int = 0, **query: Any) -> Listing:
-    """As `list_inbox`; where nothing is there, once something is, for up to 60 seconds."""
+    """Like `list_inbox`, but an empty inbox waits up to `wait_seconds` (60 at most) for a message."""
     seconds = waiting.clean_seconds(wait_seconds)
     after = latest_cursor(caller.project_id).event_id if seconds else 0
     listing = list_inbox(caller, **query)
@@ -86,12 +87,12 @@ def count_unread(caller: Caller) -> int:
 
 
 def count_urgent(caller: Caller) -> int:
-    """How many of them are high or critical."""
+    """How many unread messages have priority high or critical, counted to 1,000."""
     return sql.count_urgent(caller.project_id, caller.agent.casefold(), COUNTED_TO)
 
 
 def unread_of(project_id: int, folded: Sequence[str]) -> dict[str, int]:
-    """The same for many agents, by their case-folded names."""
+    """Unread counts of many agents, by case-folded name."""
     return sql.count_unread_of(project_id, folded, COUNTED_TO)
 
 

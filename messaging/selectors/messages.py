@@ -1,4 +1,4 @@
-"""Reading messages: one whole, a thread, and who has read it."""
+"""Reads single messages, threads and receipts."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ def find_message(project_id: int, message_id: int) -> MessageRow | None:
 
 
 def get_message(project_id: int, message_id: int) -> MessageRow:
-    """The message, or NotFound."""
+    """The message of this id. Raises NotFound."""
     message = find_message(project_id, message_id)
     if message is None:
         raise unknown_message(message_id)
@@ -41,9 +41,9 @@ def unknown_message(message_id: int) -> NotFound:
 
 
 def message_item(message: MessageRow, now: datetime | None = None) -> dict[str, Any]:
-    """A message as it is shown whole; what it does not have is left out."""
+    """A message with all its fields; empty ones are left out."""
     now = now or clock.now()
-    always = {
+    required = {
         "id": message.id,
         "from": message.sender,
         "to": message.to,
@@ -55,7 +55,7 @@ def message_item(message: MessageRow, now: datetime | None = None) -> dict[str, 
     }
     due = message.ack_due_at
     is_held = message.is_held(now)
-    perhaps = {
+    optional = {
         "payload": message.payload,
         "reply_to": message.reply_to,
         "ack": message.ack or None,
@@ -65,16 +65,16 @@ def message_item(message: MessageRow, now: datetime | None = None) -> dict[str, 
         "claimed_until": format_time(message.claimed_until) if is_held and message.claimed_until else None,
         "result_refs": list(message.result_refs) or None,
     }
-    return always | {name: value for name, value in perhaps.items() if value is not None}
+    return required | {name: value for name, value in optional.items() if value is not None}
 
 
 def find_thread(project_id: int, root: int, *, limit: int, after: int = 0) -> list[MessageRow]:
-    """The messages of a thread behind the one with the id `after`, oldest first."""
+    """The messages of a thread with ids greater than `after`, oldest first."""
     return read_thread(project_id, root, after, limit)
 
 
 def list_thread(project_id: int, message_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:
-    """The thread of any of its messages, oldest first; NotFound if there is no such message."""
+    """The thread that contains this message, oldest first. Raises NotFound."""
     limit = clean_limit(limit)
     after = read_cursor(cursor, int)[0] if cursor else 0
     root = get_message(project_id, message_id).thread
@@ -91,7 +91,7 @@ def list_thread(project_id: int, message_id: int, *, limit: int = 20, cursor: st
 def list_receipts(
     project_id: int, message_id: int, *, limit: int = MAX_LIMIT, cursor: str | None = None
 ) -> Listing:
-    """Who a message went to, and when each has read and acknowledged it; beside it how far a request is."""
+    """The recipients of a message, when each read and acknowledged it; of a request also its state."""
     limit = clean_limit(limit)
     message = get_message(project_id, message_id)
     deliveries = Delivery.objects.in_project(project_id).filter(message_id=message_id)
@@ -118,7 +118,7 @@ def list_receipts(
 
 
 def open_messages(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
-    """The items behind refs; a digest has the text cut short."""
+    """Items by name (id as text), or digests with shortened text unless `full`."""
     ids = {name: int(name) for name in names if name.isascii() and name.isdecimal() and len(name) < 19}
     found = read_messages(project_id, list(ids.values()))
     now = clock.now()

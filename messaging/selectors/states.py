@@ -1,4 +1,4 @@
-"""The words for the state of a request."""
+"""Labels of request states."""
 
 from ctxhub.core.kit.errors import unknown_word
 from messaging.models import RequestState
@@ -6,10 +6,10 @@ from messaging.models import RequestState
 STATES = [str(state.label) for state in RequestState if state]
 
 
-def clean_state(said: str | int) -> RequestState:
-    """The state of this word or number; `none` is no state to ask for."""
-    word = str(said).strip().lower()
+def clean_state(value: str | int) -> RequestState:
+    """The state with this label or number; `none` is refused."""
+    label = str(value).strip().lower()
     for state in RequestState:
-        if state and word in (state.label, str(state.value)):
+        if state and label in (state.label, str(state.value)):
             return state
-    raise unknown_word("state", said, STATES)
+    raise unknown_word("state", value, STATES)

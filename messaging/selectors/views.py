@@ -1,4 +1,4 @@
-"""The ready-made view of what nobody has read yet."""
+"""The named view of unread messages by priority."""
 
 from ctxhub.core.hub.named_views import register_view
 from ctxhub.core.kit import sql
@@ -16,7 +16,7 @@ _COUNTED = """
 
 @register_view("unread_messages_by_priority", "What each agent has not read of what was addressed to it.")
 def unread_messages_by_priority(project_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:
-    """Rows agent, priority, count; by agent, urgent first. What went to everyone is not counted."""
+    """Rows agent, priority, count; by agent, urgent first. Messages to everyone are not counted."""
     limit = clean_limit(limit)
     agent, priority = read_cursor(cursor, str, int) if cursor else ("", max(Priority) + 1)
     found = sql.rows(_COUNTED, [project_id, agent, agent, priority, limit + 1])

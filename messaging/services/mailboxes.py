@@ -1,4 +1,4 @@
-"""A mailbox: an agent's own as soon as it is known, with all that stands there for everyone."""
+"""Opens a mailbox: a registered agent receives all standing messages to everyone."""
 
 from ctxhub.core.accounts.services.agents import find_agent
 from ctxhub.core.kit import clock
@@ -8,10 +8,9 @@ from ctxhub.core.vocabulary.services.names import register_agent
 
 
 def open_mailbox(caller: Caller) -> None:
-    """Make the caller's agent known, so that what was said to everyone is there when it first looks.
+    """Register the caller's agent, so that messages to everyone are in its inbox at the first look.
 
-    It takes the project's turn: else a message sent in the same moment would not know the agent, nor it the
-    message.
+    Takes the project's write lock: otherwise a message sent at the same moment would miss the agent.
     """
     if find_agent(caller.project_id, caller.agent) is None:
         with write_transaction(caller.project_id):

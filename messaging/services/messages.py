@@ -1,4 +1,4 @@
-"""Messages are sent here, and nowhere else."""
+"""Sends messages. Nothing else creates them."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -37,11 +37,12 @@ Recipients = Sequence[str] | None
 
 
 def send_message(*, caller: Caller, text: str, **rest: Unpack[MessageArguments]) -> SendAnswer:
-    """Say something to some agents, or to everyone in the project.
+    """Send a message to some agents, or to everyone in the project.
 
-    A reply (`reply_to`) joins the thread of what it answers; without `to` it goes to who wrote that, or where
-    that is the caller, to whom it went. `ack_within` ("2h") implies `ack`. Raises NotFound for an unknown
-    `reply_to`. `unknown` in the answer: names that no agent of the project has had; they are delivered to.
+    A reply (`reply_to`) joins the thread of the message it answers; without `to` it goes to that message's
+    sender, or, if the caller sent it, to its recipients. `ack_within` ("2h") implies `ack`. Raises NotFound
+    for an unknown `reply_to`. `unknown` in the answer lists names that no agent of the project has had; the
+    message is delivered to them all the same.
     """
     fields = clean_message(caller, text=text, **rest)
     with write_transaction(caller.project_id):
@@ -54,11 +55,11 @@ def send_message(*, caller: Caller, text: str, **rest: Unpack[MessageArguments])
 def send_message_batch(*, caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
     """Send up to 50 messages in a number of statements that does not grow with them.
 
-    An item is the arguments of `send_message`, or the error with which a face has refused it already.
-    `atomic`: all or nothing, the error naming the `index`; otherwise what can be sent is, and each result
-    says how it went.
+    An item is the arguments of `send_message`, or the error with which REST or MCP has refused it already.
+    `atomic`: all or nothing, the error names the `index`; otherwise valid items are sent, and each result
+    is an answer or an error.
     """
-    return write_batch(caller, items, clean=clean_message, write=_send, answer=_as_it_is, atomic=atomic)
+    return write_batch(caller, items, clean=clean_message, write=_send, answer=_as_mapping, atomic=atomic)
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
@@ -81,31 +82,31 @@ def _send(caller: Caller, items: Sequence[MessageFields]) -> list[Outcome]:
 def _write(
     caller: Caller, items: Sequence[MessageFields], answered: Mapping[int, MessageRow], at: datetime
 ) -> list[SendAnswer]:
-    """Each message has a microsecond of its own: an inbox shows them in the order they were said in."""
+    """Write the messages. Their times differ by a microsecond, so that an inbox keeps their order."""
     agent_id = register_agent(caller, at)
     addressed = [_addressed(fields, answered, caller.agent) for fields in items]
-    named = [name for names in addressed for name in names or ()]
-    known = known_names(caller.project_id, [caller.agent, *named])
-    spelled = [_spelled(names, known) for names in addressed]
+    recipient_names = [name for names in addressed for name in names or ()]
+    known = known_names(caller.project_id, [caller.agent, *recipient_names])
+    respelled = [_spelled(names, known) for names in addressed]
     new = [
         _new_message(fields, answered, agent_id, names is None, at + timedelta(microseconds=n))
-        for n, (fields, names) in enumerate(zip(items, spelled, strict=True))
+        for n, (fields, names) in enumerate(zip(items, respelled, strict=True))
     ]
     ids = insert_messages(caller.project_id, new)
-    _deliver(caller.project_id, ids, new, spelled)
+    _deliver(caller.project_id, ids, new, respelled)
     sent = [
         _sent(row_id, known[caller.agent.casefold()], names, message)
-        for row_id, names, message in zip(ids, spelled, new, strict=True)
+        for row_id, names, message in zip(ids, respelled, new, strict=True)
     ]
     record_sent(project_id=caller.project_id, agent_id=agent_id, messages=sent, at=at)
     return [
         _answer(row_id, message.thread_id, names, known)
-        for row_id, message, names in zip(ids, new, spelled, strict=True)
+        for row_id, message, names in zip(ids, new, respelled, strict=True)
     ]
 
 
 def _addressed(fields: MessageFields, answered: Mapping[int, MessageRow], own: str) -> Recipients:
-    """Whom it goes to, as far as that is said or follows from what it answers."""
+    """The recipients given, or those that follow from the message it answers."""
     if fields.to is not None or fields.reply_to is None:
         return fields.to or None
     earlier = answered[fields.reply_to]
@@ -143,16 +144,16 @@ def _new_message(
 def _deliver(
     project_id: int, ids: Sequence[int], new: Sequence[NewMessage], recipients: Sequence[Recipients]
 ) -> None:
-    together = list(zip(ids, new, recipients, strict=True))
+    deliveries = list(zip(ids, new, recipients, strict=True))
     deliver_to(
         project_id,
         [
             (row_id, name, message.type, message.state, message.priority, message.at)
-            for row_id, message, names in together
+            for row_id, message, names in deliveries
             for name in names or ()
         ],
     )
-    if everyone := [row_id for row_id, message, _ in together if message.to_everyone]:
+    if everyone := [row_id for row_id, message, _ in deliveries if message.to_everyone]:
         deliver_to_everyone(everyone)
 
 
@@ -177,5 +178,5 @@ def _answer(row_id: int, thread_id: int | None, names: Recipients, known: Mappin
     return answer
 
 
-def _as_it_is(answer: SendAnswer) -> Mapping[str, Any]:
+def _as_mapping(answer: SendAnswer) -> Mapping[str, Any]:
     return {**answer}

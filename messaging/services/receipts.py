@@ -1,4 +1,4 @@
-"""Receipts: each agent has read and acknowledged for itself, and hides nothing from another."""
+"""Receipts: marks messages as read or acknowledged, for each recipient separately."""
 
 from collections.abc import Sequence
 from typing import NotRequired
@@ -32,9 +32,9 @@ class AckAnswer(TypedDict):
 def read_messages_of(
     *, caller: Caller, ids: Sequence[int] | None = None, everything: bool = False
 ) -> ReadAnswer:
-    """Mark messages to the caller's agent as read, these or all; how many were unread.
+    """Mark messages to the caller's agent as read, these or all. Returns how many were unread.
 
-    What is addressed to others is not counted, and not touched.
+    Messages to others are neither counted nor changed.
     """
     if everything == (ids is not None):
         raise InvalidInput("Give ids, or all: true.", missing=[] if everything else ["ids"])
@@ -47,17 +47,17 @@ def read_messages_of(
             register_agent(caller, at)
             if wanted is not None:
                 return {"marked": mark_read(caller.project_id, folded, wanted, at)}
-            some = mark_some_read(caller.project_id, folded, at, MARKED_AT_ONCE)
-        marked += some
-        if some < MARKED_AT_ONCE:
+            count = mark_some_read(caller.project_id, folded, at, MARKED_AT_ONCE)
+        marked += count
+        if count < MARKED_AT_ONCE:
             return {"marked": marked}
 
 
 def acknowledge_messages(*, caller: Caller, ids: Sequence[int]) -> AckAnswer:
-    """Acknowledge messages to the caller's agent; how many of them it had not acknowledged before.
+    """Acknowledge messages to the caller's agent. Returns how many it had not acknowledged before.
 
-    It marks them as read. What asks for no acknowledgement is marked as read alone, and named in the hint.
-    Raises NotFound, with nothing written, if one of them is not addressed to the agent.
+    Also marks them as read. Messages that ask for no acknowledgement are only marked as read, and the hint
+    names them. Raises NotFound, with nothing written, if one is not addressed to the agent.
     """
     wanted = clean_ids(ids)
     folded = caller.agent.casefold()
@@ -68,25 +68,25 @@ def acknowledge_messages(*, caller: Caller, ids: Sequence[int]) -> AckAnswer:
         if others := [message_id for message_id in wanted if message_id not in addressed]:
             raise not_addressed(caller, others)
         found = read_messages(caller.project_id, wanted)
-        unasked = [message_id for message_id in wanted if not found[message_id].ack]
-        if unasked:
-            mark_read(caller.project_id, folded, unasked, at)
-        asked = [message_id for message_id in wanted if found[message_id].ack]
-        acked = mark_acked(caller.project_id, folded, asked, at) if asked else []
+        without_ack = [message_id for message_id in wanted if not found[message_id].ack]
+        if without_ack:
+            mark_read(caller.project_id, folded, without_ack, at)
+        with_ack = [message_id for message_id in wanted if found[message_id].ack]
+        acked = mark_acked(caller.project_id, folded, with_ack, at) if with_ack else []
         changes = [(message_id, "acked", {"to": [found[message_id].sender]}) for message_id in acked]
         record_changes(project_id=caller.project_id, agent_id=agent_id, changes=changes, at=at)
     answer = AckAnswer(acked=len(acked))
-    if unasked:
-        answer["hint"] = f"{_named(unasked)} asked for no acknowledgement; marked as read."
+    if without_ack:
+        answer["hint"] = f"{_list_ids(without_ack)} asked for no acknowledgement; marked as read."
     return answer
 
 
 def not_addressed(caller: Caller, ids: Sequence[int]) -> NotFound:
     return NotFound(
-        f"{_named(ids)}: not addressed to {caller.agent!r}, or not there.",
+        f"{_list_ids(ids)}: not addressed to {caller.agent!r}, or not there.",
         hint=f"{operation('message inbox')} with unread false shows what is addressed to you.",
     )
 
 
-def _named(ids: Sequence[int]) -> str:
+def _list_ids(ids: Sequence[int]) -> str:
     return f"message {', '.join(map(str, ids[:10]))}{' and more' if len(ids) > 10 else ''}"

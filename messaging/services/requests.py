@@ -1,4 +1,4 @@
-"""Requests: one agent claims each, and says when it is done."""
+"""Requests: one agent claims each and finishes it."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -42,10 +42,10 @@ class DoneAnswer(TypedDict):
 def claim_request(
     *, caller: Caller, message_id: int | None = None, following: bool = False, minutes: int = 30
 ) -> ClaimAnswer:
-    """Take a request for some minutes (1 to 1440), so that no other agent works on it; it is read, then.
+    """Claim a request for some minutes (1 to 1440), so that no other agent works on it; marks it as read.
 
-    By its id, or with `following` the most urgent open one, of those the oldest: `claimed` is null if there
-    is none. Who holds it already extends the claim. Raises Conflict, naming holder and end, if another agent
+    By its id, or with `following` the most urgent open one, the oldest first: `claimed` is null if there is
+    none. A second claim by the holder extends it. Raises Conflict, naming holder and end, if another agent
     holds it or if it is done; NotFound if it is not addressed to the caller's agent.
     """
     if following == (message_id is not None):
@@ -58,9 +58,9 @@ def claim_request(
         row_id = wanted or next_request(caller.project_id, caller.agent.casefold(), at)
         if row_id is None:
             return {"claimed": None}
-        message = _request_for(caller, row_id)
+        message = _get_request(caller, row_id)
         if message.state == RequestState.DONE:
-            raise _done_already(message)
+            raise _already_done(message)
         _refuse_held(message, caller, at)
         until = at + timedelta(minutes=minutes)
         claim = {
@@ -78,20 +78,20 @@ def claim_request(
 def finish_request(
     *, caller: Caller, message_id: int, result_refs: Sequence[str] | None = None
 ) -> DoneAnswer:
-    """Say that a request is done, and which refs (decision:api/auth) came of it.
+    """Mark a request as done, with the refs (decision:api/auth) that resulted.
 
-    Whoever holds it may, or any of its recipients while nobody does. To say it twice changes nothing. Raises
-    Conflict while another agent's claim holds, or if another has done it.
+    The holder may, or any recipient while nobody holds it. A second call changes nothing. Raises Conflict
+    while another agent's claim is valid, or if another agent has done it.
     """
     message_id = clean_id(message_id, "id")
     refs = _clean_refs(caller, result_refs or ())
     with write_transaction(caller.project_id):
         at = clock.now()
         agent_id = register_agent(caller, at)
-        message = _request_for(caller, message_id)
+        message = _get_request(caller, message_id)
         if message.state == RequestState.DONE:
             if not _is_own(message, caller):
-                raise _done_already(message)
+                raise _already_done(message)
             return _done(message_id, message.result_refs)
         _refuse_held(message, caller, at)
         moment = sql.stored_time(at)
@@ -108,8 +108,8 @@ def finish_request(
     return _done(message_id, refs)
 
 
-def _request_for(caller: Caller, message_id: int) -> MessageRow:
-    """The request of this id, addressed to the caller's agent."""
+def _get_request(caller: Caller, message_id: int) -> MessageRow:
+    """The request of this id. Raises NotFound or InvalidInput if the caller cannot claim it."""
     message = get_message(caller.project_id, message_id)
     if message.sender.casefold() == caller.agent.casefold():
         raise InvalidInput(f"message {message_id} is your own.", hint="A request is for others to claim.")
@@ -133,7 +133,7 @@ def _refuse_held(message: MessageRow, caller: Caller, at: datetime) -> None:
         )
 
 
-def _done_already(message: MessageRow) -> Conflict:
+def _already_done(message: MessageRow) -> Conflict:
     return Conflict(
         f"message {message.id} is done, by {message.by!r}.",
         hint=f"{operation('message thread')} shows what was said about it.",
@@ -152,12 +152,12 @@ def _done(message_id: int, refs: Sequence[str]) -> DoneAnswer:
     return answer
 
 
-def _clean_refs(caller: Caller, said: Sequence[str]) -> list[str]:
-    if len(said) > LIST_LENGTH:
-        raise InvalidInput(f"result_refs has {len(said)} entries; the limit is {LIST_LENGTH}.")
-    refs = []
-    for ref in said:
+def _clean_refs(caller: Caller, refs: Sequence[str]) -> list[str]:
+    if len(refs) > LIST_LENGTH:
+        raise InvalidInput(f"result_refs has {len(refs)} entries; the limit is {LIST_LENGTH}.")
+    cleaned = []
+    for ref in refs:
         noun, name = split_ref(ref)
         refuse_secret(name, "result_refs", caller)
-        refs.append(f"{noun.kind}:{name}")
-    return list(dict.fromkeys(refs))
+        cleaned.append(f"{noun.kind}:{name}")
+    return list(dict.fromkeys(cleaned))

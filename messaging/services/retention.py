@@ -1,4 +1,4 @@
-"""What time does to messages: old ones go, and acknowledgements that are late are told of, once."""
+"""Retention of messages: removes old ones, and writes one event for each overdue acknowledgement."""
 
 from collections import Counter
 from datetime import datetime, timedelta
@@ -13,8 +13,8 @@ from messaging.history import record_changes
 from messaging.sql.retention import count_old, mark_overdue, mark_settled, overdue, remove_old, waiting_for
 
 UNREAD_LAST = timedelta(hours=168)
-TOLD_AT_ONCE = 200
-NAMES_TOLD = 10
+OVERDUE_BATCH = 200
+NAMES_IN_NOTE = 10
 
 
 def count_old_messages(project_id: int, before: datetime, *, sparing: bool) -> int:
@@ -22,10 +22,10 @@ def count_old_messages(project_id: int, before: datetime, *, sparing: bool) -> i
 
 
 def remove_old_messages(project_id: int, before: datetime, *, sparing: bool, at_most: int) -> int:
-    """Remove messages from before a moment, oldest first; how many went.
+    """Remove messages older than `before`, oldest first. Returns how many were removed.
 
-    `sparing` leaves what has still to be acknowledged, and for up to 168 hours what a named recipient has not
-    read. Answers to what goes stay in their thread.
+    `sparing` keeps messages that await an acknowledgement, and for up to 168 hours those that a named
+    recipient has not read. Replies to removed messages stay in their thread.
     """
     removed = remove_old(project_id, before, _unread_until() if sparing else None, at_most)
     add_to_counters(project_id, Counter({counter_key("message"): -len(removed)}))
@@ -34,9 +34,9 @@ def remove_old_messages(project_id: int, before: datetime, *, sparing: bool, at_
 
 
 def tell_overdue(project_id: int, now: datetime) -> None:
-    """One event for each message that somebody should have acknowledged by now."""
+    """Write one event for each message with an overdue acknowledgement."""
     with write_transaction(project_id):
-        due = overdue(project_id, now, TOLD_AT_ONCE)
+        due = overdue(project_id, now, OVERDUE_BATCH)
         if settled := [message_id for message_id, _, is_waiting in due if not is_waiting]:
             mark_settled(settled)
         late = {message_id: sender for message_id, sender, is_waiting in due if is_waiting}
@@ -52,8 +52,8 @@ def tell_overdue(project_id: int, now: datetime) -> None:
 
 
 def _missing(names: list[str]) -> str:
-    more = f" and {len(names) - NAMES_TOLD} more" if len(names) > NAMES_TOLD else ""
-    return f"not acknowledged by {', '.join(names[:NAMES_TOLD])}{more}"
+    more = f" and {len(names) - NAMES_IN_NOTE} more" if len(names) > NAMES_IN_NOTE else ""
+    return f"not acknowledged by {', '.join(names[:NAMES_IN_NOTE])}{more}"
 
 
 def _unread_until() -> datetime:
@@ -64,5 +64,5 @@ retention_rules.append(
     RetentionRule("messages", lambda config: config.messages_last, count_old_messages, remove_old_messages)
 )
 cleanup_tasks.append(tell_overdue)
-# Whoever is addressed stays: the message is for them.
+# An agent that a delivery names is not removed: the message is for it.
 named_in.append(("messaging_delivery", "folded"))

@@ -1,4 +1,4 @@
-"""Deliveries written: to named recipients, to everyone, and to who comes later."""
+"""Writes deliveries: to named recipients, to everyone, to agents that register later; and receipts."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ _TO_EVERYONE = f"""
 
 
 def deliver_to(project_id: int, recipients: Sequence[tuple[int, str, int, int, int, datetime]]) -> None:
-    """Each recipient: message id, name, the message's type, state, priority and time."""
+    """Insert deliveries. Each recipient: message id, name, the message's type, state, priority, time."""
     if recipients:
         sql.insert(
             "messaging_delivery",
@@ -28,18 +28,18 @@ def deliver_to(project_id: int, recipients: Sequence[tuple[int, str, int, int, i
 
 
 def deliver_to_everyone(message_ids: Sequence[int]) -> None:
-    """To every agent that there is, its sender left out."""
+    """Deliver to every registered agent except the sender."""
     among, values = sql.among("m.id", message_ids)
     sql.execute(_TO_EVERYONE.format(among), values)
 
 
 def deliver_standing(project_id: int, agent_id: int) -> None:
-    """What was said to everyone, to an agent that has just come."""
+    """Deliver all messages to everyone to an agent that has just registered."""
     sql.execute(_TO_EVERYONE.format("m.project_id = %s AND a.id = %s"), [project_id, agent_id])
 
 
 def known_names(project_id: int, names: Sequence[str]) -> dict[str, str]:
-    """How the agents of these names are spelled, by the folded name; those never seen are left out."""
+    """Stored spellings of these agent names, by case-folded name; unknown agents are left out."""
     if not names:
         return {}
     among, values = sql.among("folded", list({name.casefold() for name in names}))
@@ -48,7 +48,7 @@ def known_names(project_id: int, names: Sequence[str]) -> dict[str, str]:
 
 
 def mark_read(project_id: int, folded: str, message_ids: Sequence[int], at: datetime) -> int:
-    """How many of these messages the agent had not read."""
+    """Mark these messages as read by the agent. Returns how many were unread."""
     among, values = sql.among("message_id", message_ids)
     statement = f"""
         UPDATE messaging_delivery SET read_at = %s
@@ -57,9 +57,9 @@ def mark_read(project_id: int, folded: str, message_ids: Sequence[int], at: date
 
 
 def mark_some_read(project_id: int, folded: str, at: datetime, at_most: int) -> int:
-    """Whatever it has not read, at most so many of them.
+    """Mark up to `at_most` unread messages as read. Returns how many.
 
-    By their ids alone: told more, PostgreSQL compares each of them with each unread one where it expects few.
+    Matches by id alone: with more conditions PostgreSQL picks a nested loop where it expects few rows.
     """
     is_unread = sql.among_found("id", "SELECT id FROM unread")
     statement = f"""
@@ -71,7 +71,7 @@ def mark_some_read(project_id: int, folded: str, at: datetime, at_most: int) -> 
 
 
 def mark_acked(project_id: int, folded: str, message_ids: Sequence[int], at: datetime) -> list[int]:
-    """The messages that the agent has acknowledged now, and not before; they are read, too."""
+    """Mark messages as acknowledged and read. Returns the ids that were not acknowledged before."""
     among, values = sql.among("message_id", message_ids)
     moment = sql.stored_time(at)
     statement = f"""

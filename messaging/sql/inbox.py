@@ -1,4 +1,4 @@
-"""An agent's inbox: the deliveries under its name, urgent first, then newest, as a walk of one index."""
+"""Reads an agent's inbox: the deliveries to its name, urgent first, then newest, from one index."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from messaging.models import MessageType, RequestState
 from messaging.models.delivery import URGENT
 from messaging.rows import JOINED, MessageRow, as_row, selected
 
-Place = tuple[int, datetime, int]
-"""Where a page ended: priority, time and id of its last message."""
+Position = tuple[int, datetime, int]
+"""Keyset position of a page: priority, time and id of its last message."""
 
 Kind = tuple[MessageType, RequestState]
 
@@ -26,7 +26,7 @@ KINDS: tuple[Kind, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class InboxQuery:
-    """What is looked for under a name. `now` tells a claim that holds from one that has expired."""
+    """Filters of an inbox. `folded`: case-folded agent name; `now` decides which claims have expired."""
 
     project_id: int
     folded: str
@@ -46,9 +46,9 @@ class InboxQuery:
         ]
 
 
-def read_inbox(walk: InboxQuery, limit: int, after: Place | None) -> list[tuple[MessageRow, bool]]:
-    """A page of messages, each with whether the agent has still to acknowledge it."""
-    branches = list(_branches(walk, limit, after))
+def read_inbox(query: InboxQuery, limit: int, after: Position | None) -> list[tuple[MessageRow, bool]]:
+    """A page of messages, each with whether it still awaits the agent's acknowledgement."""
+    branches = list(_branches(query, limit, after))
     if not branches:
         return []
     found = " UNION ALL ".join(statement for statement, _ in branches)
@@ -58,7 +58,7 @@ def read_inbox(walk: InboxQuery, limit: int, after: Place | None) -> list[tuple[
         SELECT m.ack AND d.acked_at IS NULL, {selected()}
         FROM page CROSS JOIN messaging_delivery d JOIN messaging_message m ON m.id = d.message_id {JOINED}
         WHERE d.id = page.id ORDER BY d.priority DESC, d.at DESC, d.message_id DESC"""  # noqa: S608
-    values = [value for _, arm_values in branches for value in arm_values]
+    values = [value for _, branch_values in branches for value in branch_values]
     return [(as_row(row), bool(to_ack)) for to_ack, *row in sql.rows(statement, [*values, limit])]
 
 
@@ -71,7 +71,7 @@ def count_urgent(project_id: int, folded: str, at_most: int) -> int:
 
 
 def count_unread_of(project_id: int, folded: Sequence[str], at_most: int) -> dict[str, int]:
-    """The same for many agents, in one statement."""
+    """Unread counts of many agents by case-folded name, in one statement."""
     among, values = sql.among("a.folded", folded)
     counted = (
         "SELECT 1 FROM messaging_delivery d WHERE d.project_id = a.project_id AND d.folded = a.folded"
@@ -85,7 +85,7 @@ def count_unread_of(project_id: int, folded: Sequence[str], at_most: int) -> dic
 
 
 def _count(project_id: int, folded: str, at_most: int, condition: str) -> int:
-    """In the order of the index: else a table where most is unread would be read from its beginning."""
+    """Count up to `at_most` unread. Index order avoids a table scan where most rows are unread."""
     counted = "SELECT 1 FROM messaging_delivery WHERE project_id = %s AND folded = %s AND read_at IS NULL"
     statement = f"SELECT count(*) FROM ({counted} {condition} LIMIT %s) c"  # noqa: S608
     [(count,)] = sql.rows(statement, [project_id, folded, at_most])
@@ -93,45 +93,45 @@ def _count(project_id: int, folded: str, at_most: int, condition: str) -> int:
 
 
 def _stored_as(state: RequestState) -> tuple[RequestState, ...]:
-    """What is stored as claimed is open once the claim has expired."""
+    """Stored states that a state may have: an expired claim is stored as claimed and counts as open."""
     return (RequestState.OPEN, RequestState.CLAIMED) if state == RequestState.OPEN else (state,)
 
 
-def _branches(walk: InboxQuery, limit: int, after: Place | None) -> Iterator[tuple[str, list[Any]]]:
-    """The index leads with type and state, so each has a walk of its own; with `since` each priority too."""
-    priorities: Sequence[Priority | None] = [walk.priority]
-    if walk.since and not walk.priority:
+def _branches(query: InboxQuery, limit: int, after: Position | None) -> Iterator[tuple[str, list[Any]]]:
+    """One index scan for each type and state, which lead the index; with `since` for each priority, too."""
+    priorities: Sequence[Priority | None] = [query.priority]
+    if query.since and not query.priority:
         priorities = list(Priority)
-    for kind, state in walk.kinds:
+    for kind, state in query.kinds:
         for priority in priorities:
-            if not (after and priority and priority > after[0]):  # Else it has been shown.
-                yield _arm(walk, kind, state, priority, limit, after)
+            if not (after and priority and priority > after[0]):  # Otherwise earlier pages have shown it.
+                yield _branch(query, kind, state, priority, limit, after)
 
 
-def _arm(
-    walk: InboxQuery,
+def _branch(
+    query: InboxQuery,
     kind: MessageType,
     state: RequestState,
     priority: Priority | None,
     limit: int,
-    after: Place | None,
+    after: Position | None,
 ) -> tuple[str, list[Any]]:
     conditions = "d.project_id = %s AND d.folded = %s AND d.type = %s AND d.state = %s"
-    values: list[Any] = [walk.project_id, walk.folded, kind.value, state.value]
+    values: list[Any] = [query.project_id, query.folded, kind.value, state.value]
     if priority:
         conditions += " AND d.priority = %s"
         values.append(priority.value)
-    if walk.unread:
+    if query.unread:
         conditions += " AND d.read_at IS NULL"
-    if walk.since:
+    if query.since:
         conditions += " AND d.at >= %s"
-        values.append(sql.stored_time(walk.since))
-    if walk.state and state == RequestState.CLAIMED:
-        holds = ">" if walk.state == RequestState.CLAIMED else "<="
+        values.append(sql.stored_time(query.since))
+    if query.state and state == RequestState.CLAIMED:
+        comparison = ">" if query.state == RequestState.CLAIMED else "<="
         # A value, not EXISTS: PostgreSQL would join that, and read the claims of everybody.
         claim = "SELECT c.claimed_until FROM messaging_message c WHERE c.id = d.message_id"
-        conditions += f" AND ({claim}) {holds} %s"
-        values.append(sql.stored_time(walk.now))
+        conditions += f" AND ({claim}) {comparison} %s"
+        values.append(sql.stored_time(query.now))
     if after and priority in (None, after[0]):
         last_priority, last_at, last_id = after
         is_fixed = priority is not None
@@ -143,13 +143,13 @@ def _arm(
         values += [*(() if is_fixed else (last_priority,)), sql.stored_time(last_at), last_id]
     statement = f"""
         SELECT * FROM (SELECT d.id, d.priority, d.at, d.message_id
-        FROM messaging_delivery d {_index(walk)} WHERE {conditions}
+        FROM messaging_delivery d {_index(query)} WHERE {conditions}
         ORDER BY d.priority DESC, d.at DESC, d.message_id DESC LIMIT %s) arm"""  # noqa: S608
     return statement, [*values, limit]
 
 
-def _index(walk: InboxQuery) -> str:
-    """SQLite finds both indexes as good, and would look for the unread among all."""
+def _index(query: InboxQuery) -> str:
+    """Force the index: SQLite rates both alike and would search the unread among all deliveries."""
     if connection.vendor != "sqlite":
         return ""
-    return f"INDEXED BY messaging_{'unread' if walk.unread else 'inbox'}"
+    return f"INDEXED BY messaging_{'unread' if query.unread else 'inbox'}"

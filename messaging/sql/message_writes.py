@@ -1,4 +1,4 @@
-"""Messages written, and removed with all that hangs on them."""
+"""Inserts messages and updates request states."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _WRITTEN = (
 
 
 def insert_messages(project_id: int, messages: Sequence[NewMessage]) -> list[int]:
-    """The ids, in the order of the messages: they are given in the order of the rows."""
+    """Insert messages. Returns their ids in the same order: ids are assigned in the order of the rows."""
     records = [
         (
             *(project_id, m.sender_id, m.type, m.state, m.priority, m.text),
@@ -45,14 +45,14 @@ def insert_messages(project_id: int, messages: Sequence[NewMessage]) -> list[int
 
 
 def set_state(message_id: int, changes: Mapping[str, Any]) -> None:
-    """Change a request, and what its deliveries repeat of it."""
+    """Update columns of a request, and the copies in its deliveries."""
     assigned = ", ".join(f"{column} = %s" for column in changes)
     sql.execute(f"UPDATE messaging_message SET {assigned} WHERE id = %s", [*changes.values(), message_id])  # noqa: S608
     copy_to_deliveries(message_id)
 
 
 def copy_to_deliveries(message_id: int) -> None:
-    """Type, state, priority and time as the message has them now."""
+    """Copy the message's current type, state, priority and time to its deliveries."""
     sql.execute(
         """UPDATE messaging_delivery SET (type, state, priority, at) = (
             SELECT m.type, m.state, m.priority, m.created_at FROM messaging_message m WHERE m.id = %s)

@@ -1,4 +1,4 @@
-"""Which request comes next for an agent."""
+"""Finds the next request for an agent."""
 
 from datetime import datetime
 from typing import Any
@@ -9,18 +9,25 @@ from messaging.models import MessageType, RequestState
 
 
 def next_request(project_id: int, folded: str, now: datetime) -> int | None:
-    """The most urgent open one addressed to the agent, of those the oldest; an expired claim counts as open.
+    """The oldest of the most urgent open requests to the agent; an expired claim counts as open.
 
-    Each priority is a walk of its own: the index has the newest first, and it is the oldest that is next.
+    One index scan for each priority: the index has the newest first, and the oldest is wanted.
     """
     branches, values = [], []
     for priority in Priority:
-        for state, condition, more in (
+        for state, condition, extra_values in (
             (RequestState.OPEN, "", []),
             (RequestState.CLAIMED, _EXPIRED, [sql.stored_time(now)]),
         ):
-            branches.append(_ARM.format(condition))
-            values += [project_id, folded, MessageType.REQUEST.value, state.value, priority.value, *more]
+            branches.append(_BRANCH.format(condition))
+            values += [
+                project_id,
+                folded,
+                MessageType.REQUEST.value,
+                state.value,
+                priority.value,
+                *extra_values,
+            ]
     statement = f"{' UNION ALL '.join(branches)} ORDER BY priority DESC, at, message_id LIMIT 1"
     found: list[Any] = sql.rows(statement, values)
     return found[0][0] if found else None
@@ -28,7 +35,7 @@ def next_request(project_id: int, folded: str, now: datetime) -> int | None:
 
 # A value, not EXISTS: PostgreSQL would join that, and read the claims of everybody.
 _EXPIRED = "AND (SELECT m.claimed_until FROM messaging_message m WHERE m.id = d.message_id) <= %s"
-_ARM = """
+_BRANCH = """
     SELECT * FROM (SELECT d.message_id, d.priority, d.at FROM messaging_delivery d
     WHERE d.project_id = %s AND d.folded = %s AND d.type = %s AND d.state = %s AND d.priority = %s {}
     ORDER BY d.at, d.message_id LIMIT 1) arm"""

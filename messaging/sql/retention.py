@@ -1,4 +1,4 @@
-"""Old messages, and acknowledgements that are due."""
+"""SQL of message retention: old messages and overdue acknowledgements."""
 
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,7 @@ def count_old(project_id: int, before: datetime, unread_until: datetime | None) 
 
 
 def remove_old(project_id: int, before: datetime, unread_until: datetime | None, at_most: int) -> list[int]:
-    """Remove the oldest of them; the ids of those that went."""
+    """Remove the oldest old messages. Returns their ids."""
     condition, values = _old(project_id, before, unread_until)
     statement = f"SELECT m.id FROM messaging_message m WHERE {condition} ORDER BY m.created_at, m.id LIMIT %s"  # noqa: S608
     ids = [row_id for (row_id,) in sql.rows(statement, [*values, at_most])]
@@ -28,8 +28,10 @@ def remove_old(project_id: int, before: datetime, unread_until: datetime | None,
 
 
 def _old(project_id: int, before: datetime, unread_until: datetime | None) -> tuple[str, list[Any]]:
-    """From before a moment. With `unread_until`, without what is still needed: what has still to be
-    acknowledged, and of what is newer than that moment, what a named recipient has not read.
+    """Condition for messages older than `before`.
+
+    `unread_until` excludes those that await an acknowledgement, and those newer than it that a named
+    recipient has not read.
     """
     condition = "m.project_id = %s AND m.created_at < %s"
     values: list[Any] = [project_id, sql.stored_time(before)]
@@ -41,7 +43,7 @@ def _old(project_id: int, before: datetime, unread_until: datetime | None) -> tu
 
 
 def overdue(project_id: int, now: datetime, at_most: int) -> list[tuple[int, str, bool]]:
-    """Messages whose time to be acknowledged is up: id, sender, and whether anybody has still to do it."""
+    """Messages past their acknowledgement deadline: id, sender, whether any recipient is still missing."""
     statement = f"""
         SELECT m.id, s.name, {_UNACKED} FROM messaging_message m JOIN core_agent s ON s.id = m.sender_id
         WHERE m.project_id = %s AND m.ack_due_at IS NOT NULL AND NOT m.ack_overdue AND m.ack_due_at <= %s
@@ -51,7 +53,7 @@ def overdue(project_id: int, now: datetime, at_most: int) -> list[tuple[int, str
 
 
 def waiting_for(message_ids: list[int]) -> dict[int, list[str]]:
-    """Who has still to acknowledge each message."""
+    """Names of the recipients that have not acknowledged, by message id."""
     among, values = sql.among("message_id", message_ids)
     statement = f"""
         SELECT message_id, name FROM messaging_delivery WHERE acked_at IS NULL AND {among}
@@ -68,6 +70,6 @@ def mark_overdue(message_ids: list[int]) -> None:
 
 
 def mark_settled(message_ids: list[int]) -> None:
-    """All have acknowledged: nothing falls due any more."""
+    """Clear the deadline of messages that all recipients have acknowledged."""
     among, values = sql.among("id", message_ids)
     sql.execute(f"UPDATE messaging_message SET ack_due_at = NULL WHERE {among}", values)  # noqa: S608

@@ -1,4 +1,4 @@
-"""The tool `message`: what agents say to one another."""
+"""The tool `message`: mail between agents."""
 
 from typing import Annotated
 

@@ -150,7 +150,7 @@ def write_messages(
                 at=new.at,
                 type=message.type,
                 priority=message.priority,
-                told_at=at,
+                recorded_at=at,
             )
             for row_id, new, message in zip(ids, batch, written, strict=True)
         ]
