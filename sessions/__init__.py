@@ -1,1 +1,1 @@
-"""An agent's sitting: save, restore, prioritise."""
+"""Agent sessions: save, restore, prioritise."""

@@ -2,7 +2,7 @@ from django.apps import AppConfig
 
 
 class SessionsConfig(AppConfig):
-    """An agent's sittings. The label differs from the name: `sessions` is Django's own."""
+    """The app of agent sessions. Its label differs from its name: `sessions` is taken by Django's own app."""
 
     name = "sessions"
     label = "agent_sessions"

@@ -1,4 +1,4 @@
-"""Where the tracking app's resources answer."""
+"""REST routes of the tracking app."""
 
 from django.urls import path
 

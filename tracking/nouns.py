@@ -1,4 +1,4 @@
-"""The nouns this app gives to the hub."""
+"""Registers the nouns of this app: change, resource, lease."""
 
 from ctxhub.core.registry import Noun, register
 from tracking.models import FileChange, Lease, Resource
@@ -12,10 +12,10 @@ register(
         "change",
         "changes",
         FileChange,
-        count=lambda figures: figures.of("change"),
+        count=lambda stats: stats.of("change"),
         open=open_changes,
         text="description",
-        by_layer=lambda figures: count_in_last_hour(figures.project_id),
+        by_layer=lambda stats: count_in_last_hour(stats.project_id),
         documents=read_change_documents,
     )
 )
@@ -24,7 +24,7 @@ register(
         "resource",
         "files",
         Resource,
-        count=lambda figures: figures.of("resource"),
+        count=lambda stats: stats.of("resource"),
         open=open_resources,
         documents=read_resource_documents,
         is_kept=True,
@@ -36,7 +36,7 @@ register(
         "lease",
         "leases",
         Lease,
-        count=lambda figures: count_live(figures.project_id),
+        count=lambda stats: count_live(stats.project_id),
         open=open_leases,
         text="reason",
     )

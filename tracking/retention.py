@@ -1,4 +1,4 @@
-"""What this app does not keep for ever: changes, and leases that ended long ago."""
+"""Registers retention: old changes, and leases that ended long ago."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""What files and their changes are found by."""
+"""Search documents of files and their changes."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,7 +17,7 @@ def read_resource_documents(project_id: int, ids: Sequence[int]) -> list[Documen
 
 
 def change_documents(changes: Sequence[Recorded]) -> list[Document]:
-    """Of those that somebody has described: of the others there is no more to say than of their files."""
+    """Documents of changes with a description; the others say no more than their files' documents."""
     return [_change_document(change) for change in changes if change.description]
 
 

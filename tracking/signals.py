@@ -1,4 +1,4 @@
-"""Figures and events of files and leases, for whoever writes through the ORM: an admin page, a shell."""
+"""Signal receivers that record counters and events of files and leases written through the ORM."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -34,15 +34,15 @@ def count_file(instance: Resource, created: bool, raw: bool = False, **_: Any) -
 
 
 @receiver(post_delete, sender=Resource)
-def count_file_that_went(instance: Resource, origin: Any = None, **_: Any) -> None:
-    if _is_meant(origin, Resource):
+def count_deleted_file(instance: Resource, origin: Any = None, **_: Any) -> None:
+    if _is_explicit_delete(origin, Resource):
         with write_transaction(instance.project_id):
             count_files(instance.project_id, -1)
 
 
 @receiver(pre_save, sender=FileChange)
-def keep_what_was(instance: FileChange, raw: bool = False, **_: Any) -> None:
-    """Remember the stored row; who acts is the author of a new one, unless the writer names another."""
+def snapshot_before_save(instance: FileChange, raw: bool = False, **_: Any) -> None:
+    """Keep the stored row for record_save. A new change without an agent gets the current caller."""
     if raw:
         return
     acquire_write_lock(instance.project_id)
@@ -58,35 +58,35 @@ def record_save(
 ) -> None:
     if raw:
         return
-    # A save of some fields leaves the others as they were, whatever the instance holds.
+    # With update_fields the database keeps the other fields, whatever the instance holds.
     stored = instance if update_fields is None else _stored_change(instance)
     assert stored is not None
-    was, now, at = getattr(instance, "_ctxhub_was", None), _recorded(stored), clock.now()
+    old, new, at = getattr(instance, "_ctxhub_was", None), _recorded(stored), clock.now()
     with write_transaction(instance.project_id):
-        if was is None:
-            record_changes(project_id=instance.project_id, agent_id=instance.agent_id, changes=[now], at=at)
-        elif was != now:
+        if old is None:
+            record_changes(project_id=instance.project_id, agent_id=instance.agent_id, changes=[new], at=at)
+        elif old != new:
             record_correction(
                 project_id=instance.project_id,
                 agent_id=_acting_agent(instance.project_id),
                 verb="updated",
-                was=was,
-                now=now,
+                old=old,
+                new=new,
                 at=at,
             )
 
 
 @receiver(post_delete, sender=FileChange)
 def record_delete(instance: FileChange, origin: Any = None, **_: Any) -> None:
-    if not _is_meant(origin, FileChange):
+    if not _is_explicit_delete(origin, FileChange):
         return
     with write_transaction(instance.project_id):
         record_correction(
             project_id=instance.project_id,
             agent_id=_acting_agent(instance.project_id),
             verb="deleted",
-            was=_recorded(instance),
-            now=None,
+            old=_recorded(instance),
+            new=None,
             at=clock.now(),
         )
 
@@ -96,11 +96,11 @@ def _stored_change(instance: FileChange) -> FileChange | None:
 
 
 def _recorded(change: FileChange) -> Recorded:
-    word = change.get_change_display()
+    label = change.get_change_display()
     return Recorded(
         change.pk,
         change.resource.path,
-        word,
+        label,
         change.agent_id,
         change.layer_id,
         change.description,
@@ -112,7 +112,7 @@ def _recorded(change: FileChange) -> Recorded:
 
 
 @receiver([pre_save, pre_delete], sender=Lease)
-def keep_what_lease_was(instance: Lease, raw: bool = False, **_: Any) -> None:
+def snapshot_lease(instance: Lease, raw: bool = False, **_: Any) -> None:
     if not raw:
         acquire_write_lock(instance.project_id)
         instance._ctxhub_was = _lease_row(instance)  # type: ignore[attr-defined]
@@ -122,24 +122,24 @@ def keep_what_lease_was(instance: Lease, raw: bool = False, **_: Any) -> None:
 def record_lease_save(instance: Lease, raw: bool = False, **_: Any) -> None:
     if raw:
         return
-    was, now = getattr(instance, "_ctxhub_was", None), _lease_row(instance)
-    assert now is not None
-    if verb := _what_happened(instance, was, now):
-        _record_lease(instance, verb, now)
+    old, new = getattr(instance, "_ctxhub_was", None), _lease_row(instance)
+    assert new is not None
+    if verb := _verb_of(instance, old, new):
+        _record_lease(instance, verb, new)
 
 
 @receiver(post_delete, sender=Lease)
 def record_lease_delete(instance: Lease, origin: Any = None, **_: Any) -> None:
-    if _is_meant(origin, Lease) and (was := getattr(instance, "_ctxhub_was", None)):
-        _record_lease(instance, "deleted", was)
+    if _is_explicit_delete(origin, Lease) and (old := getattr(instance, "_ctxhub_was", None)):
+        _record_lease(instance, "deleted", old)
 
 
-def _what_happened(lease: Lease, was: LeaseRow | None, now: LeaseRow) -> Verb | None:
-    if was is None:
+def _verb_of(lease: Lease, old: LeaseRow | None, new: LeaseRow) -> Verb | None:
+    if old is None:
         return "leased"
-    if now.released_at and not was.released_at:
+    if new.released_at and not old.released_at:
         return "released" if lease.released_by_id in (None, lease.agent_id) else "force_released"
-    return "renewed" if now.expires_at != was.expires_at else None
+    return "renewed" if new.expires_at != old.expires_at else None
 
 
 def _record_lease(lease: Lease, verb: Verb, row: LeaseRow) -> None:
@@ -166,6 +166,6 @@ def _acting_agent(project_id: int) -> int | None:
     return register_agent(caller, clock.now()) if caller and caller.project_id == project_id else None
 
 
-def _is_meant(origin: Any, model: type[Model]) -> bool:
-    """What goes with its whole project leaves no event: the log goes too."""
+def _is_explicit_delete(origin: Any, model: type[Model]) -> bool:
+    """Whether rows were deleted themselves; a project's deletion writes no event: its log goes, too."""
     return isinstance(origin, model) or (isinstance(origin, QuerySet) and origin.model is model)

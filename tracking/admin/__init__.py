@@ -1,4 +1,4 @@
-"""What people see of files, who changed them and who has reserved them."""
+"""Admin pages for files, their changes and leases."""
 
 from tracking.admin import changes, leases, overview, resources
 

@@ -1,4 +1,4 @@
-"""Changes of files, to be found and read."""
+"""File change admin: list and read only pages."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ class FileChangeAdmin(LoggedAdmin):
     fields = ("project", "file", "what", "layer", "who", "happened", "description")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[FileChange]:
-        """Without the long texts: a list shows how one begins, a page reads the whole row by itself."""
+        """Defers the long texts: the list shows only how each begins, the detail page loads the full text."""
         rows: QuerySet[FileChange] = super().get_queryset(request)
         begins = Left("description", 2 * PREVIEW_CHARACTERS)
         return rows.defer("description").annotate(beginning=begins)
@@ -46,7 +46,7 @@ class FileChangeAdmin(LoggedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """The ref of a file finds its changes."""
+        """Search by path or by a file's ref (`resource:src/app.py`)."""
         path = search_term.strip().removeprefix("resource:")
         return super().get_search_results(request, queryset, path)
 

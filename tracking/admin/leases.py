@@ -1,4 +1,4 @@
-"""Leases: who holds what and until when; administrators may end one."""
+"""Lease admin: who holds what and until when; administrators may release leases by force."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -96,7 +96,7 @@ class LeaseAdmin(LoggedAdmin):
 
     @display(description="Ends", ordering="expires_at")
     def left(self, lease: Lease) -> SafeString | str:
-        """How long it still lasts."""
+        """The time left of a live lease, the end of any other."""
         return ago(lease.expires_at) if lease.state(clock.now()) == "live" else moment(_ended(lease))
 
     @display(description="Reason")
@@ -142,25 +142,25 @@ class LeaseAdmin(LoggedAdmin):
     def force_release_selected(self, request: HttpRequest, queryset: QuerySet[Lease]) -> HttpResponse:
         return self._release(request, queryset, self.url("changelist"))
 
-    def _release(self, request: HttpRequest, leases: QuerySet[Lease], back: str) -> HttpResponse:
-        """Ask, then end them: all or none of each project."""
+    def _release(self, request: HttpRequest, leases: QuerySet[Lease], return_url: str) -> HttpResponse:
+        """Ask for confirmation, then release the live leases: all or none of each project."""
         now = clock.now()
         chosen: Sequence[Lease] = [lease for lease in leases if lease.state(now) == "live"]
         if not chosen or not all(self._may(request, ADMIN, lease) for lease in chosen):
             messages.error(request, _why_not(chosen))
-            return HttpResponseRedirect(back)
+            return HttpResponseRedirect(return_url)
         if "confirmed" not in request.POST:
             return self.page(
                 request,
                 "ctxhub/release_leases.html",
                 "Release",
                 rows=chosen,
-                back=back,
+                back=return_url,
                 action_name=request.POST.get("action", ""),
             )
         released = sum(self.write_each(request, chosen, _release_by_force))
         messages.success(request, f"Released: {released}. The log tells that it was you.")
-        return HttpResponseRedirect(back)
+        return HttpResponseRedirect(return_url)
 
 
 def _release_by_force(lease: Lease) -> int:

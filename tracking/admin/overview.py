@@ -1,4 +1,4 @@
-"""What the index tells of files and leases."""
+"""Dashboard cards for file changes and leases."""
 
 from collections.abc import Sequence
 
@@ -9,13 +9,13 @@ from tracking.models import FileChange, Lease
 from tracking.selectors.changes import RECENT
 
 
-def file_cards(project_ids: Sequence[int], place: Place) -> list[Card]:
+def file_cards(project_ids: Sequence[int], list_url: Place) -> list[Card]:
     now = clock.now()
     changes = FileChange.unscoped.filter(project__in=project_ids, at__gt=now - RECENT).count()
     leases = Lease.unscoped.filter(project__in=project_ids, released_at=None, expires_at__gt=now).count()
     return [
-        Card("File changes in the last hour", changes, "edit_document", place("tracking_filechange")),
-        Card("Live leases", leases, "lock_clock", place("tracking_lease", state="live")),
+        Card("File changes in the last hour", changes, "edit_document", list_url("tracking_filechange")),
+        Card("Live leases", leases, "lock_clock", list_url("tracking_lease", state="live")),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Files: what agents have touched, and the way to what happened to each."""
+"""File admin: the files that agents have touched, each with its last change and a link to all changes."""
 
 from typing import Any
 from urllib.parse import urlencode

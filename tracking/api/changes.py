@@ -1,4 +1,4 @@
-"""Changes of files over REST: lists, one by its id, many at once, and who is at a file."""
+"""REST views of file changes: list, detail, batch and lock check."""
 
 from typing import Any
 
@@ -38,12 +38,12 @@ class ChangeViewSet(ProjectViewSet):
     @extend_schema(responses=in_parts(schemas.Change), filters=True)
     def retrieve(self, request: Request, slug: str, change_id: int) -> Response:
         """One change, its description whole, or some lines of it."""
-        asked = self.asked()
+        line_range = self.asked()
         item = selectors.change_item(selectors.get_change(self.project_id, change_id))
-        return Response(self.opened(Opened(item, "description", asked)))
+        return Response(self.opened(Opened(item, "description", line_range)))
 
     def _answer(self, answer: services.RecordAnswer) -> dict[str, Any]:
-        # A token that may only write learns what the write did, and no more.
+        # A token with write scope only gets the answer of the write, not the stored row.
         row = selectors.get_change(self.project_id, answer["id"]) if self.caller.may(READ) else None
         return {**answer, **(selectors.change_item(row) if row else {})}
 

@@ -1,4 +1,4 @@
-"""Leases over REST: those that are live, one by its id, taken, renewed and released."""
+"""REST views of leases: list, detail, acquire, renew and release."""
 
 from typing import Any
 
@@ -44,12 +44,12 @@ class LeaseViewSet(ProjectViewSet):
     @extend_schema(responses={204: None}, filters=True)
     def destroy(self, request: Request, slug: str, lease_id: int) -> Response:
         """Release your lease; with `force` another agent's."""
-        told = {"lease_id": lease_id, **self.query}
-        self.once(lambda: services.release_leases(caller=self.caller, **told))
+        arguments = {"lease_id": lease_id, **self.query}
+        self.once(lambda: services.release_leases(caller=self.caller, **arguments))
         return Response(status=204)
 
     def _answer(self, answer: services.LeaseAnswer) -> dict[str, Any]:
-        # A token that may only write learns what the write did, and no more.
+        # A token with write scope only gets the answer of the write, not the stored row.
         lease = selectors.get_lease(self.project_id, answer["lease_id"]) if self.caller.may(READ) else None
         return {**answer, **(selectors.lease_item(lease) if lease else {})}
 

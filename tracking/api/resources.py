@@ -1,4 +1,4 @@
-"""The files that agents have touched, over REST."""
+"""REST view of the files that agents have touched."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request

@@ -1,4 +1,4 @@
-"""What is said about files and leases over REST, and answered: names and types, for checks and the schema."""
+"""REST query, request and response schemas of files and leases, for validation and OpenAPI."""
 
 from collections.abc import Mapping
 from typing import Any

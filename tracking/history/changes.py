@@ -1,4 +1,4 @@
-"""What every change of a file leaves behind, whoever wrote it: a figure and an event."""
+"""Records file changes in the counters, the search index and the event log."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,9 +20,9 @@ def record_changes(
     at: datetime,
     new_files: Mapping[str, int] | None = None,
 ) -> None:
-    """Count new changes, index and tell them, as the last statements of the transaction.
+    """Count and index new changes and write their events, as the last statements of the transaction.
 
-    `new_files`: the ids of files heard of for the first time, now, by their paths.
+    `new_files`: ids by path of the files created in this transaction.
     """
     files = [resource_document(row_id, path, at) for path, row_id in (new_files or {}).items()]
     counts: Counter[CounterKey] = Counter(counter_key("change", change.layer_id) for change in changes)
@@ -30,22 +30,24 @@ def record_changes(
     add_to_counters(project_id, counts)
     index_documents(project_id, "resource", files, are_new=True)
     index_documents(project_id, "change", change_documents(changes), are_new=True)
-    events = [Change("change", c.change, f"resource:{c.path}", _data(c), c.told_at or c.at) for c in changes]
+    events = [
+        Change("change", c.change, f"resource:{c.path}", _data(c), c.recorded_at or c.at) for c in changes
+    ]
     record(project_id=project_id, agent_id=agent_id, changes=events, at=at)
 
 
 def record_correction(
-    *, project_id: int, agent_id: int | None, verb: str, was: Recorded, now: Recorded | None, at: datetime
+    *, project_id: int, agent_id: int | None, verb: str, old: Recorded, new: Recorded | None, at: datetime
 ) -> None:
-    """Somebody put a change right, or took it away: the log is of files, so this is told of the change."""
-    counts: Counter[CounterKey] = Counter({counter_key("change", was.layer_id): -1})
-    if now:
-        counts[counter_key("change", now.layer_id)] += 1
+    """Record that a change was corrected or deleted. The event names the change, not the file."""
+    counts: Counter[CounterKey] = Counter({counter_key("change", old.layer_id): -1})
+    if new:
+        counts[counter_key("change", new.layer_id)] += 1
     add_to_counters(project_id, counts)
-    if now:
-        index_again(project_id, "change", [now.id])
-    told = Change("change", verb, f"change:{was.id}", {"note": f"{was.change} {was.path}"})
-    record(project_id=project_id, agent_id=agent_id, changes=[told], at=at)
+    if new:
+        index_again(project_id, "change", [new.id])
+    event = Change("change", verb, f"change:{old.id}", {"note": f"{old.change} {old.path}"})
+    record(project_id=project_id, agent_id=agent_id, changes=[event], at=at)
 
 
 def count_files(project_id: int, by: int) -> None:
@@ -53,9 +55,9 @@ def count_files(project_id: int, by: int) -> None:
 
 
 def count_gone(project_id: int, layers: Mapping[int, int | None]) -> None:
-    """Changes that have aged away, by their ids: told once, by whoever cleans."""
-    gone = Counter(counter_key("change", layer_id) for layer_id in layers.values())
-    add_to_counters(project_id, Counter({where: -count for where, count in gone.items()}))
+    """Count and unindex expired changes (layer id by change id). Writes no event: the cleanup writes one."""
+    removed = Counter(counter_key("change", layer_id) for layer_id in layers.values())
+    add_to_counters(project_id, Counter({key: -count for key, count in removed.items()}))
     forget(project_id, "change", layers)
 
 

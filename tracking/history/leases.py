@@ -1,4 +1,4 @@
-"""What happens to leases leaves an event, whoever wrote it."""
+"""Records changes of leases in the event log."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ Verb = Literal["leased", "renewed", "released", "force_released", "deleted"]
 def record_leases(
     *, project_id: int, agent_id: int | None, verb: Verb, leases: Sequence[LeaseRow], at: datetime
 ) -> None:
-    """Tell it, as the last statement of the transaction; of a lease ended by force, also who held it."""
+    """Write the events, as the last statement of the transaction; `force_released` also names the holder."""
     changes = [Change("lease", verb, f"lease:{lease.id}", _data(lease, verb)) for lease in leases]
     record(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
 
@@ -22,5 +22,5 @@ def _data(lease: LeaseRow, verb: Verb) -> dict[str, object]:
     paths = ", ".join(lease.paths)
     if verb == "force_released":
         return {"holder": lease.by, "paths": list(lease.paths), "note": f"held by {lease.by}: {paths}"[:200]}
-    said = f"{paths}: {lease.reason}" if verb == "leased" and lease.reason else paths
-    return {"paths": list(lease.paths), "note": said[:200]}
+    note = f"{paths}: {lease.reason}" if verb == "leased" and lease.reason else paths
+    return {"paths": list(lease.paths), "note": note[:200]}

@@ -32,7 +32,7 @@ class FileChange(ProjectRow):
 
     class Meta(ProjectRow.Meta):
         ordering = ("-at", "-id")
-        # Each list walks the index that ends in its order.
+        # Each list scans the index that ends in its sort order.
         indexes = (
             models.Index(fields=("project", "-at", "-id"), name="tracking_change_newest"),
             models.Index(fields=("resource", "-at", "-id"), name="tracking_change_by_resource"),

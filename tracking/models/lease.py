@@ -16,7 +16,7 @@ from tracking.models.resource import PathField
 
 
 class Lease(ProjectRow):
-    """Live until it is released or expires. Its id is its fence: later ones are higher."""
+    """A lease is live until released or expired. Its id is its fencing token: later ids are higher."""
 
     agent = models.ForeignKey(Agent, on_delete=models.RESTRICT, related_name="leases", db_index=False)
     exclusive = models.BooleanField(default=True)
@@ -31,7 +31,7 @@ class Lease(ProjectRow):
     class Meta(ProjectRow.Meta):
         ordering = ("-id",)
         indexes = (
-            # Those that are not released, soonest to expire first: behind now, the live ones.
+            # Leases not released, soonest to expire first; the live ones come after now.
             models.Index(
                 fields=("project", "expires_at", "id"),
                 name="tracking_lease_live",
@@ -58,7 +58,7 @@ class Lease(ProjectRow):
 
 
 class LeasePath(ProjectRow):
-    """A path or glob of a lease. `head` is the segment that all its paths begin with; empty: they differ."""
+    """A path or glob of a lease. `head`: first segment that all matching paths share; empty if none."""
 
     lease = models.ForeignKey(Lease, on_delete=models.CASCADE, related_name="paths", db_index=False)
     pattern = PathField(max_length=PATH_LENGTH)

@@ -1,4 +1,4 @@
-"""A path-addressed thing that agents touch: a file of the repository."""
+"""A resource: a file of the repository, identified by its path."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ else:
 
 
 class PathField(CharField):
-    """A path, sorted by code points on both engines: so an index finds all that begin alike."""
+    """A path, sorted by code points on both engines, so that an index serves prefix searches."""
 
     def db_parameters(self, connection: Any) -> Any:
         collation = "C" if connection.vendor == "postgresql" else None

@@ -17,12 +17,12 @@ from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from tracking.models import ChangeKind
 from tracking.selectors.paths import clean_file, clean_pattern
 from tracking.sql import changes as rows
-from tracking.sql.changes import ChangeRow, Walk
+from tracking.sql.changes import ChangeQuery, ChangeRow
 from tracking.sql.resources import find_resources, matching, resources_within
 
 COLUMNS = ("id", "path", "change", "by", "layer", "description", "at")
 RECENT = timedelta(hours=1)
-BRANCHES = 20  # More files than this are not walked one by one.
+BRANCHES = 20  # Up to this many files are each scanned by their own index.
 
 
 def list_changes(
@@ -41,19 +41,19 @@ def list_changes(
     `path` is one path or a glob. Rows id, path, change, by, layer, description, at.
     """
     limit = clean_limit(limit)
-    after, began = _place(cursor) if cursor else (None, None)
+    after, window_start = _read_cursor(cursor) if cursor else (None, None)
     moment: datetime | None = None
     if not (path or by or layer or change or since):
-        # The pages that follow keep the hour of the first one.
-        moment = began = began or clock.now() - RECENT
+        # Later pages keep the time window of the first one.
+        moment = window_start = window_start or clock.now() - RECENT
     else:
-        began, moment = None, moment_of(project_id, clean_moment(since, "since"))
-    walk = _walk(project_id, moment, path=path, by=by, layer=layer, change=change)
-    found = rows.list_changes(walk, limit + 1, after, PREVIEW_CHARACTERS + 1) if walk else []
+        window_start, moment = None, moment_of(project_id, clean_moment(since, "since"))
+    query = _query_of(project_id, moment, path=path, by=by, layer=layer, change=change)
+    found = rows.list_changes(query, limit + 1, after, PREVIEW_CHARACTERS + 1) if query else []
 
     def cursor_after(count: int) -> str:
         last = found[count - 1]
-        return make_cursor(last.at.isoformat(), last.id, began.isoformat() if began else "")
+        return make_cursor(last.at.isoformat(), last.id, window_start.isoformat() if window_start else "")
 
     return Listing(
         columns=COLUMNS,
@@ -75,19 +75,19 @@ def get_change(project_id: int, change_id: int) -> ChangeRow:
 
 
 def last_within_by_another(project_id: int, pattern: str, folded: str, since: datetime) -> ChangeRow | None:
-    """The newest change since then, of any file that the glob matches, that this agent did not make."""
+    """The newest change after `since` of a file that the glob matches, not made by this agent."""
     own = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
     conditions: list[Condition] = [
         ("c.at > %s", [sql.stored_time(since)]),
         (f"(c.agent_id IS NULL OR c.agent_id NOT IN ({own}))", [project_id, folded]),
     ]
-    walk = _within(project_id, pattern, conditions)
-    found = rows.list_changes(walk, 1, None, 0) if walk else []
+    query = _within(project_id, pattern, conditions)
+    found = rows.list_changes(query, 1, None, 0) if query else []
     return found[0] if found else None
 
 
 def change_item(row: ChangeRow, *, full: bool = True) -> dict[str, Any]:
-    """A change as the contract shows it; in lists the description is cut."""
+    """A change as clients see it; unless `full` the description is shortened."""
     return {
         "id": row.id,
         "path": row.path,
@@ -100,14 +100,14 @@ def change_item(row: ChangeRow, *, full: bool = True) -> dict[str, Any]:
 
 
 def open_changes(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
-    """The items behind refs (`change:12`)."""
+    """Items by name (the id in a ref such as `change:12`)."""
     found = {row.id: row for row in rows.read_changes(project_id, whole_numbers(names))}
     items = {name: found.get(number) for name in names for number in whole_numbers([name])}
-    return {name: _said(change_item(row, full=full)) for name, row in items.items() if row}
+    return {name: _without_empty(change_item(row, full=full)) for name, row in items.items() if row}
 
 
 def whole_numbers(names: Sequence[str]) -> list[int]:
-    """Those of the names that may be ids."""
+    """The ids among these names; anything else is dropped."""
     return [int(name) for name in names if name.isascii() and name.isdecimal() and len(name) < 19]
 
 
@@ -115,16 +115,16 @@ def count_in_last_hour(project_id: int) -> dict[int, int]:
     return rows.count_by_layer(project_id, clock.now() - RECENT)
 
 
-def _said(item: dict[str, Any]) -> dict[str, Any]:
+def _without_empty(item: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in item.items() if name != "id" and value not in (None, "")}
 
 
-def _place(cursor: str) -> tuple[tuple[datetime, int], datetime | None]:
-    at, row_id, began = read_cursor(cursor, datetime, int, str)
-    return (at, row_id), read_cursor(make_cursor(began), datetime)[0] if began else None
+def _read_cursor(cursor: str) -> tuple[tuple[datetime, int], datetime | None]:
+    at, row_id, window_start = read_cursor(cursor, datetime, int, str)
+    return (at, row_id), read_cursor(make_cursor(window_start), datetime)[0] if window_start else None
 
 
-def _walk(
+def _query_of(
     project_id: int,
     since: datetime | None,
     *,
@@ -132,8 +132,8 @@ def _walk(
     by: str | None,
     layer: str | None,
     change: str | int | None,
-) -> Walk | None:
-    """The filters as conditions; None where they name what does not exist, so that nothing can match."""
+) -> ChangeQuery | None:
+    """The filters as a query; None if they name an agent or file that does not exist: nothing matches."""
     conditions: list[Condition] = []
     if change:
         conditions.append(("c.change = %s", [clean_choice(change, ChangeKind, "change").value]))
@@ -141,28 +141,28 @@ def _walk(
     layer = clean_name(layer, "layer") if layer else ""
     pattern = clean_pattern(path) if path else ""
     if by or layer:
-        words = find_vocabulary(project_id, agent=by, layers=bool(layer))
+        vocabulary = find_vocabulary(project_id, agent=by, layers=bool(layer))
         if layer:
-            conditions.append(("c.layer_id = %s", [words.layer(layer)[0]]))
-        if by and words.agent_id is None:
+            conditions.append(("c.layer_id = %s", [vocabulary.layer(layer)[0]]))
+        if by and vocabulary.agent_id is None:
             return None
         if by:
-            conditions.append(("c.agent_id = %s", [words.agent_id]))
+            conditions.append(("c.agent_id = %s", [vocabulary.agent_id]))
     if since is not None:
         conditions.append(("c.at >= %s", [sql.stored_time(since)]))
-    return _within(project_id, pattern, conditions) if pattern else Walk(project_id, conditions)
+    return _within(project_id, pattern, conditions) if pattern else ChangeQuery(project_id, conditions)
 
 
-def _within(project_id: int, pattern: str, conditions: Sequence[Condition]) -> Walk | None:
-    """Along the files of a path or glob; None where there are none."""
+def _within(project_id: int, pattern: str, conditions: Sequence[Condition]) -> ChangeQuery | None:
+    """A query limited to the files of a path or glob; None if there are none."""
     if not is_glob(pattern):
         ids = list(find_resources(project_id, [clean_file(pattern)]).values())
     else:
         ids = resources_within(project_id, pattern, BRANCHES + 1)
     if len(ids) > BRANCHES:
-        # As one value, so that neither engine begins with the files and sorts what it finds. As a number,
-        # since PostgreSQL takes a match for rarer than it is, and then compiles the query first: 150 ms.
+        # One CASE value keeps both engines from starting with the files and sorting the result. A number,
+        # because PostgreSQL underestimates a bare regex match and then JIT-compiles the query: 150 ms.
         file = "(SELECT r.path FROM tracking_resource r WHERE r.id = c.resource_id)"
         matched, values = matching(pattern, file)
-        return Walk(project_id, [*conditions, (f"CASE WHEN {matched} THEN 1 ELSE 0 END > 0", values)])
-    return Walk(project_id, conditions, ids) if ids else None
+        return ChangeQuery(project_id, [*conditions, (f"CASE WHEN {matched} THEN 1 ELSE 0 END > 0", values)])
+    return ChangeQuery(project_id, conditions, ids) if ids else None

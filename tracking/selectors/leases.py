@@ -1,4 +1,4 @@
-"""Leases: those that are live, and one by its id."""
+"""Reads leases: live ones in lists, any by its id."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ from ctxhub.core.text.globs import overlap
 from tracking.selectors.changes import whole_numbers
 from tracking.selectors.paths import clean_pattern
 from tracking.sql import leases as rows
-from tracking.sql.leases import Held, LeaseRow
+from tracking.sql.leases import HeldPath, LeaseRow
 
 COLUMNS = ("lease_id", "paths", "by", "exclusive", "reason", "expires", "fence")
 
@@ -31,10 +31,10 @@ def list_leases(
 ) -> Listing:
     """Live leases, soonest to expire first: rows lease_id, paths, by, exclusive, reason, expires, fence.
 
-    `path`, a path or a glob: those that have a path in common with it.
+    `path`, a path or a glob, selects leases that overlap it.
     """
     limit, now = clean_limit(limit), clock.now()
-    after = _place(cursor) if cursor else None
+    after = _read_cursor(cursor) if cursor else None
     conditions: list[Condition] = []
     if by:
         agent = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
@@ -57,7 +57,7 @@ def list_leases(
 
 
 def get_lease(project_id: int, lease_id: int) -> LeaseRow:
-    """One lease of the project, also one that has ended; raises NotFound."""
+    """One lease of the project, live or ended. Raises NotFound."""
     if found := rows.read_leases(project_id, whole_numbers([str(lease_id)])):
         return found[0]
     raise NotFound(
@@ -66,14 +66,16 @@ def get_lease(project_id: int, lease_id: int) -> LeaseRow:
     )
 
 
-def find_overlapping(project_id: int, patterns: Sequence[str], now: datetime, but: str = "") -> list[Held]:
-    """What live leases hold that has a path in common with one of these; `but`: not this agent's."""
+def find_overlapping(
+    project_id: int, patterns: Sequence[str], now: datetime, but: str = ""
+) -> list[HeldPath]:
+    """Paths of live leases that overlap one of these patterns. `but`: case-folded agent to exclude."""
     held = rows.held_paths(project_id, patterns, now, but)
     return [each for each in held if any(overlap(each.pattern, pattern) for pattern in patterns)]
 
 
 def lease_item(row: LeaseRow, *, full: bool = True) -> dict[str, Any]:
-    """A lease as the contract shows it. Its id is its fence: ids of a project grow for ever."""
+    """A lease as clients see it. Its id is its fencing token: ids only grow."""
     return {
         "lease_id": row.id,
         "paths": list(row.paths),
@@ -88,10 +90,10 @@ def lease_item(row: LeaseRow, *, full: bool = True) -> dict[str, Any]:
 
 
 def open_leases(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
-    """The items behind refs (`lease:5`), those that have ended too."""
+    """Items by name (the id in a ref such as `lease:5`), ended leases included."""
     found = {row.id: row for row in rows.read_leases(project_id, whole_numbers(names))}
     items = {name: found.get(number) for name in names for number in whole_numbers([name])}
-    return {name: _said(lease_item(row, full=full)) for name, row in items.items() if row}
+    return {name: _without_empty(lease_item(row, full=full)) for name, row in items.items() if row}
 
 
 def count_live(project_id: int) -> int:
@@ -105,10 +107,10 @@ def count_by_agent(project_id: int, folded: Sequence[str]) -> Mapping[str, int]:
 hub.agent_facts["leases"] = count_by_agent
 
 
-def _said(item: dict[str, Any]) -> dict[str, Any]:
+def _without_empty(item: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in item.items() if name != "lease_id" and value != ""}
 
 
-def _place(cursor: str) -> tuple[datetime, int]:
+def _read_cursor(cursor: str) -> tuple[datetime, int]:
     expires_at, row_id = read_cursor(cursor, datetime, int)
     return expires_at, row_id

@@ -1,4 +1,4 @@
-"""Whether somebody else is at a file: a change of a moment ago, or a lease."""
+"""Lock check: whether another agent has leased a file or changed it recently."""
 
 from datetime import timedelta
 from typing import Literal, NotRequired
@@ -29,10 +29,10 @@ class Lock(TypedDict):
 
 
 def check_lock(caller: Caller, *, path: str, within_seconds: int = 300) -> Lock:
-    """Who else holds a lease on the file or has changed it in that time (1..86400 seconds), if anybody.
+    """Which other agent has leased the file or changed it within that time (1..86400 seconds), if any.
 
-    Of a glob, on any file that it matches. A lease, the clearer word, goes before a change: then `at` is when
-    it was taken and `expires` when it ends. `change` stands beside it where the holder made one.
+    A glob checks every file that it matches. A lease takes precedence over a change: `at` is then when it was
+    taken and `expires` when it ends; `change` is added if the holder has also changed the file.
     """
     pattern = clean_pattern(path)
     within = timedelta(seconds=clean_from_to(within_seconds, "within_seconds", 1, LONGEST))
@@ -45,7 +45,7 @@ def check_lock(caller: Caller, *, path: str, within_seconds: int = 300) -> Lock:
         held = [h for h in held_paths(caller.project_id, [pattern], now, own) if matches(h.pattern, pattern)]
     lock = Lock(locked=bool(changed or held))
     if held:
-        # The last to expire: until then the file is not free.
+        # The lease that expires last: the file is not free before.
         [lease] = read_leases(caller.project_id, [held[-1].lease_id])
         lock |= {
             "by": lease.by,

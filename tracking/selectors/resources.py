@@ -1,4 +1,4 @@
-"""Files that agents have touched: lists by path, and what is going on at one."""
+"""Reads files that agents have touched: lists by path, and recent changes and leases of each."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ CHANGES_SHOWN = 5
 def list_resources(
     project_id: int, *, path: str | None = None, limit: int = 20, cursor: str | None = None
 ) -> Listing:
-    """The files, by path: rows path, and the last change, by whom and when. `path` may be a glob."""
+    """Files by path: rows path, change, by, at (of the last change). `path` may be a glob."""
     limit = clean_limit(limit)
     after = read_cursor(cursor, str)[0] if cursor else None
     found = rows.list_resources(project_id, clean_pattern(path) if path else None, limit + 1, after)
@@ -41,7 +41,7 @@ def list_resources(
 
 
 def open_resources(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
-    """The items behind refs (`resource:src/app.py`): the last changes of each, and live leases on it."""
+    """Items by name (the path in `resource:src/app.py`): last changes and, if `full`, live leases."""
     files = {name: file for name in names if (file := _file(name))}
     known = rows.find_resources(project_id, list(files.values())) if files else {}
     shown = CHANGES_SHOWN if full else 1

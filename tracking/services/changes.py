@@ -1,4 +1,4 @@
-"""Changes of files are recorded here."""
+"""Records file changes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class RecordAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Clean fields of a change; `layer_id` once the layer is found."""
+    """Validated fields of a change."""
 
     path: str
     change: ChangeKind
@@ -49,7 +49,7 @@ def record_change(
     layer: str | None = None,
     description: str | None = None,
 ) -> RecordAnswer:
-    """Note that a file was created, modified or deleted by the caller's agent, now."""
+    """Record that the caller's agent created, modified or deleted a file now."""
     fields = _clean(caller, path=path, change=change, layer=layer, description=description)
     with write_transaction(caller.project_id):
         [outcome] = _write(caller, [fields])
@@ -61,18 +61,18 @@ def record_change(
 def record_change_batch(*, caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
     """Record up to 50 changes in a number of statements that does not grow with them.
 
-    An item is the arguments of `record_change`, or the error with which a face has refused it already.
-    `atomic`: all or nothing, the error naming the `index`; otherwise what can be done is done, and each
-    result says how it went.
+    An item is the arguments of `record_change`, or the error with which REST or MCP has refused it already.
+    `atomic`: all or nothing, the error names the `index`; otherwise valid items are recorded, and each
+    result is an answer or an error.
     """
-    return write_batch(caller, items, clean=_clean, write=_write, answer=_as_it_is, atomic=atomic)
+    return write_batch(caller, items, clean=_clean, write=_write, answer=_as_mapping, atomic=atomic)
 
 
 def remove_changes(project_id: int, before: datetime, *, sparing: bool, at_most: int) -> int:
-    """Remove the oldest changes from before a moment, and their figures; the files stay."""
-    gone = delete_changes(project_id, before, at_most)
-    count_gone(project_id, gone)
-    return len(gone)
+    """Remove the oldest changes before a time, with their counts; the files stay. Returns how many."""
+    removed = delete_changes(project_id, before, at_most)
+    count_gone(project_id, removed)
+    return len(removed)
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
@@ -97,51 +97,57 @@ def _clean(
 
 
 def _write(caller: Caller, items: Sequence[Fields]) -> list[RecordAnswer | CtxhubError]:
-    """Write the items, each a microsecond after the other: who reads on from one's event gets the next."""
+    """Write the items. Their times differ by a microsecond, so that reading on from one yields the next."""
     at = clock.now()
-    words = find_vocabulary(caller.project_id, agent=caller.agent, layers=any(item.layer for item in items))
-    placed = [_layer_id(words, item) for item in items]
-    good = [
-        (item, layer) for item, layer in zip(items, placed, strict=True) if not isinstance(layer, CtxhubError)
+    vocabulary = find_vocabulary(
+        caller.project_id, agent=caller.agent, layers=any(item.layer for item in items)
+    )
+    layer_ids = [_layer_id(vocabulary, item) for item in items]
+    valid = [
+        (item, layer)
+        for item, layer in zip(items, layer_ids, strict=True)
+        if not isinstance(layer, CtxhubError)
     ]
-    answers = iter(_store(caller, good, words, at) if good else ())
-    return [layer if isinstance(layer, CtxhubError) else next(answers) for layer in placed]
+    answers = iter(_store(caller, valid, vocabulary, at) if valid else ())
+    return [layer if isinstance(layer, CtxhubError) else next(answers) for layer in layer_ids]
 
 
-def _layer_id(words: Vocabulary, item: Fields) -> int | None | CtxhubError:
+def _layer_id(vocabulary: Vocabulary, item: Fields) -> int | None | CtxhubError:
     try:
-        return words.layer(item.layer)[0] if item.layer else None
+        return vocabulary.layer(item.layer)[0] if item.layer else None
     except CtxhubError as error:
         return error
 
 
 def _store(
-    caller: Caller, items: Sequence[tuple[Fields, int | None]], words: Vocabulary, at: datetime
+    caller: Caller, items: Sequence[tuple[Fields, int | None]], vocabulary: Vocabulary, at: datetime
 ) -> list[RecordAnswer]:
-    register_words(words, caller=caller, at=at)
+    register_words(vocabulary, caller=caller, at=at)
     paths = list(dict.fromkeys(item.path for item, _ in items))
     files = find_resources(caller.project_id, paths)
     missing = [path for path in paths if path not in files]
-    made = make_resources(caller.project_id, missing, at) if missing else {}
-    files |= made
+    new_files = make_resources(caller.project_id, missing, at) if missing else {}
+    files |= new_files
     moments = [at + timedelta(microseconds=n) for n in range(len(items))]
     new = [
         NewChange(files[item.path], item.change, layer_id, item.description, moment)
         for (item, layer_id), moment in zip(items, moments, strict=True)
     ]
-    ids = insert_changes(caller.project_id, words.agent_id, new)
+    ids = insert_changes(caller.project_id, vocabulary.agent_id, new)
     record_changes(
         project_id=caller.project_id,
-        agent_id=words.agent_id,
+        agent_id=vocabulary.agent_id,
         changes=[
-            Recorded(row_id, item.path, item.change.label, words.agent_id, layer_id, item.description, moment)
+            Recorded(
+                row_id, item.path, item.change.label, vocabulary.agent_id, layer_id, item.description, moment
+            )
             for row_id, (item, layer_id), moment in zip(ids, items, moments, strict=True)
         ],
         at=at,
-        new_files=made,
+        new_files=new_files,
     )
     return [{"id": row_id, "path": item.path} for row_id, (item, _) in zip(ids, items, strict=True)]
 
 
-def _as_it_is(answer: RecordAnswer) -> Mapping[str, Any]:
+def _as_mapping(answer: RecordAnswer) -> Mapping[str, Any]:
     return {**answer}

@@ -1,4 +1,4 @@
-"""Leases are taken, renewed and released here."""
+"""Acquires, renews and releases leases."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -53,7 +53,7 @@ def acquire_lease(
     """
     patterns = clean_patterns(paths)
     refuse_secret("\n".join(patterns), "paths", caller)
-    lasts = _lasts(minutes)
+    duration = _duration(minutes)
     reason = clean_text(reason, "reason", caller)
     with write_transaction(caller.project_id):
         at = clock.now()
@@ -66,37 +66,37 @@ def acquire_lease(
             exclusive=exclusive,
             reason=reason,
             at=at,
-            expires_at=at + lasts,
+            expires_at=at + duration,
         )
         own = caller.agent.casefold()
-        lease = LeaseRow(lease_id, caller.agent, own, exclusive, reason, at, at + lasts, None, patterns)
+        lease = LeaseRow(lease_id, caller.agent, own, exclusive, reason, at, at + duration, None, patterns)
         record_leases(project_id=caller.project_id, agent_id=agent_id, verb="leased", leases=[lease], at=at)
-    return _answer(lease_id, at + lasts)
+    return _answer(lease_id, at + duration)
 
 
 def renew_lease(*, caller: Caller, lease_id: int, minutes: int = MINUTES) -> LeaseAnswer:
-    """Let a live lease of the caller's agent last that long from now; it keeps its fence.
+    """Extend a live lease of the caller's agent to end that many minutes from now; its fence stays.
 
-    Raises NotAllowed for another's, Conflict for one that has expired or was released.
+    Raises NotAllowed for another agent's lease, Conflict for one that has expired or was released.
     """
-    lasts = _lasts(minutes)
+    duration = _duration(minutes)
     with write_transaction(caller.project_id):
         at = clock.now()
         lease = _own_lease(caller, lease_id, "renew")
         if (state := lease.state(at)) != "live":
             raise Conflict(f"Lease {lease.id} is {state}.", hint="Lease it again.")
-        rows.extend_lease(lease.id, at + lasts)
+        rows.extend_lease(lease.id, at + duration)
         agent_id = register_agent(caller, at)
         record_leases(project_id=caller.project_id, agent_id=agent_id, verb="renewed", leases=[lease], at=at)
-    return _answer(lease.id, at + lasts)
+    return _answer(lease.id, at + duration)
 
 
 def release_leases(
     *, caller: Caller, lease_id: int | None = None, all: bool = False, force: bool = False
 ) -> ReleaseAnswer:
-    """End one lease, or all of the caller's agent; one that has ended already counts for none.
+    """Release one lease, or all of the caller's agent. A lease that has already ended is not counted.
 
-    Another agent's is released by `force` alone, which takes the scope admin and is told in the log.
+    Another agent's lease needs `force`, which requires the scope admin and is logged.
     """
     if (lease_id is None) != all:
         raise _unclear("both lease_id and all" if all else "neither lease_id nor all")
@@ -107,7 +107,7 @@ def release_leases(
         if lease_id is None:
             leases = live_leases_of(caller.project_id, caller.agent.casefold(), at)
         else:
-            lease = _own_lease(caller, lease_id, "release", unless=force)
+            lease = _own_lease(caller, lease_id, "release", is_forced=force)
             leases = [lease] if lease.state(at) == "live" else []
         if leases:
             _end(caller, leases, at)
@@ -115,7 +115,7 @@ def release_leases(
 
 
 def forget_leases(project_id: int, now: datetime) -> None:
-    """Remove some of those that ended more than 30 days ago."""
+    """Remove up to 500 leases that ended more than 30 days ago."""
     rows.delete_leases(project_id, now - KEPT, REMOVED_AT_ONCE)
 
 
@@ -128,7 +128,7 @@ def _refuse_conflict(caller: Caller, patterns: Sequence[str], exclusive: bool, a
     blocking = list(dict.fromkeys(h.lease_id for h in held if exclusive or h.exclusive))
     if not blocking:
         return
-    # The last to expire: until then they are not free.
+    # The lease that expires last: the paths are not free before.
     [lease] = read_leases(caller.project_id, blocking[-1:])
     more = f", and {len(blocking) - 1} more leases are in the way" if len(blocking) > 1 else ""
     raise Conflict(
@@ -146,15 +146,15 @@ def _refuse_conflict(caller: Caller, patterns: Sequence[str], exclusive: bool, a
     )
 
 
-def _lasts(minutes: int) -> timedelta:
+def _duration(minutes: int) -> timedelta:
     return timedelta(minutes=clean_from_to(minutes, "minutes", 1, MOST_MINUTES))
 
 
-def _own_lease(caller: Caller, lease_id: int, doing: str, *, unless: bool = False) -> LeaseRow:
+def _own_lease(caller: Caller, lease_id: int, verb: str, *, is_forced: bool = False) -> LeaseRow:
     lease = get_lease(caller.project_id, lease_id)
-    if lease.folded != caller.agent.casefold() and not unless:
+    if lease.folded != caller.agent.casefold() and not is_forced:
         raise NotAllowed(
-            f"Lease {lease.id} is held by {lease.by!r}; you are {caller.agent!r} and cannot {doing} it.",
+            f"Lease {lease.id} is held by {lease.by!r}; you are {caller.agent!r} and cannot {verb} it.",
             hint="Ask the holder, or wait until it expires.",
         )
     return lease
@@ -177,7 +177,7 @@ def _answer(lease_id: int, expires_at: datetime) -> LeaseAnswer:
     return {"lease_id": lease_id, "fence": lease_id, "expires": format_time(expires_at)}
 
 
-def _unclear(said: str) -> InvalidInput:
+def _unclear(problem: str) -> InvalidInput:
     return InvalidInput(
-        f"release was told {said}.", hint="Name one lease by lease_id, or say all:true for all of yours."
+        f"release was told {problem}.", hint="Name one lease by lease_id, or say all:true for all of yours."
     )

@@ -1,4 +1,4 @@
-"""Changes of files: written many at once, and read in pages that walk an index, newest first."""
+"""SQL of file changes: batch inserts, and pages read from an index, newest first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class NewChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """A change with the names of what it points to."""
+    """A change with the names of related rows."""
 
     id: int
     path: str
@@ -41,9 +41,9 @@ class ChangeRow:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A change as it stands, or stood: `change` is its word.
+    """A stored change as history and search need it. `change`: its label.
 
-    `told_at`: when it was written, if that is not when it happened.
+    `recorded_at`: time of the event, if it differs from the time of the change.
     """
 
     id: int
@@ -53,25 +53,25 @@ class Recorded:
     layer_id: int | None
     description: str
     at: datetime
-    told_at: datetime | None = None
+    recorded_at: datetime | None = None
 
 
 # -- Writing ---------------------------------------------------------------------------------------
 
 
 def insert_changes(project_id: int, agent_id: int | None, changes: Sequence[NewChange]) -> list[int]:
-    """Write all of them, each with a moment of its own; their ids, in the same order."""
+    """Insert changes, each with a distinct time. Returns their ids in the same order."""
     records = [
         (project_id, c.resource_id, agent_id, c.change, c.layer_id, c.description, sql.stored_time(c.at))
         for c in changes
     ]
-    made = sql.insert("tracking_filechange", COLUMNS, records, "RETURNING at, id")
-    ids = {sql.read_time(at): row_id for at, row_id in made}
+    rows = sql.insert("tracking_filechange", COLUMNS, records, "RETURNING at, id")
+    ids = {sql.read_time(at): row_id for at, row_id in rows}
     return [ids[change.at] for change in changes]
 
 
 def delete_changes(project_id: int, before: datetime, at_most: int) -> dict[int, int | None]:
-    """Remove the oldest from before a moment; the ids of those that went, and the layer each was in."""
+    """Remove the oldest changes before a time. Returns their layer ids by change id."""
     statement = """
         DELETE FROM tracking_filechange WHERE id IN (
             SELECT id FROM tracking_filechange WHERE project_id = %s AND at < %s ORDER BY at, id LIMIT %s)
@@ -83,8 +83,8 @@ def delete_changes(project_id: int, before: datetime, at_most: int) -> dict[int,
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
-    """How a list is found: of these files each by its own index, or along all changes of the project."""
+class ChangeQuery:
+    """Filters of a list. With `resource_ids` each file has its own index scan, else the project has one."""
 
     project_id: int
     conditions: Sequence[Condition]
@@ -92,10 +92,10 @@ class Walk:
 
 
 def list_changes(
-    walk: Walk, limit: int, after: tuple[datetime, int] | None, description: int = WHOLE
+    query: ChangeQuery, limit: int, after: tuple[datetime, int] | None, description: int = WHOLE
 ) -> list[ChangeRow]:
-    """One page, newest first, behind `after` (at, id); `description` characters of each."""
-    found, values = _page(walk, limit, after)
+    """One page, newest first, after the key (at, id), with `description` characters of each description."""
+    found, values = _page(query, limit, after)
     return _read(
         f"WITH page AS MATERIALIZED ({found})",
         "page CROSS JOIN",
@@ -113,11 +113,11 @@ def read_changes(project_id: int, ids: Sequence[int]) -> list[ChangeRow]:
 
 
 def read_recorded(project_id: int, ids: Sequence[int]) -> list[Recorded]:
-    which, values = sql.by_ids("c", project_id, ids)
+    condition, values = sql.by_ids("c", project_id, ids)
     statement = f"""
         SELECT c.id, r.path, c.change, c.agent_id, c.layer_id, c.description, c.at
         FROM tracking_filechange c JOIN tracking_resource r ON r.id = c.resource_id
-        WHERE {which}"""  # noqa: S608
+        WHERE {condition}"""  # noqa: S608
     return [
         Recorded(row_id, path, str(ChangeKind(change).label), agent_id, layer_id, text, sql.read_time(at))
         for row_id, path, change, agent_id, layer_id, text, at in sql.rows(statement, values)
@@ -125,9 +125,9 @@ def read_recorded(project_id: int, ids: Sequence[int]) -> list[Recorded]:
 
 
 def last_changes(resource_ids: Sequence[int], of_each: int) -> list[ChangeRow]:
-    """The newest few of each of these files."""
-    walk = Walk(0, [], resource_ids)
-    found, values = _page(walk, of_each, None)
+    """The newest `of_each` changes of each of these files."""
+    query = ChangeQuery(0, [], resource_ids)
+    found, values = _page(query, of_each, None)
     limit = of_each * len(resource_ids)
     return _read(
         f"WITH page AS MATERIALIZED ({found})", "page CROSS JOIN", "c.id = page.id", values, limit, 200
@@ -135,7 +135,7 @@ def last_changes(resource_ids: Sequence[int], of_each: int) -> list[ChangeRow]:
 
 
 def last_by_another(project_id: int, path: str, folded: str, since: datetime) -> ChangeRow | None:
-    """The newest change of a file since then that this agent did not make."""
+    """The newest change of a file after `since` that this agent did not make."""
     condition = """
         c.resource_id = (SELECT id FROM tracking_resource WHERE project_id = %s AND path = %s)
         AND c.at > %s AND (a.folded IS NULL OR a.folded <> %s)"""
@@ -152,7 +152,7 @@ def count_before(project_id: int, before: datetime) -> int:
 
 
 def count_by_layer(project_id: int, since: datetime) -> dict[int, int]:
-    """How many changes each layer has seen since then."""
+    """Number of changes after `since` by layer id."""
     statement = """
         SELECT l.id, (SELECT count(*) FROM tracking_filechange c
             WHERE c.project_id = l.project_id AND c.layer_id = l.id AND c.at > %s)
@@ -160,21 +160,21 @@ def count_by_layer(project_id: int, since: datetime) -> dict[int, int]:
     return dict(sql.rows(statement, [sql.stored_time(since), project_id]))
 
 
-def _page(walk: Walk, limit: int, after: tuple[datetime, int] | None) -> tuple[str, list[Any]]:
-    conditions = list(walk.conditions)
+def _page(query: ChangeQuery, limit: int, after: tuple[datetime, int] | None) -> tuple[str, list[Any]]:
+    conditions = list(query.conditions)
     if after:
         conditions.append(("(c.at, c.id) < (%s, %s)", [sql.stored_time(after[0]), after[1]]))
-    if walk.resource_ids is None:
-        return _arm([("c.project_id = %s", [walk.project_id]), *conditions], limit)
-    # Not the project too: a file belongs to one, and SQLite would walk the project's index instead.
-    branches = [_arm([("c.resource_id = %s", [each]), *conditions], limit) for each in walk.resource_ids]
+    if query.resource_ids is None:
+        return _branch([("c.project_id = %s", [query.project_id]), *conditions], limit)
+    # Without project_id: a file belongs to one project, and SQLite would choose the project's index.
+    branches = [_branch([("c.resource_id = %s", [each]), *conditions], limit) for each in query.resource_ids]
     if len(branches) == 1:
         return branches[0]
     texts = [f"SELECT id FROM ({text}) arm{n}" for n, (text, _) in enumerate(branches)]  # noqa: S608
     return " UNION ALL ".join(texts), [value for _, values in branches for value in values]
 
 
-def _arm(conditions: Sequence[Condition], limit: int) -> tuple[str, list[Any]]:
+def _branch(conditions: Sequence[Condition], limit: int) -> tuple[str, list[Any]]:
     where = " AND ".join(text for text, _ in conditions)
     values = [value for _, values in conditions for value in values]
     statement = f"SELECT c.id FROM tracking_filechange c WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT %s"  # noqa: S608

@@ -1,4 +1,4 @@
-"""Leases: the live ones found by an index that ends in their order, and what they reserve."""
+"""SQL of leases and their paths. Live leases are read from an index that ends in their sort order."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MOST_COUNTED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class LeaseRow:
-    """A lease with the names of who holds it and of what it reserves."""
+    """A lease with its holder's name and its paths."""
 
     id: int
     by: str
@@ -34,8 +34,8 @@ class LeaseRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A path or glob of a live lease, and whose it is."""
+class HeldPath:
+    """A path or glob of a live lease. `folded`: the holder's case-folded name."""
 
     lease_id: int
     pattern: str
@@ -46,20 +46,20 @@ class Held:
 # -- Reading ---------------------------------------------------------------------------------------
 
 
-def held_paths(project_id: int, patterns: Collection[str], now: datetime, but: str = "") -> list[Held]:
-    """What live leases hold that may have to do with these patterns, soonest to expire first.
+def held_paths(project_id: int, patterns: Collection[str], now: datetime, but: str = "") -> list[HeldPath]:
+    """Paths of live leases that may overlap these patterns, soonest to expire first.
 
-    `but`: not of this agent, by its case-folded name.
+    `but`: case-folded name of an agent to exclude.
     """
     conditions: list[Condition] = [("p.lease_id = l.id AND a.id = l.agent_id", [])]
     heads = {head(pattern) for pattern in patterns}
     if "" not in heads:
-        among, some = sql.among("p.head", sorted(heads))
-        conditions.append((f"(p.head = '' OR {among})", some))
+        among, head_values = sql.among("p.head", sorted(heads))
+        conditions.append((f"(p.head = '' OR {among})", head_values))
     if but:
         conditions.append(("a.folded <> %s", [but]))
     where, values = all_of(conditions)
-    # The live ones first, and CROSS JOIN: there are few of them, however many have ended.
+    # CROSS JOIN fixes the join order: few leases are live, however many have ended.
     statement = f"""
         WITH live AS MATERIALIZED (
             SELECT l.id, l.agent_id, l.exclusive, l.expires_at FROM tracking_lease l WHERE {LIVE}
@@ -69,7 +69,7 @@ def held_paths(project_id: int, patterns: Collection[str], now: datetime, but: s
         WHERE {where} ORDER BY l.expires_at, l.id, p.id"""  # noqa: S608
     found = sql.rows(statement, [project_id, sql.stored_time(now), *values])
     return [
-        Held(lease_id, pattern, folded, bool(exclusive)) for lease_id, pattern, folded, exclusive in found
+        HeldPath(lease_id, pattern, folded, bool(exclusive)) for lease_id, pattern, folded, exclusive in found
     ]
 
 
@@ -80,11 +80,11 @@ def list_leases(
     limit: int,
     after: tuple[datetime, int] | None = None,
 ) -> list[LeaseRow]:
-    """One page of the live ones, soonest to expire first, behind `after` (expires_at, id)."""
-    asked: list[Condition] = [(LIVE, [project_id, sql.stored_time(now)]), *conditions]
+    """One page of live leases, soonest to expire first, after the key (expires_at, id)."""
+    filters: list[Condition] = [(LIVE, [project_id, sql.stored_time(now)]), *conditions]
     if after:
-        asked.append(("(l.expires_at, l.id) > (%s, %s)", [sql.stored_time(after[0]), after[1]]))
-    where, values = all_of(asked)
+        filters.append(("(l.expires_at, l.id) > (%s, %s)", [sql.stored_time(after[0]), after[1]]))
+    where, values = all_of(filters)
     page = f"""
         WITH page AS MATERIALIZED (
             SELECT l.id FROM tracking_lease l WHERE {where} ORDER BY l.expires_at, l.id LIMIT %s)"""  # noqa: S608
@@ -158,7 +158,7 @@ def end_leases(ids: Sequence[int], agent_id: int, at: datetime) -> None:
 
 
 def delete_leases(project_id: int, before: datetime, at_most: int) -> int:
-    """Remove those that expired or were released before a moment; how many went."""
+    """Remove leases that expired or were released before a time. Returns how many."""
     moment = sql.stored_time(before)
     ended = (
         "released_at IS NULL AND expires_at < %s ORDER BY expires_at",

@@ -1,4 +1,4 @@
-"""Files by their paths: found, made, and looked through by globs."""
+"""SQL of files: find and create by path, match by glob."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from ctxhub.core.text.globs import LAST_CHARACTER, as_regex, literal_start
 
 
 def find_resources(project_id: int, paths: Sequence[str]) -> dict[str, int]:
-    """The ids of those of these paths that are known."""
+    """Ids by path; unknown paths are left out."""
     among, values = sql.among("path", paths)
     return dict(
         sql.rows(
@@ -30,22 +30,22 @@ def make_resources(project_id: int, paths: Sequence[str], at: datetime) -> dict[
 
 
 def read_resources(project_id: int, ids: Sequence[int]) -> list[tuple[int, str, datetime]]:
-    """Id, path and when each was first heard of."""
-    which, values = sql.by_ids("r", project_id, ids)
-    statement = f"SELECT r.id, r.path, r.created_at FROM tracking_resource r WHERE {which}"  # noqa: S608
+    """Id, path and creation time of each file."""
+    condition, values = sql.by_ids("r", project_id, ids)
+    statement = f"SELECT r.id, r.path, r.created_at FROM tracking_resource r WHERE {condition}"  # noqa: S608
     found = sql.rows(statement, values)
     return [(row_id, path, sql.read_time(created_at)) for row_id, path, created_at in found]
 
 
 def matching(glob: str, path: str) -> Condition:
-    """That the expression `path` matches a glob, whatever engine looks."""
+    """Condition that the SQL expression `path` matches a glob, for the current engine."""
     if connection.vendor == "sqlite":
         return f"{path} || '/' REGEXP %s", [as_regex(glob)]
     return f"{path} || '/' ~ %s", [as_regex(glob, atomic="(?:")]
 
 
 def within(glob: str, column: str) -> Condition:
-    """The same of a column with an index, of which it reads no more than what begins as the glob does."""
+    """Like `matching` for an indexed column; reads only the range with the glob's literal prefix."""
     matched, values = matching(glob, column)
     if start := literal_start(glob):
         bounds = [start, start + chr(LAST_CHARACTER)]
@@ -54,7 +54,7 @@ def within(glob: str, column: str) -> Condition:
 
 
 def resources_within(project_id: int, glob: str, at_most: int) -> list[int]:
-    """The ids of the first few files that a glob matches."""
+    """Ids of up to `at_most` files that a glob matches."""
     condition, values = within(glob, "path")
     found = sql.rows(
         f"SELECT id FROM tracking_resource WHERE project_id = %s AND {condition} LIMIT %s",  # noqa: S608
@@ -66,12 +66,12 @@ def resources_within(project_id: int, glob: str, at_most: int) -> list[int]:
 def list_resources(
     project_id: int, glob: str | None, limit: int, after: str | None
 ) -> list[tuple[str, int | None, str | None, datetime | None]]:
-    """One page by path: each path with its last change, by whom and when."""
+    """One page by path: path, and the last change's kind, agent and time."""
     conditions, values = ["r.project_id = %s"], [project_id]
     if glob:
-        condition, asked = within(glob, "r.path")
+        condition, glob_values = within(glob, "r.path")
         conditions.append(condition)
-        values += asked
+        values += glob_values
     if after is not None:
         conditions.append("r.path > %s")
         values.append(after)  # type: ignore[arg-type]

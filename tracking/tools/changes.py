@@ -1,4 +1,4 @@
-"""The tool `file`, one half of it: who changed what."""
+"""The tool `file`, first part: file changes."""
 
 from typing import Annotated
 

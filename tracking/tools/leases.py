@@ -1,4 +1,4 @@
-"""The tool `file`, the other half: who has reserved what."""
+"""The tool `file`, second part: leases."""
 
 from typing import Annotated
 

@@ -131,7 +131,7 @@ def write_changes(project_id: int, chosen: Sequence[NewChange], vocabulary: Voca
                 row.layer_id,
                 new.description,
                 new.at,
-                told_at=at,
+                recorded_at=at,
             )
             for row, new in zip(stored, batch, strict=True)
         ]
