@@ -1,1 +1,1 @@
-"""Imports from other programs: each database is read by a module of its own, and written as projects are."""
+"""Importers of other programs' databases: each has its own reader, and writes into a project."""

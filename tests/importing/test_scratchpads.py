@@ -374,7 +374,7 @@ def test_statements_do_not_grow_with_rows(apollo: Project, hermes: Project, tmp_
 def test_large_pads_are_written_a_few_at_a_time(
     apollo: Project, pads: OldPads, take_pads: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batching, "BYTES_AT_ONCE", 8 * (size := 65_536))
+    monkeypatch.setattr(batching, "BYTES_PER_BATCH", 8 * (size := 65_536))
     pads.workflow()
     for n in range(10):
         pads.pad(f"pad {n}", f"{n} " * (size // 2))

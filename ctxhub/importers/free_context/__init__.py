@@ -1,1 +1,1 @@
-"""From a database of Free Context into a project: `reader` knows the file alone, the rest knows ctxhub."""
+"""Imports a Free Context database into a project. Only `reader` knows its schema."""

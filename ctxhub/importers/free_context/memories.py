@@ -1,4 +1,4 @@
-"""Old memories become memories, each in its context; their digests are made anew."""
+"""Imports memories into their contexts; digests are computed again."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,13 +9,19 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import CONTENT_BYTES
 from ctxhub.core.kit.unset import if_set
 from ctxhub.core.text.token_count import count_tokens
-from ctxhub.importers.free_context.contexts import GENERAL, fit_stack, names_of, words_of
+from ctxhub.importers.free_context.contexts import GENERAL, names_of, normalise_stack, parse_tags
 from ctxhub.importers.free_context.reader import OldMemory
-from ctxhub.importers.shared.batching import light_batches
+from ctxhub.importers.shared.batching import batches_by_size
 from ctxhub.importers.shared.imported import IMPORTED_ID, Imported, add_new, as_id, clean_id
-from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
-from ctxhub.importers.shared.truncating import Notes, fit_choice, fit_name, fit_object, fit_text
+from ctxhub.importers.shared.truncating import (
+    Notes,
+    normalise_choice,
+    normalise_name,
+    normalise_object,
+    truncate_text,
+)
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from memory.memories.history.memories import HISTORY
 from memory.memories.inputs.memories import clean_memory
@@ -27,7 +33,7 @@ from memory.models import Difficulty, Memory, MemoryType
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
-    """`context` is the old id, empty where it is gone; `created_at` None where the file does not say."""
+    """A memory to import. `context`: old id, empty if missing; `created_at`: None if the file has none."""
 
     old_id: str
     context: str
@@ -37,33 +43,42 @@ class NewMemory:
 
 
 def clean_memories(
-    caller: Caller, olds: Iterable[OldMemory], contexts: Mapping[str, object], fit: Fitting, at: datetime
+    caller: Caller,
+    old_memories: Iterable[OldMemory],
+    contexts: Mapping[str, object],
+    normaliser: Normaliser,
+    at: datetime,
 ) -> dict[str, NewMemory]:
-    """By their old ids. `at` stands in for a time that is not known."""
+    """Validated memories by old id. `at` replaces an unknown time."""
     new: dict[str, NewMemory] = {}
-    for old in olds:
+    for old in old_memories:
         try:
             old_id = clean_id(old.id)
-            add_new(new, old_id, _cleaned(caller, old_id, old, contexts, fit, at))
+            add_new(new, old_id, _cleaned(caller, old_id, old, contexts, normaliser, at))
         except InvalidInput as error:
-            fit.leave("memories", old.title or old.id, error)
+            normaliser.leave("memories", old.title or old.id, error)
     return new
 
 
 def _cleaned(
-    caller: Caller, old_id: str, old: OldMemory, contexts: Mapping[str, object], fit: Fitting, at: datetime
+    caller: Caller,
+    old_id: str,
+    old: OldMemory,
+    contexts: Mapping[str, object],
+    normaliser: Normaliser,
+    at: datetime,
 ) -> NewMemory:
     notes: Notes = []
     context = as_id(old.context)
     if context not in contexts:
         notes.append(f"its context is not there, or is left: it is in {GENERAL}")
         context = ""
-    kind = fit_choice(old.type, MemoryType, "type", notes, otherwise=MemoryType.NOTE)
+    kind = normalise_choice(old.type, MemoryType, "type", notes, otherwise=MemoryType.NOTE)
     fields = clean_memory(
         caller,
-        title=fit_name(old.title, "title", notes, at_most=TITLE_LENGTH),
-        content=fit_text(old.content, "content", notes, at_most=CONTENT_BYTES),
-        stack=fit_stack(old.stack, notes),
+        title=normalise_name(old.title, "title", notes, at_most=TITLE_LENGTH),
+        content=truncate_text(old.content, "content", notes, at_most=CONTENT_BYTES),
+        stack=normalise_stack(old.stack, notes),
     )
     title, content = if_set(fields.title, ""), if_set(fields.content, "")
     row = MemoryRow(
@@ -77,11 +92,11 @@ def _cleaned(
         agent_id=None,
         created_at=old.created_at or old.updated_at or at,
         updated_at=old.updated_at or old.created_at or at,
-        difficulty=fit_choice(old.difficulty, Difficulty, "difficulty", notes, otherwise=None),
+        difficulty=normalise_choice(old.difficulty, Difficulty, "difficulty", notes, otherwise=None),
         stack=if_set(fields.stack, ""),
-        tags=fit.words("tags", words_of(old.tags)),
+        tags=normaliser.words("tags", parse_tags(old.tags)),
         content=content,
-        metadata=fit_object(old.metadata, {IMPORTED_ID: old_id}, caller, notes),
+        metadata=normalise_object(old.metadata, {IMPORTED_ID: old_id}, caller, notes),
     )
     return NewMemory(old_id, context, row, old.created_at, notes)
 
@@ -89,20 +104,20 @@ def _cleaned(
 def choose_memories(
     project_id: int, cleaned: Mapping[str, NewMemory], report: Report
 ) -> tuple[list[NewMemory], dict[str, int]]:
-    """Those that are not here, and the ids of those that are."""
+    """Memories that are not stored yet, and the ids of stored ones by old id."""
     imported = Imported(project_id, Memory)
     chosen: list[NewMemory] = []
-    here: dict[str, int] = {}
+    existing: dict[str, int] = {}
     for new in cleaned.values():
         if (row_id := imported.find(new.old_id, new.created_at)) is not None:
-            here[new.old_id] = row_id
+            existing[new.old_id] = row_id
             report.found("memories")
         else:
             chosen.append(new)
             report.took("memories")
             for note in new.notes:
                 report.changed("memories", new.row.title, note)
-    return chosen, here
+    return chosen, existing
 
 
 def note_memories(chosen: Iterable[NewMemory], wanted: Wanted) -> None:
@@ -117,11 +132,11 @@ def write_memories(
     vocabulary: Vocabulary,
     at: datetime,
 ) -> dict[str, int]:
-    """Their ids by the old ones."""
+    """Write memories. Returns their ids by old id."""
     names = names_of(project_id, sorted({contexts[new.context] for new in chosen}))
     ids: dict[str, int] = {}
-    for batch in light_batches(chosen, lambda new: len(new.row.content.encode())):
-        rows = [_placed(new.row, contexts[new.context], names, vocabulary) for new in batch]
+    for batch in batches_by_size(chosen, lambda new: len(new.row.content.encode())):
+        rows = [_resolved(new.row, contexts[new.context], names, vocabulary) for new in batch]
         rows = MEMORIES.insert(project_id, rows, vocabulary)
         ids |= {new.old_id: row.id for new, row in zip(batch, rows, strict=True)}
         changes = [HISTORY.change(None, row) for row in rows]
@@ -129,6 +144,6 @@ def write_memories(
     return ids
 
 
-def _placed(row: MemoryRow, context_id: int, names: Mapping[int, str], vocabulary: Vocabulary) -> MemoryRow:
+def _resolved(row: MemoryRow, context_id: int, names: Mapping[int, str], vocabulary: Vocabulary) -> MemoryRow:
     tags = [vocabulary.spelled("tags", tag) for tag in row.tags]
     return replace(row, context_id=context_id, context=names[context_id], tags=tags)

@@ -1,4 +1,4 @@
-"""Reads contexts, their memories and what relates those, as Free Context stores them."""
+"""Reads contexts, memories and relationships from a Free Context database."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,16 +7,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ctxhub.importers.shared.files import NotReadable, OldTables, column_names, opened, table_names
+from ctxhub.importers.shared.files import NotReadable, OldTables, column_names, open_readonly, table_names
 from ctxhub.importers.shared.values import moment_of, read_json, text_of
 
 TABLES = ("contexts", "memories", "relationships")
-NEEDED = {"contexts": "name", "memories": "context_id"}
+REQUIRED = {"contexts": "name", "memories": "context_id"}
 
 
 @dataclass(frozen=True, slots=True)
 class OldContext:
-    """`beside`: what has a column there, and is metadata here."""
+    """A context of Free Context. `extra`: its columns that become metadata here."""
 
     id: str | None
     name: str | None
@@ -24,7 +24,7 @@ class OldContext:
     tags: Any
     stack: str | None
     metadata: Any
-    beside: dict[str, str]
+    extra: dict[str, str]
     created_at: datetime | None
     updated_at: datetime | None
 
@@ -69,10 +69,10 @@ def read_knowledge(path: Path) -> OldKnowledge:
 
 @contextmanager
 def _database(path: Path) -> Iterator[OldTables]:
-    with opened(path) as connection:
+    with open_readonly(path) as connection:
         found = table_names(connection) & set(TABLES)
         columns = {table: column_names(connection, table) for table in found}
-        if any(column not in columns.get(table, ()) for table, column in NEEDED.items()):
+        if any(column not in columns.get(table, ()) for table, column in REQUIRED.items()):
             raise NotReadable(
                 f"{path} is not a database of Free Context: it has no contexts with their memories."
             )
@@ -96,7 +96,7 @@ def _contexts(tables: OldTables) -> Iterator[OldContext]:
         *("id", "name", "description", "tags", "stack", "difficulty", "metadata", "system_prompt"),
         *("created_at", "updated_at"),
     ):
-        beside = {"difficulty": text_of(difficulty), "system_prompt": text_of(prompt)}
+        extra = {"difficulty": text_of(difficulty), "system_prompt": text_of(prompt)}
         yield OldContext(
             id=text_of(row_id),
             name=text_of(name),
@@ -104,7 +104,7 @@ def _contexts(tables: OldTables) -> Iterator[OldContext]:
             tags=read_json(tags),
             stack=text_of(stack),
             metadata=read_json(metadata),
-            beside={key: said for key, said in beside.items() if said},
+            extra={key: value for key, value in extra.items() if value},
             created_at=moment_of(created_at),
             updated_at=moment_of(updated_at),
         )

@@ -1,4 +1,4 @@
-"""Old relationships become relationships, where both memories are here."""
+"""Imports relationships whose memories are both imported."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,17 +9,17 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.importers.free_context.reader import OldRelationship
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.imported import as_id
-from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
-from ctxhub.importers.shared.truncating import Notes, fit_choice
+from ctxhub.importers.shared.truncating import Notes, normalise_choice
 from memory.memories.history.relationships import change_of, record_relationships
 from memory.models import Relation, Relationship
 
 KIND = "memory"
 STRENGTH = 50
 
-Ends = tuple[str, str, Relation]
-"""The old ids of both, and what the one is to the other."""
+EdgeKey = tuple[str, str, Relation]
+"""Old id of the source, old id of the target, relation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +33,26 @@ class NewRelationship:
     notes: Notes = field(default_factory=list)
 
     @property
-    def ends(self) -> Ends:
+    def key(self) -> EdgeKey:
         return self.source, self.target, self.relation
 
 
 def clean_relationships(
-    olds: Iterable[OldRelationship], memories: Mapping[str, object], fit: Fitting, at: datetime
+    old_relationships: Iterable[OldRelationship],
+    memories: Mapping[str, object],
+    normaliser: Normaliser,
+    at: datetime,
 ) -> list[NewRelationship]:
-    """Each once. `at` stands in for a time that is not known."""
-    new: dict[Ends, NewRelationship] = {}
-    for old in olds:
+    """Validated relationships without duplicates. `at` replaces an unknown time."""
+    new: dict[EdgeKey, NewRelationship] = {}
+    for old in old_relationships:
         try:
             relationship = _cleaned(old, memories, at)
-            if relationship.ends in new:
+            if relationship.key in new:
                 raise InvalidInput("it is there twice.")
-            new[relationship.ends] = relationship
+            new[relationship.key] = relationship
         except InvalidInput as error:
-            fit.leave("relationships", f"{old.source} to {old.target}", error)
+            normaliser.leave("relationships", f"{old.source} to {old.target}", error)
     return list(new.values())
 
 
@@ -60,7 +63,7 @@ def _cleaned(old: OldRelationship, memories: Mapping[str, object], at: datetime)
     if source == target:
         raise InvalidInput("it leads to where it begins.")
     notes: Notes = []
-    relation = fit_choice(old.type, Relation, "type", notes, otherwise=Relation.RELATED)
+    relation = normalise_choice(old.type, Relation, "type", notes, otherwise=Relation.RELATED)
     if old.metadata not in (None, "", {}, []):
         notes.append("its metadata have no place here")
     return NewRelationship(
@@ -74,12 +77,12 @@ def _cleaned(old: OldRelationship, memories: Mapping[str, object], at: datetime)
     )
 
 
-def _strength(said: Any, notes: Notes) -> int:
-    """0 to 100."""
-    if said is None:
+def _strength(value: Any, notes: Notes) -> int:
+    """The strength, limited to 0..100; the default 50 if unknown."""
+    if value is None:
         return STRENGTH
     try:
-        strength = round(float(said))
+        strength = round(float(value))
     except (TypeError, ValueError, OverflowError):
         notes.append(f"its strength is no number: {STRENGTH} instead")
         return STRENGTH
@@ -89,13 +92,13 @@ def _strength(said: Any, notes: Notes) -> int:
 
 
 def choose_relationships(
-    project_id: int, cleaned: Sequence[NewRelationship], here: Mapping[str, int], report: Report
+    project_id: int, cleaned: Sequence[NewRelationship], existing: Mapping[str, int], report: Report
 ) -> list[NewRelationship]:
-    """Those that are not here; only of memories that were here already there can be any."""
-    stored = _stored(project_id, sorted(set(here.values())))
+    """Relationships not stored yet. Only memories stored before can have stored relationships."""
+    stored = _stored(project_id, sorted(set(existing.values())))
     chosen = []
     for new in cleaned:
-        if (here.get(new.source), here.get(new.target), new.relation) in stored:
+        if (existing.get(new.source), existing.get(new.target), new.relation) in stored:
             report.found("relationships")
             continue
         chosen.append(new)

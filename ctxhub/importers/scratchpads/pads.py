@@ -1,4 +1,4 @@
-"""Old scratchpads become scratchpads, each in its workflow, with one state: what it is."""
+"""Imports scratchpads into their workflows, with their current text only."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,11 +11,11 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import CONTENT_BYTES, clean_text
 from ctxhub.importers.scratchpads.reader import OldPad
 from ctxhub.importers.scratchpads.workflows import NewWorkflow
-from ctxhub.importers.shared.batching import batches, light_batches
+from ctxhub.importers.shared.batching import batches, batches_by_size
 from ctxhub.importers.shared.imported import as_id
-from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
-from ctxhub.importers.shared.truncating import Notes, cleaned_name, fit_text
+from ctxhub.importers.shared.truncating import Notes, cleaned_name, truncate_text
 from memory.models import Scratchpad
 from memory.scratchpads.history.scratchpads import ScratchpadHistory
 from memory.scratchpads.rows.scratchpads import PADS, PadRow
@@ -23,7 +23,7 @@ from memory.scratchpads.services.scratchpads import PADS_IN_WORKFLOW
 
 
 class ImportedHistory(ScratchpadHistory):
-    """Workflows that come with their pads keep the times that they come with."""
+    """A ScratchpadHistory that does not touch workflows: imported ones keep their times."""
 
     def touch(self, changes: Sequence[Change[PadRow]], at: datetime) -> None:
         pass
@@ -34,7 +34,7 @@ HISTORY = ImportedHistory()
 
 @dataclass(frozen=True, slots=True)
 class NewPad:
-    """`workflow` is the old id; `created_at` None where the file does not say when it was begun."""
+    """A scratchpad to import. `workflow`: old id; `created_at`: None if the file has none."""
 
     workflow: str
     row: PadRow
@@ -43,8 +43,8 @@ class NewPad:
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
-    """A pad that a workflow has here."""
+class StoredPad:
+    """What identifies a stored pad of a workflow and name."""
 
     created_at: datetime
     length: int
@@ -52,15 +52,15 @@ class Here:
 
 
 def clean_pads(
-    caller: Caller, olds: Iterable[OldPad], workflows: Mapping[str, NewWorkflow], fit: Fitting
+    caller: Caller, old_pads: Iterable[OldPad], workflows: Mapping[str, NewWorkflow], normaliser: Normaliser
 ) -> list[NewPad]:
     new = []
-    for old in olds:
+    for old in old_pads:
         try:
             new.append(_cleaned(caller, old, workflows))
         except InvalidInput as error:
-            fit.leave("scratchpads", old.name, error)
-    # One of which nothing but the name is known is compared last: the others know which they are.
+            normaliser.leave("scratchpads", old.name, error)
+    # Pads without a time match any stored pad of their name, so they are matched last.
     return sorted(new, key=lambda pad: pad.created_at is None)
 
 
@@ -69,7 +69,7 @@ def _cleaned(caller: Caller, old: OldPad, workflows: Mapping[str, NewWorkflow]) 
     if workflow is None:
         raise InvalidInput("its workflow is not there, or is left.")
     notes: Notes = []
-    content = fit_text(old.content, "content", notes, at_most=CONTENT_BYTES)
+    content = truncate_text(old.content, "content", notes, at_most=CONTENT_BYTES)
     clean_text(content, "content", caller, at_most=CONTENT_BYTES)
     created_at = old.created_at or old.updated_at or workflow.row.created_at
     row = PadRow(
@@ -85,22 +85,22 @@ def _cleaned(caller: Caller, old: OldPad, workflows: Mapping[str, NewWorkflow]) 
 
 
 def choose_pads(
-    project_id: int, cleaned: Sequence[NewPad], here: Mapping[str, int], report: Report
+    project_id: int, cleaned: Sequence[NewPad], existing: Mapping[str, int], report: Report
 ) -> list[NewPad]:
-    """Those that their workflow does not have here, as long as it has room."""
-    stored, counts = _stored(project_id, sorted(here.values()))
-    rooms = Counter({old_id: PADS_IN_WORKFLOW - counts[row_id] for old_id, row_id in here.items()})
+    """Select pads that their workflow does not have yet, up to PADS_IN_WORKFLOW in each workflow."""
+    stored, counts = _stored(project_id, sorted(existing.values()))
+    free_slots = Counter({old_id: PADS_IN_WORKFLOW - counts[row_id] for old_id, row_id in existing.items()})
     chosen = []
     for new in cleaned:
-        known = _taken_out(stored[here.get(new.workflow, 0), new.row.name], new)
-        if known is not None and (known.length, known.size) == (new.row.length, new.row.size):
+        stored_pad = _pop_match(stored[existing.get(new.workflow, 0), new.row.name], new)
+        if stored_pad is not None and (stored_pad.length, stored_pad.size) == (new.row.length, new.row.size):
             report.found("scratchpads")
-        elif known is not None:
+        elif stored_pad is not None:
             report.left("scratchpads", new.row.name, "it stands here with another text")
-        elif rooms.setdefault(new.workflow, PADS_IN_WORKFLOW) <= 0:
+        elif free_slots.setdefault(new.workflow, PADS_IN_WORKFLOW) <= 0:
             report.left("scratchpads", new.row.name, f"more than {PADS_IN_WORKFLOW} in one workflow")
         else:
-            rooms[new.workflow] -= 1
+            free_slots[new.workflow] -= 1
             chosen.append(new)
             report.took("scratchpads")
             for note in new.notes:
@@ -110,30 +110,30 @@ def choose_pads(
 
 def _stored(
     project_id: int, workflow_ids: Sequence[int]
-) -> tuple[dict[tuple[int, str], list[Here]], Counter[int]]:
-    """The pads here by workflow and name, and how many each workflow has."""
-    found: dict[tuple[int, str], list[Here]] = defaultdict(list)
+) -> tuple[dict[tuple[int, str], list[StoredPad]], Counter[int]]:
+    """Stored pads by workflow and name, and the number of pads of each workflow."""
+    found: dict[tuple[int, str], list[StoredPad]] = defaultdict(list)
     counts: Counter[int] = Counter()
     for ids in batches(workflow_ids):
         pads = Scratchpad.objects.in_project(project_id).filter(workflow__in=ids).order_by("pk")
         for workflow, name, created_at, length, size in pads.values_list(
             "workflow", "name", "created_at", "length", "size"
         ):
-            found[workflow, name].append(Here(created_at, length, size))
+            found[workflow, name].append(StoredPad(created_at, length, size))
             counts[workflow] += 1
     return found, counts
 
 
-def _taken_out(pads: list[Here], new: NewPad) -> Here | None:
-    """The pad that this is; each is one only."""
-    for place, pad in enumerate(pads):
+def _pop_match(pads: list[StoredPad], new: NewPad) -> StoredPad | None:
+    """Remove and return the stored pad that equals this one, so that each matches once."""
+    for index, pad in enumerate(pads):
         if new.created_at in (None, pad.created_at):
-            return pads.pop(place)
+            return pads.pop(index)
     return None
 
 
 def write_pads(project_id: int, chosen: Sequence[NewPad], ids: Mapping[str, int], at: datetime) -> None:
-    for batch in light_batches(chosen, lambda new: new.row.size):
+    for batch in batches_by_size(chosen, lambda new: new.row.size):
         rows = [replace(new.row, workflow_id=ids[new.workflow]) for new in batch]
         changes = [HISTORY.change(None, row) for row in PADS.insert(project_id, rows)]
         HISTORY.record(project_id=project_id, agent_id=None, changes=changes, at=at)

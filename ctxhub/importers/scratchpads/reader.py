@@ -1,4 +1,4 @@
-"""Reads workflows and their pads: by the published design, or as the real program stores them."""
+"""Reads workflows and scratchpads, in the published schema or the one the real program uses."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ctxhub.importers.shared.files import NotReadable, OldTables, column_names, opened, table_names
-from ctxhub.importers.shared.imported import flag
+from ctxhub.importers.shared.files import NotReadable, OldTables, column_names, open_readonly, table_names
+from ctxhub.importers.shared.imported import parse_bool
 from ctxhub.importers.shared.values import moment_of, read_json, text_of
 
 TABLES = ("workflows", "scratchpads")
@@ -16,12 +16,12 @@ TABLES = ("workflows", "scratchpads")
 
 @dataclass(frozen=True, slots=True)
 class OldWorkflow:
-    """`beside`: what the real program keeps in columns of their own, and here is metadata."""
+    """A workflow of Scratchpad MCP. `extra`: its columns that become metadata here."""
 
     id: str | None
     name: str | None
     metadata: Any
-    beside: dict[str, str]
+    extra: dict[str, str]
     is_active: bool
     created_at: datetime | None
     updated_at: datetime | None
@@ -49,7 +49,7 @@ def read_pads(path: Path) -> OldPads:
 
 @contextmanager
 def _database(path: Path) -> Iterator[OldTables]:
-    with opened(path) as connection:
+    with open_readonly(path) as connection:
         found = table_names(connection) & set(TABLES)
         columns = {table: column_names(connection, table) for table in found}
         if len(found) < len(TABLES) or "workflow_id" not in columns["scratchpads"]:
@@ -64,13 +64,13 @@ def _workflows(tables: OldTables) -> Iterator[OldWorkflow]:
         "workflows",
         *("id", "name", "metadata", "description", "project_scope", "is_active", "created_at", "updated_at"),
     ):
-        beside = {"description": text_of(description), "project_scope": text_of(scope)}
+        extra = {"description": text_of(description), "project_scope": text_of(scope)}
         yield OldWorkflow(
             id=text_of(row_id),
             name=text_of(name),
             metadata=read_json(metadata),
-            beside={key: said for key, said in beside.items() if said},
-            is_active=flag(is_active),
+            extra={key: value for key, value in extra.items() if value},
+            is_active=parse_bool(is_active),
             created_at=moment_of(created_at),
             updated_at=moment_of(updated_at),
         )

@@ -1,4 +1,4 @@
-"""Old workflows become workflows; those that would be cleaned at once are kept."""
+"""Imports workflows; those that the next cleanup would remove are marked to be kept."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,9 +10,9 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.importers.scratchpads.reader import OldPad, OldWorkflow
 from ctxhub.importers.shared.batching import batches
 from ctxhub.importers.shared.imported import IMPORTED_ID, Imported, add_new, as_id, clean_id
-from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
-from ctxhub.importers.shared.truncating import Notes, as_object, cleaned_name, fit_object
+from ctxhub.importers.shared.truncating import Notes, as_object, cleaned_name, normalise_object
 from memory.models import Workflow
 from memory.scratchpads.history.workflows import HISTORY
 from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, is_kept
@@ -20,7 +20,7 @@ from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, is_kept
 
 @dataclass(frozen=True, slots=True)
 class NewWorkflow:
-    """`created_at`: None where the file does not say when it was begun."""
+    """A workflow to import. `created_at`: None if the file has none."""
 
     old_id: str
     row: WorkflowRow
@@ -29,24 +29,28 @@ class NewWorkflow:
 
 
 def clean_workflows(
-    caller: Caller, olds: Iterable[OldWorkflow], pads: Iterable[OldPad], fit: Fitting, at: datetime
+    caller: Caller,
+    old_workflows: Iterable[OldWorkflow],
+    pads: Iterable[OldPad],
+    normaliser: Normaliser,
+    at: datetime,
 ) -> dict[str, NewWorkflow]:
-    """By their old ids. `at` stands in for a time that is not known."""
+    """Validated workflows by old id. `at` replaces an unknown time."""
     last = _last_writes(pads)
     days = config_of(caller.project_id).scratchpad_days
     new: dict[str, NewWorkflow] = {}
-    for old in olds:
+    for old in old_workflows:
         try:
             old_id = clean_id(old.id)
             workflow = _cleaned(caller, old_id, old, last.get(old_id), at)
-            add_new(new, old_id, _spared(workflow, days, at))
+            add_new(new, old_id, _kept_from_cleanup(workflow, days, at))
         except InvalidInput as error:
-            fit.leave("workflows", old.name or old.id, error)
+            normaliser.leave("workflows", old.name or old.id, error)
     return new
 
 
 def _last_writes(pads: Iterable[OldPad]) -> dict[str, datetime]:
-    """When somebody last wrote to a pad of each workflow."""
+    """Time of the last write to a pad, by old workflow id."""
     last: dict[str, datetime] = {}
     for pad in pads:
         moment = pad.updated_at or pad.created_at
@@ -60,19 +64,21 @@ def _cleaned(
     caller: Caller, old_id: str, old: OldWorkflow, last: datetime | None, at: datetime
 ) -> NewWorkflow:
     notes: Notes = []
-    said = [moment for moment in (old.updated_at, old.created_at, last) if moment]
+    known_times = [moment for moment in (old.updated_at, old.created_at, last) if moment]
     row = WorkflowRow(
         name=cleaned_name(caller, old.name, notes) if (old.name or "").strip() else "",
-        created_at=old.created_at or min(said, default=at),
-        updated_at=max(said, default=at),
-        metadata=fit_object({**as_object(old.metadata), **old.beside}, {IMPORTED_ID: old_id}, caller, notes),
+        created_at=old.created_at or min(known_times, default=at),
+        updated_at=max(known_times, default=at),
+        metadata=normalise_object(
+            {**as_object(old.metadata), **old.extra}, {IMPORTED_ID: old_id}, caller, notes
+        ),
         is_active=old.is_active,
     )
     return NewWorkflow(old_id, row, old.created_at, notes)
 
 
-def _spared(new: NewWorkflow, days: int, at: datetime) -> NewWorkflow:
-    """An import is no loss: what nobody has written to for too long stays until somebody says otherwise."""
+def _kept_from_cleanup(new: NewWorkflow, days: int, at: datetime) -> NewWorkflow:
+    """Add metadata.keep to workflows older than scratchpad_days, so that an import loses nothing."""
     row = new.row
     if not days or is_kept(row.metadata) or row.updated_at >= at - timedelta(days=days):
         return new
@@ -84,24 +90,24 @@ def _spared(new: NewWorkflow, days: int, at: datetime) -> NewWorkflow:
 def choose_workflows(
     project_id: int, cleaned: Mapping[str, NewWorkflow], report: Report
 ) -> tuple[list[NewWorkflow], dict[str, int]]:
-    """Those that are not here, and the ids of those that are."""
+    """Workflows that are not stored yet, and the ids of stored ones by old id."""
     imported = Imported(project_id, Workflow)
     chosen: list[NewWorkflow] = []
-    here: dict[str, int] = {}
+    existing: dict[str, int] = {}
     for new in cleaned.values():
         if (row_id := imported.find(new.old_id, new.created_at)) is not None:
-            here[new.old_id] = row_id
+            existing[new.old_id] = row_id
             report.found("workflows")
         else:
             chosen.append(new)
             report.took("workflows")
             for note in new.notes:
                 report.changed("workflows", new.row.name or new.old_id, note)
-    return chosen, here
+    return chosen, existing
 
 
 def write_workflows(project_id: int, chosen: Sequence[NewWorkflow], at: datetime) -> dict[str, int]:
-    """Their ids by the old ones."""
+    """Write workflows. Returns their ids by old id."""
     ids: dict[str, int] = {}
     for batch in batches(chosen):
         rows = WORKFLOWS.insert(project_id, [new.row for new in batch])

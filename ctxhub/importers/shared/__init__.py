@@ -1,1 +1,1 @@
-"""What every import from another program's database needs; which program it is, the rooms beside it know."""
+"""Code shared by all importers; program-specific code is in the sibling packages."""

@@ -1,24 +1,24 @@
-"""Rows are read and written so many at a time: statements do not grow with what is imported."""
+"""Splits rows into batches, so that statements do not grow with the import."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
 
-AT_ONCE = 500
-BYTES_AT_ONCE = 8 * 1024 * 1024
+ROWS_PER_BATCH = 500
+BYTES_PER_BATCH = 8 * 1024 * 1024
 
 
 def batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), AT_ONCE):
-        yield items[start : start + AT_ONCE]
+    for start in range(0, len(items), ROWS_PER_BATCH):
+        yield items[start : start + ROWS_PER_BATCH]
 
 
-def light_batches(items: Sequence[T], size: Callable[[T], int]) -> Iterator[Sequence[T]]:
-    """The same for what may be large: each with few bytes, or with a single item."""
+def batches_by_size(items: Sequence[T], size: Callable[[T], int]) -> Iterator[Sequence[T]]:
+    """Batches of at most 500 items and 8 MiB; an item larger than that is a batch of its own."""
     start = total = 0
     for end, item in enumerate(items):
-        if end > start and (end - start == AT_ONCE or total + size(item) > BYTES_AT_ONCE):
+        if end > start and (end - start == ROWS_PER_BATCH or total + size(item) > BYTES_PER_BATCH):
             yield items[start:end]
             start, total = end, 0
         total += size(item)

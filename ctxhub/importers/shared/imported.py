@@ -1,4 +1,4 @@
-"""What was imported before: it keeps in its metadata the id that it had in the other program."""
+"""Finds rows imported before, by the old id that their metadata keeps."""
 
 import unicodedata
 from collections import defaultdict
@@ -14,41 +14,41 @@ IMPORTED_ID = "imported_id"
 
 
 class Imported:
-    """The rows of a noun that came from elsewhere, by the ids that they had there."""
+    """Imported rows of one model by old id."""
 
     def __init__(self, project_id: int, model: type[Any]) -> None:
         self._rows: dict[str, list[tuple[int, datetime]]] = defaultdict(list)
         found = model.objects.in_project(project_id).filter(metadata__has_key=IMPORTED_ID)
-        # As text: an id that looks like JSON stays what it is.
+        # KT reads text, so that an id that looks like JSON stays unchanged.
         old_ids = found.annotate(old_id=KT(f"metadata__{IMPORTED_ID}"))
         for row_id, old_id, at in old_ids.values_list("pk", "old_id", "created_at"):
             self._rows[str(old_id)].append((row_id, at))
 
     def find(self, old_id: str, created_at: datetime | None) -> int | None:
-        """The row that this is. Two files may number alike: then the moment tells them apart."""
+        """The id of the row imported before. Two files may use the same ids: created_at tells them apart."""
         rows = self._rows.get(old_id, ())
         return next((row_id for row_id, at in rows if created_at in (None, at)), None)
 
 
-def clean_id(said: str | None) -> str:
-    """The id as metadata keep it; raises InvalidInput."""
-    if said is None:
+def clean_id(value: str | None) -> str:
+    """The old id as metadata keep it. Raises InvalidInput."""
+    if value is None:
         raise InvalidInput("its id is missing.")
-    return clean_name(said, "its id")
+    return clean_name(value, "its id")
 
 
-def as_id(said: str | None) -> str:
-    """The same of one that leads to it."""
-    return unicodedata.normalize("NFC", said or "").strip()
+def as_id(value: str | None) -> str:
+    """A reference to an old id, normalised like clean_id but never refused."""
+    return unicodedata.normalize("NFC", value or "").strip()
 
 
 def add_new(taken: dict[str, Any], old_id: str, new: Any) -> None:
-    """Note what is taken by its old id; raises InvalidInput where there is one of this id."""
+    """Add a new row under its old id. Raises InvalidInput for a duplicate id."""
     if old_id in taken:
         raise InvalidInput("another has the same id.")
     taken[old_id] = new
 
 
-def flag(said: Any) -> bool:
-    """How databases say yes; nothing said is yes, too."""
-    return str(said).strip().lower() not in ("0", "0.0", "false", "no", "") if said is not None else True
+def parse_bool(value: Any) -> bool:
+    """A stored boolean in any notation; NULL counts as true."""
+    return str(value).strip().lower() not in ("0", "0.0", "false", "no", "") if value is not None else True

@@ -1,4 +1,4 @@
-"""What an old name may be called here: each is checked once, by the rules that hold for everybody."""
+"""Normalises and validates old names, each once, by the rules that hold for all input."""
 
 import re
 from collections.abc import Iterable
@@ -9,48 +9,48 @@ from ctxhub.core.kit.inputs import LIST_LENGTH, WORD_LENGTH, clean_agent, clean_
 from ctxhub.core.text.plurals import singular
 from ctxhub.importers.shared.report import Report
 
-_PARTICULARS = re.compile(r"'[^']*'|\"[^\"]*\"|\d[\d,]*")
+_VARIABLE_PARTS = re.compile(r"'[^']*'|\"[^\"]*\"|\d[\d,]*")
 
 
-class Fitting:
-    """Cleans the names of agents, tags, scopes and layers; what cannot be kept is told in the report."""
+class Normaliser:
+    """Validates names of agents, tags, scopes and layers; refused ones go to the report."""
 
     def __init__(self, caller: Caller, report: Report) -> None:
         self._caller = caller
         self._report = report
-        self._known: dict[tuple[str, str], str | None] = {}
-        self._first_said: dict[tuple[str, str], str] = {}
+        self._cache: dict[tuple[str, str], str | None] = {}
+        self._first_messages: dict[tuple[str, str], str] = {}
 
     def agent(self, name: str | None) -> str | None:
-        return None if name is None else self._once("agents", name)
+        return None if name is None else self._normalise("agents", name)
 
     def word(self, kind: str, name: str) -> str | None:
-        """A tag, scope or layer as it may stand here."""
-        return self._once(kind, name)
+        """The normalised tag, scope or layer; None if refused."""
+        return self._normalise(kind, name)
 
     def words(self, kind: str, names: Iterable[str]) -> list[str]:
-        """The first fifty of them that may stand, each once."""
+        """The first fifty distinct valid names."""
         kept: dict[str, str] = {}
-        for name in (part for said in names for part in separated(said)):
-            if (word := self._once(kind, name)) is not None:
+        for name in (part for entry in names for part in separated(entry)):
+            if (word := self._normalise(kind, name)) is not None:
                 kept.setdefault(word.casefold(), word)
         for name in list(kept.values())[LIST_LENGTH:]:
             self._report.left(kind, name, f"more than {LIST_LENGTH} on one thing")
         return list(kept.values())[:LIST_LENGTH]
 
     def leave(self, kind: str, what: str | None, error: InvalidInput) -> None:
-        """Note what a rule refuses. Refusals that differ in numbers and quotations alone are one reason."""
-        shape = (kind, _PARTICULARS.sub("", error.message))
-        self._report.left(kind, what or "", self._first_said.setdefault(shape, error.message))
+        """Report a refusal. Messages that differ only in numbers and quotations count as one reason."""
+        shape = (kind, _VARIABLE_PARTS.sub("", error.message))
+        self._report.left(kind, what or "", self._first_messages.setdefault(shape, error.message))
 
-    def _once(self, kind: str, name: str) -> str | None:
-        if (kind, name) not in self._known:
+    def _normalise(self, kind: str, name: str) -> str | None:
+        if (kind, name) not in self._cache:
             try:
-                self._known[kind, name] = self._cleaned(kind, name)
+                self._cache[kind, name] = self._cleaned(kind, name)
             except InvalidInput as error:
-                self._known[kind, name] = None
+                self._cache[kind, name] = None
                 self.leave(kind, name, error)
-        return self._known[kind, name]
+        return self._cache[kind, name]
 
     def _cleaned(self, kind: str, name: str) -> str:
         if kind == "agents":

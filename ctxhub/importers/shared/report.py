@@ -1,4 +1,4 @@
-"""What an import took, what was there already, and what it left, with the reasons."""
+"""The report of an import: counts of rows taken, already stored and left out, with the reasons."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,15 +12,15 @@ EXAMPLES = 5
 
 
 class Report:
-    """Counted by kind, which are shown in the order of `kinds`.
+    """Counts by kind, shown in the order of `kinds`.
 
-    `left` and `changed` take a name for each thing and why; the same reasons stand together.
+    `left` and `changed` take a name and a reason; rows with the same reason are shown together.
     """
 
     def __init__(self, kinds: Sequence[str]) -> None:
         self._kinds = kinds
         self._taken: Counter[str] = Counter()
-        self._there: Counter[str] = Counter()
+        self._found: Counter[str] = Counter()
         self._left: Counter[str] = Counter()
         self._why_left = _Reasons()
         self._why_changed = _Reasons()
@@ -29,8 +29,8 @@ class Report:
         self._taken[kind] += count
 
     def found(self, kind: str, count: int = 1) -> None:
-        """It is there already, as it is here or was imported before."""
-        self._there[kind] += count
+        """Count rows that are already stored."""
+        self._found[kind] += count
 
     def left(self, kind: str, what: str, why: str) -> None:
         self._left[kind] += 1
@@ -41,7 +41,7 @@ class Report:
         self._why_left.counts[kind, why] += count
 
     def changed(self, kind: str, what: str, why: str) -> None:
-        """It is taken, but not as it was."""
+        """Note that a row is imported with a change."""
         self._why_changed.note(kind, what, why)
 
     @property
@@ -49,24 +49,24 @@ class Report:
         return {kind: self._taken[kind] for kind in self._kinds if self._taken[kind]}
 
     def lines(self) -> Iterator[str]:
-        """A table of the kinds there are, then each reason with up to five examples."""
+        """A table of counts by kind, then each reason with up to five examples."""
         others = sorted(set(self._left) - set(self._kinds))
         kinds = [kind for kind in (*self._kinds, *others) if self._is_known(kind)]
         width = max(map(len, kinds), default=0)
         yield f"{'':{width}}  {'taken':>9}  {'there already':>13}  {'left':>9}"
         for kind in kinds:
             yield (
-                f"{kind:{width}}  {self._taken[kind]:>9,}  {self._there[kind]:>13,}  {self._left[kind]:>9,}"
+                f"{kind:{width}}  {self._taken[kind]:>9,}  {self._found[kind]:>13,}  {self._left[kind]:>9,}"
             )
         yield from self._why_left.lines("Left, and why:")
         yield from self._why_changed.lines("Taken, but not as it was:")
 
     def _is_known(self, kind: str) -> bool:
-        return bool(self._taken[kind] or self._there[kind] or self._left[kind])
+        return bool(self._taken[kind] or self._found[kind] or self._left[kind])
 
 
 class _Reasons:
-    """By kind and reason: how often, and of which things, the first five."""
+    """Counts by kind and reason, with the first five names."""
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str]] = Counter()
@@ -90,7 +90,7 @@ class _Reasons:
 
 
 def record_import(project_id: int, program: str, report: Report, at: datetime) -> None:
-    """The event of an import. Nobody is named, so that it is news to every agent, whatever its name."""
+    """Write the event of an import. It names no agent, so that it is news to every agent."""
     counts = report.taken
     note = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
     data = {**counts, "note": f"{program}: {note}"}
@@ -99,6 +99,6 @@ def record_import(project_id: int, program: str, report: Report, at: datetime) -
 
 
 def _without_secret(what: str) -> str:
-    """A report is passed on, and put into logs."""
+    """The text up to the first secret: reports are shared and logged."""
     found = find_secret(what)
     return f"{what[: found.start]}…" if found else what

@@ -1,4 +1,4 @@
-"""What is too long or of a form that nothing here has is made to fit; `notes` say what was done."""
+"""Truncates or converts values that do not fit here; `notes` collect what was changed."""
 
 import unicodedata
 from typing import Any, TypeVar
@@ -22,38 +22,38 @@ ChoiceT = TypeVar("ChoiceT", bound=IntegerChoices)
 Notes = list[str]
 
 
-def fit_name(said: str | None, place: str, notes: Notes, *, at_most: int = NAME_LENGTH) -> str:
-    """The name, cut where it is too long; a blank one is replaced."""
-    name = unicodedata.normalize("NFC", said or "").strip()
+def normalise_name(value: str | None, field: str, notes: Notes, *, at_most: int = NAME_LENGTH) -> str:
+    """The name, truncated if too long; "untitled" if blank."""
+    name = unicodedata.normalize("NFC", value or "").strip()
     if not name:
-        notes.append(f"it had no {place}")
+        notes.append(f"it had no {field}")
         return UNTITLED
     if len(name) > at_most:
-        notes.append(f"its {place} had more than {at_most} characters, and is cut")
+        notes.append(f"its {field} had more than {at_most} characters, and is cut")
     return name[:at_most].rstrip()
 
 
-def cleaned_name(caller: Caller, said: str | None, notes: Notes) -> str:
-    """The same by the rules of every name; raises InvalidInput."""
-    name = clean_name(fit_name(said, "name", notes), "name")
+def cleaned_name(caller: Caller, value: str | None, notes: Notes) -> str:
+    """The name normalised and validated. Raises InvalidInput."""
+    name = clean_name(normalise_name(value, "name", notes), "name")
     refuse_secret(name, "name", caller)
     return name
 
 
-def fit_text(text: str, place: str, notes: Notes, *, at_most: int) -> str:
-    """The text, cut at a character where it has too many bytes."""
+def truncate_text(text: str, field: str, notes: Notes, *, at_most: int) -> str:
+    """The text, truncated at a character boundary if it has too many bytes."""
     try:
         data = text.encode()
     except UnicodeEncodeError:
-        return text  # The rules refuse it.
+        return text  # Validation refuses it.
     if len(data) <= at_most:
         return text
-    notes.append(f"its {place} had more than {at_most:,} bytes, and is cut")
+    notes.append(f"its {field} had more than {at_most:,} bytes, and is cut")
     return data[:at_most].decode(errors="ignore")
 
 
-def fit_object(value: Any, own: dict[str, Any], caller: Caller, notes: Notes) -> dict[str, Any]:
-    """Metadata with what the import adds of its `own`; what may not stand here is left out."""
+def normalise_object(value: Any, own: dict[str, Any], caller: Caller, notes: Notes) -> dict[str, Any]:
+    """Metadata merged with the import's `own`; only `own` if the old metadata are invalid."""
     try:
         return merge_object({}, clean_object({**as_object(value), **own}, "metadata", caller))
     except (InvalidInput, RecursionError) as error:
@@ -68,15 +68,15 @@ def as_object(value: Any) -> dict[str, Any]:
     return {} if value in (None, "") else {"metadata": value}
 
 
-def fit_choice(
-    said: Any, choices: type[ChoiceT], place: str, notes: Notes, *, otherwise: ChoiceT | None
+def normalise_choice(
+    value: Any, choices: type[ChoiceT], field: str, notes: Notes, *, otherwise: ChoiceT | None
 ) -> ChoiceT | None:
-    """The word as it is known here."""
-    if said in (None, ""):
+    """The choice of this label; `otherwise` if missing or unknown."""
+    if value in (None, ""):
         return otherwise
     try:
-        return clean_choice(said, choices, place)
+        return clean_choice(value, choices, field)
     except InvalidInput:
         instead = otherwise.label if otherwise is not None else "none"
-        notes.append(f"its {place} is not known here: {instead} instead")
+        notes.append(f"its {field} is not known here: {instead} instead")
         return otherwise

@@ -1,4 +1,4 @@
-"""What a column of another program holds, as a text, a moment or JSON."""
+"""Converts column values of other programs to text, time or JSON."""
 
 import json
 import math
@@ -9,14 +9,14 @@ MILLISECONDS_FROM = 10**11
 
 
 def text_of(value: Any) -> str | None:
-    """A column as text. What is no UTF-8 becomes half of a surrogate pair, which no rule lets through."""
+    """A column as text. Invalid UTF-8 becomes lone surrogates, which validation refuses."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     return value if value is None or isinstance(value, str) else str(value)
 
 
 def moment_of(seconds: Any) -> datetime | None:
-    """Seconds since 1970, in some versions milliseconds or a text; None for what is no time."""
+    """A time from seconds since 1970, milliseconds (some versions) or ISO 8601 text; None if invalid."""
     try:
         number = float(seconds)
         return datetime.fromtimestamp(number / 1_000 if number > MILLISECONDS_FROM else number, UTC)
@@ -30,16 +30,16 @@ def moment_of(seconds: Any) -> datetime | None:
 
 
 def read_json(text: Any) -> Any:
-    """The value that a text stores; a text that is no JSON stands for itself."""
-    said = text_of(text)
+    """The JSON value of a text; the text itself if it is not JSON."""
+    value = text_of(text)
     try:
-        return None if said is None else json.loads(said)
+        return None if value is None else json.loads(value)
     except (ValueError, RecursionError):
-        return said
+        return value
 
 
 def is_numeric(value: Any) -> bool:
-    """Whether a value, or what a text says, is a number that can be kept as one."""
+    """Whether a value or text is a finite number."""
     try:
         return math.isfinite(float(value))
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""The rows that stand behind names: found here or made, many at once."""
+"""Finds or creates the rows of names (tags, scopes, categories, layers, agents), in batches."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,11 +12,11 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
 from ctxhub.core.vocabulary.services.names import agent_registered
-from ctxhub.importers.shared.batching import AT_ONCE
+from ctxhub.importers.shared.batching import ROWS_PER_BATCH
 from ctxhub.importers.shared.report import Report
 
-# The layers that a project begins with, and those that later versions of sqlew brought.
-OFFERED = (
+# The default layers of a project, and those that later versions of sqlew added.
+KNOWN_LAYERS = (
     *("presentation", "business", "data", "infrastructure", "cross-cutting"),
     *("documentation", "planning", "coordination", "review"),
 )
@@ -25,7 +25,7 @@ WORDS: Mapping[str, type[NamedRow]] = {"tags": Tag, "scopes": Scope, "categories
 
 @dataclass(slots=True)
 class Wanted:
-    """The names that what is taken needs. `agents`: spelling and last deed of each, by case-folded name."""
+    """Names that the imported rows need. `agents`: spelling and last activity by case-folded name."""
 
     words: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in WORDS})
     layers: list[str] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Wanted:
 
 
 class Vocabulary:
-    """Ids and spellings by case-folded name."""
+    """Ids and spellings of stored names by case-folded name."""
 
     def __init__(self, caller: Caller, report: Report) -> None:
         self._caller = caller
@@ -52,18 +52,18 @@ class Vocabulary:
         return self._rows[kind][name.casefold()][0]
 
     def spelled(self, kind: str, name: str) -> str:
-        """The name as it is written here."""
+        """The stored spelling of a name."""
         return self._rows[kind][name.casefold()][1]
 
     def agent_id(self, name: str | None) -> int | None:
         return self.word_id("agents", name) if name else None
 
     def layer_id(self, name: str | None) -> int | None:
-        """None for a layer that is not here and is none of those offered."""
+        """The layer's id; None if it is neither stored nor in KNOWN_LAYERS."""
         return self.word_id("layers", name) if name and name.casefold() in self._rows["layers"] else None
 
     def add(self, wanted: Wanted, at: datetime, *, dry_run: bool) -> None:
-        """Make what is missing, and count; a dry run counts only."""
+        """Create missing names and count them; a dry run only counts."""
         for kind, model in WORDS.items():
             new = self._missing(kind, wanted.words[kind])
             if new and not dry_run:
@@ -72,7 +72,7 @@ class Vocabulary:
         self._add_agents(wanted.agents, at, dry_run=dry_run)
 
     def _missing(self, kind: str, names: Iterable[str]) -> list[str]:
-        """Of these names those that are not here, as first spelled."""
+        """Names not stored yet, each in its first spelling. Counts them in the report."""
         spelled: dict[str, str] = {}
         for name in names:
             spelled.setdefault(name.casefold(), name)
@@ -85,30 +85,30 @@ class Vocabulary:
         project = self._caller.project
         model.unscoped.bulk_create(
             (model(project=project, name=name, folded=name.casefold()) for name in names),
-            batch_size=AT_ONCE,
+            batch_size=ROWS_PER_BATCH,
         )
         self._rows[kind] = self._stored(model)
 
     def _add_layers(self, names: Iterable[str], at: datetime, *, dry_run: bool) -> None:
         used = dict.fromkeys(names)
         for name in used:
-            if not self._is_offered(name):
+            if not self._is_known_layer(name):
                 self._report.left("layers", name, "not here; add it first, and what lies in it keeps it")
-        new = self._missing("layers", [name for name in used if self._is_offered(name)])
+        new = self._missing("layers", [name for name in used if self._is_known_layer(name)])
         if not new or dry_run:
             return
         project = self._caller.project
         last = Layer.objects.in_project(project).aggregate(last=Max("position"))["last"] or 0
         Layer.unscoped.bulk_create(
-            Layer(project=project, name=name, folded=name.casefold(), position=last + place)
-            for place, name in enumerate(new, start=1)
+            Layer(project=project, name=name, folded=name.casefold(), position=last + offset)
+            for offset, name in enumerate(new, start=1)
         )
         self._rows["layers"] = self._stored(Layer)
         changes = [Change("layer", "created", f"layer:{name}") for name in new]
         record(project_id=project.pk, agent_id=None, changes=changes, at=at)
 
-    def _is_offered(self, name: str) -> bool:
-        return name.casefold() in self._rows["layers"] or name.casefold() in OFFERED
+    def _is_known_layer(self, name: str) -> bool:
+        return name.casefold() in self._rows["layers"] or name.casefold() in KNOWN_LAYERS
 
     def _add_agents(self, agents: Mapping[str, tuple[str, datetime]], at: datetime, *, dry_run: bool) -> None:
         new = self._missing("agents", [name for name, _ in agents.values()])
@@ -120,7 +120,7 @@ class Vocabulary:
         )
         for agent in unseen:
             agent.last_seen_at = agents[agent.folded][1]
-        Agent.unscoped.bulk_update(unseen, ["last_seen_at"], batch_size=AT_ONCE)
+        Agent.unscoped.bulk_update(unseen, ["last_seen_at"], batch_size=ROWS_PER_BATCH)
         for name in new:
             agent_registered.send(
                 None, project_id=self._caller.project_id, agent_id=self.agent_id(name), name=name, at=at

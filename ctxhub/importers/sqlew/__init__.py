@@ -1,1 +1,1 @@
-"""From a database of sqlew into a project: `reader` knows sqlew alone, the rest knows ctxhub."""
+"""Imports a sqlew database into a project. Only `database` and `reader` know its schema."""

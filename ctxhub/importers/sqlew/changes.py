@@ -1,4 +1,4 @@
-"""Old changes of files become changes, where they are young enough to stay."""
+"""Imports file changes that are recent enough for retention to keep."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_choice, clean_text, refuse_secret
 from ctxhub.importers.shared.batching import batches
-from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from ctxhub.importers.sqlew.rows import OldChange
@@ -22,13 +22,13 @@ from tracking.selectors.paths import clean_file
 from tracking.sql.changes import Recorded
 from tracking.sql.resources import find_resources, make_resources
 
-Sameness = tuple[str, str, int, datetime]
-"""Path, agent case-folded, kind and time: sqlew's ids are not kept."""
+Identity = tuple[str, str, int, datetime]
+"""Path, case-folded agent, kind, time: identifies a change, since sqlew's ids are not kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewChange:
-    """`agent` None: nobody is named."""
+    """A change to import. `agent`: None if unknown."""
 
     path: str
     change: ChangeKind
@@ -38,49 +38,49 @@ class NewChange:
     at: datetime
 
     @property
-    def sameness(self) -> Sameness:
+    def identity(self) -> Identity:
         return self.path, (self.agent or "").casefold(), self.change, self.at
 
 
 def clean_changes(
-    caller: Caller, olds: Iterable[OldChange], fit: Fitting, root: PurePath | None
+    caller: Caller, old_changes: Iterable[OldChange], normaliser: Normaliser, root: PurePath | None
 ) -> list[NewChange]:
-    """Check by the rules of `record`. What lies below `root` is named from there."""
+    """Validate by the rules of `record`. Absolute paths below `root` become relative to it."""
     new = []
-    for old in olds:
+    for old in old_changes:
         try:
-            new.append(_cleaned(caller, old, fit, root))
+            new.append(_cleaned(caller, old, normaliser, root))
         except InvalidInput as error:
-            fit.leave("changes", old.path, error)
+            normaliser.leave("changes", old.path, error)
     return new
 
 
-def _cleaned(caller: Caller, old: OldChange, fit: Fitting, root: PurePath | None) -> NewChange:
+def _cleaned(caller: Caller, old: OldChange, normaliser: Normaliser, root: PurePath | None) -> NewChange:
     if old.path is None:
         raise InvalidInput("its path is missing.")
     if old.at is None:
         raise InvalidInput("its time is not known.")
-    path = clean_file(_within(old.path, root))
+    path = clean_file(_relative_to(old.path, root))
     refuse_secret(path, "path", caller)
     return NewChange(
         path=path,
         change=clean_choice(old.change, ChangeKind, "change"),
-        layer=fit.word("layers", old.layer) if old.layer else None,
-        agent=fit.agent(old.agent),
+        layer=normaliser.word("layers", old.layer) if old.layer else None,
+        agent=normaliser.agent(old.agent),
         description=clean_text(old.description, "description", caller),
         at=old.at,
     )
 
 
-def _within(path: str, root: PurePath | None) -> str:
-    """Agents give sqlew whole paths, too; here all are relative to the repository."""
+def _relative_to(path: str, root: PurePath | None) -> str:
+    """The path relative to the repository: sqlew also stores absolute paths."""
     return path.removeprefix(f"{root}/") if root else path
 
 
 def choose_changes(
     project_id: int, cleaned: Sequence[NewChange], report: Report, at: datetime
 ) -> list[NewChange]:
-    """Those that are not here and would not be removed at once."""
+    """Select changes that are not stored yet and that retention would keep."""
     config = config_of(project_id)
     due = moment_before(at, config.changes_last, config)
     kept = [new for new in cleaned if new.at >= due]
@@ -89,10 +89,10 @@ def choose_changes(
         report.left_many("changes", too_old, why)
     chosen = []
     for batch in batches(kept):
-        here = _here(project_id, batch)
+        existing = _stored_identities(project_id, batch)
         for new in batch:
-            if here[new.sameness]:
-                here[new.sameness] -= 1
+            if existing[new.identity]:
+                existing[new.identity] -= 1
                 report.found("changes")
             else:
                 chosen.append(new)
@@ -100,8 +100,8 @@ def choose_changes(
     return chosen
 
 
-def _here(project_id: int, batch: Sequence[NewChange]) -> Counter[Sameness]:
-    """How many changes of these moments there are, by what makes them the same."""
+def _stored_identities(project_id: int, batch: Sequence[NewChange]) -> Counter[Identity]:
+    """Number of stored changes with these times, by identity."""
     stored = FileChange.objects.in_project(project_id).filter(at__in={new.at for new in batch})
     rows = stored.values_list("resource__path", "agent__folded", "change", "at")
     return Counter((path, agent or "", change, at) for path, agent, change, at in rows)
@@ -117,8 +117,8 @@ def write_changes(project_id: int, chosen: Sequence[NewChange], vocabulary: Voca
         paths = list(dict.fromkeys(new.path for new in batch))
         files = find_resources(project_id, paths)
         missing = [path for path in paths if path not in files]
-        made = make_resources(project_id, missing, at) if missing else {}
-        files |= made
+        new_files = make_resources(project_id, missing, at) if missing else {}
+        files |= new_files
         stored = FileChange.unscoped.bulk_create(
             _as_model(project_id, new, files[new.path], vocabulary) for new in batch
         )
@@ -135,7 +135,7 @@ def write_changes(project_id: int, chosen: Sequence[NewChange], vocabulary: Voca
             )
             for row, new in zip(stored, batch, strict=True)
         ]
-        record_changes(project_id=project_id, agent_id=None, changes=changes, at=at, new_files=made)
+        record_changes(project_id=project_id, agent_id=None, changes=changes, at=at, new_files=new_files)
 
 
 def _as_model(project_id: int, new: NewChange, resource_id: int, vocabulary: Vocabulary) -> FileChange:

@@ -1,4 +1,4 @@
-"""Old constraints become constraints, the inactive ones too."""
+"""Imports constraints, inactive ones included."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.unset import if_set
 from ctxhub.importers.shared.batching import batches
-from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from ctxhub.importers.sqlew.rows import OldConstraint
@@ -19,19 +19,23 @@ from memory.constraints.rows import CONSTRAINTS, ConstraintRow
 from memory.models import Constraint, ConstraintStatus
 
 Wording = tuple[str, str]
-"""A category, case-folded, and the digest of a text: what makes two constraints the same."""
+"""Case-folded category and digest of the text: identifies a constraint."""
 
 
 def clean_constraints(
-    caller: Caller, olds: Iterable[OldConstraint], fit: Fitting, report: Report, at: datetime
+    caller: Caller,
+    old_constraints: Iterable[OldConstraint],
+    normaliser: Normaliser,
+    report: Report,
+    at: datetime,
 ) -> list[ConstraintRow]:
-    """Check by the rules of `add`. Where sqlew has the same twice, one that is active counts."""
+    """Validate by the rules of `add`. Of duplicates an active one is kept."""
     new: dict[Wording, ConstraintRow] = {}
-    for old in olds:
+    for old in old_constraints:
         try:
-            row = _cleaned(caller, old, fit, at)
+            row = _cleaned(caller, old, normaliser, at)
         except InvalidInput as error:
-            fit.leave("constraints", old.text, error)
+            normaliser.leave("constraints", old.text, error)
             continue
         if (first := new.get(_wording(row))) is not None:
             report.left("constraints", row.text, "says the same as another of its category")
@@ -41,7 +45,7 @@ def clean_constraints(
     return list(new.values())
 
 
-def _cleaned(caller: Caller, old: OldConstraint, fit: Fitting, at: datetime) -> ConstraintRow:
+def _cleaned(caller: Caller, old: OldConstraint, normaliser: Normaliser, at: datetime) -> ConstraintRow:
     if old.category is None:
         raise InvalidInput("category is missing.")
     fields = clean_constraint(
@@ -52,11 +56,11 @@ def _cleaned(caller: Caller, old: OldConstraint, fit: Fitting, at: datetime) -> 
         text=fields.text,
         priority=if_set(fields.priority, Priority.MEDIUM),
         status=ConstraintStatus.ACTIVE if old.is_active else ConstraintStatus.INACTIVE,
-        agent=fit.agent(old.agent) or "",
+        agent=normaliser.agent(old.agent) or "",
         created_at=old.at or at,
         updated_at=old.at or at,
-        layer=fit.word("layers", old.layer) if old.layer else None,
-        tags=fit.words("tags", old.tags),
+        layer=normaliser.word("layers", old.layer) if old.layer else None,
+        tags=normaliser.words("tags", old.tags),
         reason=if_set(fields.reason, ""),
     )
 
@@ -68,14 +72,14 @@ def _wording(row: ConstraintRow) -> Wording:
 def choose_constraints(
     project_id: int, cleaned: Sequence[ConstraintRow], report: Report
 ) -> list[ConstraintRow]:
-    """Those that the project does not state yet."""
+    """Select constraints that the project does not have yet."""
     chosen = []
     for batch in batches(cleaned):
-        stated = Constraint.objects.in_project(project_id).filter(
+        stored = Constraint.objects.in_project(project_id).filter(
             category__folded__in={row.category.casefold() for row in batch},
             digest__in=[row.digest for row in batch],
         )
-        known = set(stated.values_list("category__folded", "digest"))
+        known = set(stored.values_list("category__folded", "digest"))
         new = [row for row in batch if _wording(row) not in known]
         report.took("constraints", len(new))
         report.found("constraints", len(batch) - len(new))
@@ -97,13 +101,13 @@ def write_constraints(
     at: datetime,
 ) -> None:
     for batch in batches(chosen):
-        rows = [_placed(row, vocabulary) for row in batch]
+        rows = [_resolved(row, vocabulary) for row in batch]
         stored = CONSTRAINTS.insert(project_id, rows, vocabulary)
         changes = [HISTORY.change(None, row) for row in stored]
         HISTORY.record(project_id=project_id, agent_id=None, changes=changes, at=at)
 
 
-def _placed(row: ConstraintRow, vocabulary: Vocabulary) -> ConstraintRow:
+def _resolved(row: ConstraintRow, vocabulary: Vocabulary) -> ConstraintRow:
     return replace(
         row,
         category=vocabulary.spelled("categories", row.category),

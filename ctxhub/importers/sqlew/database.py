@@ -1,4 +1,4 @@
-"""Finds the tables of a database of sqlew, whichever version made them."""
+"""Finds the tables of a sqlew database of any version."""
 
 import sqlite3
 from collections.abc import Collection, Iterator
@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ctxhub.importers.shared.files import NotReadable, OldTables, column_names, opened, table_names
+from ctxhub.importers.shared.files import NotReadable, OldTables, column_names, open_readonly, table_names
 from ctxhub.importers.shared.values import text_of
 
-# Tables that only name things: `m_` from version 1.1 on, where all others are called `t_`.
+# Tables of names: prefixed `m_` from version 1.1 on, where all other tables have `t_`.
 NAMING = (
     *("agents", "files", "context_keys", "layers", "tags", "scopes", "constraint_categories"),
     *("projects", "config"),
@@ -19,23 +19,23 @@ OTHERS = (
     *("decision_context", "constraints", "constraint_tags", "agent_messages", "file_changes"),
     *("activity_log", "decision_templates", "decision_policies", "tasks"),
 )
-NEEDED = ("decisions", "context_keys")
-# How the tables of both kinds begin; of a file that has several generations the newest comes first.
+REQUIRED = ("decisions", "context_keys")
+# Prefixes of both kinds of tables, newest first: a file may hold tables of several versions.
 PREFIXES = (("v4_", "v4_"), ("m_", "t_"), ("", ""))
 
 
 @dataclass(frozen=True, slots=True)
 class OldDatabase(OldTables):
-    """A database of sqlew. Tables are asked for by their names in version 1: `decisions`, `agents`.
+    """A sqlew database. Tables are addressed by their version 1 names: `decisions`, `agents`.
 
-    Of a database with several projects only the rows of `project_id` are seen.
+    With `project_id`, only rows of that project are read.
     """
 
     version: str
     project_id: int | None = None
 
     def names(self, table: str, column: str = "name") -> dict[int, str]:
-        """The names in a table by their ids."""
+        """Names in a table by id."""
         return {row_id: text_of(name) or "" for row_id, name in self.rows(table, "id", column)}
 
     def count(self, table: str) -> int:
@@ -50,33 +50,33 @@ class OldDatabase(OldTables):
 
 
 @contextmanager
-def old_database(path: Path) -> Iterator[OldDatabase]:
-    """Open for reading; raises NotReadable. Nothing of the file changes."""
-    with opened(path) as connection:
-        yield _recognised(connection, path)
+def open_database(path: Path) -> Iterator[OldDatabase]:
+    """Open a sqlew database read only. Raises NotReadable."""
+    with open_readonly(path) as connection:
+        yield _detect(connection, path)
 
 
-def _recognised(connection: sqlite3.Connection, path: Path) -> OldDatabase:
+def _detect(connection: sqlite3.Connection, path: Path) -> OldDatabase:
     found = table_names(connection)
     databases = [_with_prefixes(connection, found, *prefixes) for prefixes in PREFIXES]
-    candidates = [database for database in databases if all(database.has(table) for table in NEEDED)]
+    candidates = [database for database in databases if all(database.has(table) for table in REQUIRED)]
     if not candidates:
         raise NotReadable(f"{path} is not a database of sqlew: it has no decisions with their keys.")
-    # Version 4 kept the tables it had copied; where it has not copied them yet, they are what counts.
+    # Version 4 kept the tables it copied; if it has not copied them yet, the old ones are current.
     return next((database for database in candidates if _is_used(database)), candidates[0])
 
 
 def _with_prefixes(
     connection: sqlite3.Connection, found: Collection[str], naming: str, others: str
 ) -> OldDatabase:
-    called = {name: f"{naming}{name}" for name in NAMING} | {name: f"{others}{name}" for name in OTHERS}
-    tables = {name: actual for name, actual in called.items() if actual in found}
+    prefixed = {name: f"{naming}{name}" for name in NAMING} | {name: f"{others}{name}" for name in OTHERS}
+    tables = {name: actual for name, actual in prefixed.items() if actual in found}
     columns = {name: column_names(connection, actual) for name, actual in tables.items()}
     return OldDatabase(connection, tables, columns, _version(naming, tables))
 
 
 def _version(naming: str, tables: Collection[str]) -> str:
-    """What is known of it: version 4 gave up agents, and 5 went back to the names before."""
+    """The version range by prefix: version 4 dropped agents, 5 returned to the earlier prefixes."""
     if naming != "m_":
         return "4" if naming else "1"
     return "1.1 to 3" if "agents" in tables else "5"

@@ -1,4 +1,4 @@
-"""Old decisions become decisions: value, history, tags, scopes and reasons, at the times they had."""
+"""Imports decisions with their values, revisions, tags, scopes, reasons and times."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.unset import if_set
 from ctxhub.core.search.services.index import index_again
 from ctxhub.importers.shared.batching import batches
-from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.values import is_numeric, text_of
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
@@ -24,27 +24,27 @@ from memory.decisions.sql.revisions import revision_ids
 from memory.decisions.sql.writes import insert_revisions
 from memory.models import Decision, DecisionStatus, ValueType
 
-EXACT_INTEGERS = 2**53  # sqlew knows floats alone; up to here one without a fraction was a whole number.
-ALWAYS = datetime.min.replace(tzinfo=UTC)
+EXACT_INTEGERS = 2**53  # sqlew stores floats only; below this, one without a fraction was an integer.
+EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class NewDecision:
-    """`revisions`: oldest first. All rows carry names; ids come when they are written."""
+    """A decision to import. `revisions`: oldest first. Rows hold names; ids are set when written."""
 
     row: DecisionRow
     revisions: Sequence[DecisionRow]
 
 
-# -- What may stand here ---------------------------------------------------------------------------
+# -- Validation ------------------------------------------------------------------------------------
 
 
 def clean_decisions(
-    caller: Caller, olds: Iterable[OldDecision], fit: Fitting, report: Report, at: datetime
+    caller: Caller, old_decisions: Iterable[OldDecision], normaliser: Normaliser, report: Report, at: datetime
 ) -> list[NewDecision]:
-    """Check by the rules of `set`; `at` stands in for a time that is not known."""
+    """Validate by the rules of `set`. `at` replaces an unknown time."""
     versions_of: dict[str, list[OldDecision]] = {}
-    for old in olds:
+    for old in old_decisions:
         if old.key is None:
             report.left("decisions", "", "its key is missing")
         else:
@@ -52,9 +52,9 @@ def clean_decisions(
     new: dict[str, NewDecision] = {}
     for key, versions in versions_of.items():
         try:
-            decision = _cleaned(caller, key, versions, fit, at)
+            decision = _cleaned(caller, key, versions, normaliser, at)
         except InvalidInput as error:
-            fit.leave("decisions", key, error)
+            normaliser.leave("decisions", key, error)
             continue
         if decision.row.key in new:
             report.left("decisions", key, "the same key as another, but for spaces or the way it is written")
@@ -64,32 +64,32 @@ def clean_decisions(
 
 
 def _cleaned(
-    caller: Caller, key: str, versions: Sequence[OldDecision], fit: Fitting, at: datetime
+    caller: Caller, key: str, versions: Sequence[OldDecision], normaliser: Normaliser, at: datetime
 ) -> NewDecision:
-    """sqlew keeps a key's text apart from its number, each blind to the other: the newer one stands."""
-    current, *others = sorted(versions, key=_age, reverse=True)
-    row = _row(caller, key, current, fit, at)
+    """Merge a key's text and number, which sqlew stores independently: the newer is current."""
+    current, *others = sorted(versions, key=_recency, reverse=True)
+    row = _row(caller, key, current, normaliser, at)
     past = [*current.history, *(OldVersion(o.value, o.version, o.agent, o.at, o.is_number) for o in others)]
     if current.is_number and not others:
         past = [replace(old, is_number=is_numeric(old.value)) for old in past]
-    kept = [revision for old in past if (revision := _revision(caller, row, old, fit))]
+    kept = [revision for old in past if (revision := _revision(caller, row, old, normaliser))]
     revisions = sorted(kept, key=lambda revision: revision.updated_at)
-    whole = replace(
+    row_with_reasons = replace(
         row,
-        tags=fit.words("tags", current.tags),
-        scopes=fit.words("scopes", current.scopes),
+        tags=normaliser.words("tags", current.tags),
+        scopes=normaliser.words("scopes", current.scopes),
         created_at=min(moment.updated_at for moment in (row, *revisions)),
-        **clean_reasons(caller, key, current.reasons, fit),
+        **clean_reasons(caller, key, current.reasons, normaliser),
     )
-    return NewDecision(whole, revisions)
+    return NewDecision(row_with_reasons, revisions)
 
 
-def _age(old: OldDecision) -> tuple[datetime, bool]:
-    """In the same second the text wins: it is what sqlew answers."""
-    return old.at or ALWAYS, not old.is_number
+def _recency(old: OldDecision) -> tuple[datetime, bool]:
+    """Sort key: time, then text before number, as sqlew itself answers with the text."""
+    return old.at or EARLIEST, not old.is_number
 
 
-def _row(caller: Caller, key: str, old: OldDecision, fit: Fitting, at: datetime) -> DecisionRow:
+def _row(caller: Caller, key: str, old: OldDecision, normaliser: Normaliser, at: datetime) -> DecisionRow:
     fields = clean_fields(
         caller,
         key=key,
@@ -97,22 +97,24 @@ def _row(caller: Caller, key: str, old: OldDecision, fit: Fitting, at: datetime)
         version=old.version or FIRST_VERSION,
         status=DecisionStatus.ACTIVE if old.status is None else old.status,
     )
-    return _as_row(fields, fit, old.agent, old.at or at, old.layer)
+    return _as_row(fields, normaliser, old.agent, old.at or at, old.layer)
 
 
-def _revision(caller: Caller, row: DecisionRow, old: OldVersion, fit: Fitting) -> DecisionRow | None:
-    """What the decision was; None where it cannot be kept."""
+def _revision(
+    caller: Caller, row: DecisionRow, old: OldVersion, normaliser: Normaliser
+) -> DecisionRow | None:
+    """A revision; None if it is invalid."""
     try:
         value = _value(old.value, is_number=old.is_number)
         fields = clean_fields(caller, key=row.key, value=value, version=old.version or FIRST_VERSION)
     except InvalidInput as error:
-        fit.leave("revisions", f"{row.key} {old.version or ''}".strip(), error)
+        normaliser.leave("revisions", f"{row.key} {old.version or ''}".strip(), error)
         return None
-    return _as_row(fields, fit, old.agent, old.at or row.updated_at)
+    return _as_row(fields, normaliser, old.agent, old.at or row.updated_at)
 
 
 def _as_row(
-    fields: DecisionFields, fit: Fitting, agent: str | None, at: datetime, layer: str | None = None
+    fields: DecisionFields, normaliser: Normaliser, agent: str | None, at: datetime, layer: str | None = None
 ) -> DecisionRow:
     return DecisionRow(
         key=fields.key,
@@ -120,16 +122,16 @@ def _as_row(
         value_type=if_set(fields.value_type, ValueType.TEXT),
         version=if_set(fields.version, FIRST_VERSION),
         status=if_set(fields.status, DecisionStatus.ACTIVE),
-        agent=fit.agent(agent) or "",
+        agent=normaliser.agent(agent) or "",
         agent_id=None,
-        layer=fit.word("layers", layer) if layer else None,
+        layer=normaliser.word("layers", layer) if layer else None,
         created_at=at,
         updated_at=at,
     )
 
 
 def _value(value: Any, *, is_number: bool) -> str | int | float:
-    """As it is spoken here: sqlew's numbers are floats, its history holds numbers as texts."""
+    """The value as text, int or float: sqlew stores numbers as floats, and as text in its history."""
     if value is None:
         raise InvalidInput("value is missing.")
     if not is_number:
@@ -141,21 +143,21 @@ def _value(value: Any, *, is_number: bool) -> str | int | float:
     return int(number) if number.is_integer() and abs(number) < EXACT_INTEGERS else number
 
 
-# -- What is new, and how it is written ------------------------------------------------------------
+# -- Selection and writing -------------------------------------------------------------------------
 
 
 def choose_decisions(project_id: int, cleaned: Sequence[NewDecision], report: Report) -> list[NewDecision]:
-    """Those whose key is free here. What stands is never overwritten."""
+    """Select decisions whose key is not stored yet. Stored decisions are never overwritten."""
     chosen = []
     for batch in batches(cleaned):
         stored = _values_of(project_id, [new.row.key for new in batch])
         for new in batch:
-            stands = stored.get(new.row.key)
-            if stands is None:
+            stored_value = stored.get(new.row.key)
+            if stored_value is None:
                 chosen.append(new)
                 report.took("decisions")
                 report.took("revisions", len(new.revisions))
-            elif stands == (new.row.value, new.row.value_type):
+            elif stored_value == (new.row.value, new.row.value_type):
                 report.found("decisions")
                 report.found("revisions", len(new.revisions))
             else:
@@ -181,23 +183,23 @@ def note_decisions(chosen: Iterable[NewDecision], wanted: Wanted) -> None:
 def write_decisions(
     project_id: int, chosen: Sequence[NewDecision], vocabulary: Vocabulary, at: datetime
 ) -> None:
-    """Write rows, words, revisions, figures and events, so many at a time."""
+    """Write rows, names, revisions, counters and events in batches."""
     for batch in batches(chosen):
-        rows = [_placed(new.row, vocabulary) for new in batch]
+        rows = [_resolved(new.row, vocabulary) for new in batch]
         rows = DECISIONS.insert(project_id, rows, vocabulary)
         ids = {row.key: row.id for row in rows}
         revisions = [
-            replace(_placed(old, vocabulary), id=ids[old.key]) for new in batch for old in new.revisions
+            replace(_resolved(old, vocabulary), id=ids[old.key]) for new in batch for old in new.revisions
         ]
-        for some in batches(revisions):
-            insert_revisions(project_id, some)
+        for revision_batch in batches(revisions):
+            insert_revisions(project_id, revision_batch)
         changes = [HISTORY.change(None, row) for row in rows]
         HISTORY.record(project_id=project_id, agent_id=None, changes=changes, at=at)
         if revisions:
             index_again(project_id, "decision_revision", revision_ids(project_id, [*ids.values()]))
 
 
-def _placed(row: DecisionRow, vocabulary: Vocabulary) -> DecisionRow:
+def _resolved(row: DecisionRow, vocabulary: Vocabulary) -> DecisionRow:
     return replace(
         row,
         agent_id=vocabulary.agent_id(row.agent),

@@ -1,4 +1,4 @@
-"""One import: everything is checked before the lock, chosen and written within it, all or nothing."""
+"""Runs one sqlew import: validates before the write lock, selects and writes in one transaction."""
 
 from collections.abc import Iterable
 from contextlib import nullcontext
@@ -10,7 +10,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import separated
 from ctxhub.core.kit.transactions import write_transaction
-from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report, record_import
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from ctxhub.importers.sqlew.changes import choose_changes, clean_changes, note_changes, write_changes
@@ -33,7 +33,7 @@ KINDS = (
     *("decisions", "revisions", "rationales", "constraints", "messages", "changes"),
     *("agents", "layers", "tags", "scopes", "categories"),
 )
-NO_PLACE = {
+UNSUPPORTED_REASONS = {
     "activity": "the log here begins with the import",
     "templates": "define them here: decision template_set",
     "policies": "define them here as templates: decision template_set",
@@ -47,21 +47,21 @@ SETTINGS = {
 
 
 def import_hub(*, caller: Caller, hub: OldHub, root: PurePath | None = None, dry_run: bool = False) -> Report:
-    """Take what the project does not have yet; a dry run writes nothing and reports the same.
+    """Import what the project does not have yet. A dry run writes nothing and reports the same.
 
-    Nobody is named in the log as who did it, so that it is news to every agent, whatever its name.
-    `root`: where the repository lay, for paths that were given whole.
+    The event names no agent, so that it is news to every agent.
+    `root`: the repository's path, to make absolute paths relative.
     """
     report, at = Report(KINDS), clock.now()
-    fit = Fitting(caller, report)
-    decisions = clean_decisions(caller, hub.decisions, fit, report, at)
-    constraints = clean_constraints(caller, hub.constraints, fit, report, at)
-    messages = clean_messages(caller, hub.messages, fit)
-    changes = clean_changes(caller, hub.changes, fit, root)
+    normaliser = Normaliser(caller, report)
+    decisions = clean_decisions(caller, hub.decisions, normaliser, report, at)
+    constraints = clean_constraints(caller, hub.constraints, normaliser, report, at)
+    messages = clean_messages(caller, hub.messages, normaliser)
+    changes = clean_changes(caller, hub.changes, normaliser, root)
     wanted = Wanted()
-    wanted.words["tags"] += _all_words(fit, "tags", hub.tags)
-    wanted.words["scopes"] += _all_words(fit, "scopes", hub.scopes)
-    _leave_homeless(hub, config_of(caller.project_id), report)
+    wanted.words["tags"] += _normalise_all(normaliser, "tags", hub.tags)
+    wanted.words["scopes"] += _normalise_all(normaliser, "scopes", hub.scopes)
+    _report_unsupported(hub, config_of(caller.project_id), report)
     project_id = caller.project_id
     with nullcontext() if dry_run else write_transaction(project_id):
         decisions = choose_decisions(project_id, decisions, report)
@@ -83,15 +83,15 @@ def import_hub(*, caller: Caller, hub: OldHub, root: PurePath | None = None, dry
     return report
 
 
-def _leave_homeless(hub: OldHub, config: Config, report: Report) -> None:
-    for kind, count in hub.homeless.items():
-        report.left_many(kind, count, NO_PLACE[kind])
+def _report_unsupported(hub: OldHub, config: Config, report: Report) -> None:
+    for kind, count in hub.unsupported.items():
+        report.left_many(kind, count, UNSUPPORTED_REASONS[kind])
     for name, ours in SETTINGS.items():
-        if hub.settings.get(name, stands := str(int(getattr(config, ours)))) != stands:
+        if hub.settings.get(name, current := str(int(getattr(config, ours)))) != current:
             why = "the project's own stay; hub config_set changes them"
             report.left("settings", f"{ours}={hub.settings[name]}", why)
 
 
-def _all_words(fit: Fitting, kind: str, names: Iterable[str]) -> list[str]:
+def _normalise_all(normaliser: Normaliser, kind: str, names: Iterable[str]) -> list[str]:
     parts = (part for name in names for part in separated(name))
-    return [word for part in parts if (word := fit.word(kind, part))]
+    return [word for part in parts if (word := normaliser.word(kind, part))]

@@ -1,4 +1,4 @@
-"""Old messages become messages, where they are young enough to stay."""
+"""Imports messages that are recent enough for retention to keep."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.priority import Priority
 from ctxhub.importers.shared.batching import batches
-from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.shared.report import Report
 from ctxhub.importers.shared.vocabulary import Vocabulary, Wanted
 from ctxhub.importers.sqlew.rows import OldMessage
@@ -23,16 +23,16 @@ from messaging.models import Delivery, Message, MessageType, RequestState
 from messaging.rows import MessageRow, read_messages
 from messaging.services.retention import UNREAD_LAST
 from messaging.sql.deliveries import deliver_to, deliver_to_everyone, known_names
-from messaging.sql.message_writes import NewMessage as Written
+from messaging.sql.message_writes import NewMessage as MessageInsert
 from messaging.sql.message_writes import insert_messages
 
-Sameness = tuple[str, datetime, str, int, str | None]
-"""Sender and recipient case-folded (None: everyone), time, text and type: sqlew's ids are not kept."""
+Identity = tuple[str, datetime, str, int, str | None]
+"""Case-folded sender, time, text, type, case-folded recipient (None: everyone): sqlew's ids are not kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
-    """`to` None: everyone."""
+    """A message to import. `to`: None for everyone."""
 
     sender: str
     to: str | None
@@ -41,7 +41,7 @@ class NewMessage:
     at: datetime
 
     @property
-    def sameness(self) -> Sameness:
+    def identity(self) -> Identity:
         to = self.to and self.to.casefold()
         return self.sender.casefold(), self.at, self.fields.text, self.fields.type, to
 
@@ -50,19 +50,21 @@ class NewMessage:
         return RequestState.OPEN if self.fields.type == MessageType.REQUEST else RequestState.NONE
 
 
-def clean_messages(caller: Caller, olds: Iterable[OldMessage], fit: Fitting) -> list[NewMessage]:
-    """Check by the rules of `send`. Version 2 dropped every message's text: there its payload speaks."""
+def clean_messages(
+    caller: Caller, old_messages: Iterable[OldMessage], normaliser: Normaliser
+) -> list[NewMessage]:
+    """Validate by the rules of `send`. Version 2 dropped the texts: there the payload becomes the text."""
     new = []
-    for old in olds:
+    for old in old_messages:
         try:
-            new.append(_cleaned(caller, old, fit))
+            new.append(_cleaned(caller, old, normaliser))
         except InvalidInput as error:
-            fit.leave("messages", f"from {old.sender} to {old.to or 'everyone'}", error)
+            normaliser.leave("messages", f"from {old.sender} to {old.to or 'everyone'}", error)
     return new
 
 
-def _cleaned(caller: Caller, old: OldMessage, fit: Fitting) -> NewMessage:
-    sender = fit.agent(old.sender)
+def _cleaned(caller: Caller, old: OldMessage, normaliser: Normaliser) -> NewMessage:
+    sender = normaliser.agent(old.sender)
     if sender is None:
         raise InvalidInput("its sender is not known.")
     if old.at is None:
@@ -88,19 +90,19 @@ def _as_text(payload: Any) -> str:
 def choose_messages(
     project_id: int, cleaned: Sequence[NewMessage], report: Report, at: datetime
 ) -> list[NewMessage]:
-    """Those that are not here and would not be removed at once."""
+    """Select messages that are not stored yet and that retention would keep."""
     config = config_of(project_id)
     due = moment_before(at, config.messages_last, config)
-    kept = [new for new in cleaned if new.at >= due or _is_spared(new, at)]
+    kept = [new for new in cleaned if new.at >= due or _is_kept_longer(new, at)]
     if too_old := len(cleaned) - len(kept):
         why = f"older than message_hours ({config.message_hours}), they would be removed at once"
         report.left_many("messages", too_old, why)
     chosen = []
     for batch in batches(kept):
-        here = _here(project_id, batch)
+        existing = _stored_identities(project_id, batch)
         for new in batch:
-            if here[new.sameness]:
-                here[new.sameness] -= 1
+            if existing[new.identity]:
+                existing[new.identity] -= 1
                 report.found("messages")
             else:
                 chosen.append(new)
@@ -108,25 +110,25 @@ def choose_messages(
     return chosen
 
 
-def _is_spared(new: NewMessage, at: datetime) -> bool:
-    """What a named recipient has not read stays longer."""
+def _is_kept_longer(new: NewMessage, at: datetime) -> bool:
+    """Whether retention keeps it longer: a named recipient has not read it."""
     return new.to is not None and not new.is_read and new.at >= at - UNREAD_LAST
 
 
-def _here(project_id: int, batch: Sequence[NewMessage]) -> Counter[Sameness]:
-    """How many messages of these moments there are, by what makes them the same."""
+def _stored_identities(project_id: int, batch: Sequence[NewMessage]) -> Counter[Identity]:
+    """Number of stored messages with these times, by identity."""
     moments = {new.at for new in batch}
     ids = Message.objects.in_project(project_id).filter(created_at__in=moments).values_list("pk", flat=True)
-    return Counter(map(_sameness, read_messages(project_id, list(ids)).values()))
+    return Counter(map(_identity, read_messages(project_id, list(ids)).values()))
 
 
-def _sameness(row: MessageRow) -> Sameness:
+def _identity(row: MessageRow) -> Identity:
     to = row.to[0].casefold() if row.to else None
     return row.sender.casefold(), row.at, row.text, row.type, to
 
 
 def note_messages(chosen: Iterable[NewMessage], wanted: Wanted) -> None:
-    """Who is addressed becomes no agent: it has said nothing."""
+    """Collect the senders' names. Recipients are not registered as agents."""
     for new in chosen:
         wanted.note(new.sender, new.at)
 
@@ -135,16 +137,16 @@ def write_messages(
     project_id: int, chosen: Sequence[NewMessage], vocabulary: Vocabulary, at: datetime
 ) -> None:
     for batch in batches(chosen):
-        written = [_written(new, vocabulary) for new in batch]
-        ids = insert_messages(project_id, written)
-        spelled = known_names(project_id, [new.to for new in batch if new.to])
-        _deliver(project_id, list(zip(ids, batch, strict=True)), spelled, at)
+        inserts = [_as_insert(new, vocabulary) for new in batch]
+        ids = insert_messages(project_id, inserts)
+        spellings = known_names(project_id, [new.to for new in batch if new.to])
+        _deliver(project_id, list(zip(ids, batch, strict=True)), spellings, at)
         sent = [
             Sent(
                 id=row_id,
                 sender=vocabulary.spelled("agents", new.sender),
                 sender_id=message.sender_id,
-                to=None if new.to is None else [spelled.get(new.to.casefold(), new.to)],
+                to=None if new.to is None else [spellings.get(new.to.casefold(), new.to)],
                 text=message.text,
                 payload=message.payload,
                 at=new.at,
@@ -152,15 +154,15 @@ def write_messages(
                 priority=message.priority,
                 recorded_at=at,
             )
-            for row_id, new, message in zip(ids, batch, written, strict=True)
+            for row_id, new, message in zip(ids, batch, inserts, strict=True)
         ]
         record_sent(project_id=project_id, agent_id=None, messages=sent, at=at)
 
 
-def _written(new: NewMessage, vocabulary: Vocabulary) -> Written:
+def _as_insert(new: NewMessage, vocabulary: Vocabulary) -> MessageInsert:
     sender_id = vocabulary.agent_id(new.sender)
     assert sender_id is not None
-    return Written(
+    return MessageInsert(
         sender_id=sender_id,
         type=new.fields.type,
         state=new.state,
@@ -177,25 +179,25 @@ def _written(new: NewMessage, vocabulary: Vocabulary) -> Written:
 
 
 def _deliver(
-    project_id: int, together: Sequence[tuple[int, NewMessage]], spelled: Mapping[str, str], at: datetime
+    project_id: int, pairs: Sequence[tuple[int, NewMessage]], spellings: Mapping[str, str], at: datetime
 ) -> None:
-    """sqlew's one flag for all readers: what is read is read by everyone known here."""
+    """Deliver the messages. sqlew has one read flag: if set, all recipients have read it."""
     deliver_to(
         project_id,
         [
             (
                 row_id,
-                spelled.get(new.to.casefold(), new.to),
+                spellings.get(new.to.casefold(), new.to),
                 new.fields.type,
                 new.state,
                 new.fields.priority,
                 new.at,
             )
-            for row_id, new in together
+            for row_id, new in pairs
             if new.to
         ],
     )
-    if everyone := [row_id for row_id, new in together if new.to is None]:
+    if everyone := [row_id for row_id, new in pairs if new.to is None]:
         deliver_to_everyone(everyone)
-    read = [row_id for row_id, new in together if new.is_read]
+    read = [row_id for row_id, new in pairs if new.is_read]
     Delivery.objects.in_project(project_id).filter(message__in=read).update(read_at=at)

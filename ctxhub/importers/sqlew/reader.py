@@ -1,4 +1,4 @@
-"""Reads one project of a sqlew database: rows with names in place of ids, in the order they were made."""
+"""Reads one project of a sqlew database: rows in insertion order, with names instead of ids."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -17,8 +17,8 @@ from ctxhub.importers.sqlew.rows import (
     Reasons,
 )
 
-OF_PROJECTS = ("decisions", "decisions_numeric", "constraints", "file_changes")
-HOMELESS = {
+PROJECT_TABLES = ("decisions", "decisions_numeric", "constraints", "file_changes")
+UNSUPPORTED_TABLES = {
     "activity_log": "activity",
     "decision_templates": "templates",
     "decision_policies": "policies",
@@ -27,7 +27,7 @@ HOMELESS = {
 
 
 def read_hub(database: OldDatabase, project: str | None = None) -> OldHub:
-    """All there is of one project: the one named, or the only one with anything in it."""
+    """Read the named project, or the only one with rows. Raises NotReadable if that is ambiguous."""
     database = database.of_project(_project_id(database, project))
     agents = database.names("agents")
     layers = database.names("layers")
@@ -40,12 +40,14 @@ def read_hub(database: OldDatabase, project: str | None = None) -> OldHub:
         tags=list(database.names("tags").values()),
         scopes=list(database.names("scopes").values()),
         settings={key: text_of(value) or "" for key, value in database.rows("config", "key", "value")},
-        homeless={kind: count for table, kind in HOMELESS.items() if (count := database.count(table))},
+        unsupported={
+            kind: count for table, kind in UNSUPPORTED_TABLES.items() if (count := database.count(table))
+        },
     )
 
 
 def _project_id(database: OldDatabase, name: str | None) -> int | None:
-    """None where the database knows no projects."""
+    """The id of the project to read; None if the database has no projects. Raises NotReadable."""
     projects = database.names("projects")
     if not projects:
         if name:
@@ -59,7 +61,7 @@ def _project_id(database: OldDatabase, name: str | None) -> int | None:
     used = {
         row_id: known
         for row_id, known in projects.items()
-        if any(database.of_project(row_id).count(table) for table in OF_PROJECTS)
+        if any(database.of_project(row_id).count(table) for table in PROJECT_TABLES)
     }
     if len(used) > 1:
         raise NotReadable(
@@ -80,8 +82,8 @@ def _decisions(
     database: OldDatabase, agents: Mapping[int, str], layers: Mapping[int, str]
 ) -> Iterable[OldDecision]:
     keys = database.names("context_keys", "key_name|key")
-    tags = _words_of_keys(database, "decision_tags", "tag_id", database.names("tags"))
-    scopes = _words_of_keys(database, "decision_scopes", "scope_id", database.names("scopes"))
+    tags = _names_by_key(database, "decision_tags", "tag_id", database.names("tags"))
+    scopes = _names_by_key(database, "decision_scopes", "scope_id", database.names("scopes"))
     histories = _histories(database, agents)
     reasons = _reasons(database)
     for table in ("decisions", "decisions_numeric"):
@@ -104,10 +106,10 @@ def _decisions(
             )
 
 
-def _words_of_keys(
+def _names_by_key(
     database: OldDatabase, table: str, column: str, names: Mapping[int, str]
 ) -> dict[int, list[str]]:
-    """The words on each key, by the key's id. The first version linked them to the decision's own id."""
+    """Names linked to each key, by key id. Version 1 linked them to the decision's id."""
     key_of: Mapping[int, int] = {}
     if not database.has(table, "decision_key_id") and database.has("decisions", "id"):
         key_of = dict(database.rows("decisions", "id", "key_id"))
@@ -128,16 +130,16 @@ def _histories(database: OldDatabase, agents: Mapping[int, str]) -> dict[int, li
 
 
 def _reasons(database: OldDatabase) -> dict[int, Reasons]:
-    """What was written about each key, by its id: all rationales, newest first; of the rest the newest."""
+    """Reasons by key id: all rationales, newest first; only the newest alternatives and tradeoffs."""
     reasons: dict[int, Reasons] = {}
     for key_id, rationale, alternatives, tradeoffs in database.rows(
         "decision_context",
         *("decision_key_id|decision_id", "rationale", "alternatives_considered|alternatives", "tradeoffs"),
     ):
         older = reasons.get(key_id, Reasons())
-        said = [text for text in (text_of(rationale), older.rationale) if text]
+        rationales = [text for text in (text_of(rationale), older.rationale) if text]
         reasons[key_id] = Reasons(
-            rationale="\n\nBefore that: ".join(dict.fromkeys(said)) or None,
+            rationale="\n\nBefore that: ".join(dict.fromkeys(rationales)) or None,
             alternatives=read_json(alternatives) or older.alternatives,
             tradeoffs=read_json(tradeoffs) or older.tradeoffs,
         )
@@ -174,7 +176,7 @@ def _constraints(
 
 
 def _messages(database: OldDatabase, agents: Mapping[int, str]) -> Iterable[OldMessage]:
-    """A message to an agent that is not there any more is one to a name that nobody has: ''."""
+    """Messages. The recipient is '' if the agent's row is missing, None for everyone."""
     for sender, to, kind, priority, text, payload, is_read, at in database.rows(
         "agent_messages",
         *("from_agent_id", "to_agent_id", "msg_type", "priority", "message", "payload", "read", "ts"),

@@ -1,34 +1,34 @@
-"""Why an old decision was taken, in the form that a decision keeps it in here."""
+"""Converts the reasons of sqlew decisions."""
 
 import json
 from typing import Any
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.importers.shared.normalising import Fitting
+from ctxhub.importers.shared.normalising import Normaliser
 from ctxhub.importers.sqlew.rows import Reasons
 from memory.decisions.inputs.decisions import DecisionArguments, clean_fields
 
 
-def clean_reasons(caller: Caller, key: str, old: Reasons, fit: Fitting) -> dict[str, Any]:
-    """Rationale, alternatives and tradeoffs as a decision has them here, where they can be kept."""
-    said: DecisionArguments = {
+def clean_reasons(caller: Caller, key: str, old: Reasons, normaliser: Normaliser) -> dict[str, Any]:
+    """Fields rationale, alternatives, tradeoffs or metadata of a decision; empty if invalid."""
+    value: DecisionArguments = {
         "rationale": old.rationale or "",
         "alternatives": _alternatives(old.alternatives),
         **_tradeoffs(old.tradeoffs),
     }
     try:
-        fields = clean_fields(caller, key=key, value="", **said)
+        fields = clean_fields(caller, key=key, value="", **value)
     except InvalidInput as error:
-        fit.leave("rationales", key, error)
+        normaliser.leave("rationales", key, error)
         return {}
-    return {name: getattr(fields, name) for name in said}
+    return {name: getattr(fields, name) for name in value}
 
 
-def _alternatives(said: Any) -> list[Any]:
-    """sqlew takes texts, objects of any form, or one text for all."""
-    listed = said if isinstance(said, list) else [said] if said else []
-    return [_alternative(entry) for entry in listed]
+def _alternatives(value: Any) -> list[Any]:
+    """A list of alternatives; sqlew stores texts, objects of any form, or one text for all."""
+    items = value if isinstance(value, list) else [value] if value else []
+    return [_alternative(entry) for entry in items]
 
 
 def _alternative(entry: Any) -> Any:
@@ -38,13 +38,13 @@ def _alternative(entry: Any) -> Any:
     return entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False)
 
 
-def _tradeoffs(said: Any) -> DecisionArguments:
-    """{pros, cons} with texts in both; anything else is kept beside it, as metadata."""
-    if isinstance(said, dict) and set(said) <= {"pros", "cons"}:
-        return {"tradeoffs": {side: _texts(entries) for side, entries in said.items()}}
-    return {"metadata": {"tradeoffs": said}} if said else {}
+def _tradeoffs(value: Any) -> DecisionArguments:
+    """{pros, cons} as lists of texts; any other form goes to metadata."""
+    if isinstance(value, dict) and set(value) <= {"pros", "cons"}:
+        return {"tradeoffs": {side: _texts(items) for side, items in value.items()}}
+    return {"metadata": {"tradeoffs": value}} if value else {}
 
 
-def _texts(entries: Any) -> list[str]:
-    listed = entries if isinstance(entries, list) else [entries]
-    return [entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False) for entry in listed]
+def _texts(items: Any) -> list[str]:
+    items = items if isinstance(items, list) else [items]
+    return [entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False) for entry in items]

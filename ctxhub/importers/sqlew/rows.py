@@ -1,4 +1,4 @@
-"""What a database of sqlew holds, with names for ids and moments for seconds; nothing is checked yet."""
+"""Rows of a sqlew database, with names instead of ids and parsed times, not validated yet."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ Value = str | float | None
 
 @dataclass(frozen=True, slots=True)
 class OldVersion:
-    """A value that a decision once had. `is_number`: from the table of numbers; the history holds texts."""
+    """An earlier value of a decision. `is_number`: from the table of numbers; the history holds texts."""
 
     value: Value
     version: str | None
@@ -21,7 +21,7 @@ class OldVersion:
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """Why a decision was taken. `alternatives` and `tradeoffs`: what was stored as JSON, or a text."""
+    """Reasons of a decision. `alternatives` and `tradeoffs`: stored as JSON or text."""
 
     rationale: str | None = None
     alternatives: Any = None
@@ -30,7 +30,7 @@ class Reasons:
 
 @dataclass(frozen=True, slots=True)
 class OldDecision:
-    """A key with its value and what came before, oldest first. `is_number`: from the table of numbers."""
+    """A key with its value and history, oldest first. `is_number`: from the table of numbers."""
 
     key: str | None
     value: Value
@@ -61,7 +61,7 @@ class OldConstraint:
 
 @dataclass(frozen=True, slots=True)
 class OldMessage:
-    """`to` None: to everyone; `is_read` is one flag for all its readers."""
+    """A message. `to`: None for everyone; `is_read`: one flag for all recipients."""
 
     sender: str | None
     to: str | None
@@ -85,7 +85,7 @@ class OldChange:
 
 @dataclass(frozen=True, slots=True)
 class OldHub:
-    """One project of a database of sqlew. `homeless`: how many rows of what has no place in ctxhub."""
+    """One project of a sqlew database. `unsupported`: row counts of kinds that ctxhub does not have."""
 
     version: str
     decisions: Sequence[OldDecision] = ()
@@ -95,4 +95,4 @@ class OldHub:
     tags: Sequence[str] = ()
     scopes: Sequence[str] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
-    homeless: Mapping[str, int] = field(default_factory=dict)
+    unsupported: Mapping[str, int] = field(default_factory=dict)

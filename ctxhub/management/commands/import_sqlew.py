@@ -5,7 +5,7 @@ from django.core.management.base import CommandParser
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.importers.shared.report import Report
-from ctxhub.importers.sqlew.database import old_database
+from ctxhub.importers.sqlew.database import open_database
 from ctxhub.importers.sqlew.importing import import_hub
 from ctxhub.importers.sqlew.reader import read_hub
 from ctxhub.management.import_command import ImportCommand
@@ -29,7 +29,7 @@ class Command(ImportCommand):
         )
 
     def take(self, caller: Caller, options: dict[str, Any]) -> tuple[str, Report]:
-        with old_database(options["path"]) as database:
+        with open_database(options["path"]) as database:
             hub = read_hub(database, options["source"])
         report = import_hub(caller=caller, hub=hub, root=_root(options["path"]), dry_run=options["dry_run"])
         return f"sqlew {hub.version}", report
