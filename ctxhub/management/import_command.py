@@ -1,4 +1,4 @@
-"""The command of an import: a file, a project, perhaps dry, and what came of it."""
+"""Base class of the import commands: reads a file into a project and prints the report."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -10,13 +10,13 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.importers.shared.files import NotReadable
 from ctxhub.importers.shared.report import Report
 from ctxhub.management.projects import find_project
-from ctxhub.management.refusals import as_sentences, refuse_unmigrated
+from ctxhub.management.refusals import as_command_errors, refuse_unmigrated
 
-IMPORTER = "system"  # Whose rules hold for what is taken; the log names nobody.
+IMPORTER = "system"  # The caller for validation; the event names no agent.
 
 
 class ImportCommand(BaseCommand, ABC):
-    """`path_help` says where the program keeps its file."""
+    """An import command. `path_help` says where the program keeps its file."""
 
     requires_system_checks = ()
     path_help = ""
@@ -30,10 +30,10 @@ class ImportCommand(BaseCommand, ABC):
 
     @abstractmethod
     def take(self, caller: Caller, options: dict[str, Any]) -> tuple[str, Report]:
-        """Import, and say which program it was and what came of it; raises NotReadable."""
+        """Run the import. Returns the program's name and the report. Raises NotReadable."""
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with as_sentences():
+        with as_command_errors():
             refuse_unmigrated()
             project = find_project(options["project"])
             try:

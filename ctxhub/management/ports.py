@@ -1,4 +1,4 @@
-"""Where a server can listen."""
+"""Finds a port to listen on."""
 
 import errno
 import socket
@@ -7,7 +7,7 @@ from django.core.management.base import CommandError
 
 
 def free_port(host: str, port: int) -> int:
-    """The port, if one can listen there: uvicorn would only log that it cannot."""
+    """The port if it is free; 0 picks any. Raises CommandError, where uvicorn would only log."""
     try:
         family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as trial:
@@ -16,7 +16,7 @@ def free_port(host: str, port: int) -> int:
             return int(trial.getsockname()[1])
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            said = f"Port {port} on {host} is taken, perhaps by another hub. Choose one: --port {port + 1}"
+            message = f"Port {port} on {host} is taken, perhaps by another hub. Choose one: --port {port + 1}"
         else:
-            said = f"Cannot listen on {host}, port {port}: {error}."
-        raise CommandError(said) from error
+            message = f"Cannot listen on {host}, port {port}: {error}."
+        raise CommandError(message) from error

@@ -1,4 +1,4 @@
-"""Which project a command is for."""
+"""Finds the project that a command is for."""
 
 from django.core.management.base import CommandError
 
@@ -6,7 +6,7 @@ from ctxhub.core.models import Project
 
 
 def find_project(slug: str | None) -> Project:
-    """The project of this slug, without one the only project; the refusal names those there are."""
+    """The project of this slug, or the only project. Raises CommandError, naming the projects."""
     found = list(Project.objects.filter(slug=slug) if slug else Project.objects.all()[:2])
     if len(found) == 1:
         return found[0]

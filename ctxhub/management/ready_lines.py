@@ -1,4 +1,4 @@
-"""The lines that connect each client to this hub: to be pasted as they are."""
+"""Ready lines: commands and settings to paste that connect each client to this hub."""
 
 import json
 import shlex
@@ -34,9 +34,9 @@ def as_text(lines: Sequence[ReadyLine]) -> str:
 
 
 def http_lines(secret: str, *, pinned: bool = False, opened_at: str = "") -> list[ReadyLine]:
-    """For a running hub. Each client speaks under its own name, unless the token is pinned to an agent.
+    """Lines for a running hub. Each client has its own agent name, unless the token is pinned to one.
 
-    `opened_at`: where a person has opened the hub; it counts where CTXHUB_BASE_URL names no address.
+    `opened_at`: the URL at which a person opened the hub; used if CTXHUB_BASE_URL is not set.
     """
     url = f"{base_url(opened_at)}/mcp"
 
@@ -60,19 +60,19 @@ def http_lines(secret: str, *, pinned: bool = False, opened_at: str = "") -> lis
 
 
 def base_url(opened_at: str) -> str:
-    """What CTXHUB_BASE_URL names, or else where the hub was opened, or by default is."""
-    is_set = env.text("CTXHUB_BASE_URL")
-    return settings.BASE_URL if is_set or not opened_at else opened_at.rstrip("/")
+    """CTXHUB_BASE_URL if set, else `opened_at`, else the default."""
+    configured = env.text("CTXHUB_BASE_URL")
+    return settings.BASE_URL if configured or not opened_at else opened_at.rstrip("/")
 
 
 # -- Over stdio ------------------------------------------------------------------------------------
 
 
 def stdio_lines(project: str) -> list[ReadyLine]:
-    """For clients on this machine, which start the server themselves."""
-    needed = stdio_environment()
-    flags = [word for name, value in needed.items() for word in ("--env", f"{name}={value}")]
-    # An option stands between --env and the name: --env takes as many values as follow.
+    """Lines for clients on this machine, which start the server themselves."""
+    environment = stdio_environment()
+    flags = [word for name, value in environment.items() for word in ("--env", f"{name}={value}")]
+    # --env takes all values that follow, so an option separates it from the name.
     claude = ["claude", "mcp", "add", *flags, "--transport", "stdio", NAME, "--"]
     codex = ["codex", "mcp", "add", NAME, *flags, "--"]
     return [
@@ -80,40 +80,42 @@ def stdio_lines(project: str) -> list[ReadyLine]:
         ReadyLine("Codex", shlex.join([*codex, *stdio_command(project, "codex")])),
         ReadyLine(
             "Cursor",
-            _json({"mcpServers": {NAME: _server(stdio_command(project, "cursor"), needed)}}),
+            _json({"mcpServers": {NAME: _server(stdio_command(project, "cursor"), environment)}}),
             where="~/.cursor/mcp.json",
         ),
         ReadyLine(
             "VS Code",
             "code --add-mcp "
             + shlex.quote(
-                _json({"name": NAME, "type": "stdio", **_server(stdio_command(project, "vscode"), needed)})
+                _json(
+                    {"name": NAME, "type": "stdio", **_server(stdio_command(project, "vscode"), environment)}
+                )
             ),
         ),
     ]
 
 
 def stdio_command(project: str, agent: str) -> list[str]:
-    """Absolute paths: clients start servers in any folder, with an almost empty environment."""
+    """The command with absolute paths: clients start it in any folder, with an almost empty environment."""
     manage = str(env.ROOT / "manage.py")
     return [sys.executable, manage, "runmcp", "--project", project, "--agent", agent]
 
 
 def stdio_environment() -> dict[str, str]:
-    """The variables without which that command would open another database."""
+    """Environment variables without which that command would open another database."""
     var_dir = env.ROOT / (env.kept("CTXHUB_VAR_DIR") or "var")
     database = env.kept("DATABASE_URL") or f"sqlite:///{settings.VAR_DIR / 'ctxhub.sqlite3'}"
-    needed = {}
+    environment = {}
     if var_dir != settings.VAR_DIR:
-        needed["CTXHUB_VAR_DIR"] = str(settings.VAR_DIR)
+        environment["CTXHUB_VAR_DIR"] = str(settings.VAR_DIR)
     if database != settings.DATABASE_URL:
-        needed["DATABASE_URL"] = settings.DATABASE_URL
-    return needed
+        environment["DATABASE_URL"] = settings.DATABASE_URL
+    return environment
 
 
-def _server(command: Sequence[str], needed: dict[str, str]) -> dict[str, Any]:
+def _server(command: Sequence[str], environment: dict[str, str]) -> dict[str, Any]:
     server: dict[str, Any] = {"command": command[0], "args": list(command[1:])}
-    return {**server, "env": needed} if needed else server
+    return {**server, "env": environment} if environment else server
 
 
 def _json(value: Any) -> str:

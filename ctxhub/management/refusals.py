@@ -1,4 +1,4 @@
-"""What stops a command, as a sentence for a person."""
+"""Turns what stops a command into a CommandError for a person."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ SECONDS_TO_CONNECT = 5
 
 
 @contextmanager
-def as_sentences() -> Iterator[None]:
+def as_command_errors() -> Iterator[None]:
     """Turn the hub's errors and the database's into a CommandError."""
     try:
         yield
@@ -31,15 +31,15 @@ def as_sentences() -> Iterator[None]:
 
 
 def unusable_database(error: DatabaseError) -> str:
-    said = str(error).strip().partition("\n")[0]
+    message = str(error).strip().partition("\n")[0]
     return (
-        f"The database cannot be used: {said.rstrip('.')}. "
+        f"The database cannot be used: {message.rstrip('.')}. "
         "Is DATABASE_URL right, and has `manage.py setup` been run?"
     )
 
 
 def refuse_unreachable() -> None:
-    """Raise within seconds where no PostgreSQL answers."""
+    """Raise within seconds if PostgreSQL does not answer."""
     if connection.vendor == "postgresql":
         import psycopg
 

@@ -1,4 +1,4 @@
-"""A hub with a database of its own that leaves nothing behind: set up, served and stopped as by a person."""
+"""Runs a temporary hub with its own database, by the same commands as a person, and removes it."""
 
 import os
 import re
@@ -23,7 +23,7 @@ SECONDS_TO_STOP = 10
 
 @dataclass(frozen=True, slots=True)
 class TemporaryServer:
-    """`environment` leads any other process of ctxhub to the same database."""
+    """A running hub. `environment` makes other ctxhub processes use the same database."""
 
     project: str
     token: str
@@ -32,7 +32,7 @@ class TemporaryServer:
     log: Path
 
     def url(self) -> str:
-        """Where it serves, as it says itself, once something answers there."""
+        """The URL that the server prints, once it answers. Raises CommandError if it does not."""
         assert self.server.stdout
         found = (re.search(r"(http://\S+)/mcp$", line) for line in self.server.stdout)
         url = next((match[1] for match in found if match), None)
@@ -54,7 +54,7 @@ def temporary_server(project: str) -> Iterator[TemporaryServer]:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """Said in full where the user's `.env` could say otherwise; empty means the default."""
+    """Variables that override the user's `.env`; empty means the default."""
     return {
         "CTXHUB_VAR_DIR": str(folder),
         "DATABASE_URL": f"sqlite:///{folder / 'ctxhub.sqlite3'}",

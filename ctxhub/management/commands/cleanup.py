@@ -6,7 +6,7 @@ from django.db import connection
 from ctxhub.core.events.services.retention import cleanup, in_words
 from ctxhub.core.models import Project
 from ctxhub.management.projects import find_project
-from ctxhub.management.refusals import as_sentences, refuse_unmigrated
+from ctxhub.management.refusals import as_command_errors, refuse_unmigrated
 
 
 class Command(BaseCommand):
@@ -19,7 +19,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         slug = options["project"]
-        with as_sentences():
+        with as_command_errors():
             refuse_unmigrated()
             for project in [find_project(slug)] if slug else Project.objects.all():
                 gone = cleanup(project.pk)

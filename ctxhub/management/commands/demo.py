@@ -14,19 +14,19 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         started = time.monotonic()
-        self._tell("Ada's client starts a server of its own (stdio), the others speak HTTP: one hub.")
+        self._write("Ada's client starts a server of its own (stdio), the others speak HTTP: one hub.")
         with temporary_server(project="demo") as hub:
-            # Here and not above: the hub starts while this imports.
+            # Imported here, so that the hub starts meanwhile.
             from ctxhub.management.conversation import converse
 
             try:
-                anyio.run(converse, hub, self._tell)
+                anyio.run(converse, hub, self._write)
             except* Unexpected as problems:
-                said = "; ".join(map(str, _leaves(problems)))
-                raise CommandError(f"Not as it should be. {said}") from problems
-        self._tell(f"\nAll as it should be, in {time.monotonic() - started:.1f} s.")
+                reasons = "; ".join(map(str, _leaves(problems)))
+                raise CommandError(f"Not as it should be. {reasons}") from problems
+        self._write(f"\nAll as it should be, in {time.monotonic() - started:.1f} s.")
 
-    def _tell(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         self.stdout.write(text)
         self.stdout.flush()
 

@@ -36,5 +36,5 @@ class Command(ImportCommand):
 
 
 def _root(path: Path) -> Path | None:
-    """The repository, where the file lies in the folder that sqlew makes there."""
+    """The repository's path if the file lies in its .sqlew folder."""
     return path.resolve().parent.parent if path.resolve().parent.name == FOLDER else None

@@ -9,7 +9,7 @@ from ctxhub.core.kit.sqlite_file import close_to_others, make_file
 
 
 class Command(migrate.Command):
-    """Django's own; SQLite's file, which nothing else makes, is made here."""
+    """Django's migrate; also creates the SQLite file, which nothing else does."""
 
     def handle(self, *args: Any, **options: Any) -> None:
         connection = connections[options["database"]]

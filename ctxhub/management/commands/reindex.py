@@ -12,7 +12,7 @@ from ctxhub.core.search.selectors.index_parts import out_of_step, wrong_parts
 from ctxhub.core.search.selectors.index_rows import count_index
 from ctxhub.core.search.services.reindexing import mend_parts, reindex
 from ctxhub.management.projects import find_project
-from ctxhub.management.refusals import as_sentences, refuse_unmigrated
+from ctxhub.management.refusals import as_command_errors, refuse_unmigrated
 
 SHOWN = 20
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         slug = options["project"]
-        with as_sentences():
+        with as_command_errors():
             refuse_unmigrated()
             projects = [find_project(slug)] if slug else list(Project.objects.order_by("slug"))
             if options["check"]:
@@ -42,8 +42,8 @@ class Command(BaseCommand):
 
     def _reindex(self, projects: Sequence[Project]) -> None:
         started = time.monotonic()
-        for said in mend_parts():
-            self.stdout.write(f"Made again: {said}.")
+        for line in mend_parts():
+            self.stdout.write(f"Made again: {line}.")
         for project in projects:
             for done in reindex(project.pk):
                 if done.looked_at:
@@ -59,8 +59,8 @@ class Command(BaseCommand):
         ids = [project.pk for project in projects]
         wrong = wrong_parts() or out_of_step()
         faults = find_faults(ids, everything=everything)
-        for said in (*wrong, *in_words(faults, {project.pk: project.slug for project in projects})):
-            self.stdout.write(said)
+        for line in (*wrong, *in_words(faults, {project.pk: project.slug for project in projects})):
+            self.stdout.write(line)
         entries, passages = count_index(ids)
         if wrong or faults:
             raise CommandError(
@@ -73,12 +73,12 @@ class Command(BaseCommand):
 
 
 def in_words(faults: Iterable[Fault], slugs: Mapping[int, str]) -> list[str]:
-    """Each kind of fault with its number and the first of those it is about."""
+    """Lines for each kind of fault: its count, then the first 20 refs."""
     lines = []
     ordered = sorted(faults, key=lambda fault: (fault.what, slugs[fault.project_id], fault.ref))
     for what, found in groupby(ordered, key=attrgetter("what")):
-        some = list(found)
-        lines.append(f"{len(some):,} x {what}:")
-        lines += [f"  {slugs[fault.project_id]} {fault.ref}" for fault in some[:SHOWN]]
-        lines += [f"  and {len(some) - SHOWN:,} more"] * (len(some) > SHOWN)
+        faults_found = list(found)
+        lines.append(f"{len(faults_found):,} x {what}:")
+        lines += [f"  {slugs[fault.project_id]} {fault.ref}" for fault in faults_found[:SHOWN]]
+        lines += [f"  and {len(faults_found) - SHOWN:,} more"] * (len(faults_found) > SHOWN)
     return lines

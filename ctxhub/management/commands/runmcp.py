@@ -54,19 +54,19 @@ class Command(BaseCommand):
 
 
 def find_caller(project: str | None, agent: str, scopes: str) -> Caller:
-    """Who speaks on stdio: whoever can run manage.py owns the hub, with all scopes unless told fewer."""
+    """The caller on stdio: whoever can run manage.py owns the hub. All scopes, unless `scopes` names some."""
     granted = clean_scopes(scopes.split(",")) if scopes else ALL_SCOPES
     return Caller(
         project=find_project(project),
         agent=clean_agent(agent, "--agent") if agent else "system",
         scopes=frozenset(granted),
-        # An agent is no administrator because it runs here: storing credentials has to be asked for.
+        # Running here does not make an agent an administrator: storing credentials needs --scopes admin.
         keeps_secrets=bool(scopes) and "admin" in granted,
     )
 
 
 def admission(slug: str | None, agent: str, scopes: str) -> Callable[[Caller], Caller]:
-    """Over HTTP the token says who asks; options narrow that to one project, some scopes, one agent."""
+    """A function that narrows the token's caller to one project, some scopes, one agent."""
     project = find_project(slug) if slug else None
     granted = frozenset(clean_scopes(scopes.split(",")) if scopes else ALL_SCOPES)
     name = clean_agent(agent, "--agent") if agent else ""

@@ -10,7 +10,7 @@ from django.db import connection, connections
 
 from ctxhub import env
 from ctxhub.management.ports import free_port
-from ctxhub.management.refusals import as_sentences, refuse_unmigrated
+from ctxhub.management.refusals import as_command_errors, refuse_unmigrated
 from ctxhub.mcp.http import SECONDS_KEPT_ALIVE
 
 SERVES = {"both": "admin, REST and MCP", "api": "admin and REST", "mcp": "MCP"}
@@ -42,14 +42,14 @@ class Command(BaseCommand):
         port = free_port(host, options["port"])
         if options["setup"]:
             call_command("setup", no_input=True, opened_at=_url(host, port), stdout=self.stdout)
-        with as_sentences():
+        with as_command_errors():
             refuse_unmigrated()
-        str(settings.SECRET_KEY)  # Made if need be, before there are workers.
+        str(settings.SECRET_KEY)  # Created, if missing, before workers start.
         for warning in _warnings(host, port, workers, knows_port=options["setup"]):
             self.stderr.write(f"Note: {warning}")
         self.stdout.write(f"ctxhub serves {SERVES[mode]}. Ctrl-C stops it.")
-        for what, url in _places(host, port, mode):
-            self.stdout.write(f"  {what:<6}{url}")
+        for label, url in _urls(host, port, mode):
+            self.stdout.write(f"  {label:<6}{url}")
         self.stdout.flush()
         connections.close_all()
         os.environ["CTXHUB_MODE"] = mode
@@ -66,37 +66,39 @@ class Command(BaseCommand):
         self.stdout.write("Stopped.")
 
 
-def _places(host: str, port: int, mode: str) -> list[tuple[str, str]]:
+def _urls(host: str, port: int, mode: str) -> list[tuple[str, str]]:
     url = _url(host, port)
     web = [("Admin", f"{url}/admin/"), ("REST", f"{url}/api/docs/")]
     return [*(web if mode != "mcp" else []), *([("MCP", f"{url}/mcp")] if mode != "api" else [])]
 
 
 def _url(host: str, port: int) -> str:
-    """Where this machine finds it."""
-    named = f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104
-    return f"http://{named}:{port}"
+    """The URL of the hub on this machine."""
+    url_host = f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104
+    return f"http://{url_host}:{port}"
 
 
 def _warnings(host: str, port: int, workers: int, *, knows_port: bool) -> list[str]:
     """`knows_port`: the ready lines were printed with the port, unless CTXHUB_BASE_URL says another."""
-    said = []
+    warnings = []
     if workers > 1 and connection.vendor == "sqlite":
-        said.append(
+        warnings.append(
             "on SQLite one process writes at a time, so more workers help reading only. "
             "For a team use PostgreSQL: docs/team-server.md."
         )
     if host not in THIS_MACHINE:
         if set(settings.ALLOWED_HOSTS) <= THIS_MACHINE:
-            said.append(
+            warnings.append(
                 "other machines are refused until CTXHUB_ALLOWED_HOSTS holds the name they call this one by."
             )
-        said.append("tokens travel as plain text over http: put a proxy with TLS in front for anybody else.")
+        warnings.append(
+            "tokens travel as plain text over http: put a proxy with TLS in front for anybody else."
+        )
     base = urlsplit(settings.BASE_URL)
-    is_told = knows_port and not env.text("CTXHUB_BASE_URL")
-    if base.hostname in THIS_MACHINE and base.port != port and not is_told:
-        said.append(
+    is_announced = knows_port and not env.text("CTXHUB_BASE_URL")
+    if base.hostname in THIS_MACHINE and base.port != port and not is_announced:
+        warnings.append(
             f"the ready lines of setup name {settings.BASE_URL}; "
             f"with CTXHUB_BASE_URL=http://127.0.0.1:{port} they name this hub."
         )
-    return said
+    return warnings

@@ -10,7 +10,7 @@ from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.models import Project
 from ctxhub.management.first_user import Signin, ensure_superuser
 from ctxhub.management.ready_lines import as_text, base_url, http_lines, stdio_lines
-from ctxhub.management.refusals import as_sentences, refuse_unreachable
+from ctxhub.management.refusals import as_command_errors, refuse_unreachable
 from ctxhub.management.setup_token import ensure_token, kept_project
 
 FIRST_PROJECT = "demo"
@@ -21,7 +21,7 @@ OVER_STDIO = "\nOr let clients on this machine start their own server (stdio), w
 class Command(BaseCommand):
     help = "Set everything up, and print the lines that connect your agents. Safe to repeat."
     requires_system_checks = ()
-    stealth_options = ("opened_at",)  # Where `serve --setup` is going to serve, for the lines.
+    stealth_options = ("opened_at",)  # The URL that `serve --setup` will use, for the ready lines.
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -36,9 +36,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         opened_at = options.get("opened_at", "")
-        with as_sentences():
+        with as_command_errors():
             refuse_unreachable()
-            str(settings.SECRET_KEY)  # Refused, if need be, before anything is made.
+            str(settings.SECRET_KEY)  # An invalid key is refused before anything is created.
             call_command("migrate", verbosity=0, interactive=False)
             project = _project(options["project"])
             signin = ensure_superuser(ask=not options["no_input"])
@@ -51,7 +51,7 @@ class Command(BaseCommand):
 
 
 def _project(slug: str | None) -> Project:
-    """The one asked for; else the one of the last time; else the first there is."""
+    """The project named; else the one set up last; else the first; else a new one."""
     if slug is None:
         found = kept_project() or Project.objects.order_by("pk").first()
         return found or create_project(slug=FIRST_PROJECT)
@@ -60,9 +60,9 @@ def _project(slug: str | None) -> Project:
 
 def _welcome(project: Project, signin: Signin, url: str) -> str:
     database = connection.settings_dict
-    place = f"{database['NAME']} on {database['HOST']}" if database["HOST"] else database["NAME"]
+    location = f"{database['NAME']} on {database['HOST']}" if database["HOST"] else database["NAME"]
     password = f", password {signin.password} (shown this once)" if signin.password else ""
     return (
-        f"ctxhub is set up: project {project.slug}, database {place}\n"
+        f"ctxhub is set up: project {project.slug}, database {location}\n"
         f"Admin: {url}/admin/ as {signin.username}{password}"
     )

@@ -11,7 +11,7 @@ from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.models import AccessToken
 from ctxhub.management.projects import find_project
 from ctxhub.management.ready_lines import as_text, http_lines
-from ctxhub.management.refusals import as_sentences
+from ctxhub.management.refusals import as_command_errors
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 LEAST_START = 6
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         revoke.add_argument("--project", help="Look in this project only.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with as_sentences():
+        with as_command_errors():
             getattr(self, f"_{options['action']}")(options)
 
     def _create(self, options: dict[str, Any]) -> None:
@@ -68,9 +68,11 @@ class Command(BaseCommand):
 
     def _revoke(self, options: dict[str, Any]) -> None:
         token = _find(options["token"], _tokens(options["project"]))
-        was = token.revoked_at
+        was_revoked = token.revoked_at
         revoke_token(token)
-        self.stdout.write(f"Token {token.pk}, {token}, {'was revoked already' if was else 'is revoked'}.")
+        self.stdout.write(
+            f"Token {token.pk}, {token}, {'was revoked already' if was_revoked else 'is revoked'}."
+        )
 
 
 def _tokens(project: str | None) -> QuerySet[AccessToken]:
@@ -78,21 +80,21 @@ def _tokens(project: str | None) -> QuerySet[AccessToken]:
     return tokens.filter(project=find_project(project)) if project else tokens
 
 
-def _find(said: str, tokens: QuerySet[AccessToken]) -> AccessToken:
-    """By id, by its first characters, or by the token itself."""
-    said = said.strip().rstrip("…")
-    if said.isdecimal():
-        found = list(tokens.filter(pk=int(said)))
-    elif row := find_token(said):
+def _find(value: str, tokens: QuerySet[AccessToken]) -> AccessToken:
+    """Find a token by id, first characters or the token itself. Raises CommandError."""
+    value = value.strip().rstrip("…")
+    if value.isdecimal():
+        found = list(tokens.filter(pk=int(value)))
+    elif row := find_token(value):
         found = list(tokens.filter(pk=row.pk))
-    elif len(said) >= LEAST_START:
-        found = list(tokens.filter(start__startswith=said)[:5])
+    elif len(value) >= LEAST_START:
+        found = list(tokens.filter(start__startswith=value)[:5])
     else:
-        raise CommandError(f"{said!r} is too short: give the id, or at least {LEAST_START} characters.")
+        raise CommandError(f"{value!r} is too short: give the id, or at least {LEAST_START} characters.")
     if len(found) > 1:
-        raise CommandError(f"{said!r} begins several: {', '.join(map(str, found))}. Give the id.")
+        raise CommandError(f"{value!r} begins several: {', '.join(map(str, found))}. Give the id.")
     if not found:
-        raise CommandError(f"There is no token {said!r} here; `manage.py token list` shows them.")
+        raise CommandError(f"There is no token {value!r} here; `manage.py token list` shows them.")
     return found[0]
 
 
@@ -110,16 +112,16 @@ def _described(token: AccessToken) -> str:
     return f"{token.pk}  {token.start}…  {token.name}: {', '.join(parts)}"
 
 
-def _moment(said: str) -> datetime:
+def _moment(value: str) -> datetime:
     """`30d` from now, or a date or time in ISO 8601."""
     try:
-        if ahead := re.fullmatch(r"(\d{1,6})\s*([mhdw])", said.strip(), re.ASCII):
+        if ahead := re.fullmatch(r"(\d{1,6})\s*([mhdw])", value.strip(), re.ASCII):
             return clock.now() + timedelta(**{UNITS[ahead[2]]: int(ahead[1])})
-        moment = clock.parse_moment(said, "--expires")
+        moment = clock.parse_moment(value, "--expires")
     except InvalidInput as error:
-        raise CommandError(f"--expires: {shown(said)} is not a time. {EXPIRES}") from error
+        raise CommandError(f"--expires: {shown(value)} is not a time. {EXPIRES}") from error
     except OverflowError:
         moment = None
     if not isinstance(moment, datetime):
-        raise CommandError(f"--expires: {shown(said)} is too far ahead, or no time. {EXPIRES}")
+        raise CommandError(f"--expires: {shown(value)} is too far ahead, or no time. {EXPIRES}")
     return moment

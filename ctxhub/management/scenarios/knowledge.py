@@ -1,4 +1,4 @@
-"""How three agents work on one pad after another, and keep what they learned: the source's own example."""
+"""Demo scenario: three agents work on one pad in turn and store a memory; the source's own example."""
 
 from collections.abc import Callable
 
@@ -13,33 +13,33 @@ LESSON = (
 )
 
 
-async def keep_what_was_learned(ada: Agent, ben: Agent, eve: Agent, tell: Callable[[str], None]) -> None:
-    """Raises Unexpected at the first answer that differs."""
-    tell("\nAda opens a workflow, and writes on a pad of it what she has found.")
+async def share_a_lesson(ada: Agent, ben: Agent, eve: Agent, write: Callable[[str], None]) -> None:
+    """Run the scenario. Raises Unexpected at the first wrong answer."""
+    write("\nAda opens a workflow, and writes on a pad of it what she has found.")
     workflow = await ada.call("scratchpad", "create_workflow", name="Code Refactoring Task")
     here = {"workflow_id": workflow["workflow_id"]}
     made = await ada.call("scratchpad", "create", **here, name="code_analysis", content=ANALYSIS)
     pad = {"scratchpad_id": made["scratchpad_id"]}
 
-    tell("\nBen reads it ...")
+    write("\nBen reads it ...")
     read = await ben.call("scratchpad", "get", **pad)
     expect("what Ada wrote", read["scratchpad"]["content"], ANALYSIS)
 
-    tell("\n... and adds what he would do about it.")
+    write("\n... and adds what he would do about it.")
     added = await ben.call("scratchpad", "append", **pad, content=PROPOSAL)
     expect("its length", added["new_length"], len(ANALYSIS) + 2 + len(PROPOSAL))
 
-    tell("\nEve looks for what there is about caches and performance. (快取 效能)")
+    write("\nEve looks for what there is about caches and performance. (快取 效能)")
     found = await eve.call("scratchpad", "search", **here, query="快取 效能", limit=10)
     expect("the pad", column(found, "scratchpad_id"), [made["scratchpad_id"]])
     for word in ("快取", "效能"):
         expect(f"{word} marked", f"«{word}»" in column(found, "snippet")[0], True)
 
-    tell("\nWhat pads are there?")
+    write("\nWhat pads are there?")
     listed = await eve.call("scratchpad", "list", **here, include_content=False)
     expect("the pads", column(listed, "name"), ["code_analysis"])
 
-    tell("\nShe does the work, and keeps what she learned for whoever comes after her.")
+    write("\nShe does the work, and keeps what she learned for whoever comes after her.")
     kept = await eve.call(
         "memory",
         "add",
@@ -57,7 +57,7 @@ async def keep_what_was_learned(ada: Agent, ben: Agent, eve: Agent, tell: Callab
         relation="references",
     )
 
-    tell("\nWeeks later Ada asks, and pays for one sentence; then she reads what it rests on.")
+    write("\nWeeks later Ada asks, and pays for one sentence; then she reads what it rests on.")
     asked = await ada.call("memory", "search", query="why are user requests slow?")
     expect("the memory", column(asked, "id"), [kept["id"]])
     around = await ada.call("memory", "relationships", id=kept["id"])

@@ -1,4 +1,4 @@
-"""What every story is made of: agents that call, and answers that have to be right."""
+"""Types and checks shared by the demo scenarios."""
 
 from typing import Any, Protocol
 
@@ -6,13 +6,13 @@ Answer = dict[str, Any]
 
 
 class Unexpected(Exception):
-    """An answer that is not what the story tells."""
+    """An answer differs from what the scenario expects."""
 
 
 class Agent(Protocol):
-    """`call` has to succeed, `refused` has to fail; both raise Unexpected otherwise.
+    """An agent of a scenario. `call` must succeed, `refused` must fail; otherwise both raise Unexpected.
 
-    A tool of one operation has no action.
+    A tool with a single operation takes no action.
     """
 
     async def call(self, tool: str, action: str = "", **arguments: Any) -> Answer: ...
@@ -26,8 +26,8 @@ def expect(what: str, found: object, expected: object) -> None:
 
 
 def column(answer: Answer, name: str) -> list[Any]:
-    """What the rows of a list hold in one column; nothing where the column is empty, and so left out."""
+    """The values of one column of a list; empty if the column is left out, as empty columns are."""
     if name not in answer["columns"]:
         return []
-    place = answer["columns"].index(name)
-    return [row[place] for row in answer["rows"]]
+    index = answer["columns"].index(name)
+    return [row[index] for row in answer["rows"]]
