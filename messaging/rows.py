@@ -89,10 +89,10 @@ def selected() -> str:
 
 
 def as_row(found: Sequence[Any]) -> MessageRow:
-    values_by_name = dict(zip(_FIELDS, found, strict=True))
+    values = dict(zip(_FIELDS, found, strict=True))
     for name, read in _CONVERTED.items():
-        values_by_name[name] = None if values_by_name[name] is None else read(values_by_name[name])
-    return MessageRow(**values_by_name)
+        values[name] = None if values[name] is None else read(values[name])
+    return MessageRow(**values)
 
 
 def read_messages(project_id: int, ids: Sequence[int]) -> dict[int, MessageRow]:

@@ -61,7 +61,7 @@ class WaitingFilter(DropdownFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [
-            ("urgent", "an urgent one to be read"),
+            ("urgent", "an urgent message to be read"),
             ("ack", "an acknowledgement"),
             ("late", "a late acknowledgement"),
         ]

@@ -43,8 +43,8 @@ class MessageAdmin(NounAdmin):
     has_change_form = False
     why_missing = "It may have been cleaned up."
 
-    list_display = ("said", "who", "to", "kind", "urgency", "progress", "acknowledged", "sent")
-    list_display_links = ("said",)
+    list_display = ("text_preview", "who", "to", "kind", "urgency", "progress", "acknowledged", "sent")
+    list_display_links = ("text_preview",)
     list_filter = (
         ProjectFilter,
         SenderFilter,
@@ -81,7 +81,7 @@ class MessageAdmin(NounAdmin):
         )
 
     @display(description="Text")
-    def said(self, message: Any) -> SafeString | str:
+    def text_preview(self, message: Any) -> SafeString | str:
         return preview(message.beginning)
 
     @display(description="From", ordering="sender__name")
@@ -148,7 +148,7 @@ class MessageAdmin(NounAdmin):
         return answer["id"]
 
     def named_with_all_it_takes(self, row: Message) -> str:
-        return f"{row.ref}, for all its recipients. That there was such a message stays in the log."
+        return f"{row.ref}, for all its recipients. The log still shows that this message existed."
 
 
 def inbox_of(agent: Agent) -> SafeString:

@@ -169,8 +169,8 @@ def _release_by_force(lease: Lease) -> int:
 
 def _why_not(chosen: Sequence[Lease]) -> str:
     if not chosen:
-        return "None of them is live: there is nothing to release."
-    return "Only an administrator of the project may end a lease that another holds."
+        return "None of the selected leases is live, so there is nothing to release."
+    return "Only an administrator of the project may release another agent's lease."
 
 
 def _ended(lease: Lease) -> Any:

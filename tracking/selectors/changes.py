@@ -48,7 +48,7 @@ def list_changes(
         moment = window_start = window_start or clock.now() - RECENT
     else:
         window_start, moment = None, moment_of(project_id, clean_moment(since, "since"))
-    query = _query_of(project_id, moment, path=path, by=by, layer=layer, change=change)
+    query = _build_query(project_id, moment, path=path, by=by, layer=layer, change=change)
     found = rows.list_changes(query, limit + 1, after, PREVIEW_CHARACTERS + 1) if query else []
 
     def cursor_after(count: int) -> str:
@@ -124,7 +124,7 @@ def _read_cursor(cursor: str) -> tuple[tuple[datetime, int], datetime | None]:
     return (at, row_id), read_cursor(make_cursor(window_start), datetime)[0] if window_start else None
 
 
-def _query_of(
+def _build_query(
     project_id: int,
     since: datetime | None,
     *,

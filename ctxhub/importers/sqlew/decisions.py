@@ -74,14 +74,14 @@ def _cleaned(
         past = [replace(old, is_number=is_numeric(old.value)) for old in past]
     kept = [revision for old in past if (revision := _revision(caller, row, old, normaliser))]
     revisions = sorted(kept, key=lambda revision: revision.updated_at)
-    row_with_reasons = replace(
+    full_row = replace(
         row,
         tags=normaliser.words("tags", current.tags),
         scopes=normaliser.words("scopes", current.scopes),
         created_at=min(moment.updated_at for moment in (row, *revisions)),
         **clean_reasons(caller, key, current.reasons, normaliser),
     )
-    return NewDecision(row_with_reasons, revisions)
+    return NewDecision(full_row, revisions)
 
 
 def _recency(old: OldDecision) -> tuple[datetime, bool]:

@@ -79,7 +79,7 @@ def _url(host: str, port: int) -> str:
 
 
 def _warnings(host: str, port: int, workers: int, *, knows_port: bool) -> list[str]:
-    """`knows_port`: the ready lines were printed with the port, unless CTXHUB_BASE_URL says another."""
+    """Startup warnings. `knows_port`: setup has printed the ready lines with this port."""
     warnings = []
     if workers > 1 and connection.vendor == "sqlite":
         warnings.append(
