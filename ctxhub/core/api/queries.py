@@ -79,44 +79,45 @@ class WordsParameter(Filter):
 
 
 def text(
-    says: str, *, one_of: Sequence[str] = (), limits: Limits = ANY_LENGTH, required: bool = False
+    description: str, *, one_of: Sequence[str] = (), limits: Limits = ANY_LENGTH, required: bool = False
 ) -> Filter:
     """`limits` and `required` are only for the schema; the service enforces them."""
     enum = {"enum": list(one_of)} if one_of else {}
-    return _declared(TextParameter(), says, {"type": "string", **enum, **limits}, required=required)
+    return _declared(TextParameter(), description, {"type": "string", **enum, **limits}, required=required)
 
 
 def number(
-    says: str, *, at_least: int | None = 1, at_most: int | None = None, required: bool = False
+    description: str, *, at_least: int | None = 1, at_most: int | None = None, required: bool = False
 ) -> Filter:
     keywords = {"minimum": at_least, "maximum": at_most}
     bounds = {name: bound for name, bound in keywords.items() if bound is not None}
-    return _declared(NumberParameter(), says, {"type": "integer", **bounds}, required=required)
+    return _declared(NumberParameter(), description, {"type": "integer", **bounds}, required=required)
 
 
-def id_of(kind: str, says: str, *, required: bool = False) -> Filter:
+def id_of(kind: str, description: str, *, required: bool = False) -> Filter:
     """17, or the ref of an object of this kind."""
-    return _declared(IdParameter(kind=kind), says, id_schema(kind), required=required)
+    return _declared(IdParameter(kind=kind), description, id_schema(kind), required=required)
 
 
-def share(says: str) -> Filter:
-    return _declared(ShareParameter(), says, {"type": "number", "minimum": 0, "maximum": 1})
+def share(description: str) -> Filter:
+    return _declared(ShareParameter(), description, {"type": "number", "minimum": 0, "maximum": 1})
 
 
-def flag(says: str) -> Filter:
-    return _declared(FlagParameter(), says, {"type": "boolean"})
+def flag(description: str) -> Filter:
+    return _declared(FlagParameter(), description, {"type": "boolean"})
 
 
-def words(says: str, *, one_of: Sequence[str] = ()) -> Filter:
+def words(description: str, *, one_of: Sequence[str] = ()) -> Filter:
     items = {"type": "string", **({"enum": list(one_of)} if one_of else {})}
-    return _declared(
-        WordsParameter(), f"{says} Repeat it, or separate with commas.", {"type": "array", "items": items}
-    )
+    schema = {"type": "array", "items": items}
+    return _declared(WordsParameter(), f"{description} Repeat it, or separate with commas.", schema)
 
 
-def _declared(parameter: Filter, says: str, schema: dict[str, Any], *, required: bool = False) -> Filter:
+def _declared(
+    parameter: Filter, description: str, schema: dict[str, Any], *, required: bool = False
+) -> Filter:
     """`required` is only for the schema: the view raises its own error if the parameter is missing."""
-    extend_schema_field({**schema, "description": says})(parameter)  # type: ignore[type-var]
+    extend_schema_field({**schema, "description": description})(parameter)  # type: ignore[type-var]
     set_override(parameter, REQUIRED, required)
     return parameter
 

@@ -175,19 +175,19 @@ JSON_FIELDS = (
 )
 
 
-def in_parts(whole: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
+def in_parts(serializer: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
     """The serializer of an object that can be read in parts, so that any field may be missing.
 
     Lists and objects are texts if `lines` reads a part of their JSON.
     """
 
     def get_fields(self: Any) -> dict[str, Any]:
-        fields = {**whole().get_fields(), **Marks().get_fields()}
+        fields = {**serializer().get_fields(), **Marks().get_fields()}
         for name, field in fields.items():
             if isinstance(field, JSON_FIELDS) and name != "also_cut":
                 fields[name] = serializers.JSONField(help_text=getattr(field, "help_text", None))
             fields[name].required = False
         return fields
 
-    name = f"{whole.__name__}InParts"
-    return type(name, (whole,), {"get_fields": get_fields, "__doc__": whole.__doc__})
+    name = f"{serializer.__name__}InParts"
+    return type(name, (serializer,), {"get_fields": get_fields, "__doc__": serializer.__doc__})

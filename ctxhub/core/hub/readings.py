@@ -87,7 +87,7 @@ class Opened:
         return self._alone(self.text, None, max_tokens) if _costs_more(short, max_tokens) else short
 
     @property
-    def whole(self) -> Item:
+    def complete(self) -> Item:
         """The requested item without a budget."""
         return self.item if self.asked is None else self._requested()[0]
 
@@ -197,7 +197,7 @@ class Excerpt:
         return fit_row(self.item, max_tokens, lambda row: {**row, "truncated": True})
 
     @property
-    def whole(self) -> Item:
+    def complete(self) -> Item:
         return self.item
 
 
@@ -210,13 +210,13 @@ class Reading(Generic[AnswerT]):
     only one object, its marks are also beside it, unless the budget is small.
     """
 
-    things: Sequence[Opened | Excerpt]
+    objects: Sequence[Opened | Excerpt]
     shape: Callable[[list[Item]], dict[str, Any]]
     share: int = LIST_LENGTH
 
     def answer(self, *, max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
         """The response within the budget, if possible."""
-        items = [thing.whole for thing in self.things]
+        items = [opened.complete for opened in self.objects]
         if not items:
             return fit(self.shape([]), max_tokens)
         complete = self.shape(items)
@@ -232,24 +232,24 @@ class Reading(Generic[AnswerT]):
         return answer
 
     def _within(self, left: int, max_tokens: int) -> dict[str, Any]:
-        if len(self.things) == 1:
+        if len(self.objects) == 1:
             return self._only(left, max_tokens)
-        costs = [_cost(thing.whole, left) for thing in self.things]
+        costs = [_cost(opened.complete, left) for opened in self.objects]
         least = max(left // self.share, LEAST_SHARE)
         sums = list(accumulate(min(cost, least) for cost in costs))
         count = max(bisect_right(sums, left), 1)
         shares = fair_shares(costs[:count], left)
-        items = [thing.within(share) for thing, share in zip(self.things, shares, strict=False)]
+        items = [opened.within(share) for opened, share in zip(self.objects, shares, strict=False)]
         omitted = {"omitted": len(costs) - count} if count < len(costs) else {}
         truncated = {"truncated": True} if any("truncated" in item for item in items) else {}
         return {**self.shape(items), **omitted, **truncated}
 
     def _only(self, left: int, max_tokens: int) -> dict[str, Any]:
-        [thing] = self.things
-        item = thing.within(left)
+        [opened] = self.objects
+        item = opened.within(left)
         if "truncated" not in item or max_tokens < SMALL_BUDGET or self.shape is only:
             return self.shape([item])
-        item = thing.within(left - size(_marks_of(item)))
+        item = opened.within(left - size(_marks_of(item)))
         return {**self.shape([item]), **_marks_of(item)}
 
 

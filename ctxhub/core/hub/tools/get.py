@@ -58,15 +58,15 @@ def get(
     if asked and (len(set(refs)) > 1 or not full):
         raise InvalidInput("lines and tail read one ref, with detail full.")
     opened = _open(caller.project_id, list(readable.values()), full)
-    things = [
-        _thing(noun, {"ref": f"{noun.kind}:{name}", **opened[noun.kind, name]}, full, asked)
+    objects = [
+        _object(noun, {"ref": f"{noun.kind}:{name}", **opened[noun.kind, name]}, full, asked)
         for noun, name in _found(readable.values(), opened)
     ]
     found = {ref for ref, (noun, name) in readable.items() if (noun.kind, name) in opened}
     missing = [ref for ref in dict.fromkeys(refs) if ref not in found]
     missing = fit({"missing": missing}, MAX_TOKENS // 2)["missing"]
     extra = {"hint": hint} if hint else {}
-    return Reading(things, lambda items: {"items": items, "missing": missing, **extra}, LEAST_SHARE)
+    return Reading(objects, lambda items: {"items": items, "missing": missing, **extra}, LEAST_SHARE)
 
 
 def _readable(refs: Sequence[str]) -> tuple[dict[str, tuple[registry.Noun, str]], str]:
@@ -83,7 +83,7 @@ def _readable(refs: Sequence[str]) -> tuple[dict[str, tuple[registry.Noun, str]]
     return read, f"{refused[0].message} {refused[0].hint}".strip() if refused else ""
 
 
-def _thing(noun: registry.Noun, item: dict[str, Any], full: bool, asked: Asked | None) -> Opened | Excerpt:
+def _object(noun: registry.Noun, item: dict[str, Any], full: bool, asked: Asked | None) -> Opened | Excerpt:
     return Opened(item, noun.text, asked) if full else Excerpt(item)
 
 

@@ -49,8 +49,8 @@ def find_vocabulary(
 ) -> Vocabulary:
     """Look up all names in one query; unknown names are left out. `layers`: read all layers."""
     parts, values = [], []
-    asked = {"agent": [agent] if agent else [], "tag": tags, "scope": scopes, "category": categories}
-    for kind, names in ((kind, list(names)) for kind, names in asked.items()):
+    by_kind = {"agent": [agent] if agent else [], "tag": tags, "scope": scopes, "category": categories}
+    for kind, names in ((kind, list(names)) for kind, names in by_kind.items()):
         if names:
             parts.append(
                 f"SELECT '{kind}', folded, id, name FROM core_{kind} "  # noqa: S608
