@@ -140,7 +140,7 @@ def running_hub() -> Iterator[LiveHub]:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         port: int = listening.getsockname()[1]
-        app = Dispatcher(get_asgi_application(), keeps_house=False)
+        app = Dispatcher(get_asgi_application(), runs_cleanup=False)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()

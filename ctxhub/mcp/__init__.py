@@ -1,1 +1,1 @@
-"""The only place that knows the MCP SDK: server, transports, authentication."""
+"""The MCP server, its transports and their authentication. Only this package imports the MCP SDK."""

@@ -1,4 +1,4 @@
-"""Pages of the sites in CTXHUB_CORS_ORIGINS may speak MCP: with a token, never with cookies."""
+"""CORS of `/mcp` for the origins in CTXHUB_CORS_ORIGINS: with a token, never with cookies."""
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
@@ -17,33 +17,33 @@ PREFLIGHT = {
 }
 
 
-def asks_first(method: str, headers: Mapping[str, str]) -> bool:
-    """Whether a browser asks leave for a listed page's request; the question itself carries no token."""
+def is_preflight(method: str, headers: Mapping[str, str]) -> bool:
+    """Whether this is the CORS preflight of a listed origin; a preflight carries no token."""
     return method == "OPTIONS" and _is_listed(headers) and "access-control-request-method" in headers
 
 
-async def give_leave(send: Send) -> None:
+async def answer_preflight(send: Send) -> None:
     allowed = [(name.encode(), value.encode()) for name, value in PREFLIGHT.items()]
     await send({"type": "http.response.start", "status": 204, "headers": allowed})
     await send({"type": "http.response.body"})
 
 
-def readable(headers: Mapping[str, str], send: Send) -> Send:
-    """`send`, with leave for a listed page to read what it is sent."""
+def with_cors_headers(headers: Mapping[str, str], send: Send) -> Send:
+    """Return a `send` that adds the CORS headers of a response, if the request's origin is listed."""
     if not _is_listed(headers):
         return send
-    leave = [
+    cors_headers = [
         (b"access-control-allow-origin", headers["origin"].encode("latin-1")),
         (b"access-control-expose-headers", b"WWW-Authenticate, Retry-After, Mcp-Session-Id"),
         (b"vary", b"Origin"),
     ]
 
-    async def send_with_leave(message: MutableMapping[str, Any]) -> None:
+    async def send_with_headers(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", ()), *leave]}
+            message = {**message, "headers": [*message.get("headers", ()), *cors_headers]}
         await send(message)
 
-    return send_with_leave
+    return send_with_headers
 
 
 def _is_listed(headers: Mapping[str, str]) -> bool:

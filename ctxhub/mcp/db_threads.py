@@ -1,4 +1,4 @@
-"""From the event loop to the database: a small pool of threads of our own, with clean connections."""
+"""Runs database work of the event loop in a small thread pool, and closes stale connections."""
 
 import asyncio
 import contextvars
@@ -17,10 +17,10 @@ THREADS = 4
 _pool = ThreadPoolExecutor(THREADS, thread_name_prefix="ctxhub-db")
 
 
-async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run what touches the database off the loop; the caller's context variables go with it.
+async def run_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a function that uses the database in the pool, with a copy of the caller's context variables.
 
-    MCP requests pass by Django's request signals, so connections are checked here, before and after.
+    MCP requests do not send Django's request signals, so this checks the connections before and after.
     """
     context = contextvars.copy_context()
 
@@ -34,11 +34,14 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
     return await asyncio.get_running_loop().run_in_executor(_pool, work)
 
 
-_turns: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+_project_locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
 
-async def in_turn(project_id: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """As `in_thread`, one at a time in each project: its other writers would only wait, each in a thread."""
-    turn = _turns.setdefault(project_id, asyncio.Lock())
-    async with turn:
-        return await in_thread(function, *args, **kwargs)
+async def run_write(project_id: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Like `run_in_thread`, one write at a time per project.
+
+    Further writers of the project would only wait for its write lock, and each would occupy a thread.
+    """
+    lock = _project_locks.setdefault(project_id, asyncio.Lock())
+    async with lock:
+        return await run_in_thread(function, *args, **kwargs)

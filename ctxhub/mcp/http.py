@@ -1,4 +1,4 @@
-"""`/mcp` beside Django in one ASGI process; token, Host and Origin are checked before the SDK's turn."""
+"""Serves `/mcp` and Django in one ASGI process. Checks token, Host and Origin before it calls the SDK."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -17,11 +17,11 @@ from ctxhub.core.kit.failures import Failure, failure_of, log_failure
 from ctxhub.core.kit.headers import header_text
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.mcp import cross_origin, request_bodies
-from ctxhub.mcp.db_threads import in_thread
+from ctxhub.mcp.db_threads import run_in_thread
 from ctxhub.mcp.long_polling import with_long_polling
-from ctxhub.mcp.periodic_cleanup import keep_house
-from ctxhub.mcp.refusals import FAILURE, in_our_words, refuse, refuse_media_type, send_json, status_of
-from ctxhub.mcp.request_bodies import Gone, TooLong, TooSlow, whole_body, with_body
+from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
+from ctxhub.mcp.refusals import FAILURE, refuse, refuse_media_type, send_json, status_of, with_own_refusals
+from ctxhub.mcp.request_bodies import ClientGone, TooLong, TooSlow, read_body, with_body
 from ctxhub.mcp.server import Context, Surface, build_server
 from ctxhub.mcp.worker_threads import WorkerThreads
 
@@ -31,14 +31,14 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Any, Any, Any], Awaitable[None]]
 Mode = Literal["both", "api", "mcp"]
 
-SECONDS_KEPT_ALIVE = 75  # An agent thinks for a minute between two calls.
+SECONDS_KEPT_ALIVE = 75  # An agent may think for a minute between two calls.
 
 CALLER = "ctxhub.caller"
 PATHS = ("/mcp", "/mcp/")
 
 
 class Dispatcher:
-    """The whole process: `/mcp` is the MCP server's, the rest is Django's, as far as `mode` serves them."""
+    """The ASGI application: `/mcp` goes to the MCP server, the rest to Django, as far as `mode` allows."""
 
     def __init__(
         self,
@@ -47,12 +47,12 @@ class Dispatcher:
         mode: str = "both",
         surface: Surface | None = None,
         admit: Callable[[Caller], Caller] | None = None,
-        keeps_house: bool = True,
+        runs_cleanup: bool = True,
     ) -> None:
         self._django = django
         self._admit = admit
-        self._keeps_house = keeps_house
-        self._lanes = WorkerThreads()
+        self._runs_cleanup = runs_cleanup
+        self._worker_threads = WorkerThreads()
         self._serves_mcp = mode in ("both", "mcp")
         self._serves_django = mode in ("both", "api")
         self._manager = StreamableHTTPSessionManager(
@@ -60,12 +60,12 @@ class Dispatcher:
             json_response=True,
             stateless=True,
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-            max_request_body_size=_longest_message(),
+            max_request_body_size=_max_message_bytes(),
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
+            await self._run_lifespan(receive, send)
         elif scope["type"] == "http" and scope["path"] in PATHS and self._serves_mcp:
             await self._serve_mcp(scope, receive, send)
         elif self._serves_django or scope.get("path") in ("/healthz", "/readyz"):
@@ -74,51 +74,53 @@ class Dispatcher:
             await refuse(send, 404, InvalidInput("This process serves /mcp only."))
 
     async def _serve_django(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A lane is held while Django works, never while a client sends or reads slowly."""
+        """Holds a worker thread while Django works, never while a client sends or reads slowly."""
         headers = _headers(scope)
-        answer = cross_origin.readable(headers, send) if scope["path"].startswith("/api/") else send
+        send_error = (
+            cross_origin.with_cors_headers(headers, send) if scope["path"].startswith("/api/") else send
+        )
         if refusal := _refuse_foreign_host(headers):
-            await _refuse(answer, *refusal)
+            await _refuse(send_error, *refusal)
             return
         try:
-            body = await whole_body(headers, receive)
+            body = await read_body(headers, receive)
         except (TooLong, TooSlow) as error:
-            await _refuse(answer, *_refuse_body(error))
-        except Gone:
+            await _refuse(send_error, *_refuse_body(error))
+        except ClientGone:
             return
         else:
             for message in await with_long_polling(lambda: self._ask_django(scope, with_body(body, receive))):
                 await send(message)
 
     async def _ask_django(self, scope: Scope, receive: Receive) -> list[MutableMapping[str, Any]]:
-        said: list[MutableMapping[str, Any]] = []
+        messages: list[MutableMapping[str, Any]] = []
 
-        async def keep(message: MutableMapping[str, Any]) -> None:
-            said.append(message)
+        async def collect(message: MutableMapping[str, Any]) -> None:
+            messages.append(message)
 
-        async with self._lanes.one(scope["method"], scope["path"]):
-            await self._django(dict(scope), receive, keep)
-        return said
+        async with self._worker_threads.acquire(scope["method"], scope["path"]):
+            await self._django(dict(scope), receive, collect)
+        return messages
 
-    async def _live(self, receive: Receive, send: Send) -> None:
-        """The SDK's tasks and the housekeeping live as long as the process."""
+    async def _run_lifespan(self, receive: Receive, send: Send) -> None:
+        """Runs the SDK's tasks and the periodic cleanup as long as the process runs."""
         await receive()
         async with self._manager.run():
-            house = asyncio.create_task(keep_house()) if self._keeps_house else None
+            cleanup = asyncio.create_task(run_periodic_cleanup()) if self._runs_cleanup else None
             await send({"type": "lifespan.startup.complete"})
             await receive()
-            if house:
-                house.cancel()
+            if cleanup:
+                cleanup.cancel()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve_mcp(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = _headers(scope)
-        send = cross_origin.readable(headers, send)
+        send = cross_origin.with_cors_headers(headers, send)
         if refusal := _refuse_foreign(headers):
             await refuse(send, *refusal)
             return
-        if cross_origin.asks_first(scope["method"], headers):
-            await cross_origin.give_leave(send)
+        if cross_origin.is_preflight(scope["method"], headers):
+            await cross_origin.answer_preflight(send)
             return
         try:
             caller = await _caller(headers, self._admit)
@@ -130,22 +132,22 @@ class Dispatcher:
             await refuse(send, status_of(error), failure_of(error))
             return
         if scope["method"] != "POST":
-            # Stateless: a stream opened by GET would stay empty, and hold its connection for nothing.
+            # The server is stateless: a stream opened by GET would stay empty and only hold a connection.
             await refuse(send, 405, InvalidInput("MCP is spoken by POST here."))
             return
         try:
-            body = await whole_body(headers, receive, at_most=_longest_message())
+            body = await read_body(headers, receive, at_most=_max_message_bytes())
         except (TooLong, TooSlow) as error:
             await refuse(send, *_refuse_body(error))
-        except Gone:
+        except ClientGone:
             return
         else:
             if refusal := refuse_media_type(headers):
                 await refuse(send, *refusal, body)
                 return
             scope = {**scope, "path": "/mcp", CALLER: caller}
-            answer = in_our_words(scope, body, send)
-            await self._manager.handle_request(scope, with_body(body, receive), answer)
+            send = with_own_refusals(scope, body, send)
+            await self._manager.handle_request(scope, with_body(body, receive), send)
 
 
 def _headers(scope: Scope) -> dict[str, str]:
@@ -163,7 +165,10 @@ def _note_failure(context: Context, failure: Failure) -> None:
 
 
 async def _caller(headers: dict[str, str], admit: Callable[[Caller], Caller] | None) -> Caller:
-    """Whom the token names, as far as `admit` lets them in."""
+    """The caller of the token, as `admit` returns it.
+
+    Raises Unauthenticated without a valid token, and what `admit` raises.
+    """
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthenticated(
@@ -172,7 +177,7 @@ async def _caller(headers: dict[str, str], admit: Callable[[Caller], Caller] | N
         )
     token = token.strip()
     if (caller := authenticate_remembered(token)) is None:
-        caller = await in_thread(authenticate, token)
+        caller = await run_in_thread(authenticate, token)
     caller = admit(caller) if admit else caller
     if agent := headers.get("ctxhub-agent", "").strip():
         caller = caller.speaking_as(clean_agent(header_text(agent), "Ctxhub-Agent"))
@@ -180,7 +185,7 @@ async def _caller(headers: dict[str, str], admit: Callable[[Caller], Caller] | N
 
 
 def _refuse_foreign_host(headers: dict[str, str]) -> tuple[int, CtxhubError] | None:
-    """421 for a Host that is not among Django's allowed hosts."""
+    """421 for a Host that is not in ALLOWED_HOSTS."""
     host = headers.get("host", "")
     if _is_allowed(host):
         return None
@@ -188,7 +193,7 @@ def _refuse_foreign_host(headers: dict[str, str]) -> tuple[int, CtxhubError] | N
 
 
 def _refuse_foreign(headers: dict[str, str]) -> tuple[int, CtxhubError] | None:
-    """421 for a Host, 403 for an Origin, that is not among Django's allowed hosts."""
+    """421 for a Host that is not in ALLOWED_HOSTS, 403 for an Origin that is neither there nor listed."""
     if refusal := _refuse_foreign_host(headers):
         return refusal
     origin = headers.get("origin")
@@ -211,8 +216,8 @@ def _is_allowed(host: str) -> bool:
     return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
-def _longest_message() -> int:
-    """An argument may be as long as a body of REST, and a message has a few words around it."""
+def _max_message_bytes() -> int:
+    """The limit of a REST body, for one long argument, plus 64 KiB for the message around it."""
     return settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 64 * 1024
 
 
@@ -223,5 +228,5 @@ def _refuse_body(error: TooLong | TooSlow) -> tuple[int, CtxhubError]:
 
 
 async def _refuse(send: Send, status: int, error: CtxhubError) -> None:
-    """In the words of REST."""
+    """Answer with an error in the format of the REST API."""
     await send_json(send, status, error, error.body())

@@ -1,4 +1,4 @@
-"""JSON-RPC errors for requests that never reach the SDK, or that it cannot read."""
+"""JSON-RPC errors for requests that do not reach the SDK or that it cannot parse."""
 
 import json
 import re
@@ -14,7 +14,7 @@ NO_MESSAGE = "This is no JSON-RPC message."
 
 _ID = rb'"id"\s*:\s*(-?\d{1,18}|"(?:[^"\\]|\\.){0,200}")\s*'
 _TEXT = rb'"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"\s*'
-# Clients write the id before params or after it; deeper within a line an "id" may be anything's.
+# Clients write the id before or after params; an "id" deeper in the line may belong to anything.
 _ID_FIRST = re.compile(rb"\s*\{\s*(?:" + _TEXT + rb",\s*){0,2}" + _ID + rb"[,}]")
 _ID_LAST = re.compile(
     rb"\}\s*,\s*(?:" + _TEXT + rb",\s*){0,2}" + _ID + rb"(?:,\s*" + _TEXT + rb"){0,2}\}\s*$"
@@ -22,9 +22,9 @@ _ID_LAST = re.compile(
 
 
 def refusal(error: CtxhubError, request_id: int | str | None = None) -> dict[str, Any]:
-    """`{"jsonrpc", "id", "error": {"code", "message", "data"}}`; `data` is the contract's error.
+    """`{"jsonrpc", "id", "error": {"code", "message", "data"}}`; `data` is the error as in the contract.
 
-    SDK clients show their user the message alone, so it carries the hint too.
+    SDK clients show only the message to their user, so it includes the hint.
     """
     code = types.INTERNAL_ERROR if isinstance(error, Failure) else types.INVALID_REQUEST
     message = f"{error.message} {error.hint}".rstrip()
@@ -35,15 +35,15 @@ def refusal(error: CtxhubError, request_id: int | str | None = None) -> dict[str
     }
 
 
-def id_in(line: bytes) -> int | str | None:
-    """The id of the request in a message that may be broken."""
+def find_request_id(line: bytes) -> int | str | None:
+    """The id of the request in a message, which may be invalid JSON; None if no id can be read."""
     try:
-        sent = json.loads(line)
-        said = sent.get("id") if isinstance(sent, dict) else None
+        message = json.loads(line)
+        request_id = message.get("id") if isinstance(message, dict) else None
     except (ValueError, RecursionError):
         found = _ID_FIRST.match(line[:END_BYTES]) or _ID_LAST.search(line[-END_BYTES:])
-        said = _decoded(found[1]) if found else None
-    return said if type(said) in (int, str) else None
+        request_id = _decoded(found[1]) if found else None
+    return request_id if type(request_id) in (int, str) else None
 
 
 def _decoded(text: bytes) -> Any:

@@ -1,4 +1,4 @@
-"""Runs a call and, where it says that it waits for news, again when there are some."""
+"""Long polling: runs a call, and runs it again on new events while it asks to wait for them."""
 
 from collections.abc import Awaitable, Callable
 from time import monotonic
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 async def with_long_polling(attempt: Callable[[], Awaitable[T]]) -> T:
-    """The answer of the first attempt that finds something, or of the last one in the time it asked for."""
+    """The answer of the first attempt that finds something, else of the last one before its time limit."""
     long_poll, started = LongPoll(), monotonic()
     with long_poll.at_work():
         while True:
@@ -19,6 +19,6 @@ async def with_long_polling(attempt: Callable[[], Awaitable[T]]) -> T:
             wanted, long_poll.wanted, long_poll.is_again = long_poll.wanted, None, True
             if wanted is None:
                 return answer
-            left = started + wanted.seconds - monotonic()
-            if left <= 0 or not await watch.for_news(wanted, left):
+            seconds_left = started + wanted.seconds - monotonic()
+            if seconds_left <= 0 or not await watch.wait_for_event(wanted, seconds_left):
                 return answer

@@ -1,6 +1,6 @@
-"""A request's body, read whole before Django's turn: who sends slowly holds no thread, and none is too long.
+"""Reads a request's body before Django runs, so that a slow client holds no thread, and limits its size.
 
-By itself Django stores a body on disk before it looks at its length or at who sent it.
+By itself Django stores a body on disk before it checks its length or who sent it.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ SECONDS_TO_SEND = 60.0
 
 
 class TooLong(Exception):
-    """The body has more bytes than are taken."""
+    """The body has more than `at_most` bytes."""
 
     def __init__(self, at_most: int) -> None:
         super().__init__()
@@ -24,42 +24,45 @@ class TooLong(Exception):
 
 
 class TooSlow(Exception):
-    """The body did not come in time."""
+    """The body did not arrive within SECONDS_TO_SEND."""
 
 
-class Gone(Exception):
-    """Whoever asked has hung up."""
+class ClientGone(Exception):
+    """The client has disconnected."""
 
 
-async def whole_body(headers: dict[str, str], receive: Receive, *, at_most: int | None = None) -> bytes:
-    """The body, once all of it is there, of so many bytes or REST's most. Raises TooLong, TooSlow or Gone."""
+async def read_body(headers: dict[str, str], receive: Receive, *, at_most: int | None = None) -> bytes:
+    """The complete body, of `at_most` bytes (default: the limit of REST).
+
+    Raises TooLong, TooSlow or ClientGone.
+    """
     limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE if at_most is None else at_most
-    said = headers.get("content-length", "")
-    if said.isdigit() and int(said) > limit:
+    content_length = headers.get("content-length", "")
+    if content_length.isdigit() and int(content_length) > limit:
         raise TooLong(limit)
     try:
         async with asyncio.timeout(SECONDS_TO_SEND):
-            return await _whole(receive, limit)
+            return await _read_chunks(receive, limit)
     except TimeoutError as error:
         raise TooSlow from error
 
 
 def with_body(body: bytes, receive: Receive) -> Receive:
-    """`receive` for an application that finds the whole body at once."""
-    waiting = [{"type": "http.request", "body": body, "more_body": False}]
+    """Return a `receive` that delivers `body` in one message, then what `receive` delivers."""
+    pending = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def receive_again() -> Message:
-        return waiting.pop() if waiting else await receive()
+    async def receive_body_first() -> Message:
+        return pending.pop() if pending else await receive()
 
-    return receive_again
+    return receive_body_first
 
 
-async def _whole(receive: Receive, limit: int) -> bytes:
+async def _read_chunks(receive: Receive, limit: int) -> bytes:
     body = bytearray()
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Gone
+            raise ClientGone
         body += message.get("body", b"")
         if len(body) > limit:
             raise TooLong(limit)

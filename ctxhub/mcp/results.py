@@ -1,4 +1,4 @@
-"""An answer or an error of the hub, as a tool result."""
+"""Turns an answer or an error of the hub into an MCP tool result."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def answer_result(answer: dict[str, Any], *, structured: bool) -> types.CallTool
 
 
 def error_result(error: CtxhubError) -> types.CallToolResult:
-    """The contract's error, which a model can repair its call from."""
+    """The error as in the contract, from which a model can correct its call."""
     return _result(fit(error.body()), structured=None, is_error=True)
 
 

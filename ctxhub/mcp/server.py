@@ -1,4 +1,4 @@
-"""The MCP server: the toolbox behind the SDK's low-level `Server`, for both protocol eras."""
+"""The MCP server: serves the toolbox through the SDK's low-level `Server`, for both protocol eras."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from ctxhub.core.kit.failures import Failure, failure_of, log_failure
 from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.toolbox import dispatch
 from ctxhub.core.toolbox.surface import INSTRUCTIONS, find_call, list_tools, offered_tools
-from ctxhub.mcp.db_threads import in_thread, in_turn
+from ctxhub.mcp.db_threads import run_in_thread, run_write
 from ctxhub.mcp.long_polling import with_long_polling
 from ctxhub.mcp.results import answer_result, error_result
 
@@ -29,7 +29,7 @@ Context = ServerRequestContext[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """Which tools a connection sees: grouped or flat, all or core, or a choice by name."""
+    """Which tools a connection sees: grouped or flat, the profile all or core, or a selection by name."""
 
     surface: str = "grouped"
     profile: str = "all"
@@ -41,12 +41,12 @@ class Surface:
 
 
 def _request_id(context: Context) -> str | None:
-    said = (context.meta or {}).get(REQUEST_ID)
-    if said is None or isinstance(said, str):
-        return said
-    if type(said) is not int:
+    request_id = (context.meta or {}).get(REQUEST_ID)
+    if request_id is None or isinstance(request_id, str):
+        return request_id
+    if type(request_id) is not int:
         raise InvalidInput(f"_meta[{REQUEST_ID!r}] must be a text.")
-    return str(said)
+    return str(request_id)
 
 
 def build_server(
@@ -54,9 +54,9 @@ def build_server(
     surface: Surface,
     on_failure: Callable[[Context, Failure], None] = lambda context, failure: None,
 ) -> Server[Any]:
-    """A server for callers that `caller_of` finds in a request (HTTP) or knows (stdio).
+    """Build a server. `caller_of` finds the caller in the request (HTTP) or is fixed (stdio).
 
-    `on_failure` hears of calls that failed through no fault of the caller, before they are answered.
+    `on_failure` is called for each call that fails through no fault of the caller, before the answer.
     """
 
     async def on_list_tools(
@@ -77,9 +77,9 @@ def build_server(
                 caller, request_id = caller_of(context), _request_id(context)
                 run = partial(dispatch.call, caller, tool, arguments, request_id=request_id)
                 if dispatch.writes(tool, arguments):
-                    answer = await in_turn(caller.project_id, run)
+                    answer = await run_write(caller.project_id, run)
                 else:
-                    answer = await with_long_polling(partial(in_thread, run))
+                    answer = await with_long_polling(partial(run_in_thread, run))
             except CtxhubError as error:
                 return error_result(error)
             except Exception as error:
@@ -94,7 +94,7 @@ def build_server(
         version=__version__,
         title="ctxhub",
         instructions=INSTRUCTIONS,
-        # Else the SDK lists all tools at every call, looking for headers that no schema of ours names.
+        # Otherwise the SDK lists all tools at every call to look for headers, which no schema of ours names.
         get_tool_input_schema=lambda name: None,
         cache_hints={"tools/list": CacheHint(ttl_ms=LIST_TTL_MS, scope="private")},
         on_list_tools=on_list_tools,

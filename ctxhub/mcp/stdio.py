@@ -1,4 +1,7 @@
-"""stdio, one agent's own server: on POSIX pipes without a thread a line, on anything else with one."""
+"""The stdio transport: an MCP server for one agent.
+
+On POSIX pipes it reads lines without a thread, on anything else in one thread per line.
+"""
 
 import asyncio
 import json
@@ -17,14 +20,14 @@ from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from ctxhub.mcp.json_rpc import END_BYTES, NO_MESSAGE, id_in
+from ctxhub.mcp.json_rpc import END_BYTES, NO_MESSAGE, find_request_id
 
 LINE_BYTES = 64 * 1024 * 1024
 SECONDS_TO_ANSWER = 10
 
 
 class LineTooLong(Exception):
-    """The line is left behind, up to its end; `head` is how it began."""
+    """A line exceeds LINE_BYTES and was skipped to its end; `head` is its beginning."""
 
     def __init__(self, head: bytes) -> None:
         super().__init__()
@@ -32,7 +35,7 @@ class LineTooLong(Exception):
 
 
 def serve_stdio(server: Server[Any]) -> None:
-    """Serve until the client closes its end."""
+    """Serve until the client closes its end of the pipe."""
     anyio.run(_serve, server, backend_options={"use_uvloop": find_spec("uvloop") is not None})
 
 
@@ -45,11 +48,11 @@ async def _serve(server: Server[Any]) -> None:
 async def _streams() -> AsyncIterator[Any]:
     source, sink = os.dup(0), os.dup(1)
     # From here on fd 1 is stderr: a stray print cannot break the protocol.
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
     os.dup2(2, 1)
-    next_line, say = await _reader(source), await _writer(sink)
+    next_line, write_line = await _reader(source), await _writer(sink)
 
     incoming, received = create_context_streams[SessionMessage | Exception](0)
     to_send, outgoing = create_context_streams[SessionMessage](0)
@@ -61,7 +64,7 @@ async def _streams() -> AsyncIterator[Any]:
                 try:
                     line = await next_line()
                 except LineTooLong as error:
-                    await say(_refusal(error.head, f"A line has at most {LINE_BYTES:,} bytes."))
+                    await write_line(_refusal(error.head, f"A line has at most {LINE_BYTES:,} bytes."))
                     continue
                 if not line:
                     break
@@ -69,14 +72,14 @@ async def _streams() -> AsyncIterator[Any]:
                     message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValidationError as error:
                     if line.strip():
-                        await say(_refusal(line, _reason(error)))
+                        await write_line(_refusal(line, _reason(error)))
                     continue
                 if isinstance(message, types.JSONRPCRequest) and message.method != "subscriptions/listen":
                     unanswered.add(message.id)
                 elif isinstance(message, types.JSONRPCNotification):
-                    unanswered.discard(_cancelled(message))
+                    unanswered.discard(_cancelled_id(message))
                 await incoming.send(SessionMessage(message))
-            # A script that pipes its calls in, and so closes its end at once, still reads the answers.
+            # A script that pipes its calls in closes its end at once, and still gets the answers.
             with anyio.move_on_after(SECONDS_TO_ANSWER):
                 while unanswered:
                     await anyio.sleep(0.01)
@@ -84,7 +87,7 @@ async def _streams() -> AsyncIterator[Any]:
     async def write() -> None:
         async with outgoing:
             async for sent in outgoing:
-                await say(sent.message.model_dump_json(by_alias=True, exclude_unset=True))
+                await write_line(sent.message.model_dump_json(by_alias=True, exclude_unset=True))
                 unanswered.discard(getattr(sent.message, "id", None))
 
     async with anyio.create_task_group() as tasks:
@@ -94,17 +97,17 @@ async def _streams() -> AsyncIterator[Any]:
 
 
 async def _reader(fd: int) -> Callable[[], Awaitable[bytes]]:
-    """Reads the next line, b"" at the end; raises LineTooLong."""
+    """Return a function that reads the next line, b"" at the end of input. It raises LineTooLong."""
     if not _is_watchable(fd):
         file = os.fdopen(fd, "rb")
-        return lambda: to_thread.run_sync(_line_of_file, file, abandon_on_cancel=True)
+        return lambda: to_thread.run_sync(_read_line_of_file, file, abandon_on_cancel=True)
     lines = asyncio.StreamReader(limit=LINE_BYTES)
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), os.fdopen(fd, "rb", 0))
-    return lambda: _line_of_pipe(lines)
+    return lambda: _read_line_of_pipe(lines)
 
 
-def _line_of_file(file: IO[bytes]) -> bytes:
+def _read_line_of_file(file: IO[bytes]) -> bytes:
     line = file.readline(LINE_BYTES)
     if len(line) < LINE_BYTES or line.endswith(b"\n"):
         return line
@@ -114,7 +117,7 @@ def _line_of_file(file: IO[bytes]) -> bytes:
     raise LineTooLong(line[:END_BYTES])
 
 
-async def _line_of_pipe(lines: asyncio.StreamReader) -> bytes:
+async def _read_line_of_pipe(lines: asyncio.StreamReader) -> bytes:
     head = b""
     while True:
         try:
@@ -131,43 +134,45 @@ async def _line_of_pipe(lines: asyncio.StreamReader) -> bytes:
 
 
 async def _writer(fd: int) -> Callable[[str], Awaitable[None]]:
-    async def say_to_file(line: str) -> None:
+    async def write_to_file(line: str) -> None:
         file.write(line.encode() + b"\n")
         file.flush()
 
-    async def say_to_pipe(line: str) -> None:
+    async def write_to_pipe(line: str) -> None:
         out.write(line.encode() + b"\n")
         await out.drain()
 
     if not _is_watchable(fd):
         file = os.fdopen(fd, "wb")
-        return say_to_file
+        return write_to_file
     loop = asyncio.get_running_loop()
     pipe, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(fd, "wb", 0))
     out = asyncio.StreamWriter(pipe, protocol, None, loop)
-    return say_to_pipe
+    return write_to_pipe
 
 
 def _is_watchable(fd: int) -> bool:
-    """Event loops watch pipes and sockets, but not files, and on Windows neither."""
+    """Whether an event loop can watch the descriptor: pipes and sockets, never files, nothing on Windows."""
     mode = os.fstat(fd).st_mode
     return os.name == "posix" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode))
 
 
-def _cancelled(message: types.JSONRPCNotification) -> int | str | None:
-    """The id of the request that a client no longer waits for."""
-    said = (message.params or {}).get("requestId")
-    is_id = message.method == "notifications/cancelled" and type(said) in (int, str)
-    return said if is_id else None
+def _cancelled_id(message: types.JSONRPCNotification) -> int | str | None:
+    """The id of the request that the notification cancels; None for any other notification."""
+    request_id = (message.params or {}).get("requestId")
+    is_id = message.method == "notifications/cancelled" and type(request_id) in (int, str)
+    return request_id if is_id else None
 
 
 def _reason(error: ValidationError) -> str | None:
-    """What the line is no JSON for; None where it is JSON, but no message."""
+    """Why the line is not valid JSON; None if it is JSON but not a message."""
     [first, *_] = error.errors(include_url=False, include_input=False)
     return first["msg"] if first["type"] == "json_invalid" else None
 
 
 def _refusal(line: bytes, reason: str | None) -> str:
-    """The answer to a line that is no message, with its id if one can be read: its sender may be waiting."""
+    """The error for a line that is not a message, with its id if one can be read: the client may wait."""
     code, message = (types.PARSE_ERROR, reason) if reason else (types.INVALID_REQUEST, NO_MESSAGE)
-    return json.dumps({"jsonrpc": "2.0", "id": id_in(line), "error": {"code": code, "message": message}})
+    return json.dumps(
+        {"jsonrpc": "2.0", "id": find_request_id(line), "error": {"code": code, "message": message}}
+    )

@@ -1,4 +1,4 @@
-"""Wakes the calls that wait, in whichever process the news came about: one thread and connection for all."""
+"""Wakes waiting calls when new events are logged, by any process. One thread and one connection serve all."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ from ctxhub.core.events.services.events import CHANNEL
 from ctxhub.core.events.waiting import Wanted
 from ctxhub.core.kit.failures import log_failure
 
-LOOK_EVERY_SECONDS = 0.05
+POLL_SECONDS = 0.05
 SECONDS_AFTER_FAILURE = 1.0
 
 
@@ -33,20 +33,21 @@ class _Waiter:
 
 
 class Watch:
-    """Looks at the log for everybody who waits, whenever the database has changed.
+    """Reads new events for all waiting calls whenever the database has changed.
 
-    PostgreSQL says so itself (NOTIFY); SQLite's `data_version`, which costs microseconds, is looked at as
-    long as somebody waits.
+    PostgreSQL notifies of changes (NOTIFY). On SQLite the thread polls `data_version`, which costs
+    microseconds, while at least one call waits.
     """
 
     def __init__(self) -> None:
         self._waiters: set[_Waiter] = set()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._door, self._knock = socket.socketpair()
+        # A byte on this pair wakes the thread when a waiter arrives.
+        self._wake_receiver, self._wake_sender = socket.socketpair()
 
-    async def for_news(self, wanted: Wanted, seconds: float) -> bool:
-        """Whether what is wanted came within so many seconds."""
+    async def wait_for_event(self, wanted: Wanted, seconds: float) -> bool:
+        """Whether a wanted event was logged within `seconds`."""
         waiter = _Waiter(wanted, asyncio.get_running_loop(), asyncio.Event())
         self._add(waiter)
         try:
@@ -65,7 +66,7 @@ class Watch:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="ctxhub-watch", daemon=True)
                 self._thread.start()
-        self._knock.send(b".")
+        self._wake_sender.send(b".")
 
     # -- In the thread -----------------------------------------------------------------------------
 
@@ -73,42 +74,42 @@ class Watch:
         while True:
             try:
                 self._watch()
-            except Exception as error:  # Whatever it is, those who wait rely on this thread.
+            except Exception as error:  # Any error: all waiters rely on this thread.
                 log_failure("watching the events", error, level=logging.WARNING)
                 connection.close()
                 time.sleep(SECONDS_AFTER_FAILURE)
 
     def _watch(self) -> None:
-        """Look once, since something may have come while nobody looked; then with every change."""
+        """Read events once, since some may have been logged before; then after every change."""
         source = _Postgres() if connection.vendor == "postgresql" else _Sqlite()
-        self._look()
+        self._notify_waiters()
         while True:
             if source.has_changed() or self._pause(source):
-                self._look()
+                self._notify_waiters()
 
     def _pause(self, source: "_Postgres | _Sqlite") -> bool:
-        """Until there may be news; whether somebody has come to wait, who may have missed some."""
-        pause = source.pause if self._waiting() else None
-        door = self._door.fileno()
-        ready, _, _ = select.select([door, *source.files], [], [], pause)
-        return door in ready and bool(self._door.recv(4_096))
+        """Sleep until something may have changed. True if a waiter has arrived: it may have missed events."""
+        timeout = source.pause if self._copy_of_waiters() else None
+        wake = self._wake_receiver.fileno()
+        ready, _, _ = select.select([wake, *source.files], [], [], timeout)
+        return wake in ready and bool(self._wake_receiver.recv(4_096))
 
-    def _waiting(self) -> list[_Waiter]:
+    def _copy_of_waiters(self) -> list[_Waiter]:
         with self._lock:
             return list(self._waiters)
 
-    def _look(self) -> None:
-        """One query for each project that somebody waits in."""
-        of_project: dict[int, list[_Waiter]] = defaultdict(list)
-        for waiter in self._waiting():
-            of_project[waiter.wanted.project_id].append(waiter)
-        for project_id, waiting in of_project.items():
-            events = read_new_events(project_id, min(waiter.wanted.after for waiter in waiting))
-            for waiter in waiting:
-                _tell(waiter, events)
+    def _notify_waiters(self) -> None:
+        """Runs one query for each project that has waiters."""
+        by_project: dict[int, list[_Waiter]] = defaultdict(list)
+        for waiter in self._copy_of_waiters():
+            by_project[waiter.wanted.project_id].append(waiter)
+        for project_id, waiters in by_project.items():
+            events = read_new_events(project_id, min(waiter.wanted.after for waiter in waiters))
+            for waiter in waiters:
+                _notify(waiter, events)
 
 
-def _tell(waiter: _Waiter, events: Sequence[NewEvent]) -> None:
+def _notify(waiter: _Waiter, events: Sequence[NewEvent]) -> None:
     if any(waiter.wanted.is_news(event) for event in events):
         waiter.wake()
     elif events:
@@ -116,7 +117,7 @@ def _tell(waiter: _Waiter, events: Sequence[NewEvent]) -> None:
 
 
 class _Postgres:
-    """Notices that came with the answer to another query lie ready, where no socket tells of them."""
+    """A notification that came with the result of another query is queued; its socket does not report it."""
 
     pause = 1.0
 
@@ -131,9 +132,9 @@ class _Postgres:
 
 
 class _Sqlite:
-    """Another connection's commit changes `data_version`."""
+    """`data_version` changes when another connection commits."""
 
-    pause = LOOK_EVERY_SECONDS
+    pause = POLL_SECONDS
     files: Sequence[int] = ()
 
     def __init__(self) -> None:

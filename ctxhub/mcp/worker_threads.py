@@ -1,6 +1,6 @@
-"""Threads for Django's requests: a few that stay, each with its own database connection.
+"""A fixed set of worker threads for Django's requests, each with its own database connection.
 
-By itself Django's ASGI handler takes a new thread for every request, and so opens a connection for it.
+By itself Django's ASGI handler starts a new thread for every request, which opens a new connection.
 """
 
 import asyncio
@@ -21,19 +21,20 @@ _READS = ("GET", "HEAD", "OPTIONS")
 
 class WorkerThreads:
     def __init__(self, count: int = WORKER_THREADS) -> None:
-        # Last in, first out: the thread whose connection is warm serves next.
+        # Last in, first out: the thread with the warm connection serves next.
         self._free: asyncio.LifoQueue[ThreadPoolExecutor] = asyncio.LifoQueue()
         for number in range(count):
             self._free.put_nowait(ThreadPoolExecutor(1, thread_name_prefix=f"ctxhub-web-{number}"))
-        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._write_slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def one(self, method: str, path: str) -> AsyncIterator[None]:
-        """One request at a time in a lane; others wait for the next that is free.
+    async def acquire(self, method: str, path: str) -> AsyncIterator[None]:
+        """Hold a worker thread for one request; further requests wait for the next free thread.
 
-        Writers of one project follow one another anyway: they never wait in all lanes, so that others get on.
+        Writes of one project are serialised anyway: they occupy at most WORKER_THREADS_OF_A_PROJECT threads,
+        so that the others stay free.
         """
-        async with self._turn(method, path):
+        async with self._write_slot(method, path):
             worker_thread = await self._free.get()
             try:
                 async with ThreadSensitiveContext(executor=worker_thread):
@@ -41,8 +42,8 @@ class WorkerThreads:
             finally:
                 self._free.put_nowait(worker_thread)
 
-    def _turn(self, method: str, path: str) -> asyncio.Semaphore:
+    def _write_slot(self, method: str, path: str) -> asyncio.Semaphore:
         project = _PROJECT.match(path)
         if method in _READS or project is None:
             return asyncio.Semaphore()
-        return self._turns.setdefault(project[1], asyncio.Semaphore(WORKER_THREADS_OF_A_PROJECT))
+        return self._write_slots.setdefault(project[1], asyncio.Semaphore(WORKER_THREADS_OF_A_PROJECT))

@@ -9,13 +9,13 @@ from ctxhub.core.events.services import retention
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.mcp import periodic_cleanup as housekeeping
-from ctxhub.mcp.periodic_cleanup import keep_house
+from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
 from messaging.models import Message
 from messaging.services.messages import send_message
 
 
 async def for_a_while() -> None:
-    house = asyncio.create_task(keep_house())
+    house = asyncio.create_task(run_periodic_cleanup())
     await asyncio.sleep(0.5)
     house.cancel()
 
