@@ -253,7 +253,7 @@ def test_what_is_not_there_leads_back_to_the_overview(apollo: Project) -> None:
     page = member(apollo).get("/admin/nowhere/")
     assert page.status_code == 404
     assert "<code>/admin/nowhere/</code>" in page.content.decode()
-    assert '<a href="/admin/">To the overview</a>' in page.content.decode()
+    assert '<a href="/admin/">Go to the overview</a>' in page.content.decode()
 
 
 def test_what_a_role_does_not_reach_says_who_is_asking(apollo: Project) -> None:

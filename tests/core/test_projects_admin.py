@@ -71,7 +71,7 @@ def test_an_unknown_username_stands_on_the_form(apollo: Project) -> None:
     admin = member(apollo, ADMIN, "ada")
     ada = {"id": Membership.objects.get().pk, "role": ADMIN.value}
     page = admin.post(page_of(apollo), members_form(apollo, ada, {"user": "nobody", "role": 2}))
-    assert "There is no account of this name." in page.content.decode()
+    assert "There is no account with this name." in page.content.decode()
 
 
 def test_a_member_is_given_another_role_and_taken_out(apollo: Project) -> None:
@@ -170,7 +170,7 @@ def count_queries(client: Client, address: str) -> int:
 def test_rights_are_said_in_words_and_groups_are_nowhere(apollo: Project) -> None:
     client = superuser()
     page = client.get(reverse("admin:auth_user_change", args=[person("ben", apollo).pk])).content.decode()
-    assert "Sees and may do everything" in page
+    assert "Can see and do everything in every project" in page
     assert 'name="groups"' not in page
     assert client.get("/admin/auth/group/").status_code == 404
 

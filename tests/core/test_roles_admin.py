@@ -82,7 +82,7 @@ def test_a_role_in_one_project_gives_nothing_in_another(
 def test_a_person_without_a_project_sees_a_friendly_index(db: None) -> None:
     nobody = User.objects.create_user("nobody", is_staff=True)
     page = signed_in(nobody).get("/admin/")
-    assert "You belong to no project yet" in page.content.decode()
+    assert "You are not a member of any project yet" in page.content.decode()
 
 
 def test_a_member_who_is_no_staff_cannot_enter(apollo: Project) -> None:

@@ -126,7 +126,7 @@ def test_a_search_is_narrowed(asked: dict[str, str], expected: set[str], lore: N
 def test_there_is_a_way_out_of_whatever_narrows(lore: None, apollo: Project) -> None:
     client = member(apollo)
     page = look(client, "session", kind="decision", layer="business", since="7d")
-    ways = page.context["ways_out"]
+    ways = page.context["active_filters"]
     assert [way.title for way in ways] == ["kind: decision", "layer: business", "since: the last week"]
     without_kind = client.get(ways[0].url)
     assert {card.kind for card in without_kind.context["cards"]} == {"decision", "constraint"}
@@ -168,18 +168,20 @@ def test_each_facet_leads_to_as_many_as_it_counts(lore: None, apollo: Project) -
 
 def test_what_the_words_add_is_the_score(lore: None, apollo: Project) -> None:
     for card in found(member(apollo), "why do sessions expire so early on a laptop"):
-        assert sum(part.adds for part in card.why.parts) == pytest.approx(card.why.adds)
-        assert card.percent == round(min((card.why.adds + card.why.lent) * card.why.prior, 100))
+        why = card.explanation
+        assert sum(term.adds for term in why.terms) == pytest.approx(why.adds)
+        assert card.percent == round(min((why.adds + why.lent) * why.prior, 100))
 
 
 def test_it_says_which_words_are_missing_and_how_rare_each_is(lore: None, apollo: Project) -> None:
     [card] = found(member(apollo), "laptop sessions zyzzyva", kind="decision", match="any")
-    assert [(part.word, part.times, part.things) for part in card.why.parts] == [
+    terms = card.explanation.terms
+    assert [(term.word, term.times, term.passages) for term in terms] == [
         ("laptop", 1, 1),
         ("sessions", 2, 5),
     ]
-    assert [(part.word, part.things) for part in card.why.missing] == [("zyzzyva", 0)]
-    assert card.why.parts[0].weight > card.why.parts[1].weight
+    assert [(term.word, term.passages) for term in card.explanation.missing] == [("zyzzyva", 0)]
+    assert terms[0].weight > terms[1].weight
     page = text_of(member(apollo, username="wim"), "laptop zyzzyva", match="any")
     assert "only here" in page
     assert "nowhere" in page
@@ -189,15 +191,15 @@ def test_a_mistyped_word_is_put_right_and_says_so(lore: None, apollo: Project) -
     client = member(apollo)
     page = look(client, "labtop")
     [card] = page.context["cards"]
-    assert [(part.word, part.is_put_right) for part in card.why.parts] == [("laptop", True)]
-    assert page.context["meant"] == "laptop"
+    assert [(term.word, term.is_corrected) for term in card.explanation.terms] == [("laptop", True)]
+    assert page.context["suggestion"] == "laptop"
     exact = client.get(page.context["exact_url"])
     assert not exact.context["cards"]
-    assert [way.title for way in exact.context["ways_out"]] == ["match: only as typed"]
+    assert [way.title for way in exact.context["active_filters"]] == ["match: only as typed"]
 
 
 def test_where_meaning_counts_too_it_says_so(lore: None, apollo: Project) -> None:
-    client, told = member(apollo), "With the likeness of its meaning"
+    client, told = member(apollo), "With similarity of meaning"
     assert told not in text_of(client, "why do sessions expire on a laptop")
     with override_settings(SEMANTIC_SEARCH=True):
         assert told in text_of(client, "why do sessions expire on a laptop")
@@ -208,7 +210,7 @@ def test_what_may_have_been_meant_is_a_link(lore: None, apollo: Project) -> None
     page = look(client, "labtop", match="all")
     assert not page.context["cards"]
     assert "Did you mean" in page.content.decode()
-    assert len(client.get(page.context["meant_url"]).context["cards"]) == 1
+    assert len(client.get(page.context["suggestion_url"]).context["cards"]) == 1
 
 
 # -- More ------------------------------------------------------------------------------------------
@@ -272,7 +274,7 @@ def test_what_cannot_be_asked_is_said_on_the_page(
 
 def test_nothing_asked_shows_how_to_ask(apollo: Project) -> None:
     page = member(apollo).get(SEARCH).content.decode()
-    assert "These words side by side." in page
+    assert "Exactly this phrase." in page
     assert "autofocus" in page
 
 
@@ -334,7 +336,7 @@ def test_nobody_searches_without_signing_in(lore: None, apollo: Project) -> None
 
 def test_who_belongs_to_no_project_has_nothing_to_search(apollo: Project) -> None:
     client = signed_in(User.objects.create_user("ned", is_staff=True))
-    assert "You belong to no project yet" in client.get(SEARCH).content.decode()
+    assert "You are not a member of any project yet" in client.get(SEARCH).content.decode()
     assert "data-find" not in client.get("/admin/password_change/").content.decode()
 
 

@@ -134,14 +134,14 @@ def test_nothing_lands_in_another_project_than_the_one_on_screen(
     user = person("vi", apollo, VIEWER)
     Membership.objects.create(project=hermes, user=user, role=MEMBER)
     page = signed_in(user).post(reverse("admin:core_tag_add") + query, {"name": "moon"})
-    assert "You may read apollo, not add tags to it." in page.content.decode()
+    assert "You can read apollo, but you cannot add tags to it." in page.content.decode()
     assert '<a class="ctx-link" href="?project=hermes">' in page.content.decode()
     assert not Tag.unscoped.filter(name="moon").exists()
 
 
 def test_a_project_that_is_not_there_is_no_reason_to_take_another(admin: Client) -> None:
     page = admin.post(f"{reverse('admin:core_tag_add')}?project=mars", {"name": "moon"})
-    assert "There is no project &#x27;mars&#x27; among yours." in page.content.decode()
+    assert "You are not a member of any project named &#x27;mars&#x27;." in page.content.decode()
     assert not Tag.unscoped.filter(name="moon").exists()
 
 

@@ -111,7 +111,7 @@ def test_a_change_meanwhile_is_shown_before_it_is_overwritten(
     set_decision(caller=ben, key="db/engine", value="PostgreSQL")
     page.get_by_label("Rationale").fill("We are a team now.")
     save(page)
-    expect(page.get_by_text("ben has changed this decision while you were at it")).to_be_visible()
+    expect(page.get_by_text("ben has changed this decision while you were editing it")).to_be_visible()
     expect(page.get_by_label("Value", exact=True)).to_have_value("PostgreSQL")
     save(page)
     expect(page.get_by_role("heading", name="db/engine", exact=True)).to_be_visible()

@@ -51,7 +51,7 @@ def test_a_person_writes_a_memory_and_relates_it(signed_in: Page, ada: Caller) -
     page.get_by_label("Type").select_option("snippet")
     save(page)
     expect(page.locator(".ctx-markdown strong")).to_have_text("stampede")
-    expect(page.get_by_text("Nobody has said yet what this memory has to do with others.")).to_be_visible()
+    expect(page.get_by_text("This memory has no relationships yet.")).to_be_visible()
     page.get_by_role("link", name="Raw").click()
     expect(page.locator("pre.ctx-value")).to_contain_text("A **stampede** happens.")
 

@@ -172,7 +172,7 @@ def test_a_pad_is_written_to_while_others_write(
     append_to_scratchpad(caller=ben, scratchpad_id=row.pk, content="late")
     page.get_by_role("textbox", name="Content").fill("all new")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("ben has written to it while you were at it")).to_be_visible()
+    expect(page.get_by_text("ben has changed it while you were editing it")).to_be_visible()
     expect(page.get_by_role("textbox", name="Content")).to_have_value("all new\n\nlate")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".ctx-markdown")).to_contain_text("late")

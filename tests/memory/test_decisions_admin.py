@@ -354,7 +354,7 @@ def test_a_change_meanwhile_is_shown_and_nothing_is_lost(
     form = {**form_of(client, decided), "rationale": "My own words."}
     set_decision(caller=ben, key=KEY, value="OAuth")
     page = save(client, decided, form)
-    assert "ben has changed this decision while you were at it" in page
+    assert "ben has changed this decision while you were editing it" in page
     assert '<ins class="ctx-entry">OAuth</ins>' in page
     assert "My own words." in page
     assert (read(ada).value, read(ada).rationale) == ("OAuth", decided.rationale)
@@ -507,7 +507,7 @@ def test_what_an_agent_deprecated_without_a_reason_says_so(
 ) -> None:
     deprecate_decision(caller=ada, key=KEY)
     assert "No reason was given." in client.get(f"{LIST}{decided.id}/").content.decode()
-    assert "deprecated already" in client.get(f"{LIST}{decided.id}/deprecate/").content.decode()
+    assert "already deprecated" in client.get(f"{LIST}{decided.id}/deprecate/").content.decode()
 
 
 # -- What could mislead ----------------------------------------------------------------------------

@@ -209,7 +209,7 @@ def test_an_event_leads_to_the_page(client: Client, ada: Caller, kept: Memory) -
 
 def test_a_memory_without_relations_says_so(client: Client, kept: Memory) -> None:
     text = text_of(client, kept)
-    assert "Nobody has said yet what this memory has to do with others." in text
+    assert "This memory has no relationships yet." in text
     assert "<svg class=" not in text
 
 
@@ -254,7 +254,7 @@ def test_of_many_relationships_the_strongest_are_shown_with_the_way_to_all(
         relate(caller=ada, source=kept.ref, target=remember(ada, f"m{n}").ref, strength=n % 101)
     text = text_of(client, kept)
     assert f"/admin/memory/relationship/?project=apollo&amp;q=memory%3A{kept.pk}" in text
-    assert "The 12 strongest are drawn, 88 more are not." in text
+    assert "The drawing shows the 12 strongest; 88 more are not shown." in text
 
 
 def test_a_neighbour_that_is_deleted_is_gone(client: Client, ada: Caller, kept: Memory) -> None:
@@ -428,7 +428,7 @@ def test_a_viewer_reads_and_changes_nothing(
 ) -> None:
     viewer = member(apollo, VIEWER, "eve")
     text = text_of(viewer, alike[0])
-    assert "Perhaps it has to do with" in text
+    assert "Possibly related" in text
     assert "Edit" not in text
     assert "/relate/" not in text
     assert viewer.get(page_of(kept, "change/")).headers["Location"] == page_of(kept)

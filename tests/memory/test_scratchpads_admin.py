@@ -182,7 +182,7 @@ def test_a_line_far_down_is_on_a_page_of_its_own() -> None:
 def test_a_pad_in_which_nothing_stands_says_so(client: Client, ada: Caller, pad: Scratchpad) -> None:
     rewrite(ada, pad, "")
     for rest in ("", "raw/"):
-        assert "Nothing stands in it." in shown(client, pad, rest)
+        assert "It is empty." in shown(client, pad, rest)
 
 
 def test_an_event_leads_to_the_page(client: Client, pad: Scratchpad) -> None:
@@ -263,7 +263,7 @@ def test_a_pad_whose_states_are_gone_still_shows(client: Client, ada: Caller, pa
     [line] = client.get(page_of(pad, "revisions/")).context["lines"]
     assert line.delta is None
     ScratchpadRevision.objects.in_project(ada.project).all().delete()
-    assert "No states are kept." in shown(client, pad, "revisions/")
+    assert "No revisions are kept." in shown(client, pad, "revisions/")
 
 
 def test_a_state_is_restored_by_a_button(client: Client, ben: Caller, pad: Scratchpad) -> None:
@@ -386,7 +386,7 @@ def test_what_was_appended_meanwhile_is_put_behind_what_was_typed(
     page = client.post(page_of(pad, "change/"), {"content": "typed ", "seen": 1})
     text = page.content.decode()
     assert "Nothing was saved yet." in text
-    assert "ben has written to it" in text
+    assert "ben has changed it while you were editing it" in text
     assert ">\ntyped by ben</textarea>" in text.replace("\r\n", "\n")
     assert text_of(pad) == f"{TEXT}by ben"
     client.post(page_of(pad, "change/"), {"content": "typed by ben", "seen": 2})

@@ -164,7 +164,7 @@ def test_an_inbox_shows_what_an_agent_has_to_read_and_marks_nothing(
     for query in ("", "?show=all", "?cursor=x"):
         text = shown(client, url + query)
         assert "for ben" in text
-        assert "to be acknowledged" in text
+        assert "needs acknowledgement" in text
     assert texts(ben) == ["for ben"]
     assert url in shown(client, "/admin/core/agent/")
 

@@ -1,4 +1,4 @@
-"""What people see of a hub: pages of Django's admin, in unfold's clothes."""
+"""The admin: pages for people, on Django's admin with the unfold theme."""
 
 from ctxhub.core.admin import access_tokens, agents, events, people, projects, vocabulary
 

@@ -1,4 +1,4 @@
-"""What a person may see and do in the admin: their scopes in each project, looked up once a request."""
+"""What a person may see and do in the admin: their scopes in each project, queried once per request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,60 +13,61 @@ from ctxhub.core.models import Membership, Project
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The projects a person can see, by id, in the order of their slugs; and the scopes they hold there."""
+    """The projects a person can see, by id and ordered by slug, and the person's scopes in each."""
 
     projects: Mapping[int, Project] = field(default_factory=dict)
     scopes: Mapping[int, frozenset[str]] = field(default_factory=dict)
     sees_all: bool = False
 
     def may(self, scope: str, project_id: int | None = None) -> bool:
-        """Whether the person holds the scope in the project; without one, whether they hold it anywhere."""
+        """Whether the person holds the scope in the project, or without `project_id` in any project."""
         if project_id is not None:
             return scope in self.scopes.get(project_id, ())
-        return self.sees_all or any(scope in held for held in self.scopes.values())
+        return self.sees_all or any(scope in scopes for scopes in self.scopes.values())
 
     def project_ids(self, scope: str = READ) -> list[int]:
-        return [project_id for project_id, held in self.scopes.items() if scope in held]
+        return [project_id for project_id, scopes in self.scopes.items() if scope in scopes]
 
     def named(self, slug: str) -> Project | None:
         return next((project for project in self.projects.values() if project.slug == slug), None)
 
 
 def access_of(request: HttpRequest) -> Access:
-    kept = request.__dict__
-    if "ctxhub_access" not in kept:
-        kept["ctxhub_access"] = _look_up(request)
-    access: Access = kept["ctxhub_access"]
+    """The person's access, cached on the request."""
+    cache = request.__dict__
+    if "ctxhub_access" not in cache:
+        cache["ctxhub_access"] = _query_access(request)
+    access: Access = cache["ctxhub_access"]
     return access
 
 
 def named_slug(request: HttpRequest) -> str:
-    """The project that the address names (`?project=apollo`, also among a list's filters), seen or not."""
-    listed = parse_qs(request.GET.get("_changelist_filters", "")).get("project", [""])
-    return request.GET.get("project") or listed[-1]
+    """The slug in the URL (`?project=apollo`, or in `_changelist_filters`), visible to the person or not."""
+    from_list = parse_qs(request.GET.get("_changelist_filters", "")).get("project", [""])
+    return request.GET.get("project") or from_list[-1]
 
 
 def chosen_project(request: HttpRequest) -> Project | None:
-    """The project that the address names, if the person sees it."""
+    """The project in the URL, if the person can see it."""
     slug = named_slug(request)
     return access_of(request).named(slug) if slug else None
 
 
 def shown_project_ids(request: HttpRequest) -> list[int]:
-    """The project that the address names, else all that the person can see."""
+    """The id of the project in the URL, otherwise the ids of all projects the person can see."""
     project = chosen_project(request)
     return [project.pk] if project else access_of(request).project_ids()
 
 
-def _look_up(request: HttpRequest) -> Access:
+def _query_access(request: HttpRequest) -> Access:
     user = request.user
     if not user.is_authenticated:
         return Access()
     if is_superuser(user):
         projects = {project.pk: project for project in projects_of(user)}
         return Access(projects, dict.fromkeys(projects, ALL_SCOPES), sees_all=True)
-    places = Membership.objects.filter(user=user).select_related("project").order_by("project__slug")
+    memberships = Membership.objects.filter(user=user).select_related("project").order_by("project__slug")
     return Access(
-        {place.project_id: place.project for place in places},
-        {place.project_id: SCOPES_OF_ROLE[Membership.Role(place.role)] for place in places},
+        {each.project_id: each.project for each in memberships},
+        {each.project_id: SCOPES_OF_ROLE[Membership.Role(each.role)] for each in memberships},
     )

@@ -1,4 +1,4 @@
-"""Access tokens: made here, shown once, revoked; never changed and never deleted."""
+"""The admin of access tokens: they are created, shown once and revoked, never changed or deleted."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -51,51 +51,51 @@ class AccessTokenAdmin(ProjectAdmin):
         ]
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Not even piece by piece, by filters in the address, is a digest to be found out."""
+        """Refuses lookups on the digest: filters in the URL could reveal it character by character."""
         return "digest" not in lookup and super().lookup_allowed(lookup, value, request)
 
-    # -- Made and shown once -----------------------------------------------------------------------
+    # -- Creating ----------------------------------------------------------------------------------
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The page of the secret answers the form itself, so it is in no address, message or session.
+        """Answers the POST with the page of the secret, so the secret is in no URL, message or session.
 
-        To load it again would send the form again, and must not make a second token: a form counts once.
+        Reloading that page sends the form again. Each form has a one-time id, so it creates only one token.
         """
         once = request.POST.get("once", "")
         if once and once in request.session.get("token_forms", []):
-            messages.info(request, "This token was made already, and its secret is shown only once.")
+            messages.info(request, "This token has already been created. Its secret is shown only once.")
             return HttpResponseRedirect(self.url("changelist"))
         only_save = {"show_save_and_add_another": False, "show_save_and_continue": False}
         return super().add_view(request, form_url, {**only_save, **(extra_context or {})})
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         user: Any = request.user
-        made = create_token(project=person().project, created_by=user, **form.arguments())
-        obj.pk = made.row.pk
+        new_token = create_token(project=person().project, created_by=user, **form.arguments())
+        obj.pk = new_token.row.pk
         obj.refresh_from_db()
-        request.__dict__["ctxhub_new_token"] = made
-        used = request.session.get("token_forms", [])
-        request.session["token_forms"] = [*used, form.cleaned_data["once"]][-FORMS_REMEMBERED:]
+        request.__dict__["ctxhub_new_token"] = new_token
+        used_forms = request.session.get("token_forms", [])
+        request.session["token_forms"] = [*used_forms, form.cleaned_data["once"]][-FORMS_REMEMBERED:]
 
     def response_add(
         self, request: HttpRequest, obj: AccessToken, post_url_continue: str | None = None
     ) -> HttpResponse:
-        made: NewToken = request.__dict__["ctxhub_new_token"]
+        new_token: NewToken = request.__dict__["ctxhub_new_token"]
         ready_lines = import_string(settings.READY_LINES)
         opened_at = request.build_absolute_uri("/")
-        lines = ready_lines(made.secret, pinned=made.row.agent is not None, opened_at=opened_at)
+        lines = ready_lines(new_token.secret, pinned=new_token.row.agent is not None, opened_at=opened_at)
         return self.page(
             request,
             "ctxhub/new_token.html",
             "The new token",
-            made=made,
+            new_token=new_token,
             lines=lines,
             done=self.url("changelist"),
         )
 
-    # -- Revoked -----------------------------------------------------------------------------------
+    # -- Revoking ----------------------------------------------------------------------------------
 
     def has_revoke_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         if object_id is None:
@@ -136,7 +136,7 @@ class AccessTokenAdmin(ProjectAdmin):
         messages.success(request, f"Revoked: {names}. Whoever uses it is refused from now on.")
         return HttpResponseRedirect(self.url("changelist"))
 
-    # -- Cells -------------------------------------------------------------------------------------
+    # -- Columns -----------------------------------------------------------------------------------
 
     @display(description="Begins with", ordering="start")
     def begins(self, token: AccessToken) -> SafeString:
@@ -154,7 +154,7 @@ class AccessTokenAdmin(ProjectAdmin):
     def used(self, token: AccessToken) -> SafeString | str:
         return moment(token.last_used_at)
 
-    made_at = time_in_full("created_at", "Made")
+    made_at = time_in_full("created_at", "Created")
     ends_at = time_in_full("expires_at", "Expires")
     used_at = time_in_full("last_used_at", "Last used")
     ended_at = time_in_full("revoked_at", "Revoked")

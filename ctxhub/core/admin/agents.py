@@ -1,4 +1,4 @@
-"""Agents, to be seen: they register themselves, and their names stay what the log calls them."""
+"""The admin of agents, read-only: agents register themselves, and their names must match the log."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -20,7 +20,7 @@ from ctxhub.core.templatetags.moments import moment
 
 ACTIVE_FOR = timedelta(hours=1)
 
-# Where else there is something to see of an agent; each app adds what it has.
+# Further links in an agent's row. Each app appends its own.
 links_of_agents: list[Callable[[Agent], SafeString]] = []
 
 

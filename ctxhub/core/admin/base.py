@@ -1,4 +1,4 @@
-"""The admin of a project's rows: who sees what, who may do what, and how services speak to the person."""
+"""The base admin of a project's rows: visibility, permissions, and writes through services."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ from ctxhub.core.models import Project
 
 T = TypeVar("T")
 
-# Small screens leave it out: see admin.css.
+# Hidden on small screens: see admin.css.
 NOTHING = mark_safe('<span class="ctx-none">-</span>')
 
 
@@ -43,10 +43,10 @@ class Menu:
 
 
 class ProjectAdmin(ModelAdmin):
-    """Rows of the projects a person belongs to, and what their role lets them do there.
+    """Shows the rows of the person's projects and allows what their role allows there.
 
-    Another project's row does not exist. A write happens as the agent of the person, in one transaction of
-    the project; what a service refuses stands on the form.
+    A row of any other project is not found. A write runs as the person's agent, in one transaction of the
+    project; a service's error is shown on the form.
     """
 
     menu: ClassVar[Menu]
@@ -66,7 +66,7 @@ class ProjectAdmin(ModelAdmin):
     show_facets = ShowFacets.NEVER
     list_filter_submit = True
 
-    # -- What a person sees ------------------------------------------------------------------------
+    # -- Visibility --------------------------------------------------------------------------------
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
@@ -76,17 +76,17 @@ class ProjectAdmin(ModelAdmin):
         return rows.filter(**{f"{self.project_lookup}__in": access.project_ids(self.view_scope)})
 
     def get_field_queryset(self, db: str | None, db_field: Any, request: HttpRequest) -> QuerySet[Any] | None:
-        """What a choice offers: rows of the projects the person can see."""
+        """Limits the choices of a foreign key to rows of the projects the person can see."""
         related = db_field.related_model
         if isinstance(related, type) and issubclass(related, ProjectRow):
             return related.unscoped.filter(project__in=access_of(request).project_ids())
         return super().get_field_queryset(db, db_field, request)
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """Whoever sees several projects sees which one a row belongs to."""
+        """Adds the column `project` for a person who sees several projects."""
         columns = super().get_list_display(request)
-        has_choice = self.project_lookup == "project" and len(access_of(request).projects) > 1
-        return [*columns, "project"] if has_choice else columns
+        shows_project = self.project_lookup == "project" and len(access_of(request).projects) > 1
+        return [*columns, "project"] if shows_project else columns
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return DatedList if self.date_hierarchy else FilteredList
@@ -98,15 +98,15 @@ class ProjectAdmin(ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """A ref, pasted as it stands in the log, is the row it names: by its number, or by its name."""
+        """Also finds a row by a ref pasted from the log, by its number or its name."""
         kind, _, name = search_term.strip().partition(":")
         if kind == self.ref_kind and self.refs_are_numbers and _is_id(name):
             return queryset.filter(pk=int(name)), False
         term = name if kind == self.ref_kind else search_term
-        found: tuple[QuerySet[Any], bool] = super().get_search_results(request, queryset, term)
-        return found
+        results: tuple[QuerySet[Any], bool] = super().get_search_results(request, queryset, term)
+        return results
 
-    # -- What a person may do ----------------------------------------------------------------------
+    # -- Permissions -------------------------------------------------------------------------------
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return access_of(request).may(self.view_scope)
@@ -115,7 +115,7 @@ class ProjectAdmin(ModelAdmin):
         return self._may(request, self.view_scope, obj)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """In the project that the address names; where it names none, in any."""
+        """Whether the person may add in the project in the URL, or without one in any project."""
         if self.adds_to_project and obj is None and named_slug(request):
             return self.project_to_add_to(request) is not None
         return self._may(request, self.add_scope, obj)
@@ -131,16 +131,16 @@ class ProjectAdmin(ModelAdmin):
             return False
         return access_of(request).may(scope, self.project_of(row).pk if row is not None else None)
 
-    # -- The project something is added to ---------------------------------------------------------
+    # -- The project of a new row ------------------------------------------------------------------
 
     def project_to_add_to(self, request: HttpRequest) -> Project | None:
-        """The project that the address names; where it names none, the only one that can be added to."""
+        """The project in the URL, or without one the only project that the person may add to."""
         if not self.adds_to_project:
             return None
-        possible = self._projects_to_add_to(request)
+        projects = self._projects_to_add_to(request)
         if slug := named_slug(request):
-            return next((project for project in possible if project.slug == slug), None)
-        return possible[0] if len(possible) == 1 else None
+            return next((project for project in projects if project.slug == slug), None)
+        return projects[0] if len(projects) == 1 else None
 
     def _projects_to_add_to(self, request: HttpRequest) -> list[Project]:
         access = access_of(request)
@@ -168,21 +168,21 @@ class ProjectAdmin(ModelAdmin):
             "ctxhub/choose_project.html",
             f"Add {self.opts.verbose_name}",
             projects=self._projects_to_add_to(request),
-            problem=self._why_not_there(request),
+            problem=self._why_not_addable(request),
         )
 
-    def _why_not_there(self, request: HttpRequest) -> str:
-        """Why nothing is added to the project that the address names."""
+    def _why_not_addable(self, request: HttpRequest) -> str:
+        """Why the person cannot add to the project in the URL; "" if the URL names none."""
         if project := chosen_project(request):
-            return f"You may read {project}, not add {self.opts.verbose_name_plural} to it."
+            return f"You can read {project}, but you cannot add {self.opts.verbose_name_plural} to it."
         slug = named_slug(request)
-        return f"There is no project {slug!r} among yours." if slug else ""
+        return f"You are not a member of any project named {slug!r}." if slug else ""
 
     # -- Writing -----------------------------------------------------------------------------------
 
     @contextmanager
     def acting_in(self, request: HttpRequest, project: Project | None) -> Iterator[None]:
-        """One transaction of the project, in which the person acts as the agent of their username."""
+        """One transaction of the project, in which the person acts as the agent with their username."""
         caller = find_person(request.user, project.slug) if project else None  # type: ignore[arg-type]
         if caller is None or project is None:
             yield
@@ -191,22 +191,22 @@ class ProjectAdmin(ModelAdmin):
             yield
 
     def write_each(self, request: HttpRequest, rows: Iterable[Any], write: Callable[[Any], T]) -> list[T]:
-        """What `write` answers for each row. Of each project all rows are written, or none."""
-        answers: list[T] = []
-        for project, own in self.by_project(rows):
+        """Call `write` with each row and return the results, in one transaction per project."""
+        results: list[T] = []
+        for project, project_rows in self.by_project(rows):
             with self.acting_in(request, project):
-                answers.extend(write(row) for row in own)
-        return answers
+                results.extend(write(row) for row in project_rows)
+        return results
 
     def try_to_write(
         self, request: HttpRequest, row: Any, write: Callable[[], T], refuse: Callable[[str], object]
     ) -> T | None:
-        """What `write` answers in the row's project; None where a service refuses: `refuse` tells why."""
+        """Call `write` in the row's project. On a service's error, call `refuse` with it and return None."""
         try:
             with self.acting_in(request, self.project_of(row)):
                 return write()
-        except CtxhubError as refusal:
-            refuse(sentence(refusal))
+        except CtxhubError as error:
+            refuse(sentence(error))
             return None
 
     def changeform_view(
@@ -216,8 +216,8 @@ class ProjectAdmin(ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """Django's form page; what a service refuses comes back on the form, with nothing written."""
-        # What nobody can change has no history of changes.
+        """Django's form page. A service's error is shown on the form, and nothing is written."""
+        # Rows that nobody can change have no history of changes.
         extra_context = {"show_history": self.change_scope is not None, **(extra_context or {})}
         response: HttpResponse
         if request.method != "POST":
@@ -226,8 +226,8 @@ class ProjectAdmin(ModelAdmin):
         try:
             with self.acting_in(request, self._project_of_request(request, object_id)):
                 response = super().changeform_view(request, object_id, form_url, extra_context)
-        except CtxhubError as refusal:
-            request.__dict__["ctxhub_refusal"] = refusal
+        except CtxhubError as error:
+            request.__dict__["ctxhub_refusal"] = error
             response = super().changeform_view(request, object_id, form_url, extra_context)
         return response
 
@@ -236,7 +236,7 @@ class ProjectAdmin(ModelAdmin):
     ) -> type[Any]:
         if not issubclass(self.form, ServiceForm):
             return super().get_form(request, obj, change=change, **kwargs)
-        # A service form declares its fields: none is the model's own.
+        # A service form declares all its fields and takes none from the model.
         form: type[Any] = super().get_form(request, obj, change=change, **{**kwargs, "fields": ()})
         form.refusal = request.__dict__.get("ctxhub_refusal")
         form.project = self.project_of(obj) if obj is not None else self.project_to_add_to(request)
@@ -256,8 +256,8 @@ class ProjectAdmin(ModelAdmin):
         try:
             with self.acting_in(request, self._project_of_request(request, object_id)):
                 response = super().delete_view(request, object_id, extra_context)
-        except CtxhubError as refusal:
-            messages.error(request, sentence(refusal))
+        except CtxhubError as error:
+            messages.error(request, sentence(error))
             response = HttpResponseRedirect(self.url("change", unquote(object_id)))
         return response
 
@@ -267,7 +267,7 @@ class ProjectAdmin(ModelAdmin):
     def get_deleted_objects(
         self, objs: Iterable[Model], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """What goes, said in a line each; a walk over everything that hangs on a row could be long."""
+        """One line per row to be deleted. Django's collection of all related rows could be large."""
         rows = list(objs)
         forbidden = not all(self.has_delete_permission(request, row) for row in rows)
         return (
@@ -281,14 +281,14 @@ class ProjectAdmin(ModelAdmin):
         return f"{self.opts.verbose_name} {row}"
 
     def why_kept(self, row: Any) -> str:
-        """What still needs the row, so that it cannot be deleted; nothing where it can."""
+        """Why the row cannot be deleted; "" if it can."""
         return ""
 
     def by_project(self, rows: Iterable[Any]) -> list[tuple[Project, Sequence[Any]]]:
-        found: dict[Project, list[Any]] = defaultdict(list)
+        groups: dict[Project, list[Any]] = defaultdict(list)
         for row in rows:
-            found[self.project_of(row)].append(row)
-        return list(found.items())
+            groups[self.project_of(row)].append(row)
+        return list(groups.items())
 
     def _project_of_request(self, request: HttpRequest, object_id: str | None) -> Project | None:
         if object_id is None:
@@ -296,7 +296,7 @@ class ProjectAdmin(ModelAdmin):
         row = self.get_object(request, unquote(object_id))
         return self.project_of(row) if row is not None else None
 
-    # -- Pages of our own --------------------------------------------------------------------------
+    # -- Custom pages ------------------------------------------------------------------------------
 
     def url(self, name: str, *arguments: Any) -> str:
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{name}", args=arguments)
@@ -315,7 +315,7 @@ def _is_id(name: str) -> bool:
 
 
 def person() -> Caller:
-    """The person who acts, inside a write of the admin."""
+    """The caller of the current admin write: the signed-in person."""
     caller = current()
     assert caller is not None
     return caller

@@ -1,4 +1,4 @@
-"""What stands in a cell of a list: chips, keys, texts cut short."""
+"""HTML of list cells: chips, keys, previews of texts."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, cast
@@ -14,7 +14,7 @@ PRIORITY_COLOURS = {"critical": "danger", "high": "warning"}
 
 
 def chips(names: Iterable[str], url_of: Callable[[str], str] | None = None) -> SafeString:
-    """Small labels; with `url_of` each leads to the rows that carry it."""
+    """Small labels. With `url_of` each links to the rows that have it."""
     if url_of is None:
         return format_html_join(" ", '<span class="ctx-chip">{}</span>', ((name,) for name in names))
     links = ((url_of(name), name) for name in names)
@@ -22,20 +22,20 @@ def chips(names: Iterable[str], url_of: Callable[[str], str] | None = None) -> S
 
 
 def preview(text: str) -> SafeString | str:
-    """The beginning of a text, in a cell that a long word does not widen."""
+    """The first PREVIEW_CHARACTERS of a text, in a cell that does not widen for a long word."""
     line = " ".join(text.split())
     short = line if len(line) <= PREVIEW_CHARACTERS else line[:PREVIEW_CHARACTERS].rstrip() + "…"
     return format_html('<span class="ctx-preview">{}</span>', short) if short else ""
 
 
 def mono(text: str) -> SafeString:
-    """A key or the like; where it does not fit it is broken behind a slash."""
+    """A key in a monospaced font. If it does not fit, it wraps after a slash."""
     parts = format_html_join(mark_safe("/<wbr>"), "{}", ((part,) for part in text.split("/")))
     return format_html('<code class="ctx-mono ctx-key">{}</code>', parts)
 
 
 def time_in_full(field: str, description: str) -> Callable[[Any, Any], SafeString | str]:
-    """A method of an admin: a moment as the page of a row shows it."""
+    """Return an admin method that shows the datetime field in full."""
 
     @display(description=description)
     def shown(self: Any, row: Any) -> SafeString | str:

@@ -1,4 +1,4 @@
-"""A project's settings, as fields of its form: typed here, judged by the service."""
+"""The form fields of a project's settings. The service validates them."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from ctxhub.core.admin.fields import LinesField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.models import Project
 
-FIELDSET = "How long things are kept"
+FIELDSET = "How long data is kept"
 
 
 def _days(label: str, help_text: str) -> forms.IntegerField:
@@ -31,18 +31,20 @@ def _switch(label: str, help_text: str) -> forms.BooleanField:
 
 
 class ConfigForm(ServiceForm):
-    message_hours = _days("Messages, hours", "1 to 168. What awaits a reader or an ack stays longer.")
+    message_hours = _days("Messages, hours", "1 to 168. Unread and unacknowledged messages stay longer.")
     change_days = _days("File changes, days", "1 to 90.")
-    ignore_weekend = _switch("Weekends do not count", "Neither do holidays, for messages and file changes.")
-    time_zone = forms.CharField(
-        required=False, widget=UnfoldAdminTextInputWidget, help_text="As in Europe/Berlin."
+    ignore_weekend = _switch(
+        "Weekends do not count", "Messages and file changes do not age on weekends and holidays."
     )
-    holidays = LinesField(help_text="Dates, one on each line: 2026-12-25")
-    scratchpad_days = _days("Workflows, days", "0 to 365; 0 keeps them for ever.")
-    session_days = _days("Sessions, days", "0 to 3650; 0 keeps them for ever.")
-    access_days = _days("File accesses, days", "0 to 3650; 0 keeps them for ever.")
-    auto_prune = _switch("Prune snapshots", "Those that have expired and on which nothing rests.")
-    tell_stale = _switch("Tell of stale knowledge", "Agents hear of what was not looked at for long.")
+    time_zone = forms.CharField(
+        required=False, widget=UnfoldAdminTextInputWidget, help_text="For example Europe/Berlin."
+    )
+    holidays = LinesField(help_text="One date per line: 2026-12-25")
+    scratchpad_days = _days("Workflows, days", "0 to 365; 0 keeps them forever.")
+    session_days = _days("Sessions, days", "0 to 3650; 0 keeps them forever.")
+    access_days = _days("File accesses, days", "0 to 3650; 0 keeps them forever.")
+    auto_prune = _switch("Prune snapshots", "Deletes expired snapshots that nothing depends on.")
+    tell_stale = _switch("Report stale knowledge", "Tells agents what nobody has looked at for long.")
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -53,9 +55,9 @@ class ConfigForm(ServiceForm):
                 del self.fields[name]
 
     def config_values(self) -> dict[str, Any]:
-        """The settings that the person changed; one that was emptied goes back to its default."""
+        """The settings that the person changed; None for an emptied one, which resets it to its default."""
         changed = [name for name in config_names() if name in self.changed_data]
-        return {name: None if (said := self.cleaned_data[name]) == "" else said for name in changed}
+        return {name: None if (value := self.cleaned_data[name]) == "" else value for name in changed}
 
 
 def config_names() -> list[str]:
@@ -65,10 +67,10 @@ def config_names() -> list[str]:
 def config_fieldsets(project: Project | None) -> list[Any]:
     if project is None:
         return []
-    kept = [("message_hours", "change_days"), ("scratchpad_days", "session_days", "access_days")]
+    retention = [("message_hours", "change_days"), ("scratchpad_days", "session_days", "access_days")]
     days = ["ignore_weekend", ("time_zone", "holidays")]
     return [
-        (FIELDSET, {"fields": kept}),
+        (FIELDSET, {"fields": retention}),
         ("Days that do not count", {"fields": days}),
         ("Snapshots and stale knowledge", {"fields": [("auto_prune", "tell_stale")]}),
     ]

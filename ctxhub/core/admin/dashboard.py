@@ -1,4 +1,4 @@
-"""The index: what is going on in the projects a person sees. Apps add what they know; core imports none."""
+"""The dashboard of the admin. Apps register cards and panels here; core imports no app."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ ACTIVE_FOR = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A figure, and the list behind it."""
+    """A count, linked to the list of what it counts."""
 
     title: str
     value: int
@@ -37,7 +37,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Rows shown by a template of their own, with a link to all of them."""
+    """Rows rendered by `template`, with a link to the full list."""
 
     title: str
     template: str
@@ -47,7 +47,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A bar of the chart: the events of a day, its height among the others, and where they are listed."""
+    """A bar of the chart: a day's event count, its height in percent of the highest, the URL of the list."""
 
     at: date
     events: int
@@ -56,58 +56,58 @@ class Day:
 
 
 class Place(Protocol):
-    """Makes the address of a model's list, in the project that is looked at."""
+    """Returns the URL of a model's list, filtered by the chosen project."""
 
     def __call__(self, model: str, /, **filters: Any) -> str: ...
 
 
-# What apps show, of the projects of these ids.
+# Registered by apps. Each function gets the ids of the shown projects.
 cards: list[Callable[[Sequence[int], Place], Sequence[Card]]] = []
 panels: list[Callable[[Sequence[int], Place], Panel]] = []
 
 
 def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """What the index shows, in a number of queries that nothing on it changes."""
+    """The dashboard's context. The number of queries does not grow with the data."""
     project, project_ids = chosen_project(request), shown_project_ids(request)
-    place = _places(project.slug if project else "")
+    list_url = _list_urls(project.slug if project else "")
     events = list(_latest_events(project_ids))
     access = access_of(request)
     return context | {
-        "title": str(project) if project else "What is going on",
+        "title": str(project) if project else "Overview",
         "project": project,
         "projects": list(access.projects.values()),
         "may_make_tokens": access.may(ADMIN, project.pk if project else None),
         "is_new": not events,
         "has_large_search": bool(events),
-        **(_what_goes_on(project_ids, place, events) if events else {}),
+        **(_activity(project_ids, list_url, events) if events else {}),
         "layers": _layers(project, project_ids, access) if events else [],
     }
 
 
-def _what_goes_on(project_ids: Sequence[int], place: Place, events: Sequence[Event]) -> dict[str, Any]:
-    days = _days(project_ids, place)
+def _activity(project_ids: Sequence[int], list_url: Place, events: Sequence[Event]) -> dict[str, Any]:
+    days = _days(project_ids, list_url)
     agents = Agent.unscoped.filter(project__in=project_ids)
     active = agents.filter(last_seen_at__gte=clock.now() - ACTIVE_FOR).count()
-    own = [
-        Card("Agents active in the last hour", active, "smart_toy", place("core_agent")),
-        Card("Events today", days[-1].events, "bolt", place("core_event")),
+    own_cards = [
+        Card("Agents active in the last hour", active, "smart_toy", list_url("core_agent")),
+        Card("Events today", days[-1].events, "bolt", list_url("core_event")),
     ]
     return {
-        "cards": [card for make in cards for card in make(project_ids, place)] + own,
-        "panels": [make(project_ids, place) for make in panels],
+        "cards": [card for make in cards for card in make(project_ids, list_url)] + own_cards,
+        "panels": [make(project_ids, list_url) for make in panels],
         "events": [(event, note_of(event.data)) for event in events],
-        "events_url": place("core_event"),
+        "events_url": list_url("core_event"),
         "days": days,
         "agents": agents.order_by("-last_seen_at", "name").select_related("project")[:AGENTS_SHOWN],
-        "agents_url": place("core_agent"),
+        "agents_url": list_url("core_agent"),
         "active_since": clock.now() - ACTIVE_FOR,
     }
 
 
 def _layers(project: Project | None, project_ids: Sequence[int], access: Access) -> list[LayerBars]:
-    """Layers are a project's own: nothing is said of them where several are looked at."""
-    only = access.projects[project_ids[0]] if len(project_ids) == 1 else project
-    return layer_chart(only) if only else []
+    """The layer chart of the only shown project; [] for several, since each project has its own layers."""
+    shown = access.projects[project_ids[0]] if len(project_ids) == 1 else project
+    return layer_chart(shown) if shown else []
 
 
 def _latest_events(project_ids: Sequence[int]) -> Any:
@@ -115,26 +115,29 @@ def _latest_events(project_ids: Sequence[int]) -> Any:
     return rows.select_related("agent", "project").order_by("-pk")[:EVENTS_SHOWN]
 
 
-def _days(project_ids: Sequence[int], place: Place) -> list[Day]:
-    """The events of the last two weeks by day: on both engines a moment's text begins with UTC's day."""
+def _days(project_ids: Sequence[int], list_url: Place) -> list[Day]:
+    """Event counts by day for two weeks. On both engines a datetime cast to text begins with the UTC day."""
     today = clock.now().date()
     days = [today - timedelta(days=ago) for ago in reversed(range(DAYS_SHOWN))]
     recent = Event.unscoped.filter(project__in=project_ids, at__gte=clock.now() - timedelta(days=DAYS_SHOWN))
-    counted = recent.annotate(day=Substr(Cast("at", CharField()), 1, 10)).order_by().values_list("day")
-    found = Counter(dict(counted.annotate(events=Count("pk"))))
-    most = max([found[str(day)] for day in days] + [1])
-    return [Day(day, found[str(day)], round(100 * found[str(day)] / most), _on(day, place)) for day in days]
+    by_day = recent.annotate(day=Substr(Cast("at", CharField()), 1, 10)).order_by().values_list("day")
+    counts = Counter(dict(by_day.annotate(events=Count("pk"))))
+    most = max([counts[str(day)] for day in days] + [1])
+    return [
+        Day(day, counts[str(day)], round(100 * counts[str(day)] / most), _url_of_day(day, list_url))
+        for day in days
+    ]
 
 
-def _on(day: date, place: Place) -> str:
-    return place("core_event", at__year=day.year, at__month=day.month, at__day=day.day)
+def _url_of_day(day: date, list_url: Place) -> str:
+    return list_url("core_event", at__year=day.year, at__month=day.month, at__day=day.day)
 
 
-def _places(slug: str) -> Place:
-    """Addresses of lists that stay in the chosen project."""
+def _list_urls(slug: str) -> Place:
+    """Return a function that makes URLs of lists, filtered by the project with this slug if there is one."""
 
-    def place(model: str, /, **filters: Any) -> str:
+    def list_url(model: str, /, **filters: Any) -> str:
         query = urlencode({**({"project": slug} if slug else {}), **filters})
         return f"{reverse(f'admin:{model}_changelist')}{'?' if query else ''}{query}"
 
-    return place
+    return list_url

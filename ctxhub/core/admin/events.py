@@ -1,4 +1,4 @@
-"""The log, to be read: who did what to which ref."""
+"""The admin of the event log, read-only: which agent did what to which ref."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -35,7 +35,7 @@ VERB_COLOURS = {
 
 
 class RecentWordFilter(DropdownFilter):
-    """Offers the words of the latest events: to look at all of them would take ever longer."""
+    """Offers the values in the latest EVENTS_LOOKED_AT events: a query of all would get slower and slower."""
 
     column: ClassVar[str]
 
@@ -43,8 +43,8 @@ class RecentWordFilter(DropdownFilter):
         latest = Event.unscoped.filter(project__in=shown_project_ids(request)).order_by("-pk")[
             :EVENTS_LOOKED_AT
         ]
-        words = Event.unscoped.filter(pk__in=latest.values("pk")).order_by(self.column)
-        return [(word, word) for word in words.values_list(self.column, flat=True).distinct()]
+        events = Event.unscoped.filter(pk__in=latest.values("pk")).order_by(self.column)
+        return [(word, word) for word in events.values_list(self.column, flat=True).distinct()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(**{self.column: self.value()}) if self.value() else queryset
@@ -71,7 +71,7 @@ class EventAdmin(ProjectAdmin):
     search_help_text = "Ref"
     date_hierarchy = "at"
     ordering = ("-pk",)
-    fields = ("project", "happened", "who", "verb", "about", "note", "told")
+    fields = ("project", "happened", "who", "verb", "about", "note", "data_list")
 
     def get_urls(self) -> list[URLPattern]:
         opening = path(
@@ -80,13 +80,13 @@ class EventAdmin(ProjectAdmin):
         return [opening, *super().get_urls()]
 
     def open_view(self, request: HttpRequest, event_id: int) -> HttpResponse:
-        """To the page of what the event is about; found only now, so that lists need not look up each ref."""
+        """Redirects to the page of the event's ref. Resolved on click, so that lists query no refs."""
         event = self.get_object(request, str(event_id))
         if event is None:
             return HttpResponseRedirect(self.url("changelist"))
         if url := refs.page_of(event.project_id, event.ref):
             return HttpResponseRedirect(url)
-        messages.warning(request, f"{event.ref} has no page: it was deleted, or is shown nowhere else.")
+        messages.warning(request, f"{event.ref} has no page. It may have been deleted.")
         return HttpResponseRedirect(self.url("change", event.pk))
 
     @display(description="When", ordering="pk")
@@ -111,11 +111,11 @@ class EventAdmin(ProjectAdmin):
 
     @display(description="To")
     def about(self, event: Event) -> SafeString:
-        """What the event is about: a link while it has a page."""
+        """The event's ref, linked if it has a page."""
         return link_to_ref(event) if refs.page_of(event.project_id, event.ref) else mono(event.ref)
 
     @display(description="Data")
-    def told(self, event: Event) -> SafeString | str:
+    def data_list(self, event: Event) -> SafeString | str:
         rows = format_html_join(
             "", "<dt>{}</dt><dd>{}</dd>", ((name, written(value)) for name, value in event.data.items())
         )

@@ -1,4 +1,4 @@
-"""Fields in which people type what programs keep: prose to the letter, lists as text, JSON objects."""
+"""Form fields for stored values: unchanged prose, lists typed as text, JSON objects."""
 
 import json
 import re
@@ -13,7 +13,7 @@ _WORD = re.compile(r'\s*(?:"((?:[^"]|"")+)"|([^,]*))\s*(?:,|$)')
 
 
 class TextArea(UnfoldAdminTextareaWidget):
-    # Begins the text on a new line, which browsers swallow; without it they swallow the text's own.
+    # Browsers drop a newline after <textarea>. This template adds one, so that the text keeps its own.
     template_name = "django/forms/widgets/textarea.html"
 
     def __init__(self, rows: int) -> None:
@@ -21,7 +21,7 @@ class TextArea(UnfoldAdminTextareaWidget):
 
 
 class ProseField(forms.CharField):
-    """A text kept to the letter. Browsers send every end of a line as CRLF, which is no change."""
+    """A text kept as typed. Browsers send every line end as CRLF, which does not count as a change."""
 
     def __init__(self, *, rows: int, **options: Any) -> None:
         super().__init__(strip=False, required=False, widget=TextArea(rows), **options)
@@ -34,7 +34,7 @@ class ProseField(forms.CharField):
 
 
 class ListField(forms.Field):
-    """A list that is typed as a text. What reads the same as before has not changed."""
+    """A list typed as text. It has changed only if the text parses to a different list."""
 
     def prepare_value(self, value: Any) -> Any:
         return value if isinstance(value, str) else self.written(value or [])
@@ -53,7 +53,7 @@ class ListField(forms.Field):
 
 
 class WordsField(ListField):
-    """Names between commas; one that holds a comma stands in quotes."""
+    """Names separated by commas. A name with a comma is quoted."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(required=False, widget=UnfoldAdminTextInputWidget, **options)
@@ -62,12 +62,12 @@ class WordsField(ListField):
         return ", ".join('"{}"'.format(e.replace('"', '""')) if set(e) & set(',"') else e for e in entries)
 
     def read(self, text: str) -> list[str]:
-        found = (quoted.replace('""', '"') or plain for quoted, plain in _WORD.findall(text))
-        return [word.strip() for word in found if word.strip()]
+        names = (quoted.replace('""', '"') or plain for quoted, plain in _WORD.findall(text))
+        return [name.strip() for name in names if name.strip()]
 
 
 class LinesField(ListField):
-    """One entry on each line."""
+    """A list with one entry per line."""
 
     def __init__(self, *, rows: int = 3, **options: Any) -> None:
         super().__init__(required=False, widget=TextArea(rows), **options)
@@ -85,13 +85,13 @@ class LinesField(ListField):
         return line
 
     def entries(self, lines: Sequence[str], known: Sequence[Any]) -> list[Any]:
-        """What the lines say. A line that stands as it stood is the entry it was, with all that it held."""
-        as_it_was = {self.line_of(entry): entry for entry in known}
-        return [as_it_was[line] if line in as_it_was else self.entry_of(line) for line in lines]
+        """Parse the lines. An unchanged line yields the known entry with all its data."""
+        by_line = {self.line_of(entry): entry for entry in known}
+        return [by_line[line] if line in by_line else self.entry_of(line) for line in lines]
 
 
 class ObjectField(forms.Field):
-    """A JSON object, typed as one."""
+    """A JSON object typed as JSON."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(required=False, widget=TextArea(3), **options)
@@ -103,12 +103,12 @@ class ObjectField(forms.Field):
 
     def to_python(self, value: Any) -> dict[str, Any]:
         try:
-            typed = json.loads(value or "{}")
+            parsed = json.loads(value or "{}")
         except (ValueError, RecursionError):
-            typed = None
-        if not isinstance(typed, dict):
+            parsed = None
+        if not isinstance(parsed, dict):
             raise ValidationError('Write a JSON object: {"ticket": "OPS-7"}')
-        return typed
+        return parsed
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         try:
@@ -125,6 +125,6 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def object_change(was: Mapping[str, Any], typed: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes the one the other: objects merge by key, so what is to go has to be said."""
-    return {**dict.fromkeys(was), **typed}
+def object_change(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """The change from `old` to `new`. Services merge objects by key, so a removed key is set to None."""
+    return {**dict.fromkeys(old), **new}

@@ -1,4 +1,4 @@
-"""Filters of lists. They go by name, so an address works in any project, and offer what the person sees."""
+"""List filters by name, so that a URL works in any project. They offer only what the person can see."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -30,7 +30,7 @@ class ProjectFilter(DropdownFilter):
 
 
 class NameFilter(TextFilter):
-    """A name typed, with the known ones offered: whatever its case, or a part of one if there is none."""
+    """A text input that suggests known names. Ignores case; matches parts of names if no name is equal."""
 
     template = "ctxhub/filters/name.html"
     model: ClassVar[type[NamedRow]]
@@ -44,12 +44,12 @@ class NameFilter(TextFilter):
         name = (self.value() or "").strip().casefold()
         if not name:
             return queryset
-        words = self.model.unscoped.filter(project__in=shown_project_ids(self.request))
-        if words.filter(folded=name).exists():
+        names = self.model.unscoped.filter(project__in=shown_project_ids(self.request))
+        if names.filter(folded=name).exists():
             return queryset.filter(**{f"{self.lookup}__folded": name})
-        # Through a subquery: a row that carries several such words is shown once.
-        carriers = queryset.model._base_manager.filter(**{f"{self.lookup}__folded__contains": name})
-        return queryset.filter(pk__in=carriers.values("pk"))
+        # A subquery, so that a row with several matching names is listed once.
+        matches = queryset.model._base_manager.filter(**{f"{self.lookup}__folded__contains": name})
+        return queryset.filter(pk__in=matches.values("pk"))
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
         choice: Any = next(super().choices(changelist))

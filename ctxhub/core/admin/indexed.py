@@ -1,4 +1,4 @@
-"""Lists whose search box asks the index: quick whatever their size, in any language, by stems."""
+"""Lists whose search box queries the search index: fast at any size, in any language, by word stems."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ from ctxhub.core.search.queries import parse_typed
 
 
 class IndexedAdmin(LoggedAdmin):
-    """Finds rows that have all the words typed, the last perhaps unfinished; or the one that a ref names."""
+    """Finds rows with all the typed words, of which the last may be a prefix, or the row of a typed ref."""
 
-    search_fields = ("pk",)  # Django shows a box where there are any.
+    search_fields = ("pk",)  # Django shows a search box only if there is at least one.
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -31,12 +31,12 @@ class IndexedAdmin(LoggedAdmin):
         return self._found(request, queryset, search_term), False
 
     def _found(self, request: HttpRequest, rows: QuerySet[Any], typed: str) -> QuerySet[Any]:
-        found = found_ids(request, self.ref_kind, typed)
-        return rows.filter(pk__in=found) if found else rows.none()
+        ids = found_ids(request, self.ref_kind, typed)
+        return rows.filter(pk__in=ids) if ids else rows.none()
 
 
 def found_ids(request: HttpRequest, kind: str, typed: str) -> RawSQL | None:
-    """The ids of what the index finds of a kind in the projects that are looked at; None: nothing at all."""
+    """A subquery for the ids of a kind that match in the shown projects; None if nothing can match."""
     query = parse_typed(typed)
     projects = [f"P{project_id}" for project_id in shown_project_ids(request)]
     if not query.wanted or not projects:

@@ -1,4 +1,4 @@
-"""What lies in each layer of a project, as bars."""
+"""The bar chart of a project's layers: how many rows of each noun a layer has."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ctxhub.core.text.plurals import singular
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One figure of a layer, and its length among all of its kind."""
+    """The count of one noun in a layer; its length is in percent of the highest count of the noun."""
 
     noun: str
     count: int

@@ -1,4 +1,4 @@
-"""Lists that say what they are narrowed to, each filter with the way out of it."""
+"""Lists that show their active filters, each with a link that removes it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,13 +8,13 @@ from django.http import HttpRequest
 
 from ctxhub.core.admin.unfold_compat import ChangeList
 
-# What orders and turns pages narrows nothing, and the search box shows what it looks for.
+# Order and page do not filter, and the search box shows its own text.
 NO_FILTERS = frozenset({ALL_VAR, ORDER_VAR, PAGE_VAR, SEARCH_VAR})
 
 
 @dataclass(frozen=True, slots=True)
 class ActiveFilter:
-    """What a list is narrowed to, and the address of the list without it."""
+    """An active filter and the URL of the list without it."""
 
     title: str
     value: str
@@ -31,7 +31,7 @@ class FilteredList(ChangeList):
         ]
 
     def narrowed_to(self, **filters: str | None) -> str:
-        """The address of this list, from its first page, with another filter on top of its own."""
+        """The URL of the first page of this list with further filters."""
         return self.get_query_string({**filters, PAGE_VAR: None})
 
     def _active_filter(self, name: str, value: str) -> ActiveFilter:
@@ -41,21 +41,21 @@ class FilteredList(ChangeList):
 
 
 class ReadableRows(ChangeList):
-    """Beside a list: its rows lead to the page that is for reading."""
+    """A mixin for a list whose rows link to the read page."""
 
     def url_for_result(self, result: Any) -> str:
         page: str = self.model_admin.url("read", result.pk)  # type: ignore[attr-defined]
         return page
 
     def get_results(self, request: HttpRequest) -> None:
-        """A row knows its list, so that its tags narrow it further."""
+        """Sets `shown_in` on each row, so that links of its tags can add a filter to the list."""
         super().get_results(request)
         for row in self.result_list:
             row.shown_in = self
 
 
 def _choices(spec: Any) -> dict[str, str]:
-    """What a filter calls its values: its own words, or those of the field it is about."""
+    """The labels of a filter's values: those of its field, or its own lookup choices."""
     field = getattr(spec, "field", None)
-    named = field.flatchoices if field else getattr(spec, "lookup_choices", ())
-    return {str(value): str(text) for value, text in named}
+    choices = field.flatchoices if field else getattr(spec, "lookup_choices", ())
+    return {str(value): str(label) for value, label in choices}

@@ -1,4 +1,4 @@
-"""The admin of rows that services write and the log names: refs lead to their pages, pages to their log."""
+"""The admin of rows that have a ref: resolves refs to pages, links pages to the log, writes by services."""
 
 from typing import Any, ClassVar
 from urllib.parse import urlencode
@@ -20,7 +20,7 @@ from ctxhub.core.templatetags.moments import moment
 
 
 class LoggedAdmin(ProjectAdmin):
-    """A ref (`decision:api/auth`) has `ref_kind` before its colon, and behind it what `ref_field` holds."""
+    """A ref (`decision:api/auth`) is `ref_kind`, a colon and the value of `ref_field`."""
 
     ref_kind: ClassVar[str]
     ref_field: ClassVar[str] = "pk"
@@ -41,7 +41,7 @@ class LoggedAdmin(ProjectAdmin):
         return self.url(self.page_name, row_id)
 
     def find_id(self, project_id: int, name: str) -> int | None:
-        """The id of the row that a ref names; None where there is none."""
+        """The id of the row with this ref name; None if there is none."""
         value = read_id(name) if self.refs_are_numbers else name
         if value is None:
             return None
@@ -58,7 +58,7 @@ class LoggedAdmin(ProjectAdmin):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The log, narrowed to this row: it has every change, Django's own history those of the admin."""
+        """Redirects to the log of this row. The log has every change, Django's history only the admin's."""
         row = self.get_object(request, unquote(object_id))
         return self.missing(request, object_id) if row is None else HttpResponseRedirect(self.log_url(row))
 
@@ -67,12 +67,12 @@ class LoggedAdmin(ProjectAdmin):
         return f"{reverse('admin:core_event_changelist')}?{query}"
 
     def missing(self, request: HttpRequest, object_id: object) -> HttpResponse:
-        """Back to the list, which says that the row is not there."""
+        """Redirects to the list with a message that the row does not exist."""
         noun = self.opts.verbose_name
         messages.warning(request, f"There is no {noun} {object_id} here. {self.why_missing}")
         return HttpResponseRedirect(self.url("changelist"))
 
-    # -- Columns that most lists have --------------------------------------------------------------
+    # -- Common columns ----------------------------------------------------------------------------
 
     @display(description="Agent", ordering="agent__name")
     def by(self, row: Any) -> SafeString:
@@ -85,7 +85,7 @@ class LoggedAdmin(ProjectAdmin):
     # -- Writing -----------------------------------------------------------------------------------
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """A new row is read again, as the service has stored it."""
+        """Writes through the service and reads a new row back as the service has stored it."""
         if change:
             self.change_row(request, obj, form)
         else:
@@ -93,7 +93,7 @@ class LoggedAdmin(ProjectAdmin):
             obj.refresh_from_db()
 
     def add_row(self, request: HttpRequest, row: Any, form: Any) -> int:
-        """Calls the service with what the person typed; answers the id of the new row."""
+        """Calls the service with the form's values and returns the id of the new row."""
         raise NotImplementedError
 
     def change_row(self, request: HttpRequest, row: Any, form: Any) -> None:

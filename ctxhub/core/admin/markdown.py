@@ -1,4 +1,4 @@
-"""Markdown that agents wrote, as HTML that can do no harm: it runs nothing and loads nothing."""
+"""Renders Markdown of agents as safe HTML: it runs no scripts and loads nothing."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,12 +11,12 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
-# What a page has time for: of this size, the most tangled text takes a second or two.
+# The most a page renders: at this size the worst text takes a second or two.
 CHARACTERS_RENDERED = 100_000
 LINES_RENDERED = 8_000
-DEEPEST = 16
+MAX_NESTING = 16
 
-# The page has its own headings of the first and second level.
+# The page itself uses the first and second heading level.
 FIRST_LEVEL, LAST_LEVEL = 3, 6
 HEADINGS = {f"h{level}" for level in range(FIRST_LEVEL, LAST_LEVEL + 1)}
 ID_PREFIX = "md-"
@@ -27,7 +27,7 @@ TAGS |= {"table", "thead", "tbody", "tr", "th", "td"}
 ATTRIBUTES = {"a": {"href"}, "ol": {"start"}, **{heading: {"id"} for heading in HEADINGS}}
 ALIGNED = {"align": {"left", "center", "right"}}
 
-_FOLLOWED = re.compile(r"(?:https?://|mailto:)\S", re.IGNORECASE)
+_LINKABLE = re.compile(r"(?:https?://|mailto:)\S", re.IGNORECASE)
 _SCHEME = re.compile(r"[^/?#]*?(?::|&|%3a)", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://[\x21\x23-\x3b\x3d\x3f-\x7e]*[\w/#=&~-]", re.ASCII)
 _PICTURE = re.compile(r"data:image/", re.IGNORECASE)
@@ -36,7 +36,7 @@ _BOX = re.compile(r"\[([ xX])\](?=\s)")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of the text: how deep it stands, from 1; its anchor on the page, its line in the text."""
+    """A heading: its level from 1, its text, its anchor on the page and its line in the source."""
 
     level: int
     text: str
@@ -46,7 +46,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """`hidden` counts the characters behind what a page has time for."""
+    """The HTML, the headings, and in `hidden` the number of characters after the rendered part."""
 
     html: SafeString
     outline: Sequence[Heading]
@@ -54,13 +54,13 @@ class Rendered:
 
 
 def render_markdown(text: str, raw_url: str = "") -> SafeString:
-    """What stands in `.ctx-markdown`: of a very long text the beginning, and the way to the whole."""
+    """The HTML for `.ctx-markdown`; of a very long text its beginning and a link to the raw text."""
     rendered = read_markdown(text)
     return format_html("{}{}", rendered.html, the_rest(rendered, raw_url))
 
 
 def read_markdown(text: str) -> Rendered:
-    """The text as HTML, with what leads into it. Nothing but TAGS and ATTRIBUTES is ever in it."""
+    """Render the text and its outline. The HTML has no other tags and attributes than TAGS and ATTRIBUTES."""
     beginning = _beginning(text)
     tokens = _MARKDOWN.parse(beginning)
     html = SANITISER.clean(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))
@@ -70,15 +70,15 @@ def read_markdown(text: str) -> Rendered:
 def the_rest(rendered: Rendered, raw_url: str) -> SafeString | str:
     if not rendered.hidden:
         return ""
-    said = f"{rendered.hidden:,} more characters are not rendered"
-    where = format_html(': <a class="ctx-link" href="{}">read them as text</a>', raw_url) if raw_url else ""
-    return format_html('<p class="ctx-skipped">{}{}.</p>', said, where)
+    note = f"{rendered.hidden:,} more characters are not rendered"
+    link = format_html(': <a class="ctx-link" href="{}">read them as text</a>', raw_url) if raw_url else ""
+    return format_html('<p class="ctx-skipped">{}{}.</p>', note, link)
 
 
 def _beginning(text: str) -> str:
-    """As much as there is time for, up to the end of a line."""
+    """The part to render: at most CHARACTERS_RENDERED and LINES_RENDERED, up to the end of a line."""
     end = min(len(text), CHARACTERS_RENDERED)
-    ends_of_lines = [found.end() for found in re.finditer(r"\n|\r\n?", text[:end])]
+    ends_of_lines = [newline.end() for newline in re.finditer(r"\n|\r\n?", text[:end])]
     if len(ends_of_lines) > LINES_RENDERED:
         end = ends_of_lines[LINES_RENDERED - 1]
     elif end < len(text) and ends_of_lines:
@@ -86,19 +86,19 @@ def _beginning(text: str) -> str:
     return text[:end]
 
 
-# -- Made tame -------------------------------------------------------------------------------------
+# -- Sanitising ------------------------------------------------------------------------------------
 
 
 class _Markdown(MarkdownIt):
     def validateLink(self, url: str) -> bool:  # noqa: N802
-        """What is neither followed nor a place in a repository stays the text that it is."""
-        return bool(_FOLLOWED.match(url) or _PICTURE.match(url) or not _SCHEME.match(url))
+        """Accepts http, https and mailto, pictures, and relative paths. Other links stay plain text."""
+        return bool(_LINKABLE.match(url) or _PICTURE.match(url) or not _SCHEME.match(url))
 
 
 def _sanitise(state: StateCore) -> None:
-    """Headings below the page's own, boxes of tasks, links that go where they say, no pictures."""
+    """Lowers heading levels, draws task boxes, shows link targets and replaces pictures."""
     headings = 0
-    for place, token in enumerate(state.tokens):
+    for index, token in enumerate(state.tokens):
         if token.type in ("heading_open", "heading_close"):
             token.meta["level"] = level = int(token.tag[1:])
             token.tag = f"h{min(level + FIRST_LEVEL - 1, LAST_LEVEL)}"
@@ -109,62 +109,62 @@ def _sanitise(state: StateCore) -> None:
             style = str(token.attrs.pop("style", ""))
             token.attrSet("align", style.removeprefix("text-align:"))
         elif token.type == "inline" and token.children:
-            if place > 1 and state.tokens[place - 2].type == "list_item_open":
-                _tick(token.children[0])
+            if index > 1 and state.tokens[index - 2].type == "list_item_open":
+                _draw_task_box(token.children[0])
             token.children = list(_sanitised(token.children))
 
 
-def _tick(first: Token) -> None:
-    """`- [x] done`, as lists of tasks are written."""
+def _draw_task_box(first: Token) -> None:
+    """Replaces the box of a task list item (`- [x] done`) by a character."""
     if box := _BOX.match(first.content) if first.type == "text" else None:
         first.content = ("☐" if box[1] == " " else "☑") + first.content[box.end() :]
 
 
 def _sanitised(tokens: Sequence[Token]) -> Iterator[Token]:
-    """A link that is not followed is its text and where it would lead; a picture is a link to it."""
-    target, is_followed = "", False
+    """Replaces a link with an unsupported target by its text and target, and a picture by a link to it."""
+    target, is_linkable = "", False
     for token in tokens:
         if token.type == "link_open":
             target = str(token.attrs.pop("href", ""))
-            is_followed = bool(_FOLLOWED.match(target))
-            if is_followed:
+            is_linkable = bool(_LINKABLE.match(target))
+            if is_linkable:
                 token.attrs = {"href": target}
                 yield token
         elif token.type == "link_close":
-            if is_followed:
+            if is_linkable:
                 yield token
             elif target:
                 yield from (_text(" "), _code(target))
-            target, is_followed = "", False
+            target, is_linkable = "", False
         elif token.type == "image":
-            yield from _picture(token, is_inside=bool(target))
+            yield from _picture(token, is_in_link=bool(target))
         elif token.type == "text" and not target:
             yield from _linked(token.content)
         else:
             yield token
 
 
-def _picture(token: Token, *, is_inside: bool) -> Iterator[Token]:
+def _picture(token: Token, *, is_in_link: bool) -> Iterator[Token]:
     source = str(token.attrs.get("src", ""))
     alt = _text(f"[picture: {token.content}]" if token.content else "[picture]")
-    if is_inside or not _FOLLOWED.match(source):
+    if is_in_link or not _LINKABLE.match(source):
         yield alt
         return
     yield from _link(source, alt)
 
 
 def _linked(text: str) -> Iterator[Token]:
-    """An address that merely stands in a text is a link as well."""
-    at = 0
-    for found in _ADDRESS.finditer(text):
-        yield _text(text[at : found.start()])
-        yield from _link(found[0], _text(found[0]))
-        at = found.end()
-    yield _text(text[at:])
+    """Turns bare URLs in a text into links."""
+    end = 0
+    for url in _ADDRESS.finditer(text):
+        yield _text(text[end : url.start()])
+        yield from _link(url[0], _text(url[0]))
+        end = url.end()
+    yield _text(text[end:])
 
 
-def _link(target: str, shown: Token) -> tuple[Token, Token, Token]:
-    return Token("link_open", "a", 1, attrs={"href": target}), shown, Token("link_close", "a", -1)
+def _link(target: str, content: Token) -> tuple[Token, Token, Token]:
+    return Token("link_open", "a", 1, attrs={"href": target}), content, Token("link_close", "a", -1)
 
 
 def _text(content: str) -> Token:
@@ -176,16 +176,17 @@ def _code(content: str) -> Token:
 
 
 def _outline(tokens: Sequence[Token]) -> Iterator[Heading]:
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.type == "heading_open":
-            spoken = tokens[place + 1].children or ()
-            text = " ".join("".join(child.content or " " for child in spoken).split())
+            children = tokens[index + 1].children or ()
+            text = " ".join("".join(child.content or " " for child in children).split())
             line = token.map[0] + 1 if token.map else 1
             yield Heading(token.meta["level"], text, str(token.attrs["id"]), line)
 
 
-_MARKDOWN = _Markdown("commonmark", {"html": False, "maxNesting": DEEPEST}).enable(["table", "strikethrough"])
-_MARKDOWN.core.ruler.push("tame", _sanitise)
+_MARKDOWN = _Markdown("commonmark", {"html": False, "maxNesting": MAX_NESTING})
+_MARKDOWN.enable(["table", "strikethrough"])
+_MARKDOWN.core.ruler.push("sanitise", _sanitise)
 SANITISER = nh3.Cleaner(
     tags=TAGS,
     attributes=ATTRIBUTES,

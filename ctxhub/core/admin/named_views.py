@@ -1,4 +1,4 @@
-"""The ready-made views of a project as pages, one beside the other."""
+"""Admin pages of a project's named views, one tab per view."""
 
 import re
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`is_list`: several names, each a chip of its own. `at`: a moment, told as everywhere in the admin."""
+    """A value of a view. `is_list`: shown as one chip per name. `at`: the datetime of an ISO 8601 string."""
 
     value: Any
 
@@ -38,8 +38,8 @@ class Cell:
         return datetime.fromisoformat(self.value) if is_moment else None
 
 
-def place_of_views(request: HttpRequest) -> str:
-    """The first view, of the project that is looked at."""
+def views_url(request: HttpRequest) -> str:
+    """The URL of the first view, in the chosen project."""
     project = chosen_project(request)
     return _url(next(iter(all_views())), project)
 
@@ -50,8 +50,8 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404
     try:
         page = _page(views[name], project, request.GET.get("cursor")) if project else {}
-    except InvalidInput as refusal:
-        messages.warning(request, refusal.message)
+    except InvalidInput as error:
+        messages.warning(request, error.message)
         return HttpResponseRedirect(_url(name, project))
     request.current_app = admin.site.name
     return TemplateResponse(
@@ -70,7 +70,7 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _project(request: HttpRequest) -> Project | None:
-    """The project that the address names, or the only one that the person sees."""
+    """The project in the URL, or the only project the person can see."""
     projects = list(access_of(request).projects.values())
     return chosen_project(request) or (projects[0] if len(projects) == 1 else None)
 
@@ -78,11 +78,11 @@ def _project(request: HttpRequest) -> Project | None:
 def _page(view: NamedView, project: Project, cursor: str | None) -> dict[str, Any]:
     listing = view.select(project.pk, limit=ROWS_ON_PAGE, cursor=cursor or None)
     answer = listing.answer()
-    following = listing.next
+    next_cursor = listing.next
     return {
         "columns": answer["columns"],
         "rows": [[Cell(value) for value in row] for row in answer["rows"]],
-        "next": f"{_url(view.name, project)}&{urlencode({'cursor': following})}" if following else "",
+        "next": f"{_url(view.name, project)}&{urlencode({'cursor': next_cursor})}" if next_cursor else "",
         "is_first": not cursor,
         "first": _url(view.name, project),
     }
@@ -93,5 +93,5 @@ def _title(view: NamedView) -> str:
 
 
 def _url(name: str, project: Project | None) -> str:
-    address = reverse("admin_view", args=[name])
-    return f"{address}?{urlencode({'project': project.slug})}" if project else address
+    url = reverse("admin_view", args=[name])
+    return f"{url}?{urlencode({'project': project.slug})}" if project else url

@@ -1,4 +1,7 @@
-"""The sidebar and the project switcher. Registered models show themselves; a chosen project stays chosen."""
+"""The sidebar and the project switcher. The sidebar lists every registered model that has a `menu`.
+
+Its links keep the chosen project.
+"""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -11,7 +14,7 @@ from django.urls import reverse
 from ctxhub.core.admin import search_page
 from ctxhub.core.admin.access import access_of, chosen_project
 from ctxhub.core.admin.filters import ProjectFilter
-from ctxhub.core.admin.named_views import FOLDER, place_of_views
+from ctxhub.core.admin.named_views import FOLDER, views_url
 
 GROUPS = ("Knowledge", "Activity", "Access", "Vocabulary")
 PROJECTS_OFFERED = 30
@@ -28,7 +31,7 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
                 {
                     "title": str(model_admin.opts.verbose_name_plural).capitalize(),
                     "icon": menu.icon,
-                    "link": _list_of(request, model_admin),
+                    "link": _list_url(request, model_admin),
                 }
             )
     overview = {
@@ -39,13 +42,13 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     search = {
         "title": "Search",
         "icon": "search",
-        "link": search_page.place_of_search(request),
+        "link": search_page.search_url(request),
         "active": request.path == search_page.FOLDER,
     }
     views = {
         "title": "Views",
         "icon": "table_chart",
-        "link": place_of_views(request),
+        "link": views_url(request),
         "active": request.path.startswith(FOLDER),
     }
     shown = [{"title": group, "separator": True, "items": items} for group, items in groups.items() if items]
@@ -53,7 +56,7 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def switcher(request: HttpRequest) -> list[dict[str, Any]]:
-    """The projects to choose from, for a person who has several."""
+    """The projects to choose from; [] for a person with fewer than two."""
     projects = list(access_of(request).projects.values())
     if len(projects) < 2:
         return []
@@ -72,7 +75,7 @@ def switcher(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def where(request: HttpRequest) -> str:
-    """What the header says below the name of the hub."""
+    """The subtitle of the header: the chosen or only project."""
     access = access_of(request)
     if project := chosen_project(request):
         return str(project)
@@ -93,7 +96,7 @@ def favicon(request: HttpRequest) -> str:
     return static("ctxhub/icon.svg")
 
 
-def _list_of(request: HttpRequest, model_admin: Any) -> str:
+def _list_url(request: HttpRequest, model_admin: Any) -> str:
     url = reverse(f"admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_changelist")
     return _within_project(request, url) if ProjectFilter in model_admin.list_filter else url
 

@@ -1,4 +1,4 @@
-"""The admin of a noun: its list, the page of a row that is for reading, its form, its row actions."""
+"""The base admin of a noun: its list, the read page of a row, its form, its row actions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -29,10 +29,10 @@ class ReadableDatedList(ReadableRows, DatedList): ...
 
 
 class NounAdmin(RowActionAdmin, IndexedAdmin):
-    """A noun adds its columns, its form, and what its page shows.
+    """A subclass adds columns, a form and the content of the read page.
 
-    `read_template` extends ctxhub/detail.html. Where `has_change_form` is False, rows are not reworded:
-    the address of the form leads to the page.
+    `read_template` extends ctxhub/detail.html. If `has_change_form` is False, rows cannot be edited, and the
+    URL of the form redirects to the read page.
     """
 
     page_name = "read"
@@ -42,7 +42,7 @@ class NounAdmin(RowActionAdmin, IndexedAdmin):
     # -- The list ----------------------------------------------------------------------------------
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        """A list whose rows lead to the page that is for reading."""
+        """A list whose rows link to the read page."""
         return ReadableDatedList if self.date_hierarchy else ReadableList
 
     @display(description="Tags")
@@ -65,13 +65,13 @@ class NounAdmin(RowActionAdmin, IndexedAdmin):
         ]
 
     def get_row_urls(self) -> list[URLPattern]:
-        """What a row has besides its page, as `row_path`s."""
+        """Further URLs of a row, made with `row_path`."""
         return []
 
     def row_path(
         self, view_name: str, view: Callable[[HttpRequest, Any], HttpResponse], route: str | None = None
     ) -> URLPattern:
-        """The address of a view of one row: `<id>/raw/` for "raw". The view is given the row."""
+        """The URL pattern of a view of one row: `<id>/raw/` for "raw". The view gets the row."""
 
         def view_of_id(request: HttpRequest, row_id: int) -> HttpResponse:
             row = self.get_object(request, str(row_id))
@@ -87,7 +87,7 @@ class NounAdmin(RowActionAdmin, IndexedAdmin):
         return self.row_page(request, row, self.read_template, **self.get_read_context(request, row))
 
     def get_read_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        """What the page shows besides the row itself."""
+        """Template context of the read page besides the row."""
         return {}
 
     def row_page(
@@ -116,7 +116,7 @@ class NounAdmin(RowActionAdmin, IndexedAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """The form; whoever may only read is shown the page for reading."""
+        """The form. A person who cannot edit the row is redirected to the read page."""
         if not self.has_change_form:
             return self._to_page(request, unquote(object_id))
         row = self.get_object(request, unquote(object_id))
@@ -130,11 +130,11 @@ class NounAdmin(RowActionAdmin, IndexedAdmin):
         return HttpResponseRedirect(self.page_of_id(row_id)) if row_id else self.missing(request, object_id)
 
     def why_not_edited(self, row: Any) -> str:
-        """Why nobody may change the row at present; "": it can be changed."""
+        """Why nobody may change the row at present; "" if it can be changed."""
         return ""
 
     def _is_editable(self, request: HttpRequest, row: Any) -> bool:
-        """Whether the person may change the row; whoever may, but not at present, is told why."""
+        """Whether the person can change the row now. Tells a person with permission why not."""
         may_change, reason = self.has_change_permission(request, row), self.why_not_edited(row)
         if may_change and reason:
             messages.warning(request, reason)

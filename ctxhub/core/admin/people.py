@@ -1,4 +1,4 @@
-"""Accounts: who can sign in. Kept by superusers; what a person may do is said by their memberships."""
+"""The admin of accounts, for superusers. An account can sign in; its memberships say what it may do."""
 
 from typing import Any, ClassVar
 
@@ -22,14 +22,14 @@ from ctxhub.core.models import Membership
 from ctxhub.core.templatetags.moments import moment
 
 admin.site.unregister(User)
-# Groups and Django's own permissions play no part here: what counts is the membership.
+# Groups and Django's permissions are not used: memberships grant access.
 admin.site.unregister(Group)
 
-SIGNS_IN = "Staff can sign in here; what they see is the projects they belong to."
+SIGNS_IN = "Staff can sign in here. They see only the projects they are members of."
 
 
 class SuperusersOnly(ModelAdmin):
-    """What concerns the whole hub. Whoever may edit accounts can become a superuser, so only they may."""
+    """An admin for superusers only: a person who can edit accounts could become a superuser."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return is_superuser(request.user)
@@ -52,10 +52,10 @@ class PersonCreationForm(UserCreationForm):
 
 class PersonForm(UserChangeForm):
     is_superuser = forms.BooleanField(
-        label="Sees and may do everything",
+        label="Superuser",
         required=False,
         widget=UnfoldBooleanSwitchWidget,
-        help_text="In every project, whatever they belong to; and keeps accounts and projects.",
+        help_text="Can see and do everything in every project, and manage accounts and projects.",
     )
 
 
@@ -63,7 +63,7 @@ class MembershipInline(TabularInline):
     model = Membership
     extra = 0
     verbose_name = "project"
-    verbose_name_plural = "Projects: viewers read, members read and write, admins do everything"
+    verbose_name_plural = "Projects: viewers can read, members can read and write, admins can do everything"
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return is_superuser(request.user)
@@ -75,7 +75,7 @@ class MembershipInline(TabularInline):
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         field: Any = super().formfield_for_foreignkey(db_field, request, **options)
-        # A list is read once for all rows; a queryset would be read by each.
+        # A list is queried once for all rows; a queryset would be queried for each row.
         field.choices = list(field.choices)
         return field
 
@@ -112,7 +112,7 @@ class UserAdmin(DjangoUserAdmin, SuperusersOnly):  # type: ignore[type-arg]
     fieldsets = (
         (None, {"fields": ("username", "password")}),
         ("Name", {"fields": (("first_name", "last_name"), "email")}),
-        ("Rights", {"fields": ("is_active", "is_staff", "is_superuser"), "description": SIGNS_IN}),
+        ("Permissions", {"fields": ("is_active", "is_staff", "is_superuser"), "description": SIGNS_IN}),
     )
     readonly_fields = ("last_login", "date_joined")
     filter_horizontal = ()
@@ -128,17 +128,17 @@ class UserAdmin(DjangoUserAdmin, SuperusersOnly):  # type: ignore[type-arg]
     def belongs_to(self, user: Any) -> SafeString | str:
         if user.is_superuser:
             return "all"
-        places = sorted(user.memberships.all(), key=lambda place: place.project.slug)
+        memberships = sorted(user.memberships.all(), key=lambda each: each.project.slug)
         return format_html_join(
             " ",
             '<a class="ctx-chip" href="{}">{} ({})</a>',
             (
                 (
-                    reverse("admin:core_project_change", args=[place.project_id]),
-                    place.project,
-                    place.get_role_display(),
+                    reverse("admin:core_project_change", args=[each.project_id]),
+                    each.project,
+                    each.get_role_display(),
                 )
-                for place in places
+                for each in memberships
             ),
         ) or format_html('<span class="ctx-quiet">{}</span>', "none yet")
 

@@ -1,4 +1,4 @@
-"""Projects and who belongs to them."""
+"""The admin of projects and their members."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ from ctxhub.core.templatetags.moments import moment
 class ProjectForm(ConfigForm):
     slug = forms.CharField(
         widget=UnfoldAdminTextInputWidget,
-        help_text="Letters, digits, '-' and '_'. Clients and addresses name the project by it, so it stays.",
+        help_text="Letters, digits, '-' and '_'. It cannot be changed later: clients and URLs use it.",
     )
     name = forms.CharField(max_length=200, required=False, widget=UnfoldAdminTextInputWidget)
 
@@ -41,14 +41,14 @@ class ProjectForm(ConfigForm):
 
 
 class MembershipForm(ModelForm):
-    """Names the person by their username, typed: a project's administrator need not see who else there is."""
+    """Takes the username as text, so that a project's admin does not see the hub's other accounts."""
 
     user = forms.ModelChoiceField(
         queryset=get_user_model()._default_manager.all(),
         to_field_name="username",
         label="Username",
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        error_messages={"invalid_choice": "There is no account of this name. A superuser can add one."},
+        error_messages={"invalid_choice": "There is no account with this name. A superuser can add one."},
     )
 
     class Meta:
@@ -67,7 +67,7 @@ class MembershipInline(TabularInline):
     form = MembershipForm
     extra = 0
     verbose_name = "member"
-    verbose_name_plural = "Members: viewers read, members read and write, admins do everything"
+    verbose_name_plural = "Members: viewers can read, members can read and write, admins can do everything"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Membership]:
         rows = super().get_queryset(request)
@@ -101,7 +101,7 @@ class ProjectsAdmin(ProjectAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         return [(None, {"fields": ["slug", "name"]}), *config_fieldsets(obj)]
 
-    # Projects are made and removed by those who keep the hub.
+    # Only superusers add and delete projects.
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return is_superuser(request.user)
@@ -136,17 +136,17 @@ class ProjectsAdmin(ProjectAdmin):
             obj.refresh_from_db()
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """With a project goes all it knows, so the question says how much that is."""
+        """Adds the row counts of every model to the confirmation: they are deleted with the project."""
         projects = list(objs)
-        lines, counts, forbidden, kept = super().get_deleted_objects(projects, request)
+        lines, counts, forbidden, protected = super().get_deleted_objects(projects, request)
         counts |= {
-            str(model._meta.verbose_name_plural): count for model, count in _rows_of(projects) if count
+            str(model._meta.verbose_name_plural): count for model, count in _row_counts(projects) if count
         }
-        return lines, counts, forbidden, kept
+        return lines, counts, forbidden, protected
 
 
-def _rows_of(projects: Sequence[Project]) -> Iterator[tuple[type[Model], int]]:
-    """How many rows of every kind, of whichever app, belong to these projects."""
+def _row_counts(projects: Sequence[Project]) -> Iterator[tuple[type[Model], int]]:
+    """Each model of any app with a foreign key to Project, and its number of rows in these projects."""
     for field in Project._meta.get_fields(include_hidden=True):
         model = field.related_model
         if field.auto_created and field.one_to_many and isinstance(model, type):

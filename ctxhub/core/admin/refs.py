@@ -1,4 +1,4 @@
-"""From a ref (`decision:api/auth`) to the page of what it names. Each LoggedAdmin registers its kind."""
+"""Resolves a ref (`decision:api/auth`) to the URL of its admin page. Each LoggedAdmin registers its kind."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -7,10 +7,10 @@ from django.urls import NoReverseMatch, reverse
 
 from ctxhub.core.registry import find_noun
 
-# kind -> (project id, name) -> the address of the page, or None where there is no such thing any more.
+# kind -> (project id, name) -> the URL of the page, or None if the row no longer exists.
 pages: dict[str, Callable[[int, str], str | None]] = {}
 
-# The lists that can be narrowed to what carries a word: `?tag=api`, `?layer=data`, as their filters say.
+# URL names of the lists that have filters by vocabulary: `?tag=api`, `?layer=data`.
 carriers: list[str] = []
 
 
@@ -21,7 +21,7 @@ def page_of(project_id: int, ref: str) -> str | None:
 
 
 def page_of_row(kind: str, row_id: int) -> str | None:
-    """The page of a row that is known to be there, without a query: the one for reading, if there is one."""
+    """The URL of an existing row's page, without a query: the read page, or else the change page."""
     if (noun := find_noun(kind)) is None:
         return None
     for page in ("read", "change"):

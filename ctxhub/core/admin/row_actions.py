@@ -1,4 +1,4 @@
-"""Actions on rows: a button on the page of a row, and an entry in the list's menu for the selected rows."""
+"""Row actions: a button on the page of a row, and an action of the list for the selected rows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ Run = Callable[..., None]
 
 @dataclass(frozen=True, slots=True)
 class RowAction:
-    """`run(model_admin, request, rows, **fields of the form)` acts on the rows and tells the person.
+    """`run(model_admin, request, rows, **fields of the form)` changes the rows and adds a message.
 
-    `template` is the page that asks first, with the fields of `form`; without one the action runs at once.
+    `template` is the confirmation page, with the fields of `form`; without one the action runs at once.
     """
 
     run: Run
@@ -37,9 +37,9 @@ class RowAction:
 def row_action(
     description: str, *, template: str = "", form: type[forms.Form] = forms.Form
 ) -> Callable[[Run], RowAction]:
-    """Makes a method of a RowActionAdmin an action; `description` stands in the list's menu.
+    """Decorator that makes a method of a RowActionAdmin an action; `description` is its label in the list.
 
-    A method `close` becomes the action `close_selected` of the list, and the page `<id>/close/` of a row.
+    A method `close` becomes the list's action `close_selected` and the URL `<id>/close/` of a row.
     """
 
     def declare(run: Run) -> RowAction:
@@ -49,7 +49,7 @@ def row_action(
 
 
 class RowActionAdmin(LoggedAdmin):
-    """Runs the row actions that its class declares, for whoever may change every row."""
+    """Runs the row actions that its class declares, if the person may change every row."""
 
     def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
         super().__init__(model, admin_site)
@@ -57,7 +57,7 @@ class RowActionAdmin(LoggedAdmin):
         self.actions = [*(self.actions or ()), *map(_on_selected_rows, self.row_actions)]
 
     def row_action_view(self, request: HttpRequest, row: Any, action: RowAction) -> HttpResponse:
-        """The page that asks; where there is none, an address that is merely opened changes nothing."""
+        """The confirmation page. Without one, a GET request changes nothing and redirects to the row."""
         back = self.page_of_id(row.pk)
         if not action.template and request.method != "POST":
             return HttpResponseRedirect(back)
@@ -75,31 +75,31 @@ class RowActionAdmin(LoggedAdmin):
         return HttpResponseRedirect(back)
 
     def why_not(self, request: HttpRequest, rows: Sequence[Any]) -> str:
-        """Why nothing can be done to these rows; "": it can."""
+        """Why the action cannot run on these rows; "" if it can."""
         if all(self.has_change_permission(request, row) for row in rows):
             return ""
         return f"You may read these {self.opts.verbose_name_plural}, and not change them."
 
     def get_row_action_context(self, request: HttpRequest, rows: Sequence[Any]) -> dict[str, Any]:
-        """What the page that asks shows besides the rows and the form."""
+        """Template context of the confirmation page besides the rows and the form."""
         return {}
 
     def _run_at_once(self, request: HttpRequest, action: RowAction, rows: Sequence[Any]) -> None:
         try:
             action.run(self, request, rows)
-        except CtxhubError as refusal:
-            messages.error(request, sentence(refusal))
+        except CtxhubError as error:
+            messages.error(request, sentence(error))
 
     def _ask_and_run(
         self, request: HttpRequest, action: RowAction, rows: Sequence[Any], back: str
     ) -> HttpResponse:
-        """What a service refuses stands on the page that asks."""
+        """Runs the action once confirmed. A service's error is shown on the confirmation page."""
         form = action.form(request.POST if "confirmed" in request.POST else None)
         if form.is_valid():
             try:
                 action.run(self, request, rows, **form.cleaned_data)
-            except CtxhubError as refusal:
-                form.add_error(None, sentence(refusal))
+            except CtxhubError as error:
+                form.add_error(None, sentence(error))
             else:
                 return HttpResponseRedirect(back)
         return self.page(
@@ -115,13 +115,13 @@ class RowActionAdmin(LoggedAdmin):
 
 
 def _declared(admin_class: type) -> list[RowAction]:
-    """In the order of the class's body."""
+    """The row actions of a class and its bases, in the order of their definition."""
     members = (member for each in reversed(admin_class.__mro__) for member in vars(each).values())
     return [member for member in members if isinstance(member, RowAction)]
 
 
 def _on_selected_rows(action: RowAction) -> Callable[..., HttpResponse]:
-    """The entry in the list's menu."""
+    """The list's action for the selected rows."""
 
     @admin.action(description=action.description, permissions=["change"])
     def run(model_admin: RowActionAdmin, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:

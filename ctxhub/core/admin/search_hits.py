@@ -1,4 +1,4 @@
-"""What the search page shows of a hit: its words marked in it, and why it stands where it does."""
+"""Prepares search hits for the search page: highlights the matches and explains the score."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,41 +19,41 @@ from ctxhub.core.search.selectors.search import Hit, wanted_of
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A term of the question in a hit, in hundredths of the score: what it can add, and what it `adds`.
+class TermScore:
+    """What a term of the query adds to the score of a hit, in percent of the best score: at most `weight`.
 
-    `times`: how often it is in the hit; `things`: in how many it is at all. `also` stands for it as well, and
-    `is_put_right`: it was typed otherwise.
+    `times`: occurrences in the hit. `passages`: passages of the project that have the term. `alternatives`:
+    other words and spellings that count as the term. `is_corrected`: the person typed it differently.
     """
 
     word: str
-    also: Sequence[str]
-    is_put_right: bool
+    alternatives: Sequence[str]
+    is_corrected: bool
     times: int
-    things: int
+    passages: int
     weight: float
     adds: float
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
-    """What adds up to the score of a hit, the most telling term first. `adds`, the sum, may exceed 100.
+class Explanation:
+    """The terms that make up the score of a hit, highest first. `adds`, their sum, may exceed 100.
 
-    `lent` is what a neighbour has added, and `prior` what both are multiplied by for the kind of the hit.
-    `is_moved`: likeness of meaning, where the hub looks at it, has made another score of that.
+    `lent`: what a neighbouring passage adds. `prior`: the factor for the kind of the hit, applied to the sum
+    of both. `is_reranked`: semantic similarity, if the hub uses it, has changed the score.
     """
 
-    parts: Sequence[Part]
-    missing: Sequence[Part]
+    terms: Sequence[TermScore]
+    missing: Sequence[TermScore]
     adds: float
     lent: float
     prior: float
-    is_moved: bool
+    is_reranked: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A hit as it is shown. `percent` is its score of a hundred."""
+    """A hit as the page shows it. `percent` is its score from 0 to 100."""
 
     ref: str
     kind: str
@@ -66,101 +66,98 @@ class Card:
     agent: str
     at: datetime
     percent: int
-    why: Why
+    explanation: Explanation
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What the admin calls the things of a kind, and their icon in the sidebar."""
+class KindDisplay:
+    """The admin's names for a kind and its icon in the sidebar."""
 
     name: str
     plural: str
     icon: str
 
 
-def look_of(kind: str) -> Look:
+def look_of(kind: str) -> KindDisplay:
     noun = registry.find_noun(registry.standing_kind(kind))
     if noun is None:
-        return Look(kind, f"{kind}s", "")
+        return KindDisplay(kind, f"{kind}s", "")
     opts, menu = noun.model._meta, getattr(admin.site._registry.get(noun.model), "menu", None)
-    return Look(str(opts.verbose_name), str(opts.verbose_name_plural), menu.icon if menu else "")
+    return KindDisplay(str(opts.verbose_name), str(opts.verbose_name_plural), menu.icon if menu else "")
 
 
 def cards(project_id: int, query: str, hits: Sequence[Hit], search: Search) -> list[Card]:
-    """The hits as they are shown, in one query for all their agents."""
+    """A card for each hit, with one query for the names of all agents."""
     wanted, typed = wanted_of(search.weights), set(parse(query).wanted)
-    agents = _agents(project_id, (hit.document.agent_id for hit in hits))
-    return [_card(hit, wanted, agents, _why(hit.ranked, search, typed)) for hit in hits]
+    agents = _agent_names(project_id, (hit.document.agent_id for hit in hits))
+    return [_card(hit, wanted, agents, _explain(hit.ranked, search, typed)) for hit in hits]
 
 
-def marked(text: str, wanted: Wanted) -> SafeString:
-    """A text, whatever it holds, with what was looked for marked in it."""
-    pieces, at = [], 0
+def highlight(text: str, wanted: Wanted) -> SafeString:
+    """The text, escaped, with the matches in <mark>."""
+    pieces, last_end = [], 0
     for start, end in merged(find_hits(text, wanted)):
-        pieces.append((text[at:start], text[start:end]))
-        at = end
-    return format_html("{}{}", format_html_join("", "{}<mark>{}</mark>", pieces), text[at:])
+        pieces.append((text[last_end:start], text[start:end]))
+        last_end = end
+    return format_html("{}{}", format_html_join("", "{}<mark>{}</mark>", pieces), text[last_end:])
 
 
-def spoken(term: Term) -> str:
-    """A term as a person would write it: word, "a phrase", prefix*."""
+def term_label(term: Term) -> str:
+    """The term in query syntax: word, "a phrase", prefix*."""
     if term.surface:
         return term.surface
     words = _joined(term.spellings[0])
     return f"{words}*" if term.prefix else f'"{words}"' if " " in words else words
 
 
-# -- Pieces ----------------------------------------------------------------------------------------
-
-
-def _card(hit: Hit, wanted: Wanted, agents: Mapping[int, str], why: Why) -> Card:
+def _card(hit: Hit, wanted: Wanted, agents: Mapping[int, str], explanation: Explanation) -> Card:
     document, candidate = hit.document, hit.ranked.candidate
-    look = look_of(candidate.kind)
+    display = look_of(candidate.kind)
     return Card(
         ref=hit.ref,
-        kind=look.name,
-        icon=look.icon,
+        kind=display.name,
+        icon=display.icon,
         url=refs.page_of_row(registry.standing_kind(candidate.kind), document.owner_id or document.object_id),
-        title=marked(hit.title.removesuffix(f" ({document.mark})"), wanted),
-        excerpt=marked(hit.excerpt, wanted),
+        title=highlight(hit.title.removesuffix(f" ({document.mark})"), wanted),
+        excerpt=highlight(hit.excerpt, wanted),
         mark=document.mark,
         tags=document.tags,
         agent=agents.get(document.agent_id or 0, ""),
         at=candidate.updated_at,
         percent=round(100 * hit.ranked.score),
-        why=why,
+        explanation=explanation,
     )
 
 
-def _why(ranked: Ranked, search: Search, typed: Container[Term]) -> Why:
-    most = sum(search.weights.values()) or 1
-    parts = [
-        Part(
-            word=spoken(term),
-            also=[_joined(spelling) for spelling in term.spellings[1:]],
-            is_put_right=bool(term.surface) and search.method == "corrected" and term not in typed,
+def _explain(ranked: Ranked, search: Search, typed: Container[Term]) -> Explanation:
+    best_score = sum(search.weights.values()) or 1
+    terms = [
+        TermScore(
+            word=term_label(term),
+            alternatives=[_joined(spelling) for spelling in term.spellings[1:]],
+            is_corrected=bool(term.surface) and search.method == "corrected" and term not in typed,
             times=occurrences(ranked.candidate.words, term),
-            things=search.counts[term],
-            weight=100 * weight / most,
-            adds=100 * ranked.parts.get(term, 0) / most,
+            passages=search.counts[term],
+            weight=100 * weight / best_score,
+            adds=100 * ranked.parts.get(term, 0) / best_score,
         )
         for term, weight in search.weights.items()
     ]
-    found = sorted((part for part in parts if part.times), key=lambda part: -part.adds)
-    missing = [part for part in parts if not part.times]
-    adds, lent = sum(part.adds for part in found), 100 * ranked.lent
-    is_moved = abs((adds + lent) * ranked.prior - 100 * ranked.strength) > 0.1
-    return Why(found, missing, adds, lent, ranked.prior, is_moved)
+    found = sorted((term for term in terms if term.times), key=lambda term: -term.adds)
+    missing = [term for term in terms if not term.times]
+    adds, lent = sum(term.adds for term in found), 100 * ranked.lent
+    is_reranked = abs((adds + lent) * ranked.prior - 100 * ranked.strength) > 0.1
+    return Explanation(found, missing, adds, lent, ranked.prior, is_reranked)
 
 
-def _agents(project_id: int, ids: Iterable[int | None]) -> dict[int, str]:
-    wanted = {agent_id for agent_id in ids if agent_id}
-    rows = Agent.objects.in_project(project_id).filter(pk__in=wanted) if wanted else Agent.unscoped.none()
+def _agent_names(project_id: int, agent_ids: Iterable[int | None]) -> dict[int, str]:
+    ids = {agent_id for agent_id in agent_ids if agent_id}
+    rows = Agent.objects.in_project(project_id).filter(pk__in=ids) if ids else Agent.unscoped.none()
     return dict(rows.values_list("pk", "name"))
 
 
 def _joined(words: Sequence[str]) -> str:
-    """Words side by side; pairs of characters overlap, so each adds its last one."""
+    """Join index words to a text. Pairs of CJK characters overlap, so each adds only its last character."""
     text = words[0]
     for word in words[1:]:
         is_pair = not word.isascii() and len(word) == 2 and text[-1] == word[0]

@@ -1,4 +1,4 @@
-"""The one search over everything, as a page: what was found, where, and why."""
+"""The search page of the admin: searches all kinds, with filters, facets and explained scores."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -23,12 +23,12 @@ from ctxhub.core.search.selectors.questions import SearchFilters, narrow
 from ctxhub.core.search.selectors.search import Found, search
 
 FOLDER = "/admin/search/"
-HITS_MORE = 20
+HITS_ON_PAGE = 20
 
-MATCHES = {"": "Any word", "all": "All words", "fuzzy": "Near words, too", "similar": "Similar texts"}
+MATCHES = {"": "Any word", "all": "All words", "fuzzy": "Also similar words", "similar": "Similar texts"}
 TIMES = {"": "Any time", "24h": "The last day", "7d": "The last week", "30d": "The last month"}
-# What narrows a search, and what a chip of it says.
-NARROWING = {
+# The filters of a search in the URL, each with its label.
+FILTER_LABELS = {
     "kind": "kind",
     "layer": "layer",
     "tag": "tag",
@@ -39,43 +39,43 @@ NARROWING = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the address asks for, and the addresses that ask for something else."""
+class SearchRequest:
+    """The search in the URL: project, query, filters and number of pages. Makes URLs of changed searches."""
 
     project: Project | None
     query: str
-    said: Mapping[str, str]
-    more: int
+    params: Mapping[str, str]
+    pages: int
 
     @classmethod
-    def of(cls, request: HttpRequest, project: Project | None) -> "Asked":
-        said = {name: value for name in NARROWING if (value := request.GET.get(name, "").strip())}
+    def of(cls, request: HttpRequest, project: Project | None) -> "SearchRequest":
+        params = {name: value for name in FILTER_LABELS if (value := request.GET.get(name, "").strip())}
         page = request.GET.get("page", "")
-        most = MAX_LIMIT // HITS_MORE
-        more = min(int(page), most) if page.isascii() and page.isdecimal() and len(page) < 9 else 1
-        return cls(project, request.GET.get("q", "").strip(), said, max(more, 1))
+        most = MAX_LIMIT // HITS_ON_PAGE
+        pages = min(int(page), most) if page.isascii() and page.isdecimal() and len(page) < 9 else 1
+        return cls(project, request.GET.get("q", "").strip(), params, max(pages, 1))
 
     @property
     def filters(self) -> SearchFilters:
-        said = self.said
+        params = self.params
         return {
-            "kinds": [said["kind"]] if "kind" in said else None,
-            "tags": [said["tag"]] if "tag" in said else None,
-            "layer": said.get("layer"),
-            "by": said.get("by"),
-            "since": said.get("since"),
+            "kinds": [params["kind"]] if "kind" in params else None,
+            "tags": [params["tag"]] if "tag" in params else None,
+            "layer": params.get("layer"),
+            "by": params.get("by"),
+            "since": params.get("since"),
         }
 
     @property
     def match(self) -> str:
-        return self.said.get("match", "auto")
+        return self.params.get("match", "auto")
 
     def url(self, **changes: str) -> str:
-        """The address with these changed; what is empty is left out, and it is the first page again."""
+        """The URL of the first page with changed parameters. An empty value removes the parameter."""
         project = self.project.slug if self.project else ""
-        asked = {"project": project, "q": self.query, **self.said, **changes}
-        said = urlencode({name: value for name, value in asked.items() if value})
-        return f"{reverse('admin_search')}{'?' if said else ''}{said}"
+        params = {"project": project, "q": self.query, **self.params, **changes}
+        query_string = urlencode({name: value for name, value in params.items() if value})
+        return f"{reverse('admin_search')}{'?' if query_string else ''}{query_string}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,115 +87,123 @@ class Choice:
     icon: str = ""
 
 
-def place_of_search(request: HttpRequest) -> str:
-    """The page with nothing looked for yet, of the project that is looked at."""
-    return Asked(chosen_project(request), "", {}, 1).url()
+def search_url(request: HttpRequest) -> str:
+    """The URL of the empty search page, in the chosen project."""
+    return SearchRequest(chosen_project(request), "", {}, 1).url()
 
 
 def show(request: HttpRequest) -> HttpResponse:
     projects = list(access_of(request).projects.values())
-    # The project that the address names, or the only one that the person sees.
+    # The project in the URL, or the only project the person can see.
     project = chosen_project(request) or (projects[0] if len(projects) == 1 else None)
-    asked = Asked.of(request, project)
+    search_request = SearchRequest.of(request, project)
     request.current_app = admin.site.name
-    answer = _answer(asked, project) if project and asked.query else {}
+    results = _results(search_request, project) if project and search_request.query else {}
     return TemplateResponse(
         request,
         "ctxhub/search.html",
         {
             **admin.site.each_context(request),
             "title": "Search",
-            "asked": asked,
+            "search_request": search_request,
             "project": project,
             "projects": [
-                Choice(str(each), asked.url(project=each.slug), each == project) for each in projects
+                Choice(str(each), search_request.url(project=each.slug), each == project) for each in projects
             ],
             "has_large_search": True,
-            # What was found is read first: the keys that scroll are not the box's.
-            "takes_focus": not answer.get("cards"),
-            **answer,
+            # With hits on the page, the keys must scroll it instead of going to the search box.
+            "takes_focus": not results.get("cards"),
+            **results,
         },
     )
 
 
-def _answer(asked: Asked, project: Project) -> dict[str, Any]:
-    """What was found, or, of what cannot be asked, what is wrong with it."""
-    limit = asked.more * HITS_MORE
+def _results(search_request: SearchRequest, project: Project) -> dict[str, Any]:
+    """The context of a search's results; of an invalid search, its `problem`."""
+    limit = search_request.pages * HITS_ON_PAGE
     try:
         found = search(
-            project.pk, asked.query, match=asked.match, detail="detailed", limit=limit, **asked.filters
+            project.pk,
+            search_request.query,
+            match=search_request.match,
+            detail="detailed",
+            limit=limit,
+            **search_request.filters,
         )
-        kinds = _kinds(asked, project, found)
-    except CtxhubError as refusal:
-        return {"problem": sentence(refusal), "ways_out": _ways_out(asked)}
-    meant = found.search.did_you_mean if found.search else None
+        kinds = _kinds(search_request, project, found)
+    except CtxhubError as error:
+        return {"problem": sentence(error), "active_filters": _active_filters(search_request)}
+    suggestion = found.search.did_you_mean if found.search else None
     has_more = found.total["total"] > limit == len(found.hits) and limit < MAX_LIMIT
     return {
         "found": found,
         "is_corrected": found.search is not None and found.search.method == "corrected",
-        "cards": cards(project.pk, asked.query, found.hits, found.search) if found.search else [],
+        "cards": cards(project.pk, search_request.query, found.hits, found.search) if found.search else [],
         "facets": [
             ("Kind", kinds),
-            ("Layer", _layers(asked, project)),
-            ("Changed", _choices(asked, "since", TIMES)),
-            ("Match", _choices(asked, "match", MATCHES)),
+            ("Layer", _layers(search_request, project)),
+            ("Changed", _choices(search_request, "since", TIMES)),
+            ("Match", _choices(search_request, "match", MATCHES)),
         ],
-        "ways_out": _ways_out(asked),
-        "meant": meant,
-        "meant_url": asked.url(q=meant) if meant else "",
-        "exact_url": asked.url(match="any"),
-        "tag_url": f"{asked.url(tag='')}&tag=",
-        "by_url": f"{asked.url(by='')}&by=",
-        "more_url": asked.url(page=str(asked.more + 1)) if has_more else "",
+        "active_filters": _active_filters(search_request),
+        "suggestion": suggestion,
+        "suggestion_url": search_request.url(q=suggestion) if suggestion else "",
+        "exact_url": search_request.url(match="any"),
+        "tag_url": f"{search_request.url(tag='')}&tag=",
+        "by_url": f"{search_request.url(by='')}&by=",
+        "more_url": search_request.url(page=str(search_request.pages + 1)) if has_more else "",
         "more_from": limit + 1,
-        "unlike_url": "" if asked.match == "fuzzy" else asked.url(match="fuzzy"),
+        "fuzzy_url": "" if search_request.match == "fuzzy" else search_request.url(match="fuzzy"),
     }
 
 
-def _kinds(asked: Asked, project: Project, found: Found) -> list[Choice]:
-    """How much of each kind there is, whichever of them is looked at."""
+def _kinds(search_request: SearchRequest, project: Project, found: Found) -> list[Choice]:
+    """The kind facet: the number of hits of each kind, whichever kind is chosen."""
     if found.search is None or not found.search.weights:
         return []
-    narrowing = narrow(project.pk, {**asked.filters, "kinds": None})
+    narrowing = narrow(project.pk, {**search_request.filters, "kinds": None})
     counts: Counter[str] = Counter()
     for kind, count in (count_by_kind(narrowing, found.search.query) if narrowing else {}).items():
         counts[registry.standing_kind(kind)] += count
     kinds = [noun.kind for noun in registry.searched_nouns()]
-    chosen = asked.said.get("kind", "")
+    chosen = search_request.params.get("kind", "")
     shown = [kind for kind in kinds if counts.get(kind) or kind == chosen]
     return [
-        Choice("Everything", asked.url(kind=""), not chosen, sum(counts.values()), "apps"),
-        *(_kind(asked, kind, counts.get(kind, 0)) for kind in shown),
+        Choice("Everything", search_request.url(kind=""), not chosen, sum(counts.values()), "apps"),
+        *(_kind(search_request, kind, counts.get(kind, 0)) for kind in shown),
     ]
 
 
-def _kind(asked: Asked, kind: str, count: int) -> Choice:
-    look = look_of(kind)
-    is_chosen = kind == asked.said.get("kind")
-    return Choice(look.plural.capitalize(), asked.url(kind=kind), is_chosen, count, look.icon)
+def _kind(search_request: SearchRequest, kind: str, count: int) -> Choice:
+    display = look_of(kind)
+    is_chosen = kind == search_request.params.get("kind")
+    url = search_request.url(kind=kind)
+    return Choice(display.plural.capitalize(), url, is_chosen, count, display.icon)
 
 
-def _layers(asked: Asked, project: Project) -> list[Choice]:
+def _layers(search_request: SearchRequest, project: Project) -> list[Choice]:
     names = Layer.objects.in_project(project).order_by("position", "pk").values_list("name", flat=True)
-    return _choices(asked, "layer", {"": "Any layer", **{name: name for name in names}})
+    return _choices(search_request, "layer", {"": "Any layer", **{name: name for name in names}})
 
 
-def _choices(asked: Asked, name: str, values: Mapping[str, str]) -> list[Choice]:
-    said = asked.said.get(name, next(iter(values)))
+def _choices(search_request: SearchRequest, name: str, values: Mapping[str, str]) -> list[Choice]:
+    chosen = search_request.params.get(name, next(iter(values)))
     return [
-        Choice(title, asked.url(**{name: value}), value.casefold() == said.casefold())
+        Choice(title, search_request.url(**{name: value}), value.casefold() == chosen.casefold())
         for value, title in values.items()
     ]
 
 
-def _ways_out(asked: Asked) -> list[Choice]:
-    """Each thing that narrows the search, with the address without it."""
+def _active_filters(search_request: SearchRequest) -> list[Choice]:
+    """The active filters, each with the URL of the search without it."""
     return [
-        Choice(f"{NARROWING[name]}: {_shown(name, value)}", asked.url(**{name: ""}), is_chosen=True)
-        for name, value in asked.said.items()
+        Choice(
+            f"{FILTER_LABELS[name]}: {_label(name, value)}", search_request.url(**{name: ""}), is_chosen=True
+        )
+        for name, value in search_request.params.items()
     ]
 
 
-def _shown(name: str, value: str) -> str:
-    words = {"match": {**MATCHES, "any": "Only as typed"}, "since": TIMES}.get(name, {})
-    return words[value].lower() if value in words else value
+def _label(name: str, value: str) -> str:
+    labels = {"match": {**MATCHES, "any": "Only as typed"}, "since": TIMES}.get(name, {})
+    return labels[value].lower() if value in labels else value

@@ -1,4 +1,4 @@
-"""Forms whose answers a service writes: they read what a person typed, and show what the service refuses."""
+"""Forms whose values a service writes. They show the service's errors beside the fields."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from ctxhub.core.models import Layer, Project
 
 
 class ServiceForm(ModelForm):
-    """Declares its own fields and leaves the model's rules to the service. The admin sets these two."""
+    """Declares its own fields; the service validates them. The admin sets `project` and `refusal`."""
 
     project: ClassVar[Project | None] = None
     refusal: ClassVar[CtxhubError | None] = None
@@ -23,11 +23,11 @@ class ServiceForm(ModelForm):
         return cleaned
 
     def filled_in(self, *always: str) -> dict[str, Any]:
-        """What the person filled in, and the fields of these names even where they are empty."""
+        """The values of the filled-in fields, and of the fields in `always` even if empty."""
         return {name: value for name, value in self.cleaned_data.items() if value or name in always}
 
     def changed(self) -> dict[str, Any]:
-        """What the person changed. Metadata merges by key: a key that is to go is said to be None."""
+        """The values of the changed fields. Metadata merges by key, so a removed key is None."""
         values = {name: self.cleaned_data[name] for name in self.changed_data}
         if "metadata" in values:
             values["metadata"] = object_change(self.initial.get("metadata", {}), values["metadata"])
@@ -39,21 +39,21 @@ class ServiceForm(ModelForm):
         self.fields["layer"].choices = [("", "none"), *((name, name) for name in layers)]  # type: ignore[attr-defined]
 
     def suggestions(self) -> Mapping[str, Sequence[str]]:
-        """What text fields suggest, by the id of the list that their widget names."""
+        """Suggestions for text fields, by the id of the <datalist> that the widget names."""
         return {}
 
     def _field_of(self, refusal: CtxhubError) -> str | None:
-        """Refusals begin with the argument they are about: `key must not be blank.`, `tags[3] has ...`."""
+        """The field of an error, from its first word: `key must not be blank.`, `tags[3] has ...`."""
         word = re.match(r"\w+", refusal.message)
         return word[0] if word and word[0] in self.fields and refusal.code == "invalid" else None
 
     def _post_clean(self) -> None:
-        """The service decides; the row that the page was opened with stays as it was read."""
+        """Skips the model's validation, which the service does, and leaves the row as read."""
 
     def _save_m2m(self) -> None:
         """See _post_clean."""
 
 
 def sentence(refusal: CtxhubError) -> str:
-    """What to tell a person. Hints stay with what was typed: the others name actions, and are for agents."""
+    """The error for a person. Only hints on invalid input are included: other hints name agents' actions."""
     return f"{refusal.message} {refusal.hint}".strip() if refusal.code == "invalid" else refusal.message

@@ -1,33 +1,33 @@
-"""Texts broken into lines of a width: drawings break none by themselves."""
+"""Wraps text to lines of a width, for SVG drawings, which do not wrap text."""
 
 import unicodedata
 
 NARROW, WIDE = frozenset("iljtfrI.,:;'`|!()[]{}-/\\ "), frozenset("mwMW@%&—…")
 BREAKABLE = "/-_:"
-MOST_LOOKED_AT = 500
+MAX_CHARACTERS = 500
 
 
 def width_of(text: str) -> float:
-    """About how wide a text is in a proportional font, in times its size."""
+    """The approximate width of a text in a proportional font, in em."""
     return sum(map(_width, text))
 
 
 def wrap_text(text: str, width: float, *, lines: int) -> list[str]:
-    """The first lines of a text, broken between words or parts of a path; what is left out is an ellipsis.
+    """The first `lines` lines of a text, broken between words or path segments; a cut ends in an ellipsis.
 
-    `width` is that of a line, in times the size of the font.
+    `width` is the width of a line in em. Only the first MAX_CHARACTERS are used.
     """
-    rest = " ".join(text[:MOST_LOOKED_AT].split())
-    found: list[str] = []
-    while rest and len(found) < lines - 1:
+    rest = " ".join(text[:MAX_CHARACTERS].split())
+    wrapped: list[str] = []
+    while rest and len(wrapped) < lines - 1:
         line = _first_line(rest, width)
-        found.append(line)
+        wrapped.append(line)
         rest = rest[len(line) :].lstrip()
-    return [*found, _cut(rest, width)] if rest else found
+    return [*wrapped, _cut(rest, width)] if rest else wrapped
 
 
 def _first_line(text: str, width: float) -> str:
-    """What fits; a word that is longer than a line is broken itself."""
+    """The beginning that fits; breaks inside a word only if the word is longer than a line."""
     fitting = _fitting(text, width)
     if fitting == len(text):
         return text
@@ -41,7 +41,7 @@ def _cut(text: str, width: float) -> str:
 
 
 def _fitting(text: str, width: float) -> int:
-    """How many characters of a text fit into a width; at least one, with all that stands on it."""
+    """How many characters of a text fit into a width; at least one, with its combining characters."""
     used = 0.0
     for position, character in enumerate(text):
         used += _width(character)

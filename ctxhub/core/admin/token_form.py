@@ -1,4 +1,4 @@
-"""What is asked for a new access token."""
+"""The form of a new access token."""
 
 import secrets
 from datetime import timedelta
@@ -30,14 +30,14 @@ class TokenForm(ServiceForm):
         max_length=WORD_LENGTH,
         required=False,
         widget=UnfoldAdminTextInputWidget,
-        help_text="What it is for: a client, a machine, a person. Left empty, it is named for its agent.",
+        help_text="What the token is for: a client, a machine, a person. Empty: the name of its agent.",
     )
     agent = forms.CharField(
         max_length=WORD_LENGTH,
         required=False,
         label="Only for the agent",
         widget=UnfoldAdminTextInputWidget,
-        help_text="The token then speaks for this agent alone. Left empty, its bearer names the agent.",
+        help_text="The token then works only for this agent. Empty: the client names its agent.",
     )
     scopes = forms.MultipleChoiceField(
         choices=((READ, "read"), (WRITE, "write"), (ADMIN, "admin: delete, prune, configure, import")),
@@ -54,6 +54,6 @@ class TokenForm(ServiceForm):
         self.initial.setdefault("once", secrets.token_urlsafe(9))
 
     def arguments(self) -> dict[str, Any]:
-        said = self.cleaned_data
-        expires_at = clock.now() + timedelta(days=int(said["lasts"])) if said["lasts"] else None
-        return {**{name: said[name] for name in ("name", "agent", "scopes")}, "expires_at": expires_at}
+        cleaned = self.cleaned_data
+        expires_at = clock.now() + timedelta(days=int(cleaned["lasts"])) if cleaned["lasts"] else None
+        return {**{name: cleaned[name] for name in ("name", "agent", "scopes")}, "expires_at": expires_at}

@@ -1,4 +1,4 @@
-"""Unfold's classes. For mypy, Django's that they dress: unfold's annotations contradict its stubs."""
+"""Unfold's classes. mypy sees Django's base classes: unfold's annotations contradict the Django stubs."""
 
 from typing import TYPE_CHECKING
 

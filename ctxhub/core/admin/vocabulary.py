@@ -1,4 +1,4 @@
-"""Layers, tags, scopes and categories: the words a project sorts its knowledge by."""
+"""The admin of the vocabulary: layers, tags, scopes and categories."""
 
 from copy import copy
 from typing import Any, ClassVar
@@ -40,7 +40,7 @@ class WordForm(ServiceForm):
 
 
 class WordAdmin(LoggedAdmin):
-    """A word can be renamed wherever it stands, and deleted where nothing carries it."""
+    """A word of the vocabulary. Renaming applies to all rows that use it; an unused word can be deleted."""
 
     refs_are_numbers = False
     ref_field = "folded"
@@ -60,7 +60,7 @@ class WordAdmin(LoggedAdmin):
 
     @display(description="Used by", ordering="uses")
     def uses(self, word: Any) -> SafeString | str:
-        """How many carry it, with the way to them."""
+        """The number of rows that use the word, linked to their lists."""
         if not word.uses:
             return "nothing yet"
         kind = str(self.opts.model_name)
@@ -102,14 +102,14 @@ class WordAdmin(LoggedAdmin):
 
 
 def lists_of(kind: str) -> list[tuple[str, str]]:
-    """The lists that can be narrowed to what carries a word of this kind: address and title of each."""
-    found = []
+    """URL and title of each list that can be filtered by a word of this kind."""
+    lists = []
     for model, model_admin in admin.site._registry.items():
         name = f"admin:{model._meta.label_lower.replace('.', '_')}_changelist"
         has_filter = any(getattr(spec, "parameter_name", "") == kind for spec in model_admin.list_filter)
         if name in refs.carriers and has_filter:
-            found.append((reverse(name), str(model._meta.verbose_name_plural)))
-    return found
+            lists.append((reverse(name), str(model._meta.verbose_name_plural)))
+    return lists
 
 
 @admin.register(Tag)
@@ -132,7 +132,7 @@ class CategoryAdmin(WordAdmin):
 
 @admin.register(Layer)
 class LayerAdmin(WordAdmin):
-    """Layers are few and kept by administrators; their order is the order of every list of layers."""
+    """Project admins keep the few layers. Their position orders every list of layers."""
 
     menu = Menu("Vocabulary", "layers")
     ref_kind = "layer"
@@ -140,23 +140,23 @@ class LayerAdmin(WordAdmin):
 
     ordering = ("project__slug", "position", "pk")
     hide_ordering_field = True
-    # The order is that of the page, so all layers stand on one.
+    # Dragging sends the order of one page, so all layers must be on it.
     list_per_page = 1_000
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The theme asks the admin whether rows are dragged, which all requests share: so it asks a copy."""
-        shown = copy(self)
-        shown.ordering_field = "position" if self._can_be_dragged(request) else None
-        response: HttpResponse = super(LayerAdmin, shown).changelist_view(request, extra_context)
+        """Runs on a copy: the theme reads `ordering_field`, and all requests share this instance."""
+        model_admin = copy(self)
+        model_admin.ordering_field = "position" if self._can_be_dragged(request) else None
+        response: HttpResponse = super(LayerAdmin, model_admin).changelist_view(request, extra_context)
         return response
 
     def _can_be_dragged(self, request: HttpRequest) -> bool:
-        """Ranks are those of all layers of one project, in their order, kept by whoever looks at them."""
+        """Whether the list shows all layers of one project, unfiltered, to an admin of that project."""
         projects, access = shown_project_ids(request), access_of(request)
-        narrowed = any(value for name, value in request.GET.items() if name != "project")
-        return len(projects) == 1 and access.may(ADMIN, projects[0]) and not narrowed
+        is_filtered = any(value for name, value in request.GET.items() if name != "project")
+        return len(projects) == 1 and access.may(ADMIN, projects[0]) and not is_filtered
 
     def add_word(self, name: str) -> NamedRow:
         return add_layer(caller=person(), name=name)
@@ -168,7 +168,7 @@ class LayerAdmin(WordAdmin):
             self._move(request, obj)
 
     def _move(self, request: HttpRequest, layer: Layer) -> None:
-        """A layer that was dragged to another place in the list."""
+        """Moves a dragged layer to its new position."""
         is_shown = layer.project_id in shown_project_ids(request)
         if not is_shown or not self.has_change_permission(request, layer):
             raise PermissionDenied

@@ -1,4 +1,4 @@
-"""A JSON object as a page shows it."""
+"""A template filter for JSON objects."""
 
 import json
 from collections.abc import Mapping
@@ -13,12 +13,12 @@ LINE_CHARACTERS = 72
 
 @register.filter
 def entries(value: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Each key with its value as text. (`value.items` in a template could be a value of the key "items".)"""
+    """Each key with its value as text. (In a template `value.items` would return the key "items".)"""
     return [(name, written(entry)) for name, entry in value.items()]
 
 
 def written(value: Any) -> str:
-    """A text as it stands, anything else as JSON; on one line where it fits."""
+    """A string unchanged, any other value as JSON; on one line if it fits in LINE_CHARACTERS."""
     if isinstance(value, str):
         return value
     line = json.dumps(value, ensure_ascii=False)

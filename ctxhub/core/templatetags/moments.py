@@ -1,4 +1,4 @@
-"""Moments as people read them: how long ago, or from a day on when; UTC, as the pointer on it says."""
+"""Template filters for datetimes: relative within a day, absolute otherwise. UTC, in full in the tooltip."""
 
 from datetime import datetime, timedelta
 
@@ -23,7 +23,7 @@ def moment(at: datetime | None) -> SafeString | str:
 
 @register.filter
 def in_full(at: datetime | None) -> SafeString | str:
-    """The moment itself, and how long ago it was: for the page of one thing."""
+    """The datetime to the second and how long ago it was, for the page of a row."""
     return _shown(at, f"{at:%Y-%m-%d %H:%M:%S} UTC, {ago(at)}") if at else "never"
 
 

@@ -12,8 +12,8 @@ register = template.Library()
 
 @register.inclusion_tag("ctxhub/search_box.html", takes_context=True)
 def search_box(context: RequestContext) -> dict[str, Any]:
-    """For whoever sees a project, on pages that have no larger one; it looks in the project of the page."""
-    # Tags are read while the admin's own classes are being made.
+    """The box searches the page's project. It is hidden from people without one and beside a larger box."""
+    # A circular import otherwise: template tags load while the admin's classes are defined.
     from ctxhub.core.admin.access import access_of, chosen_project
 
     request = context["request"]
@@ -23,12 +23,12 @@ def search_box(context: RequestContext) -> dict[str, Any]:
     return {
         "is_shown": is_shown,
         "project": chosen_project(request) or _project_of(context),
-        # On lists the key leads to the list's own box.
+        # On lists the key / focuses the list's own search box.
         "has_key": not getattr(context.get("cl"), "search_fields", None),
     }
 
 
 def _project_of(context: RequestContext) -> Project | None:
-    """That of the thing a page is about."""
-    about = context.get("project") or getattr(context.get("original"), "project", None)
-    return about if isinstance(about, Project) else None
+    """The project of the page's row."""
+    project = context.get("project") or getattr(context.get("original"), "project", None)
+    return project if isinstance(project, Project) else None
