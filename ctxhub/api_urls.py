@@ -1,10 +1,10 @@
-"""The REST API, its schema and its page."""
+"""URLs of the REST API, its schema and its documentation."""
 
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView as Schema
 from drf_spectacular.views import SpectacularSwaggerView as Docs
 
-from ctxhub.core.api import schema  # noqa: F401  # What it registers, the schema is made with.
+from ctxhub.core.api import schema  # noqa: F401  # Registers the schema's extensions.
 from ctxhub.core.api import urls as core
 from ctxhub.core.api.views import unknown_address
 from memory import api_urls as memory
@@ -13,14 +13,14 @@ from tracking import api_urls as tracking
 
 app_name = "api"
 
-TO_READ = ["get", "head"]
+READ_METHODS = ["get", "head"]
 
 in_project = [*core.in_project, *memory.in_project, *messaging.in_project, *tracking.in_project]
 
 urlpatterns = [
     path("v1/", include(core.beside_projects)),
     path("v1/projects/<slug:slug>/", include(in_project)),
-    path("schema/", Schema.as_view(http_method_names=TO_READ), name="schema"),
-    path("docs/", Docs.as_view(url_name="api:schema", http_method_names=TO_READ), name="docs"),
+    path("schema/", Schema.as_view(http_method_names=READ_METHODS), name="schema"),
+    path("docs/", Docs.as_view(url_name="api:schema", http_method_names=READ_METHODS), name="docs"),
     re_path("", unknown_address),
 ]

@@ -1,4 +1,4 @@
-"""One process for everything: REST and admin are Django's, `/mcp` is the MCP server's."""
+"""The ASGI application: one process with REST and admin by Django and `/mcp` by the MCP server."""
 
 import os
 import warnings
@@ -8,12 +8,12 @@ from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ctxhub.settings")
 _django = get_asgi_application()  # Sets Django up; what follows imports models.
-str(settings.SECRET_KEY)  # Where there is none and none can be made, here and not at the first request.
+str(settings.SECRET_KEY)  # Fails here, not at the first request, if there is no key and none can be created.
 
 from ctxhub import env  # noqa: E402
 from ctxhub.mcp.http import Dispatcher  # noqa: E402
 
-# WhiteNoise hands out files as Django's sync responses do, which ASGI reads whole: they are small.
+# WhiteNoise streams files synchronously, and ASGI reads them into memory: they are small.
 warnings.filterwarnings("ignore", "StreamingHttpResponse must consume synchronous iterators")
 
 application = Dispatcher(_django, mode=env.choice("CTXHUB_MODE", ("both", "api", "mcp"), "both"))

@@ -1,4 +1,4 @@
-"""Reads one variable from the environment, or from `.env` in the project's root, typed, or refuses it."""
+"""Reads and validates typed variables from the environment or from `.env` in the project's root."""
 
 import os
 import secrets
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class BadVariable(Exception):
-    """A variable holds what ctxhub cannot use. Raised at start, so that nothing runs half-configured."""
+    """The value of a variable is invalid. Raised at startup, so that nothing runs half-configured."""
 
 
 def text(name: str, default: str = "") -> str:
@@ -48,12 +48,12 @@ def names(name: str, default: str = "") -> list[str]:
 
 
 def kept(name: str) -> str:
-    """What `.env` says: all that a process with an almost empty environment finds."""
+    """The value in `.env`, "" if it has none. A process with an almost empty environment has no other."""
     return _dotenv().get(name, "")
 
 
 def choice(name: str, allowed: Sequence[str], default: str) -> str:
-    """One of these words, in any case."""
+    """One of the allowed words, compared without regard to case."""
 
     def known(raw: str) -> str:
         for word in allowed:
@@ -65,51 +65,53 @@ def choice(name: str, allowed: Sequence[str], default: str) -> str:
 
 
 def folder(name: str, default: Path) -> Path:
-    """A folder; a relative one is found from the project's root, never from the working folder."""
+    """A folder. A relative path starts at the project's root, not at the working directory."""
     return _read(name, default, lambda raw: ROOT / raw)
 
 
 def roots(name: str) -> list[tuple[str, Path]]:
-    """Folders, comma-separated: `/srv/code` for every project, which is named '', or `apollo=/srv/code`."""
+    """Pairs of project and folder, comma-separated: `apollo=/srv/code`, or `/srv/code` for all ("")."""
 
     def to_roots(raw: str) -> list[tuple[str, Path]]:
-        found = [_root(part.strip()) for part in raw.split(",") if part.strip()]
-        for n, (project, path) in enumerate(found):
-            for other, beside in found[:n]:
-                if path.name == beside.name and (project == other or "" in (project, other)):
+        pairs = [_root(part.strip()) for part in raw.split(",") if part.strip()]
+        for n, (project, path) in enumerate(pairs):
+            for other_project, other_path in pairs[:n]:
+                if path.name == other_path.name and (
+                    project == other_project or "" in (project, other_project)
+                ):
                     raise ValueError(f"two folders of one project are called {path.name!r}")
-        return found
+        return pairs
 
     return _read(name, [], to_roots)
 
 
-def _root(said: str) -> tuple[str, Path]:
-    project, _, path = ("", "", said) if said.startswith("/") else said.partition("=")
+def _root(value: str) -> tuple[str, Path]:
+    project, _, path = ("", "", value) if value.startswith("/") else value.partition("=")
     folder = Path(path.strip())
     if not folder.is_absolute() or not folder.name or ".." in folder.parts:
-        raise ValueError(f"{said!r} is no whole path of a folder; say /srv/code or apollo=/srv/code")
+        raise ValueError(f"{value!r} is no whole path of a folder; say /srv/code or apollo=/srv/code")
     if not os.path.isdir(folder):
         raise ValueError(f"there is no folder {folder}")
     return project.strip(), folder
 
 
 def database(name: str, default: Path, default_of: str) -> dict[str, Any]:
-    """Django's settings of the database that a URL names; without one, of the SQLite file `default`.
+    """Django's database settings for the URL in the variable, or without one for the SQLite file `default`.
 
-    That lies in a folder which the variable `default_of` names. A file need not be there, but its folder must
-    be one to write in. What a URL holds is not repeated: it may be a password.
+    `default_of` is the variable that names the folder of `default`. The file may be missing, but its folder
+    must be writable. Errors do not repeat the URL: it may contain a password.
     """
     url = text(name)
-    found: dict[str, Any] = dict(_parsed(name, url or f"sqlite:///{quote(str(default))}"))
-    if found["ENGINE"].endswith("sqlite3"):
-        file = ROOT / found["NAME"]
+    parsed: dict[str, Any] = dict(_parsed(name, url or f"sqlite:///{quote(str(default))}"))
+    if parsed["ENGINE"].endswith("sqlite3"):
+        file = ROOT / parsed["NAME"]
         reason = _no_file(file) if url else _no_folder(file.parent)
         if reason:
             raise BadVariable(f"{name if url else default_of} cannot be used: {reason}.")
-        found["NAME"] = str(file)
-    elif not found["NAME"] and "service" not in found.get("OPTIONS", {}):
+        parsed["NAME"] = str(file)
+    elif not parsed["NAME"] and "service" not in parsed.get("OPTIONS", {}):
         raise BadVariable(f"{name} cannot be used: it names no database; {URLS}.")
-    return found
+    return parsed
 
 
 def _parsed(name: str, url: str) -> Mapping[str, Any]:
@@ -117,36 +119,36 @@ def _parsed(name: str, url: str) -> Mapping[str, Any]:
     if scheme not in SCHEMES:
         raise BadVariable(f"{name} cannot be used: it begins with {scheme[:20]!r}; {URLS}.")
     try:
-        found = dj_database_url.parse(url)
+        parsed = dj_database_url.parse(url)
     except ValueError as error:
         raise BadVariable(f"{name} cannot be used: it is no URL; {URLS}.") from error
-    if found["NAME"] == ":memory:":
+    if parsed["NAME"] == ":memory:":
         raise BadVariable(f"{name} cannot be used: it names no file; {URLS}.")
-    return found
+    return parsed
 
 
 def _no_file(file: Path) -> str:
-    """Why no database can lie there, as far as that is known before one is opened."""
+    """Why the file cannot be a database, as far as can be checked without opening it; "" if it can."""
     if os.path.isdir(file):
         return f"{file} is a folder"
     return _no_folder(file.parent) if os.path.isdir(file.parent) else f"there is no folder {file.parent}"
 
 
 def _no_folder(folder: Path) -> str:
-    """Why nothing can be written there, or in the folder that it would have to be made in."""
-    there = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
-    if not os.path.isdir(there):
-        return f"{there} is no folder"
-    return "" if os.access(there, os.W_OK | os.X_OK) else f"{there} is not one to write in"
+    """Why the folder, or its nearest existing parent, is not writable; "" if it is."""
+    existing = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
+    if not os.path.isdir(existing):
+        return f"{existing} is no folder"
+    return "" if os.access(existing, os.W_OK | os.X_OK) else f"{existing} is not one to write in"
 
 
 def secret_key(name: str, file: Path, folder_of: str) -> str:
-    """The key from the environment, else from `file`, made on first use and readable by its owner alone.
+    """The key from the environment, else from `file`, created on first use and readable only by its owner.
 
     `folder_of`: the variable that names the file's folder.
     """
     try:
-        key = text(name) or _kept_secret(file)
+        key = text(name) or _stored_secret(file)
     except OSError as error:
         reason = _no_folder(file.parent) or f"{file} cannot be made or read ({error.strerror})"
         raise BadVariable(f"{folder_of} cannot be used: {reason}. Or say {name}.") from error
@@ -155,13 +157,13 @@ def secret_key(name: str, file: Path, folder_of: str) -> str:
     return key
 
 
-def _kept_secret(file: Path) -> str:
+def _stored_secret(file: Path) -> str:
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.exists():
-        # Whole before it has its name: other processes may be starting too.
+        # Written completely before it gets its name: other processes may be starting, too.
         handle, draft = tempfile.mkstemp(dir=file.parent)
         with open(handle, "w") as new:
-            os.chmod(draft, 0o600)  # Whatever the umask.
+            os.chmod(draft, 0o600)  # Independent of the umask.
             new.write(secrets.token_urlsafe(64))
         with suppress(FileExistsError):
             os.link(draft, file)

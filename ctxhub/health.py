@@ -1,4 +1,4 @@
-"""Is the process alive, and can it work? For balancers and people on call."""
+"""Liveness and readiness checks, for load balancers and people on call."""
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
@@ -16,7 +16,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @csrf_exempt
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 if the database answers and every migration is applied, else 503 and which of them fails."""
+    """200 if the database answers and all migrations are applied, else 503 with the result of each check."""
     checks = {"database": _database_answers(), "migrations": False}
     checks["migrations"] = checks["database"] and _migrations_are_applied()
     ready = all(checks.values())

@@ -1,4 +1,4 @@
-"""What every page gets: a content security policy."""
+"""Adds a content security policy to every response."""
 
 from collections.abc import Callable
 
@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponseBase
 STRICT = (
     "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
-# The admin theme evaluates its small scripts in the page; nothing else may.
+# The admin theme evaluates inline scripts; no other page may.
 ADMIN = f"{STRICT}; script-src 'self' 'unsafe-eval' 'unsafe-inline'; style-src 'self' 'unsafe-inline'"
-# The API's page is Swagger, which starts from a script in the page.
+# The API documentation is Swagger, which starts from an inline script.
 API_PAGE = f"{STRICT}; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'"
 
 

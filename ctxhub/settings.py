@@ -1,4 +1,4 @@
-"""All settings of a hub. Those that a hub may change come through env.py and stand in `.env.example`."""
+"""The Django settings. Those that a hub may change are read through env.py and listed in `.env.example`."""
 
 import sys
 from functools import partial
@@ -18,7 +18,7 @@ WEB = env.flag("CTXHUB_WEB", default=True)
 
 DEBUG = env.flag("CTXHUB_DEBUG", default=False)
 _read_key = partial(env.secret_key, "CTXHUB_SECRET_KEY", VAR_DIR / "secret_key", "CTXHUB_VAR_DIR")
-# A key of its own the hub makes when it first needs one: a command that is refused leaves nothing behind.
+# Without a configured key, the hub creates one on first use, so that a failing command leaves no file.
 SECRET_KEY: Any = _read_key() if env.text("CTXHUB_SECRET_KEY") else SimpleLazyObject(_read_key)
 SECRET_KEY_FALLBACKS = env.names("CTXHUB_SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.names("CTXHUB_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
@@ -55,16 +55,16 @@ if _database["ENGINE"].endswith("sqlite3"):
         ),
     }
 else:
-    # Each thread keeps its own: lanes and bridge of ctxhub.mcp bound how many there are.
+    # Each thread keeps its connection: the thread pools of ctxhub.mcp limit their number.
     _database["CONN_MAX_AGE"] = 600
     _database["CONN_HEALTH_CHECKS"] = True
     _database.setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# -- Apps: the house everywhere, the web's where the web is ----------------------------------------
+# -- Apps: BASE_APPS always, WEB_APPS only with CTXHUB_WEB -----------------------------------------
 
-HOUSE = [
+BASE_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "ctxhub",
@@ -86,7 +86,7 @@ WEB_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
 ]
-INSTALLED_APPS = [*WEB_APPS, *HOUSE] if WEB else HOUSE
+INSTALLED_APPS = [*WEB_APPS, *BASE_APPS] if WEB else BASE_APPS
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -136,7 +136,7 @@ STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
 WHITENOISE_USE_FINDERS = True
 
-# -- The admin's looks, and what it asks of the hub ------------------------------------------------
+# -- The admin's theme -----------------------------------------------------------------------------
 
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "ctxhub",
@@ -160,7 +160,7 @@ UNFOLD: dict[str, Any] = {
             "300": "oklch(85.5% .138 181.071)",
             "400": "oklch(77.7% .152 181.912)",
             "500": "oklch(66% .13 183)",
-            "600": "oklch(51.1% .096 186.391)",  # White reads on it.
+            "600": "oklch(51.1% .096 186.391)",  # White text on it is readable.
             "700": "oklch(46% .084 187.5)",
             "800": "oklch(40% .068 188.3)",
             "900": "oklch(34% .056 189.5)",
@@ -168,7 +168,7 @@ UNFOLD: dict[str, Any] = {
         }
     },
 }
-# The lines that connect each client, shown with a new token. Core does not know the commands' room.
+# The lines that connect each client, shown with a new token. Core does not import ctxhub.management.
 READY_LINES = "ctxhub.management.ready_lines.http_lines"
 LOGIN_URL, LOGIN_REDIRECT_URL = "/admin/login/", "/admin/"
 
@@ -209,14 +209,14 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
     "SCHEMA_PATH_PREFIX": r"/api/v1(/projects/\{slug\}(?=/.))?",
     "COMPONENT_SPLIT_REQUEST": True,
-    "COMPONENT_SPLIT_PATCH": False,  # What a change must say, its body requires.
+    "COMPONENT_SPLIT_PATCH": False,  # PATCH bodies keep their required fields.
     "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "id-or-ref"}},  # Completed by the hook.
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "ctxhub.core.api.schema.add_what_is_common",
     ],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    # Fields of one name that know other words have names of their own in the schema.
+    # Enum fields with the same name but different choices get their own names in the schema.
     "ENUM_NAME_OVERRIDES": {
         "DecisionStatus": ["active", "draft", "deprecated"],
         "SetResult": ["created", "updated", "unchanged"],
@@ -242,7 +242,7 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
-# -- Logs go to stderr: on stdio, stdout carries the protocol and nothing else ---------------------
+# -- Logging to stderr: with the stdio transport, stdout carries only the protocol -----------------
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOGGING = {

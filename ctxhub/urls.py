@@ -1,4 +1,4 @@
-"""Where everything answers. `/mcp` is not here: see asgi.py."""
+"""URLs of the admin, the REST API and the health checks. asgi.py serves `/mcp`."""
 
 from django.contrib import admin
 from django.urls import include, path

@@ -1,4 +1,4 @@
-"""REST and admin alone, for servers that speak WSGI; `/mcp` needs asgi.py."""
+"""The WSGI application: only REST and admin; `/mcp` needs asgi.py."""
 
 import os
 
@@ -8,4 +8,4 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ctxhub.settings")
 
 application = get_wsgi_application()
-str(settings.SECRET_KEY)  # Where there is none and none can be made, here and not at the first request.
+str(settings.SECRET_KEY)  # Fails here, not at the first request, if there is no key and none can be created.

@@ -61,7 +61,7 @@ def test_a_person_signs_in_with_a_password(page: Page, hub: LiveHub, apollo: Pro
 
 def test_a_new_hub_welcomes_and_leads_to_a_token(signed_in: Page) -> None:
     expect(signed_in.get_by_text("Nothing has happened here yet.")).to_be_visible()
-    signed_in.get_by_role("link", name="Make an access token").click()
+    signed_in.get_by_role("link", name="Create an access token").click()
     expect(signed_in.get_by_label("Only for the agent")).to_be_visible()
 
 
