@@ -17,7 +17,7 @@ from memory.memories.history.memories import HISTORY as MEMORY_HISTORY
 from memory.memories.selectors.contexts import ids_of_contexts, open_contexts
 from memory.memories.selectors.memories import open_memories
 from memory.memories.selectors.relationships import open_relationships
-from memory.memories.sql.turns import read_turns
+from memory.memories.sql.neighbours import read_turns
 from memory.models import (
     Constraint,
     ConstraintStatus,
@@ -37,7 +37,7 @@ from memory.scratchpads.history.workflows import HISTORY as WORKFLOW_HISTORY
 from memory.scratchpads.search.scratchpads import read_earlier_scratchpad_documents
 from memory.scratchpads.selectors.scratchpads import open_scratchpads
 from memory.scratchpads.selectors.workflows import open_workflows
-from memory.scratchpads.sql.states import replaced_ids
+from memory.scratchpads.sql.revisions import replaced_ids
 
 
 def count_decisions(stats: Stats) -> list[int]:

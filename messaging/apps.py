@@ -7,4 +7,4 @@ class MessagingConfig(AppConfig):
     def ready(self) -> None:
         from messaging import nouns, signals, tools  # noqa: F401
         from messaging.selectors import views  # noqa: F401
-        from messaging.services import retention as retention_rules  # noqa: F401
+        from messaging.services import cleanup as retention_rules  # noqa: F401

@@ -8,7 +8,7 @@ from messaging.models import Message
 from messaging.search import messages_showing, read_message_documents
 from messaging.selectors.inbox import count_unread, count_urgent, unread_of
 from messaging.selectors.messages import open_messages
-from messaging.sql.turns import read_turns
+from messaging.sql.neighbours import read_turns
 
 
 def count_messages(stats: Stats) -> int:

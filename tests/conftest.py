@@ -13,7 +13,7 @@ from pytest_django import DjangoDbBlocker
 from ctxhub.core.accounts.services import agents, visitors
 from ctxhub.core.accounts.services.access_tokens import create_token, forget_tokens
 from ctxhub.core.accounts.services.projects import create_project
-from ctxhub.core.events.services import retention
+from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from tests.databases import end_other_connections

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from ctxhub.core.events.services.retention import RetentionRule, cleanup_tasks, retention_rules
+from ctxhub.core.events.services.cleanup import RetentionRule, cleanup_tasks, retention_rules
 from tracking.services.changes import remove_changes
 from tracking.services.leases import forget_leases
 from tracking.sql.changes import count_before

@@ -14,8 +14,8 @@ from django.dispatch import receiver
 
 from ctxhub.core import registry
 from ctxhub.core.accounts.services.access_tokens import forget_tokens
+from ctxhub.core.events.services.cleanup import cleanup_sometimes
 from ctxhub.core.events.services.events import recorded
-from ctxhub.core.events.services.retention import cleanup_sometimes
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
 from ctxhub.core.models import AccessToken, Agent, Category, Layer, Project, Scope, Tag

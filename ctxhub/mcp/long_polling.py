@@ -5,7 +5,7 @@ from time import monotonic
 from typing import TypeVar
 
 from ctxhub.core.events.waiting import LongPoll
-from ctxhub.mcp.watch import watch
+from ctxhub.mcp.wakeups import watch
 
 T = TypeVar("T")
 

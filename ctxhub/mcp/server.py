@@ -16,7 +16,7 @@ from ctxhub.core.kit.errors import CtxhubError, InvalidInput
 from ctxhub.core.kit.failures import Failure, failure_of, log_failure
 from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.toolbox import dispatch
-from ctxhub.core.toolbox.surface import INSTRUCTIONS, find_call, list_tools, offered_tools
+from ctxhub.core.toolbox.tool_list import INSTRUCTIONS, find_call, list_tools, offered_tools
 from ctxhub.mcp.db_threads import run_in_thread, run_write
 from ctxhub.mcp.long_polling import with_long_polling
 from ctxhub.mcp.results import answer_result, error_result

@@ -5,8 +5,8 @@ from typing import Annotated
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.arguments import Number, Says, Word, Words, id_of
-from ctxhub.core.toolbox.registry import action, tool
 from memory.constraints import services
 from memory.constraints.lists import list_constraints
 

@@ -5,12 +5,12 @@ from typing import Annotated, Any, NotRequired, cast
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.hub.readings import Reading
+from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.arguments import AsIds, Number, Object, Says, Word, id_of
-from ctxhub.core.toolbox.registry import action, tool
 from memory.scratchpads.selectors import scratchpads as selectors
 from memory.scratchpads.selectors.answers import open_many, open_one, open_revision
 from memory.scratchpads.selectors.search import search_scratchpads

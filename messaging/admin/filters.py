@@ -11,7 +11,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.models import Agent
 from messaging.models import Delivery, RequestState
 from messaging.models.delivery import URGENT
-from messaging.selectors.states import STATES
+from messaging.selectors.request_states import STATES
 
 UNREAD = Exists(Delivery.unscoped.filter(message=OuterRef("pk"), read_at=None))
 UNACKED = Exists(Delivery.unscoped.filter(message=OuterRef("pk"), acked_at=None))

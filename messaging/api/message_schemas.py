@@ -14,7 +14,7 @@ from ctxhub.core.api.schemas import BatchAnswer, BatchResult
 from ctxhub.core.events.waiting import LONGEST_SECONDS
 from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType
-from messaging.selectors.states import STATES
+from messaging.selectors.request_states import STATES
 
 TYPES = [str(label) for label in MessageType.labels]
 PRIORITIES = [str(label) for label in Priority.labels]

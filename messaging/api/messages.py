@@ -9,7 +9,7 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import ListQuery, ReadQuery
 from ctxhub.core.api.schemas import in_parts
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.hub.readings import Opened
+from ctxhub.core.hub.partial_reads import Opened
 from messaging.api import message_schemas as schemas
 from messaging.selectors import messages as selectors
 from messaging.selectors.inbox import wait_for_inbox

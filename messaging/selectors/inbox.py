@@ -14,7 +14,7 @@ from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_curso
 from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType
 from messaging.rows import MessageRow
-from messaging.selectors.states import clean_state
+from messaging.selectors.request_states import clean_state
 from messaging.sql import inbox as sql
 from messaging.sql.inbox import InboxQuery, Position
 

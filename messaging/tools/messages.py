@@ -5,10 +5,10 @@ from typing import Annotated
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import MAX_LIMIT
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.arguments import AsIds, Items, Json, Number, Says, Word, Words, id_of
 from ctxhub.core.toolbox.batch_writes import BatchAnswer
 from ctxhub.core.toolbox.batches import checked_items
-from ctxhub.core.toolbox.registry import action, tool
 from messaging.selectors import inbox as inboxes
 from messaging.selectors import messages as selectors
 from messaging.services import messages as services

@@ -14,7 +14,7 @@ from ctxhub import env
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.toolbox import dispatch
-from ctxhub.core.toolbox.surface import find_call
+from ctxhub.core.toolbox.tool_list import find_call
 
 ROOT = env.ROOT
 PAGES = [

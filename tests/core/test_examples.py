@@ -7,8 +7,8 @@ from jsonschema import Draft202012Validator
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox import dispatch
-from ctxhub.core.toolbox.registry import all_tools
-from ctxhub.core.toolbox.surface import list_tools
+from ctxhub.core.toolbox.actions import all_tools
+from ctxhub.core.toolbox.tool_list import list_tools
 
 pytestmark = pytest.mark.one_engine
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.events.services import retention
+from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag

@@ -10,12 +10,12 @@ from pytest import Subtests  # noqa: PT013  # A name for a type.
 from pytest_django import Settings
 
 from ctxhub.core.accounts.services import agents
-from ctxhub.core.events.services import retention
+from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
+from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.toolbox.registry import all_tools
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
 from memory.decisions.services.templates import set_template

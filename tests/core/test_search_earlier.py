@@ -20,7 +20,7 @@ from memory.scratchpads.services.scratchpads import (
     restore_scratchpad,
     update_scratchpad,
 )
-from memory.scratchpads.sql import states as pad_states
+from memory.scratchpads.sql import revisions as pad_states
 from tests.hub import McpClient, RestClient
 from tests.memory.pads import pad_of
 from tests.people import member

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.accounts.services.projects import create_project
-from ctxhub.core.events.services.retention import clear
+from ctxhub.core.events.services.cleanup import clear
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import (

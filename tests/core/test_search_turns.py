@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.search.neighbours import Turn, shares_of
 from ctxhub.core.search.selectors.search import search
-from ctxhub.core.search.turns import Turn, shares_of
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services.decisions import set_decision
 from memory.memories.services.memories import add_memory

@@ -8,8 +8,8 @@ import pytest
 from ctxhub.core.kit.answers import size
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.toolbox.registry import all_tools
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
 from memory.memories.services.memories import add_memory

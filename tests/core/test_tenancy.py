@@ -12,8 +12,8 @@ from ctxhub.core.events.selectors.events import latest_cursor
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Layer, Project
+from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.toolbox.registry import all_tools
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import deprecate_decision, set_decision
 from memory.decisions.services.templates import set_template

@@ -11,8 +11,8 @@ from ctxhub.core.events.selectors.events import VERBS, VERBS_OF_ACTION
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Event, Scope
+from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.toolbox.registry import all_tools
 from ctxhub.core.vocabulary.selectors.unknown_names import FILTERS, NAMES, unknown_names
 from memory.decisions.services.decisions import set_decision
 from tests.hub import McpClient, RestClient

@@ -11,7 +11,7 @@ from django.db.models import ManyToOneRel
 from ctxhub.core.accounts.services import agents, visitors
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.accounts.services.visitors import LOOKED_AT_ONCE
-from ctxhub.core.events.services.retention import cleanup
+from ctxhub.core.events.services.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project

@@ -9,7 +9,7 @@ from django.test import Client
 
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.accounts.services.projects import create_project
-from ctxhub.core.events.services import retention
+from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.models import Membership, Project
 from tests.golden.chapters import (
     admin,

@@ -10,7 +10,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from ctxhub.core.accounts.services import agents
-from ctxhub.core.events.services import retention
+from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Project

@@ -8,9 +8,9 @@ import pytest
 
 from ctxhub.core.kit.caller import ALL_SCOPES, READ, WRITE, Caller
 from ctxhub.core.models import Project
+from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.help import help_for
-from ctxhub.core.toolbox.registry import all_tools
-from ctxhub.core.toolbox.surface import INSTRUCTIONS, list_tools
+from ctxhub.core.toolbox.tool_list import INSTRUCTIONS, list_tools
 from tests.golden.comparing import compare
 from tests.golden.readable import readable
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.toolbox.surface import INSTRUCTIONS
+from ctxhub.core.toolbox.tool_list import INSTRUCTIONS
 from tests.hub import McpClient, Reply
 
 MODERN = "2026-07-28"

@@ -111,7 +111,7 @@ os.environ |= {"DJANGO_SETTINGS_MODULE": "ctxhub.settings", "CTXHUB_WEB": "false
 import django
 django.setup()
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.registry import action, tool
+from ctxhub.core.toolbox.actions import action, tool
 
 tool("noise", "Prints.", otherwise=[(set(), "make")])
 

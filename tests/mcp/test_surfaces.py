@@ -13,9 +13,9 @@ from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed
 from ctxhub.core.models import Project
+from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import as_text, call
-from ctxhub.core.toolbox.registry import all_tools
-from ctxhub.core.toolbox.surface import CORE, ORDER, check_choice, find_call, list_tools
+from ctxhub.core.toolbox.tool_list import CORE, ORDER, check_choice, find_call, list_tools
 from ctxhub.mcp.server import Surface, build_server
 from tests.hub import LiveHub, McpClient
 from tests.tokens import o200k

@@ -14,7 +14,7 @@ from django.db import OperationalError, connection
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
-from ctxhub.mcp.watch import _Postgres, _Sqlite, watch
+from ctxhub.mcp.wakeups import _Postgres, _Sqlite, watch
 from memory.decisions.services.decisions import set_decision
 from messaging.services.messages import send_message
 from tests.hub import LiveHub, McpClient, RestClient

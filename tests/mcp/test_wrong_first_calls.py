@@ -17,11 +17,11 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput
 from ctxhub.core.kit.tool_names import naming_tools
 from ctxhub.core.models import Project
+from ctxhub.core.toolbox.actions import all_tools, find_tool
+from ctxhub.core.toolbox.aliases import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS, OTHER_NOUNS
 from ctxhub.core.toolbox.dispatch import call
-from ctxhub.core.toolbox.other_names import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS, OTHER_NOUNS
-from ctxhub.core.toolbox.registry import all_tools, find_tool
 from ctxhub.core.toolbox.suggestions import fitting_action
-from ctxhub.core.toolbox.surface import find_call
+from ctxhub.core.toolbox.tool_list import find_call
 from tests.hub import McpClient
 from tests.stdio import stdio_hub
 

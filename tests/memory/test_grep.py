@@ -17,8 +17,8 @@ from pytest_django import Settings
 
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Project
-from memory.memories import roots
-from memory.memories.roots import Budget, Root, read_texts
+from memory.memories import grep_roots as roots
+from memory.memories.grep_roots import Budget, Root, read_texts
 from memory.memories.selectors import grep as selector
 
 NOBODY = 65534

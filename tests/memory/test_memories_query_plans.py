@@ -12,7 +12,7 @@ from ctxhub.core.kit.clock import now
 from ctxhub.core.models import Tag
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
-from memory.memories.sql.turns import read_turns
+from memory.memories.sql.neighbours import read_turns
 from memory.models import Context, Memory, MemoryTag
 from tests.core.test_query_plans import explained, sorts_inside
 from tests.databases import every_statement_within, take_statistics

@@ -14,7 +14,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.models import Scratchpad, ScratchpadRevision
 from memory.scratchpads.admin.numbered_lines import LINES_SHOWN, numbered_lines
-from memory.scratchpads.admin.states import STATES_SHOWN
+from memory.scratchpads.admin.revisions import STATES_SHOWN
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad, update_scratchpad
 from memory.scratchpads.services.workflows import close_workflow, create_workflow
 from tests.people import ADMIN, VIEWER, member

@@ -13,8 +13,8 @@ from memory.scratchpads.services.scratchpads import (
     restore_scratchpad,
     update_scratchpad,
 )
-from memory.scratchpads.sql import states
-from memory.scratchpads.sql.states import WHOLE_KEPT
+from memory.scratchpads.sql import revisions as states
+from memory.scratchpads.sql.revisions import WHOLE_KEPT
 from tests.memory.pads import content_of, events_of, pad_of, states_of, stored
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")

@@ -7,8 +7,8 @@ import pytest
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
-from ctxhub.core.toolbox.registry import all_tools
-from ctxhub.core.toolbox.surface import list_tools
+from ctxhub.core.toolbox.actions import all_tools
+from ctxhub.core.toolbox.tool_list import list_tools
 from memory.models import Decision, DecisionTemplate
 from tests.crowd import ToolCall, over_http
 from tests.hub import LiveHub, McpClient

@@ -14,10 +14,10 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from messaging.selectors.inbox import count_unread, list_inbox, unread_of
 from messaging.selectors.messages import list_thread
+from messaging.services.cleanup import remove_old_messages, tell_overdue
 from messaging.services.receipts import read_messages_of
-from messaging.services.retention import remove_old_messages, tell_overdue
+from messaging.sql.neighbours import read_turns
 from messaging.sql.requests import next_request
-from messaging.sql.turns import read_turns
 from tests.databases import every_statement_within, take_statistics
 from tests.messaging.mail import known, send
 from tests.messaging.many import fill

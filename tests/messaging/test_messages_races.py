@@ -13,8 +13,8 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Event, Project
 from messaging.models import Delivery, Message
+from messaging.services.cleanup import tell_overdue
 from messaging.services.messages import send_message
-from messaging.services.retention import tell_overdue
 from tests.crowd import (
     SECONDS_TO_GATHER,
     Crowd,

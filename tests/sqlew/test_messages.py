@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.events.services.retention import cleanup
+from ctxhub.core.events.services.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Project

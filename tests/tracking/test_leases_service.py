@@ -8,7 +8,7 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ctxhub.core.events.services import retention
+from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.hub.selectors.hub import count_all, list_agents
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import READ, WRITE, Caller

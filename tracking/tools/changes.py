@@ -4,10 +4,10 @@ from typing import Annotated
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.arguments import Items, Number, Says, Word
 from ctxhub.core.toolbox.batch_writes import BatchAnswer
 from ctxhub.core.toolbox.batches import checked_items
-from ctxhub.core.toolbox.registry import action, tool
 from tracking.selectors import locks
 from tracking.selectors.changes import list_changes
 from tracking.services import changes as services

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.toolbox.actions import action
 from ctxhub.core.toolbox.arguments import Number, Words, id_of
-from ctxhub.core.toolbox.registry import action
 from tracking.selectors.leases import list_leases
 from tracking.services import leases as services
 

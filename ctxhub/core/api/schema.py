@@ -16,7 +16,7 @@ from ctxhub.core.api.project import AGENT_HEADER
 from ctxhub.core.api.queries import REQUIRED
 from ctxhub.core.api.views import RETRY_HEADER, HubViewSet
 from ctxhub.core.kit.inputs import WORD_LENGTH
-from ctxhub.core.toolbox.registry import all_tools
+from ctxhub.core.toolbox.actions import all_tools
 
 Json = dict[str, Any]
 

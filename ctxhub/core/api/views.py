@@ -22,7 +22,7 @@ from ctxhub.core.api.ids import ids_of_refs
 from ctxhub.core.api.pages import CursorPages, Page
 from ctxhub.core.api.project import caller_in, speaking
 from ctxhub.core.api.queries import DeclaredQuery, Query
-from ctxhub.core.hub.readings import Asked, Excerpt, Opened, clean_asked
+from ctxhub.core.hub.partial_reads import Asked, Excerpt, Opened, clean_asked
 from ctxhub.core.kit.answers import MAX_TOKENS, size
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting
 from ctxhub.core.kit.errors import InvalidInput, NotFound, unknown_word

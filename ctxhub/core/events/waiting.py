@@ -57,7 +57,7 @@ class LongPoll:
             _long_poll.reset(token)
 
 
-_long_poll: ContextVar[LongPoll | None] = ContextVar("ctxhub_patience", default=None)
+_long_poll: ContextVar[LongPoll | None] = ContextVar("ctxhub_long_poll", default=None)
 
 
 def is_again() -> bool:

@@ -4,7 +4,7 @@ import reprlib
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from ctxhub.core.kit.other_words import OTHER_WORDS
+from ctxhub.core.kit.choice_aliases import OTHER_WORDS
 
 SHOWN_CHARACTERS = 60
 SHOWN_NAMES = 5

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
+from ctxhub.core.toolbox.actions import Action, all_tools
 from ctxhub.core.toolbox.batch_writes import Items
-from ctxhub.core.toolbox.registry import Action, all_tools
 
 
 def checked_items(items: Sequence[Any], tool: str, action: str) -> Items:

@@ -6,15 +6,15 @@ from typing import Any
 
 from ctxhub.core.accounts.services.agents import touch_agent
 from ctxhub.core.events.mail import count_urgent
-from ctxhub.core.hub.readings import Reading
+from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.answers import MAX_TOKENS, fit
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_agent, clean_one_of
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.toolbox.actions import Action, find_tool
 from ctxhub.core.toolbox.arguments import present
 from ctxhub.core.toolbox.help import help_for
-from ctxhub.core.toolbox.registry import Action, find_tool
 from ctxhub.core.toolbox.stored_answers import answer_once
 from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.toolbox.registry import Action, Tool
+from ctxhub.core.toolbox.actions import Action, Tool
 
 
 def help_for(tool: Tool, caller: Caller) -> dict[str, Any]:

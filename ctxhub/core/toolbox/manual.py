@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator
 
-from ctxhub.core.toolbox.registry import Action, Tool, all_tools
-from ctxhub.core.toolbox.surface import ORDER
+from ctxhub.core.toolbox.actions import Action, Tool, all_tools
+from ctxhub.core.toolbox.tool_list import ORDER
 
 HEADER = """# The tools
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from ctxhub.core.kit.errors import LONGEST_WORD, nearest
 from ctxhub.core.text.plurals import singular
-from ctxhub.core.toolbox.other_names import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS, OTHER_NOUNS
+from ctxhub.core.toolbox.aliases import OTHER_ACTIONS, OTHER_ARGUMENTS, OTHER_CALLS, OTHER_NOUNS
 
 if TYPE_CHECKING:
-    from ctxhub.core.toolbox.registry import Action, Tool
+    from ctxhub.core.toolbox.actions import Action, Tool
 
 MOST_NAMES = 20  # Further unknown arguments get no suggestion.
 

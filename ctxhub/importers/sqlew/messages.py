@@ -21,7 +21,7 @@ from messaging.history import Sent, record_sent
 from messaging.inputs import MessageFields, clean_message
 from messaging.models import Delivery, Message, MessageType, RequestState
 from messaging.rows import MessageRow, read_messages
-from messaging.services.retention import UNREAD_LAST
+from messaging.services.cleanup import UNREAD_LAST
 from messaging.sql.deliveries import deliver_to, deliver_to_everyone, known_names
 from messaging.sql.message_writes import NewMessage as MessageInsert
 from messaging.sql.message_writes import insert_messages

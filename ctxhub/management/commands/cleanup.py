@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
-from ctxhub.core.events.services.retention import cleanup, in_words
+from ctxhub.core.events.services.cleanup import cleanup, in_words
 from ctxhub.core.models import Project
 from ctxhub.management.projects import find_project
 from ctxhub.management.refusals import as_command_errors, refuse_unmigrated

@@ -9,7 +9,7 @@ from ctxhub.core.accounts.services.access_tokens import clean_scopes
 from ctxhub.core.kit.caller import ALL_SCOPES, Caller
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed
 from ctxhub.core.kit.inputs import clean_agent
-from ctxhub.core.toolbox.surface import check_choice
+from ctxhub.core.toolbox.tool_list import check_choice
 from ctxhub.management.projects import find_project
 
 

@@ -12,7 +12,7 @@ from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.schemas import in_parts
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.hub.readings import Asked, Opened
+from ctxhub.core.hub.partial_reads import Asked, Opened
 from ctxhub.core.kit.caller import READ
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import preview

@@ -5,16 +5,16 @@ from typing import Annotated, Any, NotRequired, Unpack
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.hub.readings import Opened, Reading, clean_asked
+from ctxhub.core.hub.partial_reads import Opened, Reading, clean_asked
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import MAX_LIMIT
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.arguments import Anything, Items, Number, Object, Says, Value, Word, Words
 from ctxhub.core.toolbox.batch_writes import BatchAnswer
 from ctxhub.core.toolbox.batches import checked_items
-from ctxhub.core.toolbox.registry import action, tool
 from memory.decisions.inputs.decisions import clean_key
 from memory.decisions.lists import list_decisions
 from memory.decisions.selectors import decisions as selectors

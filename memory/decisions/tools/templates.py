@@ -5,8 +5,8 @@ from typing import Unpack
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.toolbox.actions import action
 from ctxhub.core.toolbox.arguments import Number, Object, Value, Words
-from ctxhub.core.toolbox.registry import action
 from memory.decisions.selectors.templates import list_templates
 from memory.decisions.services import templates as services
 from memory.decisions.services.decisions import SetAnswer

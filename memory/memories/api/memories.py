@@ -11,7 +11,7 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import ReadQuery
 from ctxhub.core.api.schemas import in_parts
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.hub.readings import Opened
+from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import READ, WRITE
 from ctxhub.core.kit.errors import InvalidInput
 from memory.memories.api.memory_schemas import (

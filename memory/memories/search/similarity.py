@@ -1,4 +1,4 @@
-"""Compares texts by their words. Source of the formulas: docs/decisions/0013-likeness.md."""
+"""Compares texts by their words. Source of the formulas: docs/decisions/0013-similarity.md."""
 
 import math
 from collections import Counter

@@ -12,7 +12,7 @@ from ctxhub.core.kit.inputs import clean_from_to, clean_limit, clean_path, clean
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
 from ctxhub.core.text import globs
 from ctxhub.core.text.patterns import check_pattern, compiled
-from memory.memories.roots import Budget, PathFilter, Root, read_texts, roots_of
+from memory.memories.grep_roots import Budget, PathFilter, Root, read_texts, roots_of
 
 COLUMNS = ("file", "line", "text", "before", "after")
 MOST_CONTEXT = 5

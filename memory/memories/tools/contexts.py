@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from ctxhub.core.hub.readings import Opened, Reading, only
+from ctxhub.core.hub.partial_reads import Opened, Reading, only
 from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.toolbox.actions import action
 from ctxhub.core.toolbox.arguments import Number, Object, Ref, Words
-from ctxhub.core.toolbox.registry import action
 from memory.memories.lists.contexts import list_contexts
 from memory.memories.selectors import context_suggestions as selectors
 from memory.memories.selectors.context_suggestions import ContextSuggestion

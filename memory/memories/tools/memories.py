@@ -2,12 +2,12 @@
 
 from typing import Annotated, Any
 
-from ctxhub.core.hub.readings import Opened, Reading, clean_asked, only
+from ctxhub.core.hub.partial_reads import Opened, Reading, clean_asked, only
 from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.arguments import Number, Object, Ref, Says, Share, Word, Words, id_of
-from ctxhub.core.toolbox.registry import action, tool
 from memory.memories.lists.memories import list_memories
 from memory.memories.selectors import grep as files
 from memory.memories.selectors.fuzzy import find_fuzzy

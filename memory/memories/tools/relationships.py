@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit.caller import READ, WRITE, Caller
+from ctxhub.core.toolbox.actions import action
 from ctxhub.core.toolbox.arguments import Number, Ref, Says, Share, Word
-from ctxhub.core.toolbox.registry import action
 from memory.memories.selectors.relationships import edge_listing, node_listing, suggestion_listing
 from memory.memories.services import relationships as services
 from memory.memories.tools import memories  # noqa: F401  # Declares the tool.

@@ -13,7 +13,7 @@ from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.scratchpads.models.workflow import Workflow
 
 if TYPE_CHECKING:
-    from memory.scratchpads.sql.states import State
+    from memory.scratchpads.sql.revisions import State
 
 WORKFLOWS_OFFERED = 100
 

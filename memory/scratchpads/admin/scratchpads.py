@@ -20,7 +20,7 @@ from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.inputs import read_id
 from memory.scratchpads.admin.form import AppendForm, NewPadForm, PadForm
 from memory.scratchpads.admin.numbered_lines import numbered_lines
-from memory.scratchpads.admin.states import states_page, with_writer
+from memory.scratchpads.admin.revisions import states_page, with_writer
 from memory.scratchpads.admin.workflows import STATE_COLOURS, state_of
 from memory.scratchpads.admin.writes import append, restore, tell_cut
 from memory.scratchpads.models.scratchpad import Scratchpad

@@ -23,7 +23,7 @@ from ctxhub.core.admin.unfold_compat import DropdownFilter
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted
-from memory.scratchpads.admin.states import CHANGE_LABELS, with_writer
+from memory.scratchpads.admin.revisions import CHANGE_LABELS, with_writer
 from memory.scratchpads.admin.workflow_form import WorkflowForm
 from memory.scratchpads.models.scratchpad import Scratchpad, ScratchpadRevision
 from memory.scratchpads.models.workflow import Workflow

@@ -16,7 +16,7 @@ from memory.scratchpads.search.scratchpads import (
     read_scratchpad_documents,
     scratchpad_document,
 )
-from memory.scratchpads.sql.states import KeptText, insert_states, keep_content, replaced_ids
+from memory.scratchpads.sql.revisions import KeptText, insert_states, keep_content, replaced_ids
 
 VERBS = {PadChange.APPENDED: "appended", PadChange.RESTORED: "restored"}
 

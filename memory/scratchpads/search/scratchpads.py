@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ctxhub.core.search.documents import EARLIER, Document, earlier_text
 from memory.scratchpads.rows.scratchpads import PADS, WITH_CONTENT, PadRow
-from memory.scratchpads.sql.states import KeptText, read_replaced
+from memory.scratchpads.sql.revisions import KeptText, read_replaced
 
 
 def scratchpad_document(row: PadRow) -> Document:

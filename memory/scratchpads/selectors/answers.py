@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from ctxhub.core.hub.readings import Excerpt, Opened, Reading, clean_asked
+from ctxhub.core.hub.partial_reads import Excerpt, Opened, Reading, clean_asked
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import LIST_LENGTH
 from memory.scratchpads.selectors.scratchpads import (

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
-from ctxhub.core.hub.readings import Asked, Excerpt, Opened, clean_asked
+from ctxhub.core.hub.partial_reads import Asked, Excerpt, Opened, clean_asked
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
 from ctxhub.core.kit.inputs import clean_limit, read_id
@@ -12,7 +12,7 @@ from ctxhub.core.kit.pages import Condition, ListPlan
 from ctxhub.core.kit.tool_names import operation
 from memory.scratchpads.rows.scratchpads import LISTED, PADS, WITH_CONTENT, PadRow
 from memory.scratchpads.selectors.lines import headings, split_lines
-from memory.scratchpads.sql.states import State, list_states, read_state
+from memory.scratchpads.sql.revisions import State, list_states, read_state
 
 COLUMNS = ("id", "name", "length", "created_at", "updated_at", "content")
 REVISION_COLUMNS = ("revision", "change", "length", "agent", "at")

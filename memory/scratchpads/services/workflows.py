@@ -10,9 +10,9 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.selectors.config import config_of
+from ctxhub.core.events.services.cleanup import in_words
 from ctxhub.core.events.services.counters import add_to_counters, counter_key
 from ctxhub.core.events.services.events import Change, record
-from ctxhub.core.events.services.retention import in_words
 from ctxhub.core.history import Change as HistoryChange
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller

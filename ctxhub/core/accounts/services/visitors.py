@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 from django.db import models
 
+from ctxhub.core.events.services.cleanup import cleanup_tasks, in_words
 from ctxhub.core.events.services.events import Change, record
-from ctxhub.core.events.services.retention import cleanup_tasks, in_words
 from ctxhub.core.kit import sql
 from ctxhub.core.models import Agent
 

@@ -7,13 +7,13 @@ from typing import Annotated, Any, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core import registry
-from ctxhub.core.hub.readings import Asked, Excerpt, Opened, Reading, clean_asked
+from ctxhub.core.hub.partial_reads import Asked, Excerpt, Opened, Reading, clean_asked
 from ctxhub.core.kit.answers import MAX_TOKENS, fit
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import LIST_LENGTH, clean_one_of
+from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.arguments import Number, Says, Word, Words
-from ctxhub.core.toolbox.registry import action, tool
 
 tool("get", "Open anything by its ref, as lists and events name it (decision:api/auth).")
 

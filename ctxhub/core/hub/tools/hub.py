@@ -5,15 +5,15 @@ from typing import Any
 from ctxhub.core.accounts.selectors.config import config_of, config_values
 from ctxhub.core.accounts.services import config as config_services
 from ctxhub.core.events.selectors import events
-from ctxhub.core.events.services import retention
+from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.hub.named_views import all_views
 from ctxhub.core.hub.selectors import hub
 from ctxhub.core.hub.selectors.updates import wait_for_updates
 from ctxhub.core.kit.caller import ADMIN, READ, Caller
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_one_of
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.arguments import Number, Object, Words
-from ctxhub.core.toolbox.registry import action, tool
 
 tool(
     "hub",

@@ -14,9 +14,9 @@ from ctxhub.core.search.excerpts import Wanted, excerpt
 from ctxhub.core.search.queries import Term, asks_for_reasons
 from ctxhub.core.search.ranking import Ranked, rank
 from ctxhub.core.search.repeats import Shown, without_repeats
+from ctxhub.core.search.selectors.neighbours import with_turns
 from ctxhub.core.search.selectors.nothing_found import explain_nothing
 from ctxhub.core.search.selectors.questions import Search, SearchFilters, prepare
-from ctxhub.core.search.selectors.turns import with_turns
 from ctxhub.core.text.token_count import count_tokens
 
 # The token budget for title and excerpt of a hit.

@@ -4,13 +4,13 @@ from collections import Counter
 from datetime import datetime, timedelta
 
 from ctxhub.core.accounts.services.visitors import named_in
+from ctxhub.core.events.services.cleanup import RetentionRule, cleanup_tasks, retention_rules
 from ctxhub.core.events.services.counters import add_to_counters, counter_key
-from ctxhub.core.events.services.retention import RetentionRule, cleanup_tasks, retention_rules
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.services.index import forget
 from messaging.history import record_changes
-from messaging.sql.retention import count_old, mark_overdue, mark_settled, overdue, remove_old, waiting_for
+from messaging.sql.cleanup import count_old, mark_overdue, mark_settled, overdue, remove_old, waiting_for
 
 UNREAD_LAST = timedelta(hours=168)
 OVERDUE_BATCH = 200

@@ -1,4 +1,4 @@
-"""How fast likeness is told among many memories: `python -m benchmarks.likeness [--engine postgres]`.
+"""How fast likeness is told among many memories: `python -m benchmarks.similarity [--engine postgres]`.
 
 100,000 memories in one project, or as many in several (`--projects 50`), asked by the service.
 """
@@ -23,7 +23,7 @@ RELATED = 3
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.likeness")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.similarity")
     parser.add_argument("--engine", type=Engine, choices=list(Engine), default=Engine.SQLITE)
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--projects", type=int, default=1)

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from ctxhub.core.events.services import retention
+from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.mcp import periodic_cleanup as housekeeping

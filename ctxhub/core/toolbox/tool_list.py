@@ -6,12 +6,12 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter
 
-from ctxhub.core.hub.readings import Reading
+from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.toolbox.actions import Action, Tool, all_tools, find_tool, kinds_of
 from ctxhub.core.toolbox.arguments import lean
-from ctxhub.core.toolbox.registry import Action, Tool, all_tools, find_tool, kinds_of
 
 # The order of every list of tools: clients cache lists, and models attend to the first ones most.
 ORDER = (

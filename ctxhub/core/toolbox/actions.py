@@ -7,7 +7,7 @@ from inspect import cleandoc
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
 
-from ctxhub.core.hub.readings import Reading
+from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.listing import Listing

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ctxhub.core.kit import sql
-from ctxhub.core.search.turns import Turn, shares_of
+from ctxhub.core.search.neighbours import Turn, shares_of
 from memory.memories.models.memory import MemoryType
 
 

@@ -14,7 +14,7 @@ from memory.scratchpads.models.scratchpad import PadChange, Scratchpad, Scratchp
 from memory.scratchpads.selectors.scratchpads import find_revision, find_revisions
 
 if TYPE_CHECKING:
-    from memory.scratchpads.sql.states import State
+    from memory.scratchpads.sql.revisions import State
 
 STATES_SHOWN = 30
 PRESENT, WHOLE = "present", "whole"

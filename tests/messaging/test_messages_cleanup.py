@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 import time_machine
 
-from ctxhub.core.events.services import retention
-from ctxhub.core.events.services.retention import cleanup, clear
+from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.events.services.cleanup import cleanup, clear
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event
 from messaging.models import Delivery, Message
 from messaging.selectors.messages import list_thread
+from messaging.services.cleanup import remove_old_messages
 from messaging.services.receipts import acknowledge_messages, read_messages_of
-from messaging.services.retention import remove_old_messages
 from tests.messaging.mail import counted, events, known, send, texts, verbs
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
