@@ -247,7 +247,7 @@ class Table(Generic[RowT]):
             if name in self.links or name in self.computed:
                 continue
             field = self._named.get(name) or self._by_column[name]
-            if old and saved is not None and not _is_saved(field, saved):
+            if old and saved is not None and not {field.name, field.attname} & {*saved}:
                 continue
             if name not in self._named:
                 values[name] = getattr(instance, name)
@@ -446,7 +446,3 @@ class Table(Generic[RowT]):
                 text = f"SELECT {name('id')} AS id FROM {source} WHERE {where}{order} LIMIT %s"  # noqa: S608
                 branches.append((text, [*values, limit]))
         return branches
-
-
-def _is_saved(field: Any, saved: Collection[str]) -> bool:
-    return field.name in saved or field.attname in saved
