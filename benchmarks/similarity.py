@@ -1,4 +1,4 @@
-"""How fast likeness is told among many memories: `python -m benchmarks.similarity [--engine postgres]`.
+"""How fast similar memories are found among many: `python -m benchmarks.similarity [--engine postgres]`.
 
 100,000 memories in one project, or as many in several (`--projects 50`), asked by the service.
 """
