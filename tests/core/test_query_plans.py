@@ -15,6 +15,7 @@ from memory.decisions.rows.decisions import DECISIONS
 from memory.decisions.services.decisions import set_decision_batch
 from memory.models import Decision, DecisionScope, DecisionTag
 from tests.databases import every_statement_within, take_statistics
+from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 
 WALKS: list[tuple[dict[str, Any], str]] = [
     ({"status": "any"}, "memory_decision_newest"),
@@ -39,13 +40,10 @@ PAGES: list[dict[str, Any]] = [{"order": "desc"}, {"order": "asc"}, {"cursor": "
 
 @pytest.fixture
 def many(ada: Caller, ben: Caller) -> Caller:
+    start_compact(Decision)
     fill(ada, 300)
     fill(ben, 600, start=300)
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
-            cursor.execute("SET LOCAL enable_seqscan = off")
-            cursor.execute("SET LOCAL enable_bitmapscan = off")
+    plan_by_indexes()
     return ada
 
 
@@ -84,25 +82,6 @@ def statements(caller: Caller, query: dict[str, Any], page: dict[str, Any]) -> I
     found = [query["sql"] for query in captured.captured_queries if "JOIN core_layer" in query["sql"]]
     assert len(found) == 1
     yield from found
-
-
-def explained(statement: str) -> str:
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute("EXPLAIN " + statement.replace("%", "%%"))
-            return "\n".join(line for (line,) in cursor.fetchall())
-        cursor.execute("EXPLAIN QUERY PLAN " + statement.replace("%", "%%"))
-        return "\n".join(f"{parent}: {detail}" for _, parent, _, detail in cursor.fetchall())
-
-
-def sorts_inside(plan: str) -> bool:
-    """Whether rows are sorted before the page is cut; the page itself, a handful of rows, may be."""
-    if connection.vendor == "postgresql":
-        page = re.search(r"^( *)CTE page\n((?:\1 .*\n)+)", plan, re.MULTILINE)
-        assert page
-        # An incremental one sorts nothing but rows of one key, which is unique.
-        return bool(re.search(r"(?<!Incremental )Sort +\(cost", page[2]))
-    return bool(re.search(r"^[1-9]\d*: USE TEMP B-TREE FOR ORDER BY", plan, re.MULTILINE))
 
 
 def test_a_sort_would_be_noticed(many: Caller) -> None:

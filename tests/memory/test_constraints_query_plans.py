@@ -14,8 +14,8 @@ from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.constraints.models import digest_of, rank_of
 from memory.models import Constraint, ConstraintScope, ConstraintTag
-from tests.core.test_query_plans import explained, sorts_inside
 from tests.databases import every_statement_within, take_statistics
+from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 
 WALKS: list[tuple[dict[str, Any], str]] = [
     ({"status": "any"}, "memory_constraint_by_rank"),
@@ -40,13 +40,10 @@ WALKS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.fixture
 def many(ada: Caller, ben: Caller) -> Caller:
+    start_compact(Constraint)
     fill(ada, 400)
     fill(ben, 800, start=400)
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
-            cursor.execute("SET LOCAL enable_seqscan = off")
-            cursor.execute("SET LOCAL enable_bitmapscan = off")
+    plan_by_indexes()
     return ada
 
 

@@ -22,8 +22,8 @@ from memory.decisions.services.decisions import (
 )
 from memory.decisions.services.templates import set_from_template
 from memory.models import Decision
-from tests.core.test_query_plans import explained
 from tests.hub import McpClient, RestClient
+from tests.query_plans import explained
 
 KEY = "api/auth/method"
 

@@ -22,6 +22,7 @@ from memory.decisions.selectors.analytics import Analytics, analyse_decisions, p
 from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
 from memory.decisions.sql.numbers import key_like
 from memory.models import Decision
+from tests.query_plans import explained, plan_by_indexes, start_compact
 
 START = datetime(2026, 11, 2, 10, 30, tzinfo=UTC)  # A Monday.
 
@@ -316,28 +317,19 @@ def test_it_asks_as_often_however_much_there_is(ada: Caller) -> None:
 
 
 def test_a_beginning_walks_the_keys(ada: Caller) -> None:
+    start_compact(Decision)
     for start in range(0, 1_000, 50):
         items = [{"key": f"k/{n:04}", "value": n, "layer": "data"} for n in range(start, start + 50)]
         set_decision_batch(caller=ada, items=items)
     index = "(memory_one_decision_per_key|sqlite_autoindex_memory_decision_1)"
     if connection.vendor == "postgresql":
         index = "memory_decision_by_prefix"
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
-            cursor.execute("SET LOCAL enable_seqscan = off")
-            cursor.execute("SET LOCAL enable_bitmapscan = off")
+    plan_by_indexes()
     for said in ({}, {"layer": "data"}, {"since": "1h"}):
         with CaptureQueriesContext(connection) as queries:
             assert analyse(ada, "k/099*", **said)["count"] == 10
         plan = explained(queries.captured_queries[-1]["sql"])
         assert re.search(index, plan), plan
-
-
-def explained(statement: str) -> str:
-    with connection.cursor() as cursor:
-        how = "EXPLAIN " if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN "
-        cursor.execute(how + statement.replace("%", "%%"))
-        return "\n".join(str(row) for row in cursor.fetchall())
 
 
 def test_a_key_without_a_star_is_looked_up() -> None:

@@ -14,7 +14,8 @@ from memory.decisions import lists
 from memory.decisions.lists import list_decisions
 from memory.decisions.services.decisions import set_decision, set_decision_batch
 from memory.models import Decision
-from tests.core.test_query_plans import explained, sorts_inside, statements
+from tests.core.test_query_plans import statements
+from tests.query_plans import explained, sorts_inside
 
 
 def keys(caller: Caller, **query: Any) -> list[str]:

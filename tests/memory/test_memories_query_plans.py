@@ -14,8 +14,8 @@ from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.memories.sql.neighbours import read_turns
 from memory.models import Context, Memory, MemoryTag
-from tests.core.test_query_plans import explained, sorts_inside
 from tests.databases import every_statement_within, take_statistics
+from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 
 WALKS: list[tuple[dict[str, Any], str]] = [
     ({}, "memory_memory_by_time"),
@@ -37,12 +37,9 @@ WALKS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.fixture
 def many(ada: Caller) -> Caller:
+    start_compact(Memory)
     fill(ada, 1_200)
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
-            cursor.execute("SET LOCAL enable_seqscan = off")
-            cursor.execute("SET LOCAL enable_bitmapscan = off")
+    plan_by_indexes()
     return ada
 
 

@@ -12,11 +12,12 @@ from memory.memories.rows.memories import MEMORIES
 from memory.memories.rows.relationships import delete_edges_of, read_edges_from, read_edges_of, read_related
 from memory.memories.sql.texts import read_texts
 from memory.models import Context, Memory, Relationship
-from tests.core.test_query_plans import explained
+from tests.databases import take_statistics
+from tests.query_plans import explained, start_compact
 
 Place = tuple[str, int]
 ONE: Place = ("memory", 3)
-FEW = [3, 5, 700]
+FEW = [3, 5, 2_700]
 
 RELATED = r"(source|target)_kind\b.*(source|target)_id\b"
 # What is asked, and the indexes that are walked for it.
@@ -32,22 +33,22 @@ LOOKED_UP: list[tuple[Callable[[int], object], str]] = [
 
 @pytest.fixture
 def many(ada: Caller) -> Caller:
+    start_compact(Memory, Relationship)
     project = ada.project
     [context] = Context.unscoped.bulk_create([Context(project=project, name="c", folded="c")])
     Memory.unscoped.bulk_create(
-        [Memory(project=project, context=context, title=f"t{n}", content="x") for n in range(1_000)]
+        [Memory(project=project, context=context, title=f"t{n}", content="x") for n in range(4_000)]
     )
     Relationship.unscoped.bulk_create(
         [
             Relationship(
                 project=project, source_kind="memory", source_id=n, target_kind="memory", target_id=n + 1
             )
-            for n in range(1_000)
+            for n in range(4_000)
         ]
     )
     if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
+        take_statistics()
     return ada
 
 

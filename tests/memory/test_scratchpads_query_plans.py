@@ -13,7 +13,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.toolbox.dispatch import call
 from memory.models import PadChange, Scratchpad, ScratchpadRevision, Workflow
 from memory.scratchpads.rows.workflows import idle_workflows
-from tests.core.test_query_plans import explained, sorts_inside
+from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 
 FIRST, NEXT = "first", "next"
 
@@ -21,6 +21,7 @@ FIRST, NEXT = "first", "next"
 @pytest.fixture
 def many(ada: Caller, ben: Caller) -> Caller:
     """Many at once, as an import writes them; each pad of the first workflow was 30 times something else."""
+    start_compact(Workflow, Scratchpad)
     made = Workflow.unscoped.bulk_create(
         Workflow(
             project=ada.project,
@@ -41,11 +42,7 @@ def many(ada: Caller, ben: Caller) -> Caller:
         for pad in pads[:40]
         for n in range(1, 31)
     )
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
-            cursor.execute("SET LOCAL enable_seqscan = off")
-            cursor.execute("SET LOCAL enable_bitmapscan = off")
+    plan_by_indexes()
     return ada
 
 

@@ -25,6 +25,7 @@ from memory.decisions.services.templates import (
     set_template,
 )
 from memory.models import Decision, DecisionTemplate
+from tests.query_plans import explained, plan_by_indexes
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
@@ -456,13 +457,8 @@ def test_a_page_walks_the_names(ada: Caller, cursor: bool) -> None:
     with CaptureQueriesContext(connection) as queries:
         assert len(list_templates(ada.project_id, limit=5, cursor=after).rows) == 5
     [query] = queries.captured_queries
-    with connection.cursor() as database:
-        if connection.vendor == "postgresql":
-            database.execute("ANALYZE")
-            database.execute("SET LOCAL enable_seqscan = off")
-        how = "EXPLAIN " if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN "
-        database.execute(how + query["sql"])
-        plan = "\n".join(str(row) for row in database.fetchall())
+    plan_by_indexes()
+    plan = explained(query["sql"])
     index = "memory_one_template_per_name|sqlite_autoindex_memory_decisiontemplate_1"
     assert len(re.findall(index, plan)) == 2, plan
 

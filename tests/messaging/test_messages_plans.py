@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.events.mail import count_urgent
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
+from messaging.models import Message
 from messaging.selectors.inbox import count_unread, list_inbox, unread_of
 from messaging.selectors.messages import list_thread
 from messaging.services.cleanup import remove_old_messages, tell_overdue
@@ -21,6 +22,7 @@ from messaging.sql.requests import next_request
 from tests.databases import every_statement_within, take_statistics
 from tests.messaging.mail import known, send
 from tests.messaging.many import fill
+from tests.query_plans import explained, plan_by_indexes, start_compact
 
 UNREAD, ALL = "messaging_unread", "messaging_inbox"
 WALKS: list[tuple[dict[str, Any], str]] = [
@@ -39,15 +41,12 @@ WALKS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.fixture
 def many(ada: Caller, ben: Caller) -> Caller:
+    start_compact(Message)
     known(ada, ben)
     fill(ada, 600)
     fill(ada, 600, read=True)
     fill(ada, 600, to="eve")
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-        if connection.vendor == "postgresql":
-            cursor.execute("SET LOCAL enable_seqscan = off")
-            cursor.execute("SET LOCAL enable_bitmapscan = off")
+    plan_by_indexes()
     return ben
 
 
@@ -58,13 +57,6 @@ def plans(work: Callable[[], Any], table: str) -> list[str]:
     asked = [query["sql"] for query in captured.captured_queries if table in query["sql"]]
     assert asked
     return [explained(statement) for statement in asked]
-
-
-def explained(statement: str) -> str:
-    explain = "EXPLAIN " if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN "
-    with connection.cursor() as cursor:
-        cursor.execute(explain + statement.replace("%", "%%"))
-        return "\n".join(str(row[-1]) for row in cursor.fetchall())
 
 
 def sorts(plan: str) -> int:

@@ -14,8 +14,8 @@ from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Agent
-from tests.core.test_query_plans import explained, sorts_inside
 from tests.databases import every_statement_within, take_statistics
+from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 from tracking.models import FileChange
 from tracking.selectors.changes import count_in_last_hour, list_changes
 from tracking.selectors.leases import count_by_agent, count_live, list_leases
@@ -43,6 +43,7 @@ CHANGES: list[tuple[dict[str, Any], str]] = [
 @pytest.fixture
 def many(ada: Caller, ben: Caller) -> Caller:
     """Two agents' changes of 50 files, and leases most of which have ended."""
+    start_compact(FileChange)
     for caller in (ada, ben):
         for _ in range(12):
             record_change_batch(
@@ -59,11 +60,7 @@ def many(ada: Caller, ben: Caller) -> Caller:
     for n in range(40):
         acquire_lease(caller=ada, paths=[f"lib{n}/**"])
     add_leases(ada, 1_000, ends=timedelta(days=-1))
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
-            cursor.execute("SET LOCAL enable_seqscan = off")
-            cursor.execute("SET LOCAL enable_bitmapscan = off")
+    plan_by_indexes()
     return ada
 
 

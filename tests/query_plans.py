@@ -1,0 +1,46 @@
+"""How the database means to answer a query, for tests that hold it to an index."""
+
+import re
+
+from django.db import connection, models
+
+from tests.databases import take_statistics
+
+
+def start_compact(*tables: type[models.Model]) -> None:
+    """Take away the space of what earlier tests rolled back: PostgreSQL counts it in the cost of a plan.
+
+    Called before a test writes to the tables.
+    """
+    if connection.vendor == "postgresql":
+        names = ", ".join(model._meta.db_table for model in tables)
+        with connection.cursor() as cursor:
+            cursor.execute(f"TRUNCATE {names} CASCADE")
+
+
+def plan_by_indexes() -> None:
+    """Plan for the rows that are there, and walk an index where one serves, for the rest of the test."""
+    take_statistics()
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute("SET LOCAL enable_bitmapscan = off")
+
+
+def explained(statement: str) -> str:
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("EXPLAIN " + statement.replace("%", "%%"))
+            return "\n".join(line for (line,) in cursor.fetchall())
+        cursor.execute("EXPLAIN QUERY PLAN " + statement.replace("%", "%%"))
+        return "\n".join(f"{parent}: {detail}" for _, parent, _, detail in cursor.fetchall())
+
+
+def sorts_inside(plan: str) -> bool:
+    """Whether rows are sorted before the page is cut; the page itself, a handful of rows, may be."""
+    if connection.vendor == "postgresql":
+        page = re.search(r"^( *)CTE page\n((?:\1 .*\n)+)", plan, re.MULTILINE)
+        assert page
+        # An incremental one sorts nothing but rows of one key, which is unique.
+        return bool(re.search(r"(?<!Incremental )Sort +\(cost", page[2]))
+    return bool(re.search(r"^[1-9]\d*: USE TEMP B-TREE FOR ORDER BY", plan, re.MULTILINE))
