@@ -3,10 +3,27 @@
 from typing import Annotated
 
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.limits import REQUIRED_TEXT, WORD
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.arguments import Number, Says, Word, Words, id_of
+from ctxhub.core.toolbox.argument_types import (
+    About,
+    ByAgent,
+    Cursor,
+    IdOf,
+    InLayer,
+    InScope,
+    Limit,
+    Match,
+    Number,
+    OptionalWord,
+    Paths,
+    Says,
+    WithTags,
+    Word,
+    Words,
+)
 from memory.constraints import services
 from memory.constraints.lists import list_constraints
 
@@ -18,7 +35,8 @@ tool(
 
 
 PriorityWord = Annotated[Word, Says("low|medium|high|critical")]
-Id = Annotated[Number, id_of("constraint")]
+Id = Annotated[Number, IdOf("constraint")]
+Reason = Annotated[str, About("Stands in the log.")]
 
 
 @action(
@@ -38,14 +56,14 @@ Id = Annotated[Number, id_of("constraint")]
 )
 def add(
     caller: Caller,
-    category: str,
-    text: str,
-    priority: PriorityWord | Unset = UNSET,
-    layer: str | None = None,
+    category: Annotated[str, About("performance, architecture, security, or a new one.", WORD)],
+    text: Annotated[str, About(schema=REQUIRED_TEXT)],
+    priority: Annotated[PriorityWord, About("Left out: medium.")] | Unset = UNSET,
+    layer: OptionalWord | None = None,
     tags: Words | None = None,
     scopes: Words | None = None,
-    paths: Words | None = None,
-    reason: str | None = None,
+    paths: Paths | None = None,
+    reason: Annotated[str, About("Why it must hold.")] | None = None,
 ) -> services.AddAnswer:
     """State what must hold; priority is medium unless said.
 
@@ -74,17 +92,17 @@ def add(
 )
 def list_(
     caller: Caller,
-    category: str | None = None,
-    layer: str | None = None,
-    priority: PriorityWord | None = None,
-    tags: Words | None = None,
-    match: Annotated[str, Says("any|all")] = "any",
-    scope: str | None = None,
-    by: str | None = None,
-    status: Annotated[Word, Says("active|inactive|any")] = "active",
-    limit: Number = 20,
-    cursor: str | None = None,
-    full: bool = False,
+    category: Annotated[str, About("Of this category.")] | None = None,
+    layer: InLayer | None = None,
+    priority: Annotated[PriorityWord, About("Of this priority.")] | None = None,
+    tags: WithTags | None = None,
+    match: Match = "any",
+    scope: InScope | None = None,
+    by: ByAgent | None = None,
+    status: Annotated[Word, Says("active|inactive|any"), About("Left out: active.")] = "active",
+    limit: Limit = 20,
+    cursor: Cursor | None = None,
+    full: Annotated[bool, About("Texts whole, not cut to 200 characters.")] = False,
 ) -> Listing:
     """Constraints that pass every filter, the most urgent first, then by category, then the newest.
 
@@ -114,7 +132,7 @@ def list_(
     example={"id": 4, "reason": "The client was replaced."},
     also_known_as=("deactivate_constraint", "delete", "remove"),
 )
-def deactivate(caller: Caller, id: Id, reason: str | None = None) -> services.StatusAnswer:
+def deactivate(caller: Caller, id: Id, reason: Reason | None = None) -> services.StatusAnswer:
     """It need not hold any more; say why. It stays, and can be activated again."""
     return services.deactivate_constraint(caller=caller, constraint_id=id, reason=reason)
 

@@ -10,7 +10,7 @@ from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.arguments import AsIds, Number, Object, Says, Word, id_of
+from ctxhub.core.toolbox.argument_types import AsIds, IdOf, Number, Object, Says, Word
 from memory.scratchpads.selectors import scratchpads as selectors
 from memory.scratchpads.selectors.answers import open_many, open_one, open_revision
 from memory.scratchpads.selectors.search import search_scratchpads
@@ -33,9 +33,9 @@ tool(
 )
 
 
-PadId = Annotated[Number, id_of("scratchpad")]
+PadId = Annotated[Number, IdOf("scratchpad")]
 PadIds = Annotated[list[PadId], AsIds]
-WorkflowId = Annotated[Number, id_of("workflow")]
+WorkflowId = Annotated[Number, IdOf("workflow")]
 
 
 class Marks(TypedDict):

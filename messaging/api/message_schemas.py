@@ -8,10 +8,10 @@ from rest_framework import serializers
 
 from ctxhub.core.api.bodies import Anything, Body, Flag, IdOf, ProjectBody, Text, Texts, WholeNumber, Word
 from ctxhub.core.api.hub import SINCE
-from ctxhub.core.api.limits import MOST_ENTRIES, SAID, WORD
 from ctxhub.core.api.queries import ListQuery, flag, number, text
 from ctxhub.core.api.schemas import BatchAnswer, BatchResult
 from ctxhub.core.events.waiting import LONGEST_SECONDS
+from ctxhub.core.kit.limits import MOST_ENTRIES, REQUIRED_TEXT, WORD
 from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType
 from messaging.selectors.request_states import STATES
@@ -89,7 +89,7 @@ class Names(Texts):
 
 
 class MessageItem(Body):
-    text = Text(limits=SAID)
+    text = Text(limits=REQUIRED_TEXT)
     to = Names(required=False, allow_null=True, help_text="Left out: everyone; in a reply, who wrote.")
     type = TypeWord(required=False, help_text="Left out: info. A request is what one agent claims.")
     priority = PriorityWord(required=False, help_text="Left out: medium.")

@@ -6,7 +6,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import MAX_LIMIT
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.arguments import AsIds, Items, Json, Number, Says, Word, Words, id_of
+from ctxhub.core.toolbox.argument_types import AsIds, IdOf, Items, Json, Number, Says, Word, Words
 from ctxhub.core.toolbox.batch_writes import BatchAnswer
 from ctxhub.core.toolbox.batches import checked_items
 from messaging.selectors import inbox as inboxes
@@ -29,7 +29,7 @@ tool(
 
 TypeWord = Annotated[Word, Says("info|request|warning|decision")]
 PriorityWord = Annotated[Word, Says("low|medium|high|critical")]
-Id = Annotated[Number, id_of("message")]
+Id = Annotated[Number, IdOf("message")]
 Ids = Annotated[list[Id], AsIds]
 
 

@@ -7,7 +7,8 @@ import pytest
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.core.toolbox.arguments import Anything, Arguments, Items, Number, Object, Says, Value, Word, Words
+from ctxhub.core.toolbox.argument_types import Anything, Items, Number, Object, Says, Value, Word, Words
+from ctxhub.core.toolbox.arguments import Arguments
 
 
 def sample(
@@ -26,7 +27,7 @@ def sample(
     return {}
 
 
-SAMPLE = Arguments(sample)
+SAMPLE = Arguments.of_function(sample)
 
 
 def check(**given: Any) -> dict[str, Any]:
@@ -191,7 +192,7 @@ class Shared(TypedDict, total=False):
 def test_actions_may_share_the_arguments_of_one_shape() -> None:
     def sharing(caller: Caller, key: str, **rest: Unpack[Shared]) -> None: ...
 
-    arguments = Arguments(sharing)
+    arguments = Arguments.of_function(sharing)
     assert str(arguments) == "key! tags[] status=active|draft"
     assert arguments.check({"key": "k"}, "do") == {"key": "k"}
     given = {"key": "k", "tags": "a", "status": None}

@@ -8,9 +8,9 @@ from rest_framework import serializers
 
 from ctxhub.core.api.bodies import Anything, Body, Flag, IdOf, ProjectBody, Text, Texts, WholeNumber, Word
 from ctxhub.core.api.hub import SINCE
-from ctxhub.core.api.limits import OPTIONAL_PATH, OPTIONAL_WORD, PATH
 from ctxhub.core.api.queries import ListQuery, Query, flag, number, text
 from ctxhub.core.api.schemas import BatchAnswer, BatchResult
+from ctxhub.core.kit.limits import OPTIONAL_PATH, OPTIONAL_WORD, PATH
 from tracking.selectors.locks import LONGEST
 from tracking.services.leases import MOST_MINUTES
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.arguments import Items, Number, Says, Word
+from ctxhub.core.toolbox.argument_types import Items, Number, Says, Word
 from ctxhub.core.toolbox.batch_writes import BatchAnswer
 from ctxhub.core.toolbox.batches import checked_items
 from tracking.selectors import locks

@@ -5,11 +5,11 @@ from typing import Annotated
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.arguments import Number, Words, id_of
+from ctxhub.core.toolbox.argument_types import IdOf, Number, Words
 from tracking.selectors.leases import list_leases
 from tracking.services import leases as services
 
-LeaseId = Annotated[Number, id_of("lease")]
+LeaseId = Annotated[Number, IdOf("lease")]
 
 
 @action(

@@ -12,13 +12,13 @@ from ctxhub.core.accounts.selectors.access_tokens import COLUMNS, list_tokens, t
 from ctxhub.core.accounts.services.access_tokens import create_token, revoke_token
 from ctxhub.core.api import schemas
 from ctxhub.core.api.bodies import Body, Text, Texts
-from ctxhub.core.api.limits import OPTIONAL_WORD, SCOPE
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.project import caller_in, only_project, visible_projects
 from ctxhub.core.api.queries import ListQuery, text
 from ctxhub.core.api.views import HubViewSet
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.errors import NotFound
+from ctxhub.core.kit.limits import OPTIONAL_WORD, SCOPE
 from ctxhub.core.models import AccessToken
 
 

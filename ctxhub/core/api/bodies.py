@@ -10,10 +10,10 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.fields import empty
 
 from ctxhub.core.api.ids import id_schema
-from ctxhub.core.api.limits import MOST_ENTRIES, TEXT, WORD, Limits
 from ctxhub.core.api.problems import refusal_of, refuse_unknown
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.kit.inputs import read_id, read_ref_id
+from ctxhub.core.kit.limits import MOST_ENTRIES, TEXT, WORD, Limits
 from ctxhub.core.toolbox.batch_writes import Items
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework.exceptions import ErrorDetail
 
 from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all
-from ctxhub.core.toolbox.suggestions import meant_arguments
+from ctxhub.core.toolbox.suggestions import suggest_arguments
 
 
 def refuse_unknown(given: Iterable[str], known: Sequence[str], what: str) -> None:
@@ -16,7 +16,7 @@ def refuse_unknown(given: Iterable[str], known: Sequence[str], what: str) -> Non
     if unknown:
         raise InvalidInput(
             f"There is no {what} {shown_all(unknown)}.",
-            did_you_mean=meant_arguments(unknown, known, names),
+            did_you_mean=suggest_arguments(unknown, known, names),
             allowed=list(known),
         )
 

@@ -11,11 +11,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework.filters import BaseFilterBackend
 
 from ctxhub.core.api.ids import id_schema, parse_id
-from ctxhub.core.api.limits import ANY_LENGTH, Limits
 from ctxhub.core.api.problems import refuse_unknown
 from ctxhub.core.kit.answers import MAX_TOKENS
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import MAX_LIMIT
+from ctxhub.core.kit.limits import ANY_LENGTH, Limits
 
 REQUIRED = "ctxhub_required"
 

@@ -5,17 +5,18 @@ from typing import Any
 
 from drf_spectacular.contrib.django_filters import DjangoFilterExtension
 from drf_spectacular.drainage import get_override
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import OpenApiExample
+from drf_spectacular.utils import Direction, OpenApiExample
 
 from ctxhub.core.api.bodies import Body
 from ctxhub.core.api.ids import id_schema, kind_of
-from ctxhub.core.api.limits import WORD
 from ctxhub.core.api.project import AGENT_HEADER
 from ctxhub.core.api.queries import REQUIRED
+from ctxhub.core.api.takes import Takes
 from ctxhub.core.api.views import RETRY_HEADER, HubViewSet
 from ctxhub.core.kit.inputs import WORD_LENGTH
+from ctxhub.core.kit.limits import WORD
 from ctxhub.core.toolbox.actions import all_tools
 
 Json = dict[str, Any]
@@ -101,6 +102,11 @@ PARAMETERS: Json = {
 
 
 class HubSchema(AutoSchema):
+    def get_request_serializer(self) -> Any:
+        assert isinstance(self.view, HubViewSet)
+        body = self.view.bodies.get(self.view.action)
+        return body if isinstance(body, Takes) else super().get_request_serializer()
+
     def get_examples(self) -> list[OpenApiExample]:
         """The example of the body's class."""
         assert isinstance(self.view, HubViewSet)
@@ -117,6 +123,8 @@ class DeclaredQueryExtension(DjangoFilterExtension):  # type: ignore[no-untyped-
         view = auto_schema.view
         assert isinstance(view, HubViewSet)
         query = view.filterset_class
+        if isinstance(query, Takes):
+            return query.parameters()
         return [
             {**parameter, **({"required": True} if get_override(declared, REQUIRED) else {})}
             for name, declared in query.base_filters.items()
@@ -124,6 +132,25 @@ class DeclaredQueryExtension(DjangoFilterExtension):  # type: ignore[no-untyped-
                 auto_schema, None, query, name, declared
             )
         ]
+
+
+class TakesExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """The schemas of request bodies."""
+
+    target_class = Takes
+    match_subclasses = True
+
+    def get_name(self, auto_schema: AutoSchema, direction: Direction) -> str:
+        return str(self.target.component)
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> Json:
+        view, takes = auto_schema.view, self.target
+        assert isinstance(view, HubViewSet)
+        assert isinstance(takes, Takes)
+        body = view.bodies[view.action]
+        is_item = isinstance(body, Takes) and body.items is takes
+        items = auto_schema.resolve_serializer(takes.items, direction).ref if takes.items else None  # type: ignore[arg-type]
+        return takes.schema(items, with_agent=view.has_agent and not is_item)
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -9,7 +9,6 @@ from rest_framework.response import Response
 
 from ctxhub.core.api.bodies import ProjectBody, Text, WholeNumber, Words
 from ctxhub.core.api.hub import SINCE
-from ctxhub.core.api.limits import QUESTION, SAID
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import Query, number, text, words
 from ctxhub.core.api.schemas import SearchAnswer
@@ -18,6 +17,7 @@ from ctxhub.core.kit.answers import MAX_TOKENS
 from ctxhub.core.kit.caller import READ
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import MAX_LIMIT
+from ctxhub.core.kit.limits import QUESTION, REQUIRED_TEXT
 from ctxhub.core.search.selectors.questions import MATCHES
 from ctxhub.core.search.selectors.search import DETAILS, answer_search
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
@@ -62,7 +62,7 @@ class DetailWord(Text):
 
 class AskSearch(ProjectBody):
     example = {"query": "why do sessions expire?", "kinds": ["decision", "message"], "detail": "standard"}
-    query = Text(limits=SAID, help_text=QUERY)
+    query = Text(limits=REQUIRED_TEXT, help_text=QUERY)
     kinds = Words(limits={"enum": list(KIND_WORDS)}, required=False, allow_null=True, help_text=KINDS)
     match = MatchWord(required=False, help_text=MATCH)
     detail = DetailWord(required=False, help_text=DETAIL)

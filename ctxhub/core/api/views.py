@@ -22,6 +22,7 @@ from ctxhub.core.api.ids import ids_of_refs
 from ctxhub.core.api.pages import CursorPages, Page
 from ctxhub.core.api.project import caller_in, speaking
 from ctxhub.core.api.queries import DeclaredQuery, Query
+from ctxhub.core.api.takes import AGENT, Takes
 from ctxhub.core.hub.partial_reads import Asked, Excerpt, Opened, clean_asked
 from ctxhub.core.kit.answers import MAX_TOKENS, size
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting
@@ -46,20 +47,22 @@ class HubViewSet(GenericViewSet[Any]):
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
     filter_backends = [DeclaredQuery]
     pagination_class = CursorPages
-    queries: ClassVar[Mapping[str, type[Query]]] = {}
-    bodies: ClassVar[Mapping[str, type[Body]]] = {}
+    queries: ClassVar[Mapping[str, Takes | type[Query]]] = {}
+    bodies: ClassVar[Mapping[str, Takes | type[Body]]] = {}
     common_parameters: ClassVar[tuple[str, ...]] = ("format",)
     has_versions = False
+    has_agent: ClassVar[bool] = False  # Whether a body may name the agent who speaks.
 
     query: dict[str, Any]
     body: dict[str, Any]
 
     @property
-    def filterset_class(self) -> type[Query]:
+    def filterset_class(self) -> type[Query] | Takes:
         return self.queries.get(self.action, Query)
 
     def get_serializer_class(self) -> type[BaseSerializer[Any]]:
-        return self.bodies.get(self.action, Body)
+        body = self.bodies.get(self.action, Body)
+        return Body if isinstance(body, Takes) else body
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         with ExitStack() as self._during:
@@ -84,7 +87,9 @@ class HubViewSet(GenericViewSet[Any]):
         super().initial(request, *args, **kwargs)
         self.check_place(request, **kwargs)
         self.kwargs.update(ids_of_refs(kwargs))  # The action is called with these.
-        self.query = self.filterset_class.read(request.query_params, also=self.common_parameters)
+        query = self.filterset_class
+        read = query.read_query if isinstance(query, Takes) else query.read
+        self.query = read(request.query_params, also=self.common_parameters)
         self.max_tokens = clean_max_tokens(self.query.pop("max_tokens", MAX_TOKENS))
         self.body = self._read_body(request) if self.action in self.bodies else {}
         self.refuse_what_would_be_ignored(request)
@@ -137,6 +142,9 @@ class HubViewSet(GenericViewSet[Any]):
         return super().finalize_response(request, response, *args, **kwargs)
 
     def _read_body(self, request: Request) -> dict[str, Any]:
+        body = self.bodies[self.action]
+        if isinstance(body, Takes):
+            return body.read_body(request.data, with_agent=self.has_agent)
         serializer = self.get_serializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         return dict(serializer.validated_data)
@@ -148,7 +156,8 @@ class ProjectViewSet(HubViewSet):
     `scopes` names it where the method does not: GET reads, DELETE is an administrator's, the rest writes.
     """
 
-    common_parameters = ("agent", *HubViewSet.common_parameters)
+    common_parameters = (AGENT, *HubViewSet.common_parameters)
+    has_agent = True
     scopes: ClassVar[Mapping[str, str | None]] = {}
 
     @property
@@ -198,7 +207,7 @@ class ProjectViewSet(HubViewSet):
 
     def _read_body(self, request: Request) -> dict[str, Any]:
         body = super()._read_body(request)
-        body.pop("agent", None)
+        body.pop(AGENT, None)
         return body
 
 

@@ -5,12 +5,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.bodies import ProjectBody, Text
-from ctxhub.core.api.limits import WORD
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import ListQuery
 from ctxhub.core.api.schemas import LayerName, UsedWord
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import ADMIN
+from ctxhub.core.kit.limits import WORD
 from ctxhub.core.models import Category, Scope, Tag
 from ctxhub.core.vocabulary.selectors.lists import list_layers, list_words
 from ctxhub.core.vocabulary.services.layers import add_layer

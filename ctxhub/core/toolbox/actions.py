@@ -12,13 +12,14 @@ from ctxhub.core.kit.caller import ADMIN, READ, WRITE
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered
-from ctxhub.core.toolbox.arguments import Arguments, present
+from ctxhub.core.toolbox.argument_types import present
+from ctxhub.core.toolbox.arguments import Arguments
 from ctxhub.core.toolbox.suggestions import (
     fitting_action,
-    meant_arguments,
     misfit,
     squeezed,
     suggest_action,
+    suggest_arguments,
     suggest_operation,
 )
 
@@ -105,7 +106,7 @@ class Action:
         if other := fitting_action(self, _offered_tools().values(), given):
             unknown = [name for name in given if name not in other.known]
             error.details |= {
-                "did_you_mean": meant_arguments(unknown, other.known, given),
+                "did_you_mean": suggest_arguments(unknown, other.known, given),
                 "call": call_of(other.tool, other.name),
                 "missing": [],
             }
@@ -191,7 +192,7 @@ class Tool:
             f"There is no tool {shown(self.name)}." if is_flat() else f"{self.name} needs an action.",
             missing=[] if is_flat() else ["action"],
             call=call_of(suggested.tool, suggested.name) if suggested else None,
-            did_you_mean=meant_arguments(unknown, suggested.known, given) if suggested else None,
+            did_you_mean=suggest_arguments(unknown, suggested.known, given) if suggested else None,
             allowed=[action.call_name for action in fitting or self.actions.values()],
             hint=self._hint,
         )
@@ -264,7 +265,7 @@ def action(
             example=example or {},
             also_known_as=tuple(also_known_as),
             answers=_answers_of(function.__annotations__.get("return")),
-            arguments=Arguments(function),
+            arguments=Arguments.of_function(function),
             doc=cleandoc(function.__doc__ or ""),
             takes_all_of=takes_all_of,
         )

@@ -2,151 +2,43 @@
 
 import functools
 import inspect
-import json
 import operator
 import types
-import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, NotRequired, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NotRequired, Self, Union, cast, get_args, get_origin, get_type_hints
 
-from pydantic import BeforeValidator, ConfigDict, PlainValidator, TypeAdapter, ValidationError, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all
-from ctxhub.core.kit.inputs import clean_number, read_ref_id
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.core.toolbox.suggestions import meant_arguments
-
-
-def present(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop arguments that are null: strict clients send null for every argument they omit."""
-    return {name: value for name, value in given.items() if value is not None}
-
-
-# -- Types of arguments ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Says:
-    """Annotation: the allowed words of an argument, for the signature that a model reads."""
-
-    words: str
-
-
-def _word(value: Any) -> Any:
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-def _number_not_bool(value: Any) -> Any:
-    if isinstance(value, bool):
-        raise PydanticCustomError("number", "must be a number, not true or false")
-    return value
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int | float):
-        try:
-            return clean_number(value, "value")
-        except InvalidInput as error:
-            raise PydanticCustomError(
-                "value", "{why}", {"why": error.message.removeprefix("value ").rstrip(".")}
-            ) from error
-    raise PydanticCustomError("value", "must be a text or a finite number")
-
-
-def _parsed(opening: str) -> Callable[[Any], Any]:
-    """Return a function that parses JSON strings, as some clients send arrays and objects in strings."""
-
-    def parse(value: Any) -> Any:
-        if isinstance(value, str) and value.lstrip().startswith(opening):
-            try:
-                return json.loads(value)
-            except (ValueError, RecursionError):
-                return value
-        return value
-
-    return parse
-
-
-def _list(value: Any) -> Any:
-    value = _parsed("[")(value)
-    return [value] if isinstance(value, (str, int, dict)) and not isinstance(value, bool) else value
-
-
-def _json(value: Any) -> Any:
-    return _parsed("[")(_parsed("{")(value))
-
-
-def _ids(value: Any) -> Any:
-    """Accept ids as a list, as a JSON string, or as a comma-separated string."""
-    value = _parsed("[")(value)
-    listed = value.split(",") if isinstance(value, str) else value
-    return _list(listed)
-
-
-def _read_ref(kind: str) -> Callable[[Any], Any]:
-    def read(value: Any) -> Any:
-        try:
-            return read_ref_id(value, kind)
-        except InvalidInput as error:
-            raise PydanticCustomError("ref", "{why}", {"why": error.message.rstrip(".")}) from error
-
-    return read
-
-
-def id_of(kind: str) -> BeforeValidator:
-    """Annotation: makes a Number accept an id as 17, "17", or the ref that lists and events have."""
-    return BeforeValidator(_read_ref(kind))
-
-
-def _items(value: Any) -> Any:
-    value = _parsed("[")(value)
-    items = [value] if isinstance(value, dict) else value
-    if not isinstance(items, list):
-        return items
-    return [present(item) if isinstance(item, dict) else item for item in items]
-
-
-Word = Annotated[str, BeforeValidator(_word)]
-# The ref of anything, or an id.
-Ref = Annotated[str, BeforeValidator(_word), WithJsonSchema({"type": ["string", "integer"]})]
-Number = Annotated[int, BeforeValidator(_number_not_bool)]
-Share = Annotated[float, BeforeValidator(_number_not_bool)]
-Value = Annotated[str | int | float, PlainValidator(_value), WithJsonSchema({"type": ["string", "number"]})]
-Words = Annotated[list[str], BeforeValidator(_list)]
-# An item that is no object is an error of that item, not of the whole call.
-Items = Annotated[
-    list[Any], BeforeValidator(_items), WithJsonSchema({"type": "array", "items": {"type": "object"}})
-]
-Anything = Annotated[list[Any], BeforeValidator(_list), WithJsonSchema({"type": "array", "items": {}})]
-Object = Annotated[dict[str, Any], BeforeValidator(_parsed("{"))]
-AsIds = BeforeValidator(_ids)
-Json = Annotated[
-    Any,
-    BeforeValidator(_json),
-    WithJsonSchema({"type": ["object", "array", "string", "number", "boolean"], "items": {}}),
-]
-
-# -- Signatures ------------------------------------------------------------------------------------
+from ctxhub.core.toolbox.argument_types import OverMcp, OverRest, Says, present
+from ctxhub.core.toolbox.suggestions import suggest_arguments
 
 
 @dataclass(frozen=True)
 class Argument:
-    """One parameter of an action; its type omits Unset and None, which models do not need."""
+    """One parameter of an action; its type omits Unset and None, which models do not need.
+
+    `nullable`: whether None has a meaning of its own: over REST null clears.
+    """
 
     name: str
     annotation: Any
     required: bool
     default: Any
+    nullable: bool = False
 
     @property
     def says(self) -> str:
-        return next((mark.words for mark in _marks(self.annotation) if isinstance(mark, Says)), "")
+        return next((mark.words for mark in self.marks if isinstance(mark, Says)), "")
+
+    @property
+    def marks(self) -> tuple[Any, ...]:
+        """What annotates its type."""
+        return get_args(self.annotation)[1:] if get_origin(self.annotation) is Annotated else ()
 
     @property
     def with_words(self) -> str:
@@ -180,24 +72,59 @@ class Argument:
         return f"{self.name}{'!' if self.required else ''}{shape}"
 
 
+@dataclass(frozen=True)
+class Problems:
+    """What is wrong with given arguments: unknown names, missing names, and sentences about values."""
+
+    unknown: Sequence[str]
+    missing: Sequence[str]
+    values: Sequence[str]
+
+    @classmethod
+    def of(cls, error: ValidationError) -> Self:
+        problems = error.errors(include_url=False, include_context=False)
+        names: dict[str, list[str]] = {"extra_forbidden": [], "missing": []}
+        values = []
+        for problem in problems:
+            if problem["type"] in names:
+                names[problem["type"]].append(str(problem["loc"][0]))
+            else:
+                values.append(f"{_path(problem['loc'])}: {_plain(problem['msg'])}")
+        return cls(names["extra_forbidden"], names["missing"], list(dict.fromkeys(values)))
+
+    def sentence(self) -> str:
+        """The first problems of values: a list of 1,000 entries may have 1,000."""
+        more = len(self.values) - SHOWN_NAMES
+        shown = "; ".join(self.values[:SHOWN_NAMES])
+        return f"{shown}{f'; and {more:,} more' if more > 0 else ''}."
+
+
 class Arguments:
-    """The arguments that an action takes, and the validation of calls against them.
+    """The arguments that an action takes, and the validation of calls against them."""
 
-    `**rest: Unpack[Shape]` takes the optional arguments of a TypedDict, which several actions may share.
-    """
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        hints = get_type_hints(function, include_extras=True)
-        parameters = inspect.signature(function).parameters.values()
-        self.all = [a for p in parameters if p.name != "caller" for a in _arguments(p, hints[p.name])]
+    def __init__(self, arguments: Sequence[Argument]) -> None:
+        self.all = list(arguments)
         self.names = [argument.name for argument in self.all]
 
+    @classmethod
+    def of_function(cls, function: Callable[..., Any]) -> Self:
+        """`**rest: Unpack[Shape]` takes the fields of a TypedDict, which several actions may share."""
+        hints = get_type_hints(function, include_extras=True)
+        parameters = inspect.signature(function).parameters.values()
+        return cls([a for p in parameters if p.name != "caller" for a in _arguments(p, hints[p.name])])
+
+    @classmethod
+    def of_dict(cls, shape: type) -> Self:
+        """The fields of a TypedDict."""
+        return cls(_arguments_of_dict(shape))
+
     @cached_property
-    def _adapter(self) -> TypeAdapter[dict[str, Any]]:
-        fields = {a.name: _field(a) for a in self.all}
-        shape = cast(Any, TypedDict)("Shape", fields)  # Its fields are known only here.
-        shape.__pydantic_config__ = ConfigDict(extra="forbid")
-        return TypeAdapter(shape)
+    def _over_mcp(self) -> TypeAdapter[dict[str, Any]]:
+        return _adapter({a.name: _field(a, _without(a.annotation, OverRest)) for a in self.all})
+
+    @cached_property
+    def _over_rest(self) -> TypeAdapter[dict[str, Any]]:
+        return _adapter({a.name: _field(a, _strict(a)) for a in self.all}, strict=True)
 
     def check(self, given: Mapping[str, Any], call: str, also: Sequence[str] = ()) -> dict[str, Any]:
         """Validate and convert arguments, and drop those that are null. Raises InvalidInput.
@@ -206,61 +133,82 @@ class Arguments:
         """
         arguments = present(given)
         try:
-            return self._adapter.validate_python(arguments)
+            return self._over_mcp.validate_python(arguments)
         except ValidationError as error:
-            raise self._refusal(error, call, arguments, also) from None
+            raise self._refusal(Problems.of(error), call, arguments, also) from None
+
+    def check_json(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Validate the types that JSON has, without conversions; null stays. Raises ValidationError."""
+        return self._over_rest.validate_python(given)
 
     def _refusal(
-        self, error: ValidationError, call: str, given: Mapping[str, Any], also: Sequence[str]
+        self, problems: Problems, call: str, given: Mapping[str, Any], also: Sequence[str]
     ) -> InvalidInput:
-        problems = error.errors(include_url=False, include_context=False)
-        unknown = [str(p["loc"][0]) for p in problems if p["type"] == "extra_forbidden"]
-        missing = [str(p["loc"][0]) for p in problems if p["type"] == "missing"]
-        if unknown:
-            suggested = meant_arguments(unknown, [*self.names, *also], given)
+        if problems.unknown:
+            suggested = suggest_arguments(problems.unknown, [*self.names, *also], given)
             return InvalidInput(
-                f"{call} has no argument {shown_all(unknown)}.",
+                f"{call} has no argument {shown_all(problems.unknown)}.",
                 did_you_mean=suggested,
-                missing=[name for name in missing if name not in suggested.values()],
+                missing=[name for name in problems.missing if name not in suggested.values()],
                 allowed=[*self.names, *also],
             )
-        if missing:
+        if missing := list(problems.missing):
             return InvalidInput(
                 f"{call} needs {', '.join(missing)}.", missing=missing, hint=f"Arguments: {self}"
             )
-        wrong = list(dict.fromkeys(f"{_path(p['loc'])}: {_plain(p['msg'])}" for p in problems))
-        more = f"; and {len(wrong) - SHOWN_NAMES:,} more" if len(wrong) > SHOWN_NAMES else ""
-        return InvalidInput(f"{call}: {'; '.join(wrong[:SHOWN_NAMES])}{more}.", hint=f"Arguments: {self}")
+        return InvalidInput(f"{call}: {problems.sentence()}", hint=f"Arguments: {self}")
 
     def __str__(self) -> str:
         return " ".join(argument.signature for argument in self.all)
 
 
+def _adapter(fields: Mapping[str, Any], *, strict: bool = False) -> TypeAdapter[dict[str, Any]]:
+    shape = cast(Any, TypedDict)("Shape", fields)  # Its fields are known only here.
+    shape.__pydantic_config__ = ConfigDict(extra="forbid", strict=strict)
+    return TypeAdapter(shape)
+
+
+def _field(argument: Argument, annotation: Any) -> Any:
+    return annotation if argument.required else NotRequired[annotation]
+
+
+def _strict(argument: Argument) -> Any:
+    annotation = _without(argument.annotation, OverMcp)
+    return annotation | None if argument.nullable else annotation
+
+
+def _without(annotation: Any, conversion: type[BeforeValidator]) -> Any:
+    """The type without one kind of conversions."""
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    kept = [mark for mark in get_args(annotation)[1:] if not isinstance(mark, conversion)]
+    base = get_args(annotation)[0]
+    return Annotated[(base, *kept)] if kept else base
+
+
 def _arguments(parameter: inspect.Parameter, hint: Any) -> list[Argument]:
     if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-        [shape] = get_args(hint)
-        shared = get_type_hints(shape, include_extras=True)
-        return [_argument(name, inner, UNSET) for name, inner in shared.items()]
+        return _arguments_of_dict(get_args(hint)[0])
     return [_argument(parameter.name, hint, parameter.default)]
 
 
+def _arguments_of_dict(shape: Any) -> list[Argument]:
+    empty = inspect.Parameter.empty
+    return [
+        _argument(name, hint, empty if name in shape.__required_keys__ else UNSET)
+        for name, hint in get_type_hints(shape, include_extras=True).items()
+    ]
+
+
 def _argument(name: str, hint: Any, default: Any) -> Argument:
-    return Argument(name, _without_unset_and_null(hint), default is inspect.Parameter.empty, default)
+    members = _members(get_args(hint)[0] if get_origin(hint) is NotRequired else hint)
+    kept = [member for member in members if member not in (Unset, type(None))]
+    annotation = functools.reduce(operator.or_, kept)
+    return Argument(name, annotation, default is inspect.Parameter.empty, default, type(None) in members)
 
 
-def _without_unset_and_null(hint: Any) -> Any:
-    if get_origin(hint) not in (Union, types.UnionType):
-        return hint
-    kept = tuple(member for member in get_args(hint) if member not in (Unset, type(None)))
-    return functools.reduce(operator.or_, kept)
-
-
-def _field(argument: Argument) -> Any:
-    return argument.annotation if argument.required else NotRequired[argument.annotation]
-
-
-def _marks(annotation: Any) -> tuple[Any, ...]:
-    return typing.get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
+def _members(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
 
 
 def _path(loc: tuple[int | str, ...]) -> str:

@@ -13,7 +13,7 @@ from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_agent, clean_one_of
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.actions import Action, find_tool
-from ctxhub.core.toolbox.arguments import present
+from ctxhub.core.toolbox.argument_types import present
 from ctxhub.core.toolbox.help import help_for
 from ctxhub.core.toolbox.stored_answers import answer_once
 from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names

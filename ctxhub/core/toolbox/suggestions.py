@@ -30,7 +30,7 @@ def squeezed(name: str) -> str:
 # -- Arguments -------------------------------------------------------------------------------------
 
 
-def meant_arguments(unknown: Iterable[str], known: Sequence[str], given: Collection[str]) -> dict[str, str]:
+def suggest_arguments(unknown: Iterable[str], known: Sequence[str], given: Collection[str]) -> dict[str, str]:
     """Map unknown arguments to the known ones they most likely mean.
 
     Each known argument is suggested at most once, and never if the call has it. Arguments without a
@@ -56,7 +56,7 @@ def misfit(action: "Action", given: Collection[str]) -> int:
     unknown = [name for name in given if name not in action.known]
     if len(unknown) > MOST_NAMES:
         return len(unknown)
-    suggested = meant_arguments(unknown, action.known, given)
+    suggested = suggest_arguments(unknown, action.known, given)
     covered = {*given, *suggested.values()}
     missing = [a.name for a in action.arguments.all if a.required and a.name not in covered]
     return len(unknown) - len(suggested) + len(missing)

@@ -8,23 +8,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.queries import ReadQuery
 from ctxhub.core.api.schemas import in_parts
+from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import READ
 from ctxhub.core.kit.inputs import clean_choice
 from memory.constraints import services
 from memory.constraints.api.constraint_schemas import (
-    ActivateConstraint,
-    AddConstraint,
     AddedConstraint,
-    ChangeConstraint,
     ChangedConstraint,
     Constraint,
-    ConstraintQuery,
-    DeactivateConstraint,
     ListedConstraint,
+    NewStatus,
 )
 from memory.constraints.lists import list_constraints
 from memory.constraints.models import ConstraintStatus
@@ -32,12 +28,19 @@ from memory.constraints.selectors import constraint_item, get_constraint
 
 
 class ConstraintViewSet(ProjectViewSet):
-    queries = {"list": ConstraintQuery, "retrieve": ReadQuery}
+    queries = {"list": takes("constraint", "list"), "retrieve": READ_IN_PARTS}
     bodies = {
-        "create": AddConstraint,
-        "partial_update": ChangeConstraint,
-        "deactivate": DeactivateConstraint,
-        "activate": ActivateConstraint,
+        "create": takes("constraint", "add"),
+        "partial_update": takes(
+            "constraint",
+            "deactivate",
+            without=["id"],
+            also=NewStatus,
+            name="ChangeConstraint",
+            example={"status": "inactive", "reason": "The client was replaced."},
+        ),
+        "deactivate": takes("constraint", "deactivate", without=["id"]),
+        "activate": takes("constraint", "activate", without=["id"]),
     }
 
     @extend_schema(responses=ListedConstraint)

@@ -20,11 +20,11 @@ from ctxhub.core.api.bodies import (
     Words,
 )
 from ctxhub.core.api.hub import SINCE
-from ctxhub.core.api.limits import NAME, OPTIONAL_WORD, PATH, VERSION
 from ctxhub.core.api.queries import ListQuery, Query, ReadQuery, flag, number, words
 from ctxhub.core.api.schemas import BatchAnswer, BatchResult
 from ctxhub.core.kit.answers import MAX_TOKENS
 from ctxhub.core.kit.inputs import MAX_LIMIT
+from ctxhub.core.kit.limits import NAME, OPTIONAL_WORD, PATH, VERSION
 from memory.decisions.lists import SORTS
 from memory.decisions.selectors.analytics import BUCKETS
 from memory.decisions.selectors.decisions import INCLUDES

@@ -12,7 +12,7 @@ from ctxhub.core.kit.inputs import MAX_LIMIT
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.arguments import Anything, Items, Number, Object, Says, Value, Word, Words
+from ctxhub.core.toolbox.argument_types import Anything, Items, Number, Object, Says, Value, Word, Words
 from ctxhub.core.toolbox.batch_writes import BatchAnswer
 from ctxhub.core.toolbox.batches import checked_items
 from memory.decisions.inputs.decisions import clean_key

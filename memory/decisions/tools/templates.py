@@ -6,7 +6,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.arguments import Number, Object, Value, Words
+from ctxhub.core.toolbox.argument_types import Number, Object, Value, Words
 from memory.decisions.selectors.templates import list_templates
 from memory.decisions.services import templates as services
 from memory.decisions.services.decisions import SetAnswer

@@ -6,9 +6,9 @@ from typing import Any
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import Flag, ProjectBody, Text
-from ctxhub.core.api.limits import CONTENT, OPTIONAL_TITLE, QUESTION
 from ctxhub.core.api.queries import Query, id_of, number, share, text
 from ctxhub.core.kit.inputs import MAX_LIMIT
+from ctxhub.core.kit.limits import CONTENT, OPTIONAL_TITLE, QUESTION
 from memory.memories.api.memory_schemas import BUDGET, TYPES, ContextWord, Hits, SimilarMemory, TypeWord
 
 

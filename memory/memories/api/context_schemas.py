@@ -7,9 +7,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import JsonObject, ProjectBody, Text, Words
-from ctxhub.core.api.limits import NAME, OPTIONAL_WORD
 from ctxhub.core.api.queries import ListQuery, text
 from ctxhub.core.api.schemas import ANYTHING
+from ctxhub.core.kit.limits import NAME, OPTIONAL_WORD
 
 NOT_ALL_DIGITS = {**NAME, "pattern": r"[^\d\s]|\d\s+\d"}
 STACK = "What it is about: django, react19."

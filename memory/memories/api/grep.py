@@ -8,12 +8,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api.limits import QUESTION
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import Query, flag, number, text
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import MAX_LIMIT
+from ctxhub.core.kit.limits import QUESTION
 from memory.memories.api.memory_schemas import BUDGET, Hits
 from memory.memories.selectors.grep import MOST_CONTEXT, grep
 

@@ -7,10 +7,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import JsonObject, ProjectBody, Text, Texts, Word, Words
-from ctxhub.core.api.limits import CONTENT, NAME, OPTIONAL_NAME, OPTIONAL_WORD, PATH, QUESTION, TITLE
 from ctxhub.core.api.queries import ListQuery, Query, number, text, words
 from ctxhub.core.kit.answers import MAX_TOKENS
 from ctxhub.core.kit.inputs import MAX_LIMIT
+from ctxhub.core.kit.limits import CONTENT, NAME, OPTIONAL_NAME, OPTIONAL_WORD, PATH, QUESTION, TITLE
 from memory.memories.api.context_schemas import STACK, Metadata
 from memory.memories.models.memory import Difficulty, MemoryType
 from memory.memories.selectors.fuzzy import MOST_TOLERANCE

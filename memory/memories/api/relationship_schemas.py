@@ -7,9 +7,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import ProjectBody, WholeNumber, Word
-from ctxhub.core.api.limits import REF
 from ctxhub.core.api.queries import Query, number, share, text
 from ctxhub.core.kit.inputs import MAX_LIMIT
+from ctxhub.core.kit.limits import REF
 from memory.memories.models.relationship import Relation
 from memory.memories.selectors.relationships import MAX_DEPTH
 

@@ -7,7 +7,7 @@ from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.arguments import Number, Object, Ref, Words
+from ctxhub.core.toolbox.argument_types import Number, Object, Ref, Words
 from memory.memories.lists.contexts import list_contexts
 from memory.memories.selectors import context_suggestions as selectors
 from memory.memories.selectors.context_suggestions import ContextSuggestion

@@ -7,7 +7,7 @@ from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.arguments import Number, Object, Ref, Says, Share, Word, Words, id_of
+from ctxhub.core.toolbox.argument_types import IdOf, Number, Object, Ref, Says, Share, Word, Words
 from memory.memories.lists.memories import list_memories
 from memory.memories.selectors import grep as files
 from memory.memories.selectors.fuzzy import find_fuzzy
@@ -26,7 +26,7 @@ tool(
 
 TypeWord = Annotated[Word, Says("note|conversation|snippet|reference|task|idea")]
 DifficultyWord = Annotated[Word, Says("easy|normal|hard")]
-Id = Annotated[Number, id_of("memory")]
+Id = Annotated[Number, IdOf("memory")]
 
 
 @action(

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.arguments import Number, Ref, Says, Share, Word
+from ctxhub.core.toolbox.argument_types import Number, Ref, Says, Share, Word
 from memory.memories.selectors.relationships import edge_listing, node_listing, suggestion_listing
 from memory.memories.services import relationships as services
 from memory.memories.tools import memories  # noqa: F401  # Declares the tool.

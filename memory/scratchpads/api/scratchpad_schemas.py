@@ -6,9 +6,9 @@ from typing import Any
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import IdOf, ProjectBody, Text, WholeNumber
-from ctxhub.core.api.limits import ANY_LENGTH, AT_LEAST_A_CHARACTER, NAME, QUESTION
 from ctxhub.core.api.queries import ListQuery, Query, ReadQuery, flag, id_of, number, text
 from ctxhub.core.kit.inputs import MAX_LIMIT
+from ctxhub.core.kit.limits import ANY_LENGTH, AT_LEAST_A_CHARACTER, NAME, QUESTION
 from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.rules.edits import MODES
 

@@ -6,8 +6,8 @@ from typing import Any
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import Flag, JsonObject, ProjectBody, Text
-from ctxhub.core.api.limits import OPTIONAL_NAME
 from ctxhub.core.api.queries import ListQuery, flag, text
+from ctxhub.core.kit.limits import OPTIONAL_NAME
 
 
 class WorkflowQuery(ListQuery):

@@ -13,7 +13,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import LIST_LENGTH, clean_one_of
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.arguments import Number, Says, Word, Words
+from ctxhub.core.toolbox.argument_types import Lines, Says, Tail, Words
 
 tool("get", "Open anything by its ref, as lists and events name it (decision:api/auth).")
 
@@ -38,8 +38,8 @@ def get(
     caller: Caller,
     refs: Words,
     detail: Annotated[str, Says("full|digest")] = "full",
-    lines: Word | None = None,
-    tail: Number | None = None,
+    lines: Lines | None = None,
+    tail: Tail | None = None,
 ) -> Reading[GetAnswer]:
     """Open up to 50 things by their refs.
 

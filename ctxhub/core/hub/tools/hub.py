@@ -13,7 +13,7 @@ from ctxhub.core.kit.caller import ADMIN, READ, Caller
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_one_of
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.arguments import Number, Object, Words
+from ctxhub.core.toolbox.argument_types import Number, Object, Words
 
 tool(
     "hub",

@@ -6,7 +6,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.selectors.search import answer_search
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.arguments import Number, Ref, Says, Words
+from ctxhub.core.toolbox.argument_types import Number, Ref, Says, Words
 
 tool("search", "Find anything said or decided: ask in a sentence.")
 

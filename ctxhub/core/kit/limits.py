@@ -35,7 +35,7 @@ REF: Limits = {**NOT_BLANK, "maxLength": PATH_LENGTH + 100}
 SCOPE: Limits = {"enum": [READ, WRITE, ADMIN]}
 
 TEXT: Limits = {"maxLength": TEXT_BYTES}
-SAID: Limits = {**NOT_BLANK, "maxLength": TEXT_BYTES}
+REQUIRED_TEXT: Limits = {**NOT_BLANK, "maxLength": TEXT_BYTES}
 QUESTION = NOT_BLANK  # In a URL, whose total length the server limits.
 CONTENT: Limits = {**NOT_BLANK, "maxLength": CONTENT_BYTES}
 MOST_ENTRIES: Limits = {"maxItems": LIST_LENGTH}

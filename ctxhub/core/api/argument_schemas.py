@@ -1,0 +1,97 @@
+"""The OpenAPI schemas of arguments, from the types that the actions of tools declare."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from ctxhub.core.api.ids import id_schema
+from ctxhub.core.kit.limits import MOST_ENTRIES, TEXT
+from ctxhub.core.toolbox.argument_types import FROM_NUMBER, About, IdOf, OverRest
+from ctxhub.core.toolbox.arguments import Argument
+
+Json = dict[str, Any]
+
+BOUNDS = ("minimum", "maximum")
+SEPARATED = "Repeat it, or separate with commas."
+
+
+def parameter(argument: Argument) -> Json:
+    """A query parameter."""
+    schema = _value(argument, in_query=True)
+    is_list = schema.get("type") == "array"
+    description = " ".join([_description(argument), *([SEPARATED] if is_list else [])]).strip()
+    shown = {"description": description} if description else {}
+    required = {"required": True} if argument.required else {}
+    return {"in": "query", "name": argument.name, "schema": schema, **shown, **required}
+
+
+def body_field(argument: Argument) -> Json:
+    """A property of a body."""
+    schema = _value(argument, in_query=False)
+    shown = {"description": description} if (description := _description(argument)) else {}
+    nullable = {"nullable": True} if argument.nullable else {}
+    return {**schema, **nullable, **shown}
+
+
+def _value(argument: Argument, *, in_query: bool) -> Json:
+    limits = _keywords(argument, "schema")
+    if kind := next((mark.kind for mark in argument.marks if isinstance(mark, IdOf)), None):
+        return id_schema(kind) if in_query else _either(_one("integer", None), id_schema(kind))
+    types = argument.schema.get("type", "object" if "properties" in argument.schema else None)
+    if types == "array":
+        return _array(argument, in_query=in_query)
+    if argument.says:
+        return _words(argument, limits, in_query=in_query)
+    if types == "object":
+        return {"type": "object", "additionalProperties": {}, **(limits or {})}
+    texts = {} if in_query else TEXT
+    if isinstance(types, str):
+        return _one(types, limits, texts)
+    if types and "object" not in types:
+        return _either(*(_one(kind, limits, texts) for kind in types))
+    return dict(limits or {})  # Any JSON.
+
+
+def _one(kind: str, limits: Json | None, texts: Mapping[str, Any] = MappingProxyType({})) -> Json:
+    """The schema of one type. `texts`: the limits of texts that have none of their own."""
+    if kind == "string":
+        own = texts if limits is None else limits
+        return {"type": kind, **{name: limit for name, limit in own.items() if name not in BOUNDS}}
+    bounds = {name: limit for name, limit in (limits or {}).items() if name in BOUNDS}
+    return {"type": kind, **({"minimum": 1} if kind == "integer" else {}), **bounds}
+
+
+def _array(argument: Argument, *, in_query: bool) -> Json:
+    entries = _keywords(argument, "items") or {}
+    words = {"enum": argument.says.split("|")} if argument.says else {}
+    kind = argument.schema["items"].get("type", "string")
+    if in_query:
+        listed = {name: limit for name, limit in {**words, **entries}.items() if name == "enum"}
+        return {"type": "array", "items": {"type": kind, **listed}}
+    array = {"type": "array", "items": {"type": kind, **words, **entries}, **MOST_ENTRIES}
+    array |= _keywords(argument, "schema") or {}
+    takes_text = any(isinstance(mark, OverRest) for mark in argument.marks)
+    return _either(array, {"type": "string"}) if takes_text else array
+
+
+def _words(argument: Argument, limits: Json | None, *, in_query: bool) -> Json:
+    words = argument.says.split("|")
+    text = {"type": "string", "enum": words, **(limits or {})}
+    number = {"type": "integer", "minimum": 1, "maximum": len(words)}
+    return _either(text, number) if FROM_NUMBER in argument.marks and not in_query else text
+
+
+def _either(*schemas: Json) -> Json:
+    return {"oneOf": list(schemas)}
+
+
+def _keywords(argument: Argument, name: str) -> dict[str, Any] | None:
+    """What the annotations say, the outer ones last."""
+    said = [getattr(mark, name) for mark in argument.marks if isinstance(mark, About)]
+    given = [keywords for keywords in said if keywords is not None]
+    return {key: value for keywords in given for key, value in keywords.items()} if given else None
+
+
+def _description(argument: Argument) -> str:
+    texts = [mark.description for mark in argument.marks if isinstance(mark, About)]
+    return next((text for text in reversed(texts) if text), "")

@@ -1,0 +1,184 @@
+"""What an endpoint takes: the arguments of a tool's action, as a JSON body or as query parameters."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from math import isfinite
+from typing import Annotated, Any
+
+from django.http import QueryDict
+from pydantic import ValidationError
+
+from ctxhub.core.api.argument_schemas import body_field, parameter
+from ctxhub.core.api.problems import refuse_unknown
+from ctxhub.core.kit.answers import MAX_TOKENS
+from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
+from ctxhub.core.kit.limits import WORD
+from ctxhub.core.kit.unset import UNSET
+from ctxhub.core.toolbox.actions import Action, all_tools
+from ctxhub.core.toolbox.argument_types import About, Number
+from ctxhub.core.toolbox.arguments import Argument, Arguments, Problems
+from ctxhub.core.toolbox.batch_writes import Items
+
+AGENT = "agent"
+FLAGS = {"true": True, "1": True, "false": False, "0": False}
+BUDGET = f"A budget for the answer, {MAX_TOKENS:,} at most; `omitted` counts what did not fit."
+MAX_TOKENS_ARGUMENT = Argument("max_tokens", Annotated[Number, About(BUDGET)], False, UNSET)
+AGENT_ARGUMENT = Argument(AGENT, Annotated[str, About("Which of your agents speaks.", WORD)], False, UNSET)
+
+
+def takes(tool: str, action: str = "", **changes: Any) -> "Takes":
+    """The arguments of a tool's action. `changes`: see `Takes`."""
+    return Takes((tool, action), **changes)
+
+
+class Takes:
+    """Arguments, read strictly: a body has JSON's types, and null clears where it has a meaning.
+
+    `source`: a tool and its action, or a TypedDict for what only REST takes. `without`: arguments that the
+    address holds; `optional`: those that may be left out here; `also`: a TypedDict of more. `items`: what an
+    entry of the argument `items` takes. `example`: a body to start from; left out: the action's.
+    """
+
+    def __init__(
+        self,
+        source: tuple[str, str] | type,
+        *,
+        name: str = "",
+        without: Collection[str] = (),
+        optional: Collection[str] = (),
+        also: type | None = None,
+        items: "Takes | None" = None,
+        example: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._source, self._name = source, name
+        self._without, self._optional, self._also = without, optional, also
+        self.items, self._example = items, example
+
+    @cached_property
+    def arguments(self) -> Arguments:
+        own = self._action.arguments if self._action else Arguments.of_dict(self._source)  # type: ignore[arg-type]
+        budget = [MAX_TOKENS_ARGUMENT] if self._action and self._action.takes_budget else []
+        more = Arguments.of_dict(self._also).all if self._also else []
+        kept = [argument for argument in own.all if argument.name not in self._without]
+        return Arguments([*map(self._relaxed, kept), *more, *budget])
+
+    @cached_property
+    def example(self) -> dict[str, Any]:
+        if self._example is not None or self._action is None:
+            return dict(self._example or {})
+        return {name: value for name, value in self._action.example.items() if name in self.arguments.names}
+
+    @cached_property
+    def component(self) -> str:
+        """The name of its schema: ConstraintAdd."""
+        if self._name or isinstance(self._source, type):
+            return self._name or self._source.__name__  # type: ignore[union-attr]
+        return "".join(word.capitalize() for word in re.split("_| ", " ".join(self._source)))
+
+    # -- Reading -----------------------------------------------------------------------------------
+
+    def read_body(self, data: Any, *, with_agent: bool) -> dict[str, Any]:
+        """The checked fields, and the agent who speaks. Raises InvalidInput."""
+        if not isinstance(data, Mapping):
+            raise InvalidInput(f"The body must be an object, not {shown(data)}.")
+        arguments = self._arguments_and_agent if with_agent else self.arguments
+        checked = _check(arguments, data, "field")
+        if self.items and "items" in checked:
+            checked["items"] = self.items.check_each(checked["items"])
+        return checked
+
+    def check_each(self, items: Sequence[Any]) -> Items:
+        """The items of a batch for the service; an invalid one becomes its error, and the others can run."""
+        return [self._check_item(item) for item in items]
+
+    def _check_item(self, item: Any) -> Mapping[str, Any] | CtxhubError:
+        if not isinstance(item, Mapping):
+            return InvalidInput(f"An item is an object, not {shown(item)}.")
+        try:
+            return _check(self.arguments, item, "field")
+        except InvalidInput as error:
+            return error
+
+    def read_query(self, query: QueryDict, *, also: Sequence[str] = ()) -> dict[str, Any]:
+        """The parsed parameters. Raises InvalidInput for unknown names and values of the wrong type."""
+        refuse_unknown(query, [*self.arguments.names, *also], "parameter")
+        given = {a.name: _parsed(a, query.getlist(a.name)) for a in self.arguments.all if a.name in query}
+        return _check(self.arguments, given, "parameter")
+
+    # -- OpenAPI -----------------------------------------------------------------------------------
+
+    def parameters(self) -> list[dict[str, Any]]:
+        return [parameter(argument) for argument in self.arguments.all]
+
+    def schema(self, items: Mapping[str, Any] | None, *, with_agent: bool) -> dict[str, Any]:
+        """The schema of the body. `items`: that of an entry of `items`."""
+        arguments = (self._arguments_and_agent if with_agent else self.arguments).all
+        fields = {argument.name: body_field(argument) for argument in arguments}
+        if items is not None:
+            fields["items"] = {**fields["items"], "items": items}
+        required = [argument.name for argument in arguments if argument.required]
+        return {"type": "object", "properties": fields, **({"required": required} if required else {})}
+
+    # ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _action(self) -> Action | None:
+        if isinstance(self._source, type):
+            return None
+        tool, action = self._source
+        return all_tools()[tool].actions[action]
+
+    @cached_property
+    def _arguments_and_agent(self) -> Arguments:
+        return Arguments([*self.arguments.all, AGENT_ARGUMENT])
+
+    def _relaxed(self, argument: Argument) -> Argument:
+        if argument.name not in self._optional:
+            return argument
+        return Argument(argument.name, argument.annotation, False, UNSET, argument.nullable)
+
+
+# What a long text of one object is read with.
+READ_IN_PARTS = takes("get", without=["refs", "detail"])
+
+
+def _check(arguments: Arguments, given: Mapping[str, Any], what: str) -> dict[str, Any]:
+    try:
+        return arguments.check_json(given)
+    except ValidationError as error:
+        problems = Problems.of(error)
+    refuse_unknown(given, arguments.names, what)
+    if missing := list(problems.missing):
+        raise InvalidInput(f"{', '.join(missing)} must be given.", missing=missing)
+    raise InvalidInput(problems.sentence())
+
+
+def _parsed(argument: Argument, texts: list[str]) -> Any:
+    """The value of a parameter: lists repeat, or have commas."""
+    if any("\0" in text for text in texts):
+        raise InvalidInput(f"{argument.name} holds a NUL character.")
+    kind = argument.schema.get("type")
+    if kind == "array":
+        return [word.strip() for text in texts for word in text.split(",") if word.strip()]
+    if len(texts) > 1:
+        raise InvalidInput(f"{argument.name} is given more than once.")
+    [text] = texts
+    if kind in ("boolean", "integer", "number") and not text.strip():
+        raise InvalidInput(f"{argument.name}: nothing follows the equals sign.")
+    return (
+        _number(text, kind) if kind in ("integer", "number") else _flag(text) if kind == "boolean" else text
+    )
+
+
+def _flag(text: str) -> Any:
+    """A text that is no flag stays one: its validation says so."""
+    return {"true": True, "1": True, "false": False, "0": False}.get(text.lower(), text)
+
+
+def _number(text: str, kind: str) -> Any:
+    try:
+        number = int(text) if kind == "integer" else float(text)
+    except ValueError:
+        return text
+    return number if isfinite(number) else text

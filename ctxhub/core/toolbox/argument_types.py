@@ -1,0 +1,190 @@
+"""The types of arguments of actions: what a client may send, and what OpenAPI says about it.
+
+An action's signature declares its arguments once, for MCP and for REST. Over MCP values are converted where
+clients are known to send them otherwise (JSON in strings, one text for a list); a REST body has JSON's types.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, PlainValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import MAX_LIMIT, clean_number, read_id, read_ref_id
+from ctxhub.core.kit.limits import OPTIONAL_NAME, OPTIONAL_WORD, PATH, WORD
+
+# -- Annotations -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """The allowed words of an argument, for the signature that a model reads."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class About:
+    """What OpenAPI says about an argument beyond its type; costs a model no tokens.
+
+    `schema`: keywords of its JSON schema, such as a text's limits; `items`: those of its entries.
+    """
+
+    description: str = ""
+    schema: Mapping[str, Any] | None = None
+    items: Mapping[str, Any] | None = None
+
+
+class OverMcp(BeforeValidator):
+    """Converts a value before its validation, over MCP only."""
+
+
+class OverRest(BeforeValidator):
+    """Converts a value before its validation, over REST only."""
+
+
+class IdOf(BeforeValidator):
+    """Makes a Number accept an id as 17, "17", or the ref that lists and events have (`memory:17`)."""
+
+    kind: str
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(partial(_read_ref, kind=kind))
+        object.__setattr__(self, "kind", kind)  # Its base is frozen.
+
+
+# -- Conversions -----------------------------------------------------------------------------------
+
+
+def _word(value: Any) -> Any:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _number_not_bool(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise PydanticCustomError("number", "must be a number, not true or false")
+    return value
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | float):
+        try:
+            return clean_number(value, "value")
+        except InvalidInput as error:
+            raise PydanticCustomError(
+                "value", "{why}", {"why": error.message.removeprefix("value ").rstrip(".")}
+            ) from error
+    raise PydanticCustomError("value", "must be a text or a finite number")
+
+
+def _parsed(opening: str) -> Callable[[Any], Any]:
+    """Return a function that parses JSON strings, as some clients send arrays and objects in strings."""
+
+    def parse(value: Any) -> Any:
+        if isinstance(value, str) and value.lstrip().startswith(opening):
+            try:
+                return json.loads(value)
+            except (ValueError, RecursionError):
+                return value
+        return value
+
+    return parse
+
+
+def _list(value: Any) -> Any:
+    value = _parsed("[")(value)
+    return [value] if isinstance(value, (str, int, dict)) and not isinstance(value, bool) else value
+
+
+def _text_or_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _json(value: Any) -> Any:
+    return _parsed("[")(_parsed("{")(value))
+
+
+def _ids(value: Any) -> Any:
+    """Accept ids as a list, as a JSON string, or as a comma-separated string."""
+    value = _parsed("[")(value)
+    listed = value.split(",") if isinstance(value, str) else value
+    return _list(listed)
+
+
+def _read_ref(value: Any, *, kind: str) -> Any:
+    try:
+        number = read_ref_id(value, kind)
+    except InvalidInput as error:
+        raise PydanticCustomError("ref", "{why}", {"why": error.message.rstrip(".")}) from error
+    return int(number) if read_id(str(number)) else number
+
+
+def present(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop arguments that are null: strict clients send null for every argument they omit."""
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _items(value: Any) -> Any:
+    value = _parsed("[")(value)
+    items = [value] if isinstance(value, dict) else value
+    if not isinstance(items, list):
+        return items
+    return [present(item) if isinstance(item, dict) else item for item in items]
+
+
+# -- Types -----------------------------------------------------------------------------------------
+
+# A word of a fixed set, or its number.
+FROM_NUMBER = BeforeValidator(_word)
+Word = Annotated[str, FROM_NUMBER]
+# A text that a model may take for a number: a version.
+Text = Annotated[str, OverMcp(_word)]
+# The ref of anything, or an id.
+Ref = Annotated[str, FROM_NUMBER, WithJsonSchema({"type": ["string", "integer"]})]
+Number = Annotated[int, BeforeValidator(_number_not_bool)]
+Share = Annotated[float, BeforeValidator(_number_not_bool), About(schema={"minimum": 0, "maximum": 1})]
+Value = Annotated[str | int | float, PlainValidator(_value), WithJsonSchema({"type": ["string", "number"]})]
+# Tags or scopes: over REST a list, or a text with commas between them; `Texts` is a list there.
+Words = Annotated[list[str], OverMcp(_list), OverRest(_text_or_list), About(items=WORD)]
+Texts = Annotated[list[str], OverMcp(_list)]
+Paths = Annotated[Texts, About("Globs of the files it bears on.", items=PATH)]
+# An item that is no object is an error of that item, not of the whole call.
+Items = Annotated[list[Any], OverMcp(_items), WithJsonSchema({"type": "array", "items": {"type": "object"}})]
+Anything = Annotated[list[Any], OverMcp(_list), WithJsonSchema({"type": "array", "items": {}})]
+Object = Annotated[dict[str, Any], OverMcp(_parsed("{"))]
+AsIds = OverMcp(_ids)
+Json = Annotated[
+    Any,
+    OverMcp(_json),
+    WithJsonSchema({"type": ["object", "array", "string", "number", "boolean"], "items": {}}),
+]
+
+OptionalWord = Annotated[str, About(schema=OPTIONAL_WORD)]
+OptionalName = Annotated[str, About(schema=OPTIONAL_NAME)]
+
+# What lists take.
+SINCE = 'A time, a time ago ("7d") or an event cursor ("e1234").'
+InLayer = Annotated[str, About("In this layer.")]
+InScope = Annotated[str, About("In this scope; `api/*` means every one below.")]
+ByAgent = Annotated[str, About("By this agent.")]
+WithTags = Annotated[Words, About("With these tags.")]
+Match = Annotated[str, Says("any|all"), About("Any of the tags (left out), or all.")]
+AT_MOST_A_PAGE = {"minimum": 1, "maximum": MAX_LIMIT}
+Limit = Annotated[Number, About("How many items a page holds; left out: 20.", AT_MOST_A_PAGE)]
+Cursor = Annotated[str, About("`next` of the page before, as it is.")]
+
+# What reads a long text in parts.
+Lines = Annotated[
+    Text,
+    About(
+        'Only these lines of its main text: "10-40", "10-", "12"; "12@21000-": from the 21,000th character '
+        'of line 12; "rationale:1-": of another field. `next_lines`, as it is, reads on.'
+    ),
+]
+Tail = Annotated[Number, About("Only so many of the last lines.")]
