@@ -1,4 +1,4 @@
-"""A hub as a person installs it: its own folder and database, its commands in processes of their own."""
+"""An installed hub with its own folder and database. Its commands run in separate processes."""
 
 import os
 import re
@@ -21,7 +21,7 @@ from ctxhub import env
 from tests.hub import LiveHub
 
 MANAGE = str(env.ROOT / "manage.py")
-OURS = ("CTXHUB_", "DJANGO_", "DATABASE_URL")
+VARIABLE_PREFIXES = ("CTXHUB_", "DJANGO_", "DATABASE_URL")
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Installation:
 
     @contextmanager
     def copied(self) -> Iterator["Installation"]:
-        """Another hub that is as this one is; nothing of this one may run."""
+        """A copy of this hub. No process of this hub may be running."""
         with installation() as copy:
             for file in self.folder.iterdir():
                 (shutil.copytree if file.is_dir() else shutil.copy)(file, copy.folder / file.name)
@@ -55,12 +55,12 @@ class Installation:
 
     @property
     def database(self) -> str:
-        """Its name on the server, if there is one."""
-        return _name_of(self.folder)
+        """The name of its database on the PostgreSQL server, if the tests run on one."""
+        return _database_name(self.folder)
 
     @contextmanager
     def serving(self, *arguments: str) -> Iterator["Server"]:
-        """`serve` with these arguments, once it answers."""
+        """A `serve` process with these arguments that already answers requests."""
         with (self.folder / "stderr").open("w+") as errors:
             process = subprocess.Popen(
                 [sys.executable, MANAGE, "serve", *arguments],
@@ -70,8 +70,8 @@ class Installation:
                 text=True,
             )
         try:
-            port, said = _port(process)
-            yield Server(LiveHub(port), process, self.folder / "stderr", said)
+            port, output = _wait_for_port(process)
+            yield Server(LiveHub(port), process, self.folder / "stderr", output)
         finally:
             process.terminate()
             process.communicate(timeout=30)
@@ -79,7 +79,7 @@ class Installation:
 
 @dataclass(frozen=True)
 class Server:
-    """A running `serve`: what answers, its process, what it said on stderr, and on stdout so far."""
+    """A running `serve`: its client, process and stderr file; `said` is its stdout so far."""
 
     hub: LiveHub
     process: subprocess.Popen[str]
@@ -89,9 +89,11 @@ class Server:
 
 @contextmanager
 def installation() -> Iterator[Installation]:
-    """Nothing but a Python and this repository: no database yet, no variable of ctxhub's but those two."""
+    """A new installation: no database yet, and of ctxhub's variables only the two set here."""
     with tempfile.TemporaryDirectory(prefix="ctxhub-installed-") as folder, _database(folder) as url:
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith(VARIABLE_PREFIXES)
+        }
         yield Installation(Path(folder), {**inherited, "CTXHUB_VAR_DIR": folder, "DATABASE_URL": url})
 
 
@@ -101,7 +103,7 @@ def _database(folder: str) -> Iterator[str]:
     if connection.vendor == "sqlite":
         yield f"sqlite:///{folder}/hub.sqlite3"
         return
-    name = _name_of(Path(folder))
+    name = _database_name(Path(folder))
     with _server() as postgres:
         postgres.execute(f'CREATE DATABASE "{name}"'.encode())
         yield re.sub(r"/[^/?]*(\?|$)", rf"/{name}\1", os.environ["DATABASE_URL"], count=1)
@@ -112,26 +114,26 @@ def _server() -> psycopg.Connection[Any]:
     return psycopg.connect(os.environ["DATABASE_URL"], autocommit=True)
 
 
-def _name_of(folder: Path) -> str:
+def _database_name(folder: Path) -> str:
     return folder.name.replace("-", "_").lower()
 
 
-def _port(process: subprocess.Popen[str]) -> tuple[int, str]:
-    """The port that it names, and all that it said before; waits until something answers there."""
+def _wait_for_port(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """Waits until `serve` answers. Returns the port that it printed, and its output up to there."""
     assert process.stdout
-    said = ""
+    output = ""
     for line in process.stdout:
-        said += line
+        output += line
         if found := re.match(r"  (?:REST|MCP) +http://\S+?:(\d+)/(?:mcp|api)", line):
             port = int(found[1])
             break
     else:
-        raise AssertionError(f"serve named no address: {said}")
-    until = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < until:
+        raise AssertionError(f"serve named no address: {output}")
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
         try:
             urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=30).close()
-            return port, said
+            return port, output
         except OSError:
             time.sleep(0.05)
     raise AssertionError("serve does not answer")

@@ -1,4 +1,4 @@
-"""Times as agents write them."""
+"""Parsing and formatting of times and event cursors."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +13,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("said", "ago"),
+    ("text", "ago"),
     [
         ("0s", timedelta()),
         ("45s", timedelta(seconds=45)),
@@ -24,13 +24,13 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
         ("3w", timedelta(weeks=3)),
     ],
 )
-def test_a_time_ago(said: str, ago: timedelta) -> None:
+def test_a_duration_means_that_long_ago(text: str, ago: timedelta) -> None:
     with time_machine.travel(NOON, tick=False):
-        assert parse_moment(said) == NOON - ago
+        assert parse_moment(text) == NOON - ago
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "2026-11-21T12:00:00Z",
         "2026-11-21T12:00:00",
@@ -40,23 +40,23 @@ def test_a_time_ago(said: str, ago: timedelta) -> None:
         " 2026-11-21T12:00Z ",
     ],
 )
-def test_a_moment_is_read_in_utc_unless_it_says_otherwise(said: str) -> None:
-    assert parse_moment(said) == NOON
+def test_a_moment_without_an_offset_is_utc(text: str) -> None:
+    assert parse_moment(text) == NOON
 
 
-def test_a_date_is_its_first_moment() -> None:
+def test_a_date_means_its_midnight_in_utc() -> None:
     assert parse_moment("2026-11-21") == NOON.replace(hour=0)
 
 
-@pytest.mark.parametrize(("said", "event_id"), [("e0", 0), ("e1234", 1234), ("e" + "9" * 18, 10**18 - 1)])
-def test_a_cursor_names_an_event(said: str, event_id: int) -> None:
-    cursor = parse_moment(said)
+@pytest.mark.parametrize(("text", "event_id"), [("e0", 0), ("e1234", 1234), ("e" + "9" * 18, 10**18 - 1)])
+def test_a_cursor_names_an_event(text: str, event_id: int) -> None:
+    cursor = parse_moment(text)
     assert cursor == EventCursor(event_id)
-    assert str(cursor) == said
+    assert str(cursor) == text
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "", "soon", "e", "e-1", "e1.5", "e" + "9" * 19, "-5m", "5", "5y", "999999w", "٣d", "²d", "12:00",
         "2026-13-01", "2026-02-30", "2026-11-21T25:00", "0001-01-01T00:00:00+14:00",
@@ -64,17 +64,17 @@ def test_a_cursor_names_an_event(said: str, event_id: int) -> None:
         "0000-01-01", "2026-11-21T12:00:00Zjunk", "x" * 10_000, "\x00", "\ud800",
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_refused_and_shown_how(said: str) -> None:
+def test_an_invalid_time_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(InvalidInput, match="since") as refused:
-        parse_moment(said)
+        parse_moment(text)
     assert "30m" in refused.value.hint
     assert len(refused.value.message) < 400
 
 
-def test_times_are_spoken_in_utc_to_the_second() -> None:
+def test_times_are_formatted_in_utc_to_the_second() -> None:
     assert format_time(datetime.fromisoformat("2026-11-21T13:00:00.999999+01:00")) == "2026-11-21T12:00:00Z"
 
 
-@pytest.mark.parametrize("nothing", [None, ""])
-def test_no_time_is_no_time(nothing: str | None) -> None:
-    assert clean_moment(nothing, "since") is None
+@pytest.mark.parametrize("blank", [None, ""])
+def test_a_blank_time_is_none(blank: str | None) -> None:
+    assert clean_moment(blank, "since") is None

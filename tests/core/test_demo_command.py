@@ -1,4 +1,4 @@
-"""`manage.py demo`: a story that checks itself."""
+"""`manage.py demo`: a scenario that checks the answers of its own calls."""
 
 import subprocess
 from collections.abc import Iterator
@@ -14,44 +14,44 @@ pytestmark = pytest.mark.one_engine
 
 
 @dataclass(frozen=True)
-class Told:
-    by: subprocess.CompletedProcess[str]
+class DemoRun:
+    process: subprocess.CompletedProcess[str]
     left_behind: list[Path]
 
 
 @pytest.fixture(scope="module")
-def told(django_db_setup: None) -> Iterator[Told]:
+def demo(django_db_setup: None) -> Iterator[DemoRun]:
     with installation() as at:
-        yield Told(at.run("demo"), list(at.folder.iterdir()))
+        yield DemoRun(at.run("demo"), list(at.folder.iterdir()))
 
 
-def test_two_agents_share_a_decision(told: Told) -> None:
-    assert told.by.returncode == 0, told.by.stderr
-    assert "All as it should be" in told.by.stdout
+def test_two_agents_share_a_decision(demo: DemoRun) -> None:
+    assert demo.process.returncode == 0, demo.process.stderr
+    assert "All as it should be" in demo.process.stdout
 
 
-def test_nothing_of_yours_is_touched(told: Told) -> None:
-    assert told.left_behind == []
+def test_the_demo_leaves_no_files(demo: DemoRun) -> None:
+    assert demo.left_behind == []
 
 
-def test_the_transcript_tells_who_called_what_and_the_answer(told: Told) -> None:
-    assert 'ada > decision set key="api/auth/method" value="JWT"' in told.by.stdout
-    assert 'ben > decision get key="api/auth/method" include=["rationale"]' in told.by.stdout
-    assert '! {"error": "conflict"' in told.by.stdout
+def test_the_transcript_shows_agent_call_and_answer(demo: DemoRun) -> None:
+    assert 'ada > decision set key="api/auth/method" value="JWT"' in demo.process.stdout
+    assert 'ben > decision get key="api/auth/method" include=["rationale"]' in demo.process.stdout
+    assert '! {"error": "conflict"' in demo.process.stdout
 
 
-def test_three_agents_work_side_by_side(told: Told) -> None:
-    assert "eve > constraint add" in told.by.stdout
-    assert '"current": {"lease_id": 1, "by": "ada"' in told.by.stdout
-    assert '"mail": 1' in told.by.stdout
-    assert "ben > hub layer_summary" in told.by.stdout
+def test_three_agents_work_side_by_side(demo: DemoRun) -> None:
+    assert "eve > constraint add" in demo.process.stdout
+    assert '"current": {"lease_id": 1, "by": "ada"' in demo.process.stdout
+    assert '"mail": 1' in demo.process.stdout
+    assert "ben > hub layer_summary" in demo.process.stdout
 
 
-def test_three_agents_work_one_pad_after_another_and_keep_what_they_learned(told: Told) -> None:
-    assert 'eve > scratchpad search workflow_id=1 query="快取 效能"' in told.by.stdout
-    assert "加入«快取»層" in told.by.stdout
-    assert "eve > memory add" in told.by.stdout
-    assert "ada > memory relationships" in told.by.stdout
+def test_three_agents_share_scratchpads_and_store_memories(demo: DemoRun) -> None:
+    assert 'eve > scratchpad search workflow_id=1 query="快取 效能"' in demo.process.stdout
+    assert "加入«快取»層" in demo.process.stdout
+    assert "eve > memory add" in demo.process.stdout
+    assert "ada > memory relationships" in demo.process.stdout
 
 
 def test_an_answer_that_differs_is_an_error() -> None:

@@ -1,4 +1,4 @@
-"""Variables are read typed, or refused; `.env.example` lists them all."""
+"""Environment variables are parsed to their type or refused; `.env.example` lists all of them."""
 
 import ast
 import re
@@ -19,26 +19,28 @@ def test_a_variable_that_is_not_set_has_its_default(monkeypatch: pytest.MonkeyPa
     assert env.flag("CTXHUB_DEBUG", default=True) is True
 
 
-@pytest.mark.parametrize(("said", "meant"), [("yes", True), ("On", True), ("0", False), ("FALSE", False)])
-def test_a_flag_is_a_word(monkeypatch: pytest.MonkeyPatch, said: str, meant: bool) -> None:
-    monkeypatch.setenv("CTXHUB_DEBUG", said)
-    assert env.flag("CTXHUB_DEBUG", default=not meant) is meant
+@pytest.mark.parametrize(("value", "expected"), [("yes", True), ("On", True), ("0", False), ("FALSE", False)])
+def test_a_flag_accepts_several_words_in_any_case(
+    monkeypatch: pytest.MonkeyPatch, value: str, expected: bool
+) -> None:
+    monkeypatch.setenv("CTXHUB_DEBUG", value)
+    assert env.flag("CTXHUB_DEBUG", default=not expected) is expected
 
 
-def test_a_flag_that_is_neither_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_flag_value_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CTXHUB_DEBUG", "perhaps")
     with pytest.raises(env.BadVariable, match="CTXHUB_DEBUG='perhaps' cannot be used: say true or false"):
         env.flag("CTXHUB_DEBUG", default=False)
 
 
-@pytest.mark.parametrize("said", ["many", "-1", "501"])
-def test_a_number_out_of_bounds_is_refused(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    monkeypatch.setenv("CTXHUB_RATE_LIMIT", said)
+@pytest.mark.parametrize("value", ["many", "-1", "501"])
+def test_a_number_out_of_bounds_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("CTXHUB_RATE_LIMIT", value)
     with pytest.raises(env.BadVariable, match="CTXHUB_RATE_LIMIT"):
         env.number("CTXHUB_RATE_LIMIT", 12, at_most=500)
 
 
-def test_a_choice_is_one_of_its_words_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_choice_is_one_of_its_values_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CTXHUB_MODE", "API")
     assert env.choice("CTXHUB_MODE", ("both", "api"), "both") == "api"
     monkeypatch.setenv("CTXHUB_MODE", "apii")
@@ -64,34 +66,36 @@ def folders(tmp_path: Path) -> str:
 
 
 def test_roots_are_for_every_project_or_for_one(monkeypatch: pytest.MonkeyPatch, folders: str) -> None:
-    said = f"{folders}/a=b, apollo={folders}/code ,hermes = {folders}/opt/code,"
-    monkeypatch.setenv("CTXHUB_GREP_ROOTS", said)
-    found = [("", "a=b"), ("apollo", "code"), ("hermes", "opt/code")]
-    assert env.roots("CTXHUB_GREP_ROOTS") == [(project, Path(folders, name)) for project, name in found]
+    value = f"{folders}/a=b, apollo={folders}/code ,hermes = {folders}/opt/code,"
+    monkeypatch.setenv("CTXHUB_GREP_ROOTS", value)
+    expected = [("", "a=b"), ("apollo", "code"), ("hermes", "opt/code")]
+    assert env.roots("CTXHUB_GREP_ROOTS") == [(project, Path(folders, name)) for project, name in expected]
 
 
-@pytest.mark.parametrize("said", ["code", "apollo=code", "apollo=", "/", "apollo=/", "/srv/../etc", "~/code"])
-def test_a_root_that_is_no_whole_path_is_refused(
-    monkeypatch: pytest.MonkeyPatch, folders: str, said: str
+@pytest.mark.parametrize(
+    "value", ["code", "apollo=code", "apollo=", "/", "apollo=/", "/srv/../etc", "~/code"]
+)
+def test_a_root_that_is_no_absolute_path_of_a_folder_is_refused(
+    monkeypatch: pytest.MonkeyPatch, folders: str, value: str
 ) -> None:
-    monkeypatch.setenv("CTXHUB_GREP_ROOTS", f"{folders}/good,{said}")
+    monkeypatch.setenv("CTXHUB_GREP_ROOTS", f"{folders}/good,{value}")
     with pytest.raises(env.BadVariable, match="is no whole path of a folder"):
         env.roots("CTXHUB_GREP_ROOTS")
 
 
-def test_a_root_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch, folders: str) -> None:
+def test_a_missing_root_is_refused(monkeypatch: pytest.MonkeyPatch, folders: str) -> None:
     monkeypatch.setenv("CTXHUB_GREP_ROOTS", f"{folders}/good,apollo={folders}/bad")
     with pytest.raises(env.BadVariable, match=rf"CTXHUB_GREP_ROOTS.*there is no folder {folders}/bad"):
         env.roots("CTXHUB_GREP_ROOTS")
 
 
 @pytest.mark.parametrize(
-    "said", ["{0}/code,{0}/opt/code", "{0}/code,x={0}/opt/code", "x={0}/code,x={0}/opt/code"]
+    "value", ["{0}/code,{0}/opt/code", "{0}/code,x={0}/opt/code", "x={0}/code,x={0}/opt/code"]
 )
-def test_two_roots_of_a_project_have_two_names(
-    monkeypatch: pytest.MonkeyPatch, folders: str, said: str
+def test_two_roots_of_a_project_with_the_same_name_are_refused(
+    monkeypatch: pytest.MonkeyPatch, folders: str, value: str
 ) -> None:
-    monkeypatch.setenv("CTXHUB_GREP_ROOTS", said.format(folders))
+    monkeypatch.setenv("CTXHUB_GREP_ROOTS", value.format(folders))
     with pytest.raises(env.BadVariable, match="two folders of one project are called 'code'"):
         env.roots("CTXHUB_GREP_ROOTS")
 
@@ -119,7 +123,7 @@ def database(default: Path = Path("/var/empty")) -> dict[str, Any]:
         ("sqlite:////dev/null/hub.sqlite3", "there is no folder /dev/null"),
     ],
 )
-def test_a_url_that_names_no_database_is_refused_without_its_password(
+def test_an_invalid_url_is_refused_without_showing_its_password(
     monkeypatch: pytest.MonkeyPatch, url: str, reason: str
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", url)
@@ -129,19 +133,19 @@ def test_a_url_that_names_no_database_is_refused_without_its_password(
 
 
 @pytest.mark.parametrize("url", ["postgres://u:p@h:5432/hub?sslmode=require", "postgresql:///?service=hub"])
-def test_a_server_is_taken_as_it_is_named(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def test_a_postgres_url_is_accepted(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.setenv("DATABASE_URL", url)
     assert database()["ENGINE"] == "django.db.backends.postgresql"
 
 
-def test_a_file_need_not_be_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_database_file_need_not_exist(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path}/a%20hub.sqlite3")
     assert database()["NAME"] == f"{tmp_path}/a hub.sqlite3"
     monkeypatch.setenv("DATABASE_URL", "")
     assert database(tmp_path / "var?" / "new" / "hub")["NAME"] == f"{tmp_path}/var?/new/hub"
 
 
-def test_a_folder_for_the_default_that_cannot_be_made_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_default_database_in_an_impossible_folder_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "")
     with pytest.raises(env.BadVariable, match=r"CTXHUB_VAR_DIR cannot be used: /dev/null is no folder\."):
         database(Path("/dev/null/var/hub.sqlite3"))
@@ -157,7 +161,7 @@ def test_a_weak_secret_key_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path:
         secret_key(tmp_path / "secret_key")
 
 
-def test_a_secret_key_is_made_once_for_its_owner_alone(
+def test_a_secret_key_is_created_once_and_only_its_owner_can_read_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("CTXHUB_SECRET_KEY")
@@ -171,7 +175,7 @@ def secret_key(file: Path) -> str:
     return env.secret_key("CTXHUB_SECRET_KEY", file, "CTXHUB_VAR_DIR")
 
 
-def test_a_key_that_cannot_be_kept_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_key_that_cannot_be_stored_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CTXHUB_SECRET_KEY")
     with pytest.raises(env.BadVariable, match="CTXHUB_VAR_DIR cannot be used: /dev/null is no folder"):
         secret_key(Path("/dev/null/var/secret_key"))
@@ -217,7 +221,7 @@ def test_the_example_lists_exactly_the_variables_that_are_read() -> None:
     assert sorted(listed) == sorted(read)
 
 
-def test_the_example_says_of_each_variable_what_it_is() -> None:
+def test_the_example_explains_each_variable() -> None:
     lines = EXAMPLE.read_text().splitlines()
     above = [lines[at - 1] for at, line in enumerate(lines) if re.match(r"#[A-Z_]+=", line)]
     assert all(line.startswith("# ") for line in above)

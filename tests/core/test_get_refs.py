@@ -25,7 +25,7 @@ def get(caller: Caller, *refs: Any, **rest: Any) -> dict[str, Any]:
     return call(caller, "get", {"refs": list(refs), **rest})
 
 
-def test_what_is_there_is_opened_in_the_order_asked_and_the_rest_is_missing(ada: Caller) -> None:
+def test_found_refs_are_returned_in_the_given_order_and_the_others_as_missing(ada: Caller) -> None:
     for key in ("a", "b"):
         set_decision(caller=ada, key=key, value=key.upper())
     answer = get(ada, "decision:b", "decision:nothing", "decision:a")
@@ -45,7 +45,7 @@ def test_a_digest_is_short(ada: Caller) -> None:
 
 
 def write_everything(caller: Caller) -> dict[str, str]:
-    """One of each kind that search finds; their refs."""
+    """Writes one object of each kind that search finds. Returns their refs by kind."""
     set_decision(caller=caller, key="a", value="JWT")
     constraint = add_constraint(caller=caller, category="security", text="No secrets in logs.")
     message = send_message(caller=caller, text="Please look.")
@@ -69,27 +69,27 @@ def write_everything(caller: Caller) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("detail", ["full", "digest"])
-def test_whatever_search_finds_is_opened(ada: Caller, detail: str) -> None:
+def test_get_returns_every_kind_that_search_finds(ada: Caller, detail: str) -> None:
     refs = write_everything(ada)
     assert set(refs) == {noun.kind for noun in searched_nouns()}
     found = SearchEntry.objects.in_project(ada.project).values_list("ref", flat=True)
     assert set(found) == set(refs.values())
     answer = get(ada, *refs.values(), detail=detail)
     assert ([item["ref"] for item in answer["items"]], answer["missing"]) == (list(refs.values()), [])
-    said = {item["ref"].partition(":")[0]: item for item in answer["items"]}
-    assert said["decision"]["value"] == "JWT"
-    assert said["constraint"]["text"] == "No secrets in logs."
-    assert said["message"]["text"] == "Please look."
-    assert (said["workflow"]["name"], said["workflow"]["pads"]) == ("Refactoring", 1)
-    assert said["scratchpad"]["content"] == "A leak."
-    assert said["memory"]["title"] == "Pools"
-    assert said["context"]["name"] == "work"
-    assert (said["change"]["path"], said["change"]["description"]) == ("src/app.py", "Begun.")
-    assert said["resource"]["changes"][0]["description"] == "Begun."
+    items = {item["ref"].partition(":")[0]: item for item in answer["items"]}
+    assert items["decision"]["value"] == "JWT"
+    assert items["constraint"]["text"] == "No secrets in logs."
+    assert items["message"]["text"] == "Please look."
+    assert (items["workflow"]["name"], items["workflow"]["pads"]) == ("Refactoring", 1)
+    assert items["scratchpad"]["content"] == "A leak."
+    assert items["memory"]["title"] == "Pools"
+    assert items["context"]["name"] == "work"
+    assert (items["change"]["path"], items["change"]["description"]) == ("src/app.py", "Begun.")
+    assert items["resource"]["changes"][0]["description"] == "Begun."
 
 
 @pytest.mark.parametrize("detail", ["full", "digest"])
-def test_nothing_of_another_project_is_opened(ada: Caller, cy: Caller, detail: str) -> None:
+def test_nothing_of_another_project_is_returned(ada: Caller, cy: Caller, detail: str) -> None:
     refs = list(write_everything(ada).values())
     assert get(cy, *refs, detail=detail) == {"items": [], "missing": refs}
 
@@ -141,7 +141,7 @@ def test_a_single_ref_is_read_as_a_list(ada: Caller) -> None:
         ["decision:\x00"],
     ],
 )
-def test_what_is_no_ref_is_refused(ada: Caller, refs: list[str]) -> None:
+def test_only_invalid_refs_are_refused(ada: Caller, refs: list[str]) -> None:
     with pytest.raises(InvalidInput, match="ref"):
         get(ada, *refs)
 
@@ -155,7 +155,7 @@ def test_one_bad_ref_does_not_fail_the_others(ada: Caller, bad: str) -> None:
     assert repr(bad.partition(":")[0] if bad in ("tag:api", "nothing:1") else bad) in answer["hint"]
 
 
-def test_refs_that_can_be_read_have_no_hint(ada: Caller) -> None:
+def test_valid_refs_get_no_hint(ada: Caller) -> None:
     set_decision(caller=ada, key="a", value="x")
     assert "hint" not in get(ada, "decision:a", "decision:nothing")
 
@@ -168,14 +168,14 @@ def test_one_bad_ref_does_not_fail_the_others_over_rest(ada_rest: RestClient) ->
     assert ada_rest.post("call/get/", {"refs": ["memory 17"]}).status == 400
 
 
-def test_at_most_50_refs_are_opened(ada: Caller) -> None:
+def test_at_most_50_refs_are_accepted(ada: Caller) -> None:
     assert len(get(ada, *(f"decision:{n}" for n in range(50)))["missing"]) == 50
     with pytest.raises(InvalidInput, match="51"):
         get(ada, *(f"decision:{n}" for n in range(51)))
 
 
 @pytest.mark.parametrize("budget", [40, 100, 500, 2_000, 20_000, 10**9])
-def test_a_budget_is_kept_and_what_is_left_out_is_counted(ada: Caller, budget: int) -> None:
+def test_the_answer_stays_within_its_budget_and_counts_omitted_items(ada: Caller, budget: int) -> None:
     refs = [f"decision:k{n}" for n in range(50)]
     for n in range(50):
         set_decision(caller=ada, key=f"k{n}", value="Some words about it. " * 30, rationale="Why. " * 20)
@@ -186,7 +186,7 @@ def test_a_budget_is_kept_and_what_is_left_out_is_counted(ada: Caller, budget: i
     assert [item["ref"] for item in answer["items"]] == refs[: len(answer["items"])]
 
 
-def test_a_text_too_long_for_any_answer_is_cut_and_the_field_beside_it_named(ada: Caller) -> None:
+def test_a_text_too_long_for_any_answer_is_cut_and_other_cut_fields_are_named(ada: Caller) -> None:
     value, rationale = "a1 b2\n" * 8_000, "more words\n" * 5_900
     set_decision(caller=ada, key="a", value=value, rationale=rationale, tags=["api"])
     answer = get(ada, "decision:a")
@@ -204,7 +204,7 @@ def test_a_text_too_long_for_any_answer_is_cut_and_the_field_beside_it_named(ada
     assert "".join(parts) == value
 
 
-def test_a_field_beside_the_main_text_is_read_on_with_by_its_name(ada: Caller) -> None:
+def test_another_cut_field_is_continued_by_its_name(ada: Caller) -> None:
     value, rationale = "many words\n" * 5_000, "more words\n" * 5_000
     set_decision(caller=ada, key="a", value=value, rationale=rationale)
     answer = get(ada, "decision:a")
@@ -216,7 +216,7 @@ def test_a_field_beside_the_main_text_is_read_on_with_by_its_name(ada: Caller) -
     assert "value" not in rest
 
 
-def test_of_several_too_long_together_each_says_what_it_lacks(ada: Caller) -> None:
+def test_each_cut_item_has_its_own_next_lines(ada: Caller) -> None:
     long = "many words\n" * 5_900
     for key, value in (("a", "short"), ("b", long), ("c", long), ("d", "short")):
         set_decision(caller=ada, key=key, value=value)
@@ -229,7 +229,7 @@ def test_of_several_too_long_together_each_says_what_it_lacks(ada: Caller) -> No
         assert item["value"] + rest["value"] == long
 
 
-def test_what_leaves_no_room_for_the_last_ones_omits_them(ada: Caller) -> None:
+def test_items_without_room_are_omitted(ada: Caller) -> None:
     for n in range(10):
         set_decision(caller=ada, key=f"k{n}", value="many words\n" * 5_900)
     answer = get(ada, *(f"decision:k{n}" for n in range(10)))
@@ -246,7 +246,7 @@ def test_a_long_list_of_missing_refs_fits_too(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "read", "lines"),
+    ("arguments", "text", "lines"),
     [
         ({"lines": "2-3"}, "two\nthree", "2-3"),
         ({"lines": "2"}, "two", "2-2"),
@@ -260,11 +260,11 @@ def test_a_long_list_of_missing_refs_fits_too(ada: Caller) -> None:
         ({"tail": 2}, "three\nfour", "3-4"),
     ],
 )
-def test_a_part_says_which_it_is(ada: Caller, said: dict[str, Any], read: str, lines: str | None) -> None:
+def test_a_part_names_its_lines(ada: Caller, arguments: dict[str, Any], text: str, lines: str | None) -> None:
     set_decision(caller=ada, key="a", value="one\ntwo\nthree\nfour", rationale="long " * 100, layer="data")
-    [item] = get(ada, "decision:a", **said)["items"]
-    assert (item["value"], item.get("lines"), item["total_lines"]) == (read, lines, 4)
-    # So that a reader of many parts sees a change in between.
+    [item] = get(ada, "decision:a", **arguments)["items"]
+    assert (item["value"], item.get("lines"), item["total_lines"]) == (text, lines, 4)
+    # With the version, a reader of several parts notices a change between them.
     assert (item["version"], item["layer"], "rationale" in item) == ("1.0.0", "data", False)
 
 
@@ -277,7 +277,7 @@ def test_a_part_says_which_it_is(ada: Caller, said: dict[str, Any], read: str, l
         ("status", "active"),
     ],
 )
-def test_any_field_is_read_by_its_name_as_text_or_as_its_json(ada: Caller, field: str, text: str) -> None:
+def test_lines_of_any_field_are_read_as_text_or_json(ada: Caller, field: str, text: str) -> None:
     set_decision(
         caller=ada,
         key="a",
@@ -299,7 +299,7 @@ def test_a_number_has_no_parts(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    ("refs", "said", "why"),
+    ("refs", "arguments", "message"),
     [
         (["decision:a", "decision:b"], {"lines": "1-"}, "one ref"),
         (["decision:a"], {"tail": 1, "detail": "digest"}, "one ref"),
@@ -310,13 +310,13 @@ def test_a_number_has_no_parts(ada: Caller) -> None:
         (["workflow:1"], {"lines": "1-"}, "name:1-"),
     ],
 )
-def test_a_part_that_cannot_be_is_refused(
-    ada: Caller, refs: list[str], said: dict[str, Any], why: str
+def test_an_invalid_part_is_refused(
+    ada: Caller, refs: list[str], arguments: dict[str, Any], message: str
 ) -> None:
     set_decision(caller=ada, key="a", value="x")
     workflow = create_workflow(caller=ada, name="w")["workflow_id"]
-    with pytest.raises(InvalidInput, match=why):
-        get(ada, *(ref.replace(":1", f":{workflow}") for ref in refs), **said)
+    with pytest.raises(InvalidInput, match=message):
+        get(ada, *(ref.replace(":1", f":{workflow}") for ref in refs), **arguments)
 
 
 @pytest.mark.parametrize("budget", [0, -1, "many", True, None])

@@ -1,4 +1,4 @@
-"""Every reader reads a long text to its last character by what each answer says, over MCP and REST."""
+"""Long texts are read to their last character by following `next_lines`, over MCP and REST."""
 
 import time
 from collections.abc import Callable
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.one_engine
 
 MIB = 1_048_576
 KIB_64 = 65_536
-# Several parts; a whole mebibyte goes through one reader over MCP and one over REST.
+# Enough for several parts. A whole mebibyte is read by one reader over MCP and one over REST.
 MANY_PARTS = 262_144
 MIXED = (
     ('Größe: 效能 👨‍👩‍👧‍👦 q\u0301 🇫🇮👍🏽 "quoted" and \\ more\r\n\n' * 60)
@@ -32,15 +32,17 @@ MIXED = (
     + "效能" * 200
 )
 
-Ask = Callable[..., dict[str, Any]]
+Request = Callable[..., dict[str, Any]]
 
 
-def read_on(ask: Ask, text_of: Callable[[dict[str, Any]], tuple[dict[str, Any], str]], **first: Any) -> str:
-    """What all parts are together; no mark comes twice, and no call takes as long as a second."""
-    parts, marks, said = [], set(), first
+def read_all_parts(
+    request: Request, text_of: Callable[[dict[str, Any]], tuple[dict[str, Any], str]], **first: Any
+) -> str:
+    """Joins all parts of a text. No `next_lines` may repeat, and no call may take a second."""
+    parts, marks, arguments = [], set(), first
     while True:
         began = time.process_time()
-        answer = ask(**said)
+        answer = request(**arguments)
         assert time.process_time() - began < 1
         if budget := first.get("max_tokens", 20_000):
             assert count_tokens(as_text(answer)) <= max(int(budget), 230)
@@ -52,7 +54,7 @@ def read_on(ask: Ask, text_of: Callable[[dict[str, Any]], tuple[dict[str, Any], 
             return "".join(parts)
         assert item["next_lines"] not in marks
         marks.add(item["next_lines"])
-        said = {**first, "lines": item["next_lines"]}
+        arguments = {**first, "lines": item["next_lines"]}
 
 
 # -- Readers ---------------------------------------------------------------------------------------
@@ -89,7 +91,8 @@ def write_old_pad(ada: Caller, text: str) -> int:
     return pad
 
 
-# A reader: what writes the text, how long it may be, the call that reads it, where the text is.
+# By reader: the function that writes the text, its maximum size, the tool and arguments that read it, and
+# the keys under which the answer has the text.
 READERS: dict[str, tuple[Callable[[Caller, str], Any], int, str, dict[str, Any], tuple[str, ...]]] = {
     "get decision": (write_decision, KIB_64, "get", {"refs": ["decision:long/text"]}, ("items", "value")),
     "get constraint": (write_constraint, KIB_64, "get", {"refs": ["constraint:{}"]}, ("items", "text")),
@@ -139,20 +142,20 @@ def many_lines(size: int) -> str:
     return "x" + "\n" * (size - 2) + "y"
 
 
-def filled(arguments: Any, written: Any) -> Any:
+def fill_in(arguments: Any, written: Any) -> Any:
     if isinstance(arguments, dict):
-        return {name: filled(value, written) for name, value in arguments.items()}
+        return {name: fill_in(value, written) for name, value in arguments.items()}
     if isinstance(arguments, list):
-        return [filled(value, written) for value in arguments]
+        return [fill_in(value, written) for value in arguments]
     return arguments.format(written) if isinstance(arguments, str) else arguments
 
 
-def part_in(answer: dict[str, Any], places: tuple[str, ...]) -> tuple[dict[str, Any], str]:
+def part_in(answer: dict[str, Any], keys: tuple[str, ...]) -> tuple[dict[str, Any], str]:
     item: Any = answer
-    for place in places[:-1]:
-        item = item[place]
+    for key in keys[:-1]:
+        item = item[key]
         item = item[0] if isinstance(item, list) else item
-    return item, item[places[-1]]
+    return item, item[keys[-1]]
 
 
 @pytest.mark.parametrize("make", [one_line, many_lines])
@@ -160,27 +163,27 @@ def part_in(answer: dict[str, Any], places: tuple[str, ...]) -> tuple[dict[str, 
 def test_the_longest_text_is_read_to_its_end_over_mcp(
     ada: Caller, ada_mcp: McpClient, reader: str, make: Callable[[int], str]
 ) -> None:
-    write, size, tool, arguments, places = READERS[reader]
+    write, size, tool, arguments, keys = READERS[reader]
     text = make(size)
-    arguments = filled(arguments, write(ada, text))
+    arguments = fill_in(arguments, write(ada, text))
 
-    def ask(**said: Any) -> dict[str, Any]:
-        return ada_mcp.call(tool, **arguments, **said)
+    def request(**more: Any) -> dict[str, Any]:
+        return ada_mcp.call(tool, **arguments, **more)
 
-    assert read_on(ask, lambda answer: part_in(answer, places)) == text
+    assert read_all_parts(request, lambda answer: part_in(answer, keys)) == text
 
 
 @pytest.mark.parametrize("budget", [1, 60, 250, 1_000])
 @pytest.mark.parametrize("reader", READERS)
 def test_a_small_budget_reads_to_the_end_too(ada: Caller, reader: str, budget: int) -> None:
-    write, _, tool, arguments, places = READERS[reader]
+    write, _, tool, arguments, keys = READERS[reader]
     text = MIXED if budget > 60 else MIXED[:500]
-    arguments = filled(arguments, write(ada, text))
+    arguments = fill_in(arguments, write(ada, text))
 
-    def ask(**said: Any) -> dict[str, Any]:
-        return call(ada, tool, {**arguments, **said})
+    def request(**more: Any) -> dict[str, Any]:
+        return call(ada, tool, {**arguments, **more})
 
-    assert read_on(ask, lambda answer: part_in(answer, places), max_tokens=budget) == text
+    assert read_all_parts(request, lambda answer: part_in(answer, keys), max_tokens=budget) == text
 
 
 @pytest.mark.parametrize("make", [one_line, many_lines])
@@ -191,8 +194,9 @@ def test_the_longest_text_is_read_to_its_end_over_rest(
     write, size, path, field = ADDRESSES[address]
     text = make(size)
     path = path.format(write(ada, text))
-    assert part_over_rest(ask_rest(ada_rest, path)(), field)[1] == text  # Unasked it comes whole.
-    assert read_on(ask_rest(ada_rest, path), lambda item: part_over_rest(item, field), lines="1-") == text
+    request = request_over_rest(ada_rest, path)
+    assert part_over_rest(request(), field)[1] == text  # Without parameters it is whole.
+    assert read_all_parts(request, lambda item: part_over_rest(item, field), lines="1-") == text
 
 
 @pytest.mark.parametrize("budget", [60, 250])
@@ -202,19 +206,20 @@ def test_a_small_budget_reads_to_the_end_over_rest_too(
 ) -> None:
     write, _, path, field = ADDRESSES[address]
     path = path.format(write(ada, MIXED[:700]))
-    read = read_on(ask_rest(ada_rest, path), lambda item: part_over_rest(item, field), max_tokens=budget)
+    request = request_over_rest(ada_rest, path)
+    read = read_all_parts(request, lambda item: part_over_rest(item, field), max_tokens=budget)
     assert read == MIXED[:700]
 
 
-def ask_rest(rest: RestClient, path: str) -> Ask:
-    def ask(**said: Any) -> dict[str, Any]:
-        more = "&".join(f"{name}={quote(str(value))}" for name, value in said.items())
+def request_over_rest(rest: RestClient, path: str) -> Request:
+    def request(**arguments: Any) -> dict[str, Any]:
+        more = "&".join(f"{name}={quote(str(value))}" for name, value in arguments.items())
         reply = rest.get(f"{path}{'&' if '?' in path else '?'}{more}")
         assert reply.status == 200, reply.body
         body: dict[str, Any] = reply.body
         return body
 
-    return ask
+    return request
 
 
 def part_over_rest(answer: dict[str, Any], field: str) -> tuple[dict[str, Any], str]:
@@ -233,10 +238,10 @@ def test_a_payload_too_long_for_an_answer_is_read_as_json(ada: Caller) -> None:
     assert item["payload"]["log"].startswith("效能")
     assert "next_lines" not in item
 
-    def ask(**said: Any) -> dict[str, Any]:
-        return call(ada, "get", {"refs": [ref], **said})
+    def request(**more: Any) -> dict[str, Any]:
+        return call(ada, "get", {"refs": [ref], **more})
 
-    read = read_on(ask, lambda answer: part_in(answer, ("items", "payload")), lines="payload:1-")
+    read = read_all_parts(request, lambda answer: part_in(answer, ("items", "payload")), lines="payload:1-")
     assert read == as_text(payload)
 
 
@@ -244,17 +249,19 @@ def test_a_rationale_is_read_to_its_end_beside_a_long_value(ada: Caller) -> None
     value, rationale = "龜鶴" * 10_900, "why? " * 13_000
     set_decision(caller=ada, key="k", value=value, rationale=rationale)
 
-    def ask(**said: Any) -> dict[str, Any]:
-        return call(ada, "get", {"refs": ["decision:k"], **said})
+    def request(**more: Any) -> dict[str, Any]:
+        return call(ada, "get", {"refs": ["decision:k"], **more})
 
-    first = ask()["items"][0]
+    first = request()["items"][0]
     assert first["also_cut"] == ["rationale"]
-    assert read_on(ask, lambda answer: part_in(answer, ("items", "value"))) == value
-    read = read_on(ask, lambda answer: part_in(answer, ("items", "rationale")), lines="rationale:1-")
+    assert read_all_parts(request, lambda answer: part_in(answer, ("items", "value"))) == value
+    read = read_all_parts(
+        request, lambda answer: part_in(answer, ("items", "rationale")), lines="rationale:1-"
+    )
     assert read == rationale
 
 
-def test_what_decision_get_cut_is_read_on_with_by_its_ref(ada: Caller) -> None:
+def test_a_value_cut_by_decision_get_is_continued_by_get(ada: Caller) -> None:
     value = "many words\n" * 5_000
     set_decision(caller=ada, key="k", value=value, metadata={"a": "long " * 8_000})
     answer = call(ada, "decision", {"action": "get", "key": "k", "max_tokens": 2_000})
@@ -267,8 +274,8 @@ def test_what_decision_get_cut_is_read_on_with_by_its_ref(ada: Caller) -> None:
 # -- Versions --------------------------------------------------------------------------------------
 
 
-def versions(ada: Caller, **said: Any) -> dict[str, Any]:
-    return call(ada, "decision", {"action": "versions", "key": "k", **said})
+def versions(ada: Caller, **arguments: Any) -> dict[str, Any]:
+    return call(ada, "decision", {"action": "versions", "key": "k", **arguments})
 
 
 def test_one_version_has_its_whole_value(ada: Caller) -> None:
@@ -296,9 +303,9 @@ def test_one_version_has_its_whole_value(ada: Caller) -> None:
 
 
 def test_lines_of_all_versions_are_refused(ada: Caller) -> None:
-    for said in ({"lines": "1-"}, {"tail": 1}):
+    for arguments in ({"lines": "1-"}, {"tail": 1}):
         with pytest.raises(InvalidInput, match="one version") as refused:
-            versions(ada, **said)
+            versions(ada, **arguments)
         assert refused.value.body()["missing"] == ["version"]
 
 
@@ -314,7 +321,7 @@ def test_a_version_over_rest_is_a_page_of_one(ada: Caller, ada_rest: RestClient)
     assert (reply.status, reply.body["missing"]) == (400, ["version"])
 
 
-# -- Others' texts ---------------------------------------------------------------------------------
+# -- Texts of other projects -----------------------------------------------------------------------
 
 
 def test_no_part_of_another_projects_text_is_read(ada: Caller, cy: Caller, hermes: Project) -> None:
@@ -330,7 +337,7 @@ def test_no_part_of_another_projects_text_is_read(ada: Caller, cy: Caller, herme
 
 
 @pytest.mark.parametrize(
-    ("path", "why"),
+    ("path", "message"),
     [
         ("memories/{}/?lines=x", "is no range of lines"),
         ("memories/{}/?lines=nothing:1-", "content:1-"),
@@ -339,9 +346,9 @@ def test_no_part_of_another_projects_text_is_read(ada: Caller, cy: Caller, herme
         ("memories/{}/?max_tokens=0", "max_tokens"),
     ],
 )
-def test_a_part_that_cannot_be_is_refused_over_rest(
-    ada: Caller, ada_rest: RestClient, path: str, why: str
+def test_an_invalid_part_is_refused_over_rest(
+    ada: Caller, ada_rest: RestClient, path: str, message: str
 ) -> None:
     reply = ada_rest.get(path.format(write_memory(ada, "text")))
     assert (reply.status, reply.body["error"]) == (400, "invalid")
-    assert why in str(reply.body)
+    assert message in str(reply.body)

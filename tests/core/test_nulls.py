@@ -1,4 +1,4 @@
-"""Strict clients send null for all that they leave out: it is as if they had left it out."""
+"""Strict clients send null for every argument they omit: null means the same as omitted."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -53,12 +53,12 @@ TEMPLATE = {
 
 @pytest.fixture
 def ids(ada: Caller, ben: Caller) -> Iterator[dict[str, Any]]:
-    """A project with one of everything, every field of it said; the ids by what they name."""
+    """Fills a project with one object of each kind, every field set. Returns their ids by name."""
     with time_machine.travel(NOON, tick=False):
-        yield stock(ada, ben)
+        yield create_one_of_each(ada, ben)
 
 
-def stock(ada: Caller, ben: Caller) -> dict[str, Any]:
+def create_one_of_each(ada: Caller, ben: Caller) -> dict[str, Any]:
     made: dict[str, Any] = {}
     call(ada, "decision", {"key": "heir", "value": "JWT"})
     call(ada, "decision", {"key": "k", "value": "x", **DECISION})
@@ -91,11 +91,11 @@ def stock(ada: Caller, ben: Caller) -> dict[str, Any]:
     return made
 
 
-def said_to(action: str, ids: dict[str, Any]) -> dict[str, Any]:
-    """As little as the action needs to do something."""
+def minimal_arguments(action: str, ids: dict[str, Any]) -> dict[str, Any]:
+    """The fewest arguments with which the action does something."""
     pad, workflow = {"scratchpad_id": ids["pad"]}, {"workflow_id": ids["workflow"]}
     message, memory, lease = {"id": ids["message"]}, {"id": ids["memory"]}, {"lease_id": ids["lease"]}
-    known: dict[str, dict[str, Any]] = {
+    by_action: dict[str, dict[str, Any]] = {
         "get": {"refs": ["decision:k"]},
         "hub.view": {"name": "active_context"},
         "hub.wait": {"wait_seconds": 0},
@@ -157,35 +157,35 @@ def said_to(action: str, ids: dict[str, Any]) -> dict[str, Any]:
         "file.renew": lease,
         "file.release": lease,
     }
-    return known.get(action, {})
+    return by_action.get(action, {})
 
 
-def nulls_beside(action: Action, said: dict[str, Any]) -> dict[str, Any]:
-    """Null for whatever the tool declares and the call does not say, other actions' arguments too."""
+def add_nulls(action: Action, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, and null for all others of the tool, including those of other actions."""
     tool = all_tools()[action.tool]
     names = [name for other in tool.actions.values() for name in other.arguments.names]
     names += ["agent", "format", "max_tokens"]
-    return {**dict.fromkeys(name for name in names if name not in said), **said}
+    return {**dict.fromkeys(name for name in names if name not in arguments), **arguments}
 
 
-def with_nulls(action: Action, said: dict[str, Any]) -> dict[str, Any]:
-    """The call with nulls beside what it says, and in the items of a batch."""
-    if items := said.get("items"):
+def with_nulls(action: Action, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with nulls added, also in the items of a batch."""
+    if items := arguments.get("items"):
         one = ACTIONS[f"{action.tool}.{ONE_OF_A_BATCH[action.tool]}"]
-        said = {"items": [{**dict.fromkeys(one.arguments.names), **item} for item in items]}
-    return nulls_beside(action, said)
+        arguments = {"items": [{**dict.fromkeys(one.arguments.names), **item} for item in items]}
+    return add_nulls(action, arguments)
 
 
-def outcome(caller: Caller, action: Action, said: dict[str, Any]) -> tuple[Any, Dump]:
-    """What a call answers and all rows behind it; then it is undone."""
-    named = {"action": action.name} if action.name else {}
+def outcome(caller: Caller, action: Action, arguments: dict[str, Any]) -> tuple[Any, Dump]:
+    """The answer of a call and all rows after it. The call is then rolled back."""
+    action_argument = {"action": action.name} if action.name else {}
     with transaction.atomic():
         with connection.cursor() as cursor:
-            # A sequence goes on where a transaction that was rolled back has left it.
+            # A rollback does not reset sequences.
             for statement in connection.ops.sequence_reset_sql(no_style(), list(apps.get_models())):
                 cursor.execute(statement)
         try:
-            answer = call(caller, action.tool, {**named, **said})
+            answer = call(caller, action.tool, {**action_argument, **arguments})
         except CtxhubError as error:
             answer = error.body()
         rows = dump_all()
@@ -193,14 +193,15 @@ def outcome(caller: Caller, action: Action, said: dict[str, Any]) -> tuple[Any, 
     return answer, rows
 
 
-def test_null_is_as_good_as_nothing(ada: Caller, ids: dict[str, Any], subtests: Subtests) -> None:
+def test_null_means_the_same_as_omitted(ada: Caller, ids: dict[str, Any], subtests: Subtests) -> None:
     for action in ACTIONS.values():
-        said = said_to(action.call, ids)
+        arguments = minimal_arguments(action.call, ids)
         with subtests.test(action.call):
-            wanted, rows = outcome(ada, action, said)
-            assert wanted.get("error") == ("not_allowed" if action.call == "memory.grep" else None), wanted
-            answer, rows_with_nulls = outcome(ada, action, with_nulls(action, said))
-            assert answer == wanted
+            expected, rows = outcome(ada, action, arguments)
+            error = "not_allowed" if action.call == "memory.grep" else None
+            assert expected.get("error") == error, expected
+            answer, rows_with_nulls = outcome(ada, action, with_nulls(action, arguments))
+            assert answer == expected
             assert rows_with_nulls == rows
 
 
@@ -211,7 +212,7 @@ CHANGES += ["memory.update", "memory.context_update"]
 @pytest.mark.parametrize("action", CHANGES)
 def test_a_change_with_nulls_changes_nothing(ada: Caller, ids: dict[str, Any], action: str) -> None:
     before = dump_all()
-    answer, rows = outcome(ada, ACTIONS[action], with_nulls(ACTIONS[action], said_to(action, ids)))
+    answer, rows = outcome(ada, ACTIONS[action], with_nulls(ACTIONS[action], minimal_arguments(action, ids)))
     assert answer.get("results", [answer])[0]["result"] == "unchanged"
     assert rows == before
 
@@ -226,38 +227,39 @@ def test_a_required_argument_that_is_null_is_missing(
 ) -> None:
     for action, name in REQUIRED:
         with subtests.test(f"{action}.{name}"):
-            answer, _ = outcome(ada, ACTIONS[action], {**said_to(action, ids), name: None})
+            answer, _ = outcome(ada, ACTIONS[action], {**minimal_arguments(action, ids), name: None})
             assert (answer["error"], answer["missing"]) == ("invalid", [name])
 
 
-def test_null_does_not_pick_the_action(ada: Caller, ids: dict[str, Any]) -> None:
+def test_a_null_argument_does_not_select_the_action(ada: Caller, ids: dict[str, Any]) -> None:
     assert call(ada, "decision", {"action": None, "key": "k", "value": None})["found"] is True
     assert call(ada, "scratchpad", {"scratchpad_id": ids["pad"], "content": None})["scratchpad"]
     assert call(ada, "message", {"text": None})["count"] == 1
 
 
-# -- On the wire -----------------------------------------------------------------------------------
+# -- Over MCP and REST -----------------------------------------------------------------------------
 
 
-def strict(client: McpClient, tool: str, said: dict[str, Any]) -> dict[str, Any]:
-    """Everything that the tool's schema declares, null where nothing is said."""
+def strict_arguments(client: McpClient, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Every property of the tool's schema: the given arguments, and null for all others."""
     [schema] = [one["inputSchema"] for one in client.tools() if one["name"] == tool]
-    return {**dict.fromkeys(schema["properties"]), **said}
+    return {**dict.fromkeys(schema["properties"]), **arguments}
 
 
-def test_a_strict_client_destroys_nothing(ada_mcp: McpClient, ada_rest: RestClient) -> None:
+def test_nulls_of_a_strict_client_change_nothing(ada_mcp: McpClient, ada_rest: RestClient) -> None:
     ada_mcp.call("decision", "set", key="k", value="x", **DECISION)
     memory = ada_mcp.call("memory", "add", title="t", content="c", **MEMORY)["id"]
     refs = ["decision:k", f"memory:{memory}"]
-    stood = ada_mcp.call("get", refs=refs)["items"]
-    for tool, said in (
+    before = ada_mcp.call("get", refs=refs)["items"]
+    for tool, arguments in (
         ("decision", {"action": "set", "key": "k", "value": "x"}),
         ("memory", {"action": "update", "id": memory}),
     ):
-        everything = strict(ada_mcp, tool, said)
-        assert len(everything) >= 30
-        assert ada_mcp.call(tool, **everything)["result"] == "unchanged"
-        assert ada_rest.post(f"call/{tool}/", everything).body["result"] == "unchanged"
-        without_action = {**everything, "action": None}
-        assert ada_rest.post(f"call/{tool}/{said['action']}/", without_action).body["result"] == "unchanged"
-    assert ada_mcp.call("get", refs=refs)["items"] == stood
+        all_arguments = strict_arguments(ada_mcp, tool, arguments)
+        assert len(all_arguments) >= 30
+        assert ada_mcp.call(tool, **all_arguments)["result"] == "unchanged"
+        assert ada_rest.post(f"call/{tool}/", all_arguments).body["result"] == "unchanged"
+        without_action = {**all_arguments, "action": None}
+        reply = ada_rest.post(f"call/{tool}/{arguments['action']}/", without_action)
+        assert reply.body["result"] == "unchanged"
+    assert ada_mcp.call("get", refs=refs)["items"] == before
