@@ -24,9 +24,9 @@ def admin(apollo: Project) -> Client:
     return member(apollo, ADMIN, "ada")
 
 
-def make(client: Client, **said: object) -> HttpResponse:
-    form = {"name": "laptop", "agent": "", "scopes": ["read", "write"], "lasts": "", "once": "form-1", **said}
-    return client.post(ADD, form)  # type: ignore[return-value]
+def make(client: Client, **fields: object) -> HttpResponse:
+    form = {"name": "laptop", "agent": "", "scopes": ["read", "write"], "lasts": "", "once": "form-1"}
+    return client.post(ADD, {**form, **fields})  # type: ignore[return-value]
 
 
 def secret_in(page: HttpResponse) -> str:
@@ -47,28 +47,28 @@ def test_the_page_has_a_line_for_each_client(admin: Client) -> None:
     assert text.count(secret_in(page)) == 5
 
 
-def test_the_secret_is_nowhere_but_on_that_page(admin: Client) -> None:
+def test_the_secret_is_only_on_that_page(admin: Client) -> None:
     page = make(admin)
     secret = secret_in(page)
     sessions = [str(session.get_decoded()) for session in Session.objects.all()]
-    kept = [*sessions, str(page.cookies), str(AccessToken.unscoped.values()), str(page.headers)]
+    places = [*sessions, str(page.cookies), str(AccessToken.unscoped.values()), str(page.headers)]
     for address in (LIST, f"/admin/core/accesstoken/{AccessToken.unscoped.get().pk}/change/", "/admin/"):
-        kept.append(admin.get(address).content.decode())
-    assert not [place for place in kept if secret in place]
+        places.append(admin.get(address).content.decode())
+    assert not [place for place in places if secret in place]
 
 
-def test_the_page_is_kept_by_no_cache(admin: Client) -> None:
+def test_the_page_is_not_cached(admin: Client) -> None:
     assert "no-store" in make(admin)["Cache-Control"]
 
 
-def test_the_form_sent_again_makes_no_second_token(admin: Client) -> None:
+def test_submitting_the_form_twice_creates_one_token(admin: Client) -> None:
     make(admin)
     again = make(admin)
     assert again.status_code == 302
     assert AccessToken.unscoped.count() == 1
 
 
-def test_a_token_can_be_pinned_and_end(admin: Client) -> None:
+def test_a_token_can_be_pinned_and_expire(admin: Client) -> None:
     make(admin, agent="ben", lasts="30", scopes=["read"])
     token = AccessToken.unscoped.select_related("agent").get()
     assert (str(token.agent), token.scopes) == ("ben", ["read"])
@@ -76,22 +76,22 @@ def test_a_token_can_be_pinned_and_end(admin: Client) -> None:
     assert 29 <= (token.expires_at - clock.now()).days <= 30
 
 
-def test_a_token_remembers_who_made_it(admin: Client) -> None:
+def test_a_token_stores_its_creator(admin: Client) -> None:
     make(admin)
     assert str(AccessToken.unscoped.get().created_by) == "ada"
 
 
 @pytest.mark.parametrize(
-    "said", [{"scopes": []}, {"scopes": ["root"]}, {"agent": "\x00"}, {"name": "n" * 101}]
+    "fields", [{"scopes": []}, {"scopes": ["root"]}, {"agent": "\x00"}, {"name": "n" * 101}]
 )
-def test_what_cannot_be_stands_on_the_form(admin: Client, said: dict[str, object]) -> None:
-    page = make(admin, **said)
+def test_invalid_fields_are_shown_on_the_form(admin: Client, fields: dict[str, object]) -> None:
+    page = make(admin, **fields)
     assert page.status_code == 200
     assert "Please correct the error" in page.content.decode()
     assert not AccessToken.unscoped.exists()
 
 
-def test_revoking_asks_first_and_ends_the_token(admin: Client, apollo: Project) -> None:
+def test_revoking_asks_for_confirmation_and_revokes_the_token(admin: Client, apollo: Project) -> None:
     new = create_token(project=apollo, name="laptop")
     url = reverse("admin:core_accesstoken_revoke", args=[new.row.pk])
     assert "Revoke 1 access token?" in admin.get(url).content.decode()
@@ -125,7 +125,7 @@ def test_the_digest_cannot_be_guessed_by_filters(admin: Client, apollo: Project)
     assert admin.get(LIST, {"digest__startswith": "a"}).status_code == 400
 
 
-def test_the_list_tells_the_state_of_each_token(admin: Client, apollo: Project) -> None:
+def test_the_list_shows_the_state_of_each_token(admin: Client, apollo: Project) -> None:
     create_token(project=apollo, name="ended", expires_at=clock.now() + timedelta(seconds=1))
     AccessToken.unscoped.update(expires_at=clock.now())
     create_token(project=apollo, name="laptop")
@@ -135,12 +135,13 @@ def test_the_list_tells_the_state_of_each_token(admin: Client, apollo: Project) 
 
 
 @pytest.mark.parametrize(
-    ("set_to", "named"), [("", "http://hub.lan:8000/mcp"), ("https://hub.example", "https://hub.example/mcp")]
+    ("base_url", "expected"),
+    [("", "http://hub.lan:8000/mcp"), ("https://hub.example", "https://hub.example/mcp")],
 )
-def test_the_lines_name_the_hub_as_it_was_opened_or_set(
-    set_to: str, named: str, admin: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
+def test_the_client_lines_use_the_base_url_or_else_the_request_host(
+    base_url: str, expected: str, admin: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.ALLOWED_HOSTS, settings.BASE_URL = ["hub.lan"], set_to or "http://127.0.0.1:8000"
-    monkeypatch.setenv("CTXHUB_BASE_URL", set_to)
+    settings.ALLOWED_HOSTS, settings.BASE_URL = ["hub.lan"], base_url or "http://127.0.0.1:8000"
+    monkeypatch.setenv("CTXHUB_BASE_URL", base_url)
     admin.defaults["HTTP_HOST"] = "hub.lan:8000"
-    assert named in make(admin).content.decode()
+    assert expected in make(admin).content.decode()

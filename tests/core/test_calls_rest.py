@@ -1,4 +1,4 @@
-"""`call/`: every operation that agents have, with the same arguments, answers, scopes and errors."""
+"""`call/`: every operation of the tools over REST, with the same arguments, answers, scopes and errors."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def test_a_call_answers_as_the_tool_does(ada_rest: RestClient, ada_mcp: McpClien
     assert ada_rest.post("call/decision/list/").body == ada_mcp.call("decision", "list")
 
 
-def test_the_action_may_stand_in_the_body_or_follow_from_it(ada_rest: RestClient) -> None:
+def test_the_action_may_be_in_the_body_or_inferred_from_it(ada_rest: RestClient) -> None:
     assert (
         ada_rest.post("call/decision/", {"action": "set", "key": "k", "value": 1}).body["result"] == "created"
     )
@@ -26,27 +26,27 @@ def test_every_operation_can_be_called(ada_rest: RestClient) -> None:
     for tool in all_tools().values():
         for action in tool.actions.values():
             path = f"call/{tool.name}/{action.name}/" if action.name else f"call/{tool.name}/"
-            at_once = {"wait_seconds": 0} if "wait_seconds" in action.arguments.names else {}
-            reply = ada_rest.post(path, {**action.example, **at_once})
-            # An example names ids: of nothing, or of what another example has made, closed or taken.
-            # Requests are for others to finish, and no folder is open to a search.
+            no_wait = {"wait_seconds": 0} if "wait_seconds" in action.arguments.names else {}
+            reply = ada_rest.post(path, {**action.example, **no_wait})
+            # The ids in an example may be missing, or another example has created, closed or claimed them.
+            # An agent cannot finish its own request, and no folder is configured for grep.
             message = reply.body.get("message", "")
-            is_meant = "is your own" in message or "No folder" in message
-            assert reply.status in (200, 404, 409) or is_meant, (path, reply)
+            is_expected = "is your own" in message or "No folder" in message
+            assert reply.status in (200, 404, 409) or is_expected, (path, reply)
 
 
-def test_help_is_there_too(ada_rest: RestClient, ben_rest: RestClient) -> None:
+def test_help_lists_the_actions_that_the_caller_may_use(ada_rest: RestClient, ben_rest: RestClient) -> None:
     assert "delete" in ada_rest.post("call/decision/help/").body["actions"]
     assert "delete" not in ben_rest.post("call/decision/help/").body["actions"]
 
 
-def test_errors_are_the_dispatchers(ada_rest: RestClient) -> None:
+def test_an_unknown_tool_action_or_argument_gets_a_suggestion(ada_rest: RestClient) -> None:
     tool = ada_rest.post("call/decisions/list/")
     action = ada_rest.post("call/decision/lst/")
     argument = ada_rest.post("call/decision/list/", {"tag": "api"})
     assert [reply.status for reply in (tool, action, argument)] == [400, 400, 400]
-    meant = [reply.body["did_you_mean"] for reply in (tool, action, argument)]
-    assert meant == ["decision", "list", {"tag": "tags"}]
+    suggestions = [reply.body["did_you_mean"] for reply in (tool, action, argument)]
+    assert suggestions == ["decision", "list", {"tag": "tags"}]
 
 
 def test_a_conflict_is_409(ada_rest: RestClient) -> None:
@@ -55,7 +55,7 @@ def test_a_conflict_is_409(ada_rest: RestClient) -> None:
     assert ada_rest.post("call/decision/set/", stale).status == 409
 
 
-def test_the_operation_asks_for_its_scope(ben_rest: RestClient, apollo: Project) -> None:
+def test_an_operation_without_its_scope_is_refused(ben_rest: RestClient, apollo: Project) -> None:
     ben_rest.post("decisions/", {"key": "k", "value": 1})
     reply = ben_rest.post("call/decision/delete/", {"key": "k"})
     assert (reply.status, reply.body["error"]) == (403, "not_allowed")
@@ -63,13 +63,13 @@ def test_the_operation_asks_for_its_scope(ben_rest: RestClient, apollo: Project)
 
 
 def test_a_write_sent_twice_is_written_once(ada_rest: RestClient, apollo: Project) -> None:
-    said = ({"key": "k", "value": 1}, {"value": 1, "layer": None, "action": "set", "key": "k"})
-    sent = [ada_rest.post("call/decision/set/", body, {"Idempotency-Key": "c"}).body for body in said]
+    bodies = ({"key": "k", "value": 1}, {"value": 1, "layer": None, "action": "set", "key": "k"})
+    sent = [ada_rest.post("call/decision/set/", body, {"Idempotency-Key": "c"}).body for body in bodies]
     assert sent[0] == sent[1]
     assert Event.objects.in_project(apollo).count() == 1
 
 
-def test_a_request_key_holds_over_mcp_and_rest(ada_rest: RestClient, ada_mcp: McpClient) -> None:
+def test_a_request_key_is_shared_by_mcp_and_rest(ada_rest: RestClient, ada_mcp: McpClient) -> None:
     meta = {"ctxhub/request_id": "r1"}
     ada_mcp.result("decision", {"action": "set", "key": "k", "value": 1}, meta)
     again = ada_rest.post("call/decision/set/", {"key": "k", "value": 1}, {"Idempotency-Key": "r1"})

@@ -99,58 +99,58 @@ patterns = st.lists(st.one_of(segments, st.just("**")), min_size=1, max_size=3).
 paths = st.lists(st.text(alphabet="ab[]", min_size=1, max_size=2), min_size=1, max_size=3).map("/".join)
 
 
-def slowly_matches(pattern: str, path: str) -> bool:
-    """What a glob means, said in the plainest way."""
+def reference_matches(pattern: str, path: str) -> bool:
+    """A simple and slow reference implementation of `matches`."""
 
-    def walk(wanted: list[str], found: list[str]) -> bool:
-        if not wanted:
-            return not found
-        if wanted[0] == "**":
-            return any(walk(wanted[1:], found[n:]) for n in range(len(found) + 1))
-        return bool(found) and one(wanted[0], found[0]) and walk(wanted[1:], found[1:])
+    def match_segments(globs: list[str], names: list[str]) -> bool:
+        if not globs:
+            return not names
+        if globs[0] == "**":
+            return any(match_segments(globs[1:], names[n:]) for n in range(len(names) + 1))
+        return bool(names) and match_segment(globs[0], names[0]) and match_segments(globs[1:], names[1:])
 
-    def one(glob: str, name: str) -> bool:
-        text = re.sub(r"\[([!^]?)(\]?[^\]]*)\]|([*?])|(.)", _said, glob)
-        spelt = "".join(_said(m) for m in re.finditer(r"()()([*?])|(.)", glob))
-        return any(re.fullmatch(said, name) for said in (text, spelt))
+    def match_segment(glob: str, name: str) -> bool:
+        with_classes = re.sub(r"\[([!^]?)(\]?[^\]]*)\]|([*?])|(.)", _regex_of, glob)
+        literal = "".join(_regex_of(m) for m in re.finditer(r"()()([*?])|(.)", glob))
+        return any(re.fullmatch(regex, name) for regex in (with_classes, literal))
 
-    return walk(pattern.split("/"), path.split("/"))
+    return match_segments(pattern.split("/"), path.split("/"))
 
 
-def _said(found: re.Match[str]) -> str:
-    negated, body, wild, plain = found.groups()
+def _regex_of(match: re.Match[str]) -> str:
+    negated, body, wild, plain = match.groups()
     if wild:
         return {"*": ".*", "?": "."}[wild]
     if plain:
         return re.escape(plain)
     inside = {chr(c) for c in _characters(body)}
-    said = "".join(map(re.escape, sorted(inside)))
-    return f"[{'^' if negated else ''}{said}]"
+    characters = "".join(map(re.escape, sorted(inside)))
+    return f"[{'^' if negated else ''}{characters}]"
 
 
 def _characters(body: str) -> list[int]:
-    found: list[int] = []
-    place = 0
-    while place < len(body):
-        if body[place + 1 : place + 2] == "-" and place + 2 < len(body):
-            low, high = sorted((ord(body[place]), ord(body[place + 2])))
-            found += range(low, high + 1)
-            place += 3
+    codes: list[int] = []
+    position = 0
+    while position < len(body):
+        if body[position + 1 : position + 2] == "-" and position + 2 < len(body):
+            low, high = sorted((ord(body[position]), ord(body[position + 2])))
+            codes += range(low, high + 1)
+            position += 3
         else:
-            found.append(ord(body[place]))
-            place += 1
-    return found
+            codes.append(ord(body[position]))
+            position += 1
+    return codes
 
 
-def closed(pattern: str) -> bool:
-    """Without a class that holds nothing, which the plain reading above cannot say."""
+def has_no_empty_class(pattern: str) -> bool:
+    """Whether no character class is empty, which the reference implementation cannot express."""
     return not re.search(r"\[[!^]?\]", pattern)
 
 
 @settings(max_examples=400, deadline=None)
-@given(patterns.filter(closed), paths)
-def test_matching_is_what_the_plain_reading_says(pattern: str, path: str) -> None:
-    assert matches(pattern, path) is slowly_matches(pattern, path)
+@given(patterns.filter(has_no_empty_class), paths)
+def test_matches_agrees_with_the_reference_implementation(pattern: str, path: str) -> None:
+    assert matches(pattern, path) is reference_matches(pattern, path)
     assert bool(re.match(as_regex(pattern, atomic="(?:"), f"{path}/")) is matches(pattern, path)
 
 
@@ -172,7 +172,7 @@ def test_two_globs_overlap_where_a_path_matches_both(first: str, second: str) ->
 
 @settings(max_examples=200, deadline=None)
 @given(patterns, paths)
-def test_what_matches_overlaps_and_begins_alike(pattern: str, path: str) -> None:
+def test_a_matching_path_overlaps_and_has_the_literal_start(pattern: str, path: str) -> None:
     if matches(pattern, path):
         assert path.startswith(literal_start(pattern))
         assert head(pattern) in ("", path.split("/")[0])
@@ -189,8 +189,8 @@ SLOW: list[Callable[[], bool]] = [
 ]
 
 
-@pytest.mark.parametrize("ask", SLOW)
-def test_no_pattern_is_slow(ask: Callable[[], bool]) -> None:
+@pytest.mark.parametrize("run", SLOW)
+def test_no_pattern_is_slow(run: Callable[[], bool]) -> None:
     began = time.perf_counter()
-    assert ask() is False
+    assert run() is False
     assert time.perf_counter() - began < 1

@@ -1,4 +1,4 @@
-"""What a change of a row leaves behind: counters, events, and what is compared to tell that it is one."""
+"""History of rows: which fields count as a change, and the counters and events that a change leaves."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -58,7 +58,7 @@ def last_event(project: Project) -> Event:
     return Event.objects.in_project(project).latest("pk")
 
 
-# -- What differs ----------------------------------------------------------------------------------
+# -- Changed fields --------------------------------------------------------------------------------
 
 
 def changed(project: Project, **values: Any) -> list[str]:
@@ -83,56 +83,56 @@ def changed(project: Project, **values: Any) -> list[str]:
         ({"priority": 4, "updated_at": LATER}, []),
     ],
 )
-def test_what_differs_has_the_names_of_the_contract(
+def test_changed_fields_have_the_names_of_the_api(
     values: dict[str, Any], expected: list[str], apollo: Project
 ) -> None:
     assert changed(apollo, **values) == expected
 
 
-def test_a_new_and_a_deleted_row_differ_in_nothing(apollo: Project) -> None:
+def test_created_and_deleted_rows_have_no_changed_fields(apollo: Project) -> None:
     row = new_rule(apollo)
     assert RULE_HISTORY.change(None, row).changed == RULE_HISTORY.change(row, None).changed == []
 
 
 def test_a_change_has_its_verb(apollo: Project) -> None:
     old = new_rule(apollo)
-    of = RULE_HISTORY.change
-    assert [of(None, old).verb, of(old, None).verb] == ["created", "deleted"]
-    assert [of(old, replace(old, text="B")).verb, of(old, replace(old, status=2)).verb] == [
+    diff = RULE_HISTORY.change
+    assert [diff(None, old).verb, diff(old, None).verb] == ["created", "deleted"]
+    assert [diff(old, replace(old, text="B")).verb, diff(old, replace(old, status=2)).verb] == [
         "updated",
         "retired",
     ]
 
 
-def test_a_change_has_the_row_as_it_is_or_last_was(apollo: Project) -> None:
+def test_a_change_has_the_new_row_or_the_deleted_one(apollo: Project) -> None:
     old, new = new_rule(apollo), new_rule(apollo, "B")
-    of = RULE_HISTORY.change
-    assert (of(old, new).row, of(None, new).row, of(old, None).row) == (new, new, old)
+    diff = RULE_HISTORY.change
+    assert (diff(old, new).row, diff(None, new).row, diff(old, None).row) == (new, new, old)
 
 
 # -- Recording -------------------------------------------------------------------------------------
 
 
-def test_an_event_says_what_and_why(apollo: Project) -> None:
+def test_an_event_has_note_changed_fields_and_reason(apollo: Project) -> None:
     row = replace(new_rule(apollo), id=7)
-    of = RULE_HISTORY.change
-    told = [
+    diff = RULE_HISTORY.change
+    built = [
         RULE_HISTORY.event(change, NOON)
-        for change in (of(None, row), of(row, replace(row, text="B"), "Typo."), of(row, None, "Old."))
+        for change in (diff(None, row), diff(row, replace(row, text="B"), "Typo."), diff(row, None, "Old."))
     ]
-    assert {event.ref for event in told} == {"rule:7"}
-    assert [event.data for event in told] == [
+    assert {event.ref for event in built} == {"rule:7"}
+    assert [event.data for event in built] == [
         {"note": "security"},
         {"changed": ["text"], "reason": "Typo."},
         {"note": "security", "reason": "Old."},
     ]
 
 
-def test_rows_are_counted_where_they_are(apollo: Project) -> None:
+def test_rows_are_counted_by_layer_and_status(apollo: Project) -> None:
     row = new_rule(apollo)
-    of = RULE_HISTORY.change
+    diff = RULE_HISTORY.change
     counts = RULE_HISTORY.count(
-        [of(None, row), of(row, replace(row, status=2, layer_id=7)), of(replace(row, layer_id=8), None)]
+        [diff(None, row), diff(row, replace(row, status=2, layer_id=7)), diff(replace(row, layer_id=8), None)]
     )
     assert counts == {("rule", 0, 1): 0, ("rule", 7, 2): 1, ("rule", 8, 1): -1}
 
@@ -157,19 +157,19 @@ def test_changes_of_several_nouns_are_recorded_together(apollo: Project, ada: Ca
 
 
 def _written(found: CaptureQueriesContext) -> list[str]:
-    """The tables that are written to, in this order; of the index, the entries alone."""
+    """The tables that rows are inserted into, in order. Of the search index only the entries count."""
     sqls = [statement["sql"].split() for statement in found.captured_queries]
     tables = [words[2].strip('"') for words in sqls if words[:2] == ["INSERT", "INTO"]]
     return [table for table in tables if table == "core_searchentry" or "search" not in table]
 
 
-def test_no_changes_leave_nothing(apollo: Project) -> None:
+def test_recording_no_changes_runs_no_query(apollo: Project) -> None:
     with CaptureQueriesContext(connection) as found:
         record_changes(project_id=apollo.pk, agent_id=None, changes=[], at=clock.now())
     assert len(found) == 0
 
 
-def test_the_rows_that_show_a_word_are_found(apollo: Project) -> None:
+def test_the_rows_that_show_a_tag_are_found(apollo: Project) -> None:
     tagged, _ = stored_rule(apollo, tags=["api"]), stored_rule(apollo, "B")
     tag = Tag.objects.in_project(apollo).get(name="api")
     assert RULE_HISTORY.showing(tag) == [tagged.id]
@@ -181,26 +181,26 @@ def test_the_rows_that_show_a_word_are_found(apollo: Project) -> None:
 
 @pytest.fixture
 def shop(apollo: Project) -> Iterator[Context]:
-    """A context of last year, without an author."""
+    """A context created at `NOON`, without an author."""
     yield Context.objects.create(
         project=apollo, name="Shop", created_at=NOON, updated_at=NOON, changed_at=NOON
     )
     assert tallied(apollo) == counted(apollo)
 
 
-def test_a_save_is_signed_by_who_acts(ada: Caller) -> None:
+def test_a_save_stores_the_acting_agent_as_author(ada: Caller) -> None:
     with acting(ada):
         row = Context.objects.create(project=ada.project, name="Shop")
     assert str(row.agent) == "ada"
     assert str(last_event(ada.project).agent) == "ada"
 
 
-def test_a_save_by_nobody_is_not_signed(shop: Context, apollo: Project) -> None:
+def test_a_save_without_an_acting_agent_has_no_author(shop: Context, apollo: Project) -> None:
     assert shop.agent is None
     assert last_event(apollo).agent is None
 
 
-def test_a_named_author_stays(ada: Caller) -> None:
+def test_an_explicit_author_stays(ada: Caller) -> None:
     ben = Agent.objects.create(project=ada.project, name="ben")
     with acting(ada):
         row = Context.objects.create(project=ada.project, name="Shop", agent=ben)
@@ -209,7 +209,7 @@ def test_a_named_author_stays(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize(("signs", "author"), [(False, "None"), (True, "ada")])
-def test_who_changes_a_row_is_its_author_where_the_noun_says_so(
+def test_a_change_sets_the_author_if_the_history_signs_changes(
     signs: bool, author: str, shop: Context, ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ContextHistory, "signs_changes", signs)
@@ -219,7 +219,7 @@ def test_who_changes_a_row_is_its_author_where_the_noun_says_so(
     assert str(shop.agent) == str(Context.unscoped.get().agent) == author
 
 
-def test_a_save_of_the_same_leaves_the_author(
+def test_a_save_without_changes_keeps_the_author(
     shop: Context, ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ContextHistory, "signs_changes", True)
@@ -229,7 +229,7 @@ def test_a_save_of_the_same_leaves_the_author(
     assert len(events(ada.project)) == 1
 
 
-def test_a_save_completes_the_instance(shop: Context) -> None:
+def test_a_save_sets_derived_fields_on_the_instance(shop: Context) -> None:
     shop.name = "Store"
     shop.save()
     stored = Context.unscoped.get()
@@ -237,18 +237,18 @@ def test_a_save_completes_the_instance(shop: Context) -> None:
     assert stored.updated_at > NOON
 
 
-def test_a_time_that_the_writer_names_stays(shop: Context) -> None:
+def test_an_explicit_updated_at_stays(shop: Context) -> None:
     shop.name, shop.updated_at = "Store", LATER
     shop.save()
     assert Context.unscoped.get().updated_at == LATER
 
 
-def test_a_save_leaves_nothing_on_the_instance(shop: Context, apollo: Project) -> None:
+def test_no_history_attribute_stays_on_the_instance(shop: Context, apollo: Project) -> None:
     shop.tags.add(Tag.objects.create(project=apollo, name="first"), through_defaults={"project": apollo})
     assert not [name for name in vars(shop) if name.startswith("_history")]
 
 
-def test_what_a_fixture_loads_is_no_change(shop: Context, apollo: Project, tmp_path: Any) -> None:
+def test_loaddata_records_no_change(shop: Context, apollo: Project, tmp_path: Any) -> None:
     fixture = tmp_path / "shop.json"
     shop.description = "Loaded."
     fixture.write_text(serialize("json", [shop]))
@@ -259,7 +259,7 @@ def test_what_a_fixture_loads_is_no_change(shop: Context, apollo: Project, tmp_p
     assert events(apollo) == before
 
 
-def test_a_model_is_watched_once(shop: Context, apollo: Project) -> None:
+def test_watching_a_model_again_connects_no_receiver_twice(shop: Context, apollo: Project) -> None:
     before = [len(signal.receivers) for signal in SIGNALS]
     HISTORY.watch()
     ContextHistory().watch()
@@ -278,13 +278,13 @@ def test_a_deleted_row_leaves_one_event(shop: Context, apollo: Project) -> None:
     assert events(apollo)[-1] == ("context", "deleted", ref)
 
 
-def test_rows_deleted_at_once_leave_an_event_each(shop: Context, apollo: Project) -> None:
+def test_a_queryset_delete_leaves_one_event_per_row(shop: Context, apollo: Project) -> None:
     Context.objects.create(project=apollo, name="Store")
     Context.objects.in_project(apollo).delete()
     assert [verb for _, verb, _ in events(apollo)] == ["created"] * 2 + ["deleted"] * 2
 
 
-def test_what_goes_with_its_project_leaves_no_event(apollo: Project) -> None:
+def test_deleting_a_project_leaves_no_event(apollo: Project) -> None:
     shop: Any = Context.objects.create(project=apollo, name="Shop")
     shop.tags.add(Tag.objects.create(project=apollo, name="first"), through_defaults={"project": apollo})
     apollo.delete()
@@ -292,7 +292,7 @@ def test_what_goes_with_its_project_leaves_no_event(apollo: Project) -> None:
     assert not Event.unscoped.exists()
 
 
-def test_a_row_that_is_gone_already_leaves_no_event(shop: Context, apollo: Project) -> None:
+def test_deleting_a_missing_row_leaves_no_event(shop: Context, apollo: Project) -> None:
     again = Context.unscoped.get()
     shop.delete()
     before = events(apollo)
@@ -300,7 +300,7 @@ def test_a_row_that_is_gone_already_leaves_no_event(shop: Context, apollo: Proje
     assert events(apollo) == before
 
 
-# -- Words through the ORM -------------------------------------------------------------------------
+# -- Tags through the ORM --------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -308,73 +308,77 @@ def tags(apollo: Project) -> list[Tag]:
     return [Tag.objects.create(project=apollo, name=name) for name in ("first", "second", "third")]
 
 
-def told(project: Project) -> list[str]:
-    """The rows whose words have changed, by the log."""
+def refs_with_changed_tags(project: Project) -> list[str]:
+    """The refs of the rows whose tags have changed, from the events."""
     found = Event.objects.in_project(project).filter(verb="updated").order_by("pk")
     assert all(event.data == {"changed": ["tags"]} for event in found)
     return [event.ref for event in found]
 
 
-def test_words_added_at_once_are_one_change(shop: Context, tags: list[Tag], apollo: Project) -> None:
+def test_tags_added_together_are_one_change(shop: Context, tags: list[Tag], apollo: Project) -> None:
     shop.tags.add(*tags, through_defaults={"project": apollo})
-    assert told(apollo) == [shop.ref]
+    assert refs_with_changed_tags(apollo) == [shop.ref]
     assert shop.updated_at == Context.unscoped.get().updated_at > NOON
 
 
-def test_words_that_are_there_already_are_no_change(shop: Context, tags: list[Tag], apollo: Project) -> None:
+def test_tags_that_stay_the_same_are_no_change(shop: Context, tags: list[Tag], apollo: Project) -> None:
     shop.tags.add(tags[0], through_defaults={"project": apollo})
     shop.tags.add(tags[0], through_defaults={"project": apollo})
     shop.tags.remove(tags[1])
     shop.tags.set([tags[0]], through_defaults={"project": apollo})
-    assert told(apollo) == [shop.ref]
+    assert refs_with_changed_tags(apollo) == [shop.ref]
 
 
-def test_words_set_anew_tell_of_those_that_go_and_those_that_come(
+def test_setting_other_tags_records_the_removal_and_the_addition(
     shop: Context, tags: list[Tag], apollo: Project
 ) -> None:
     shop.tags.set(tags[:2], through_defaults={"project": apollo})
     shop.tags.set(tags[1:], through_defaults={"project": apollo})
-    assert told(apollo) == [shop.ref] * 3
+    assert refs_with_changed_tags(apollo) == [shop.ref] * 3
     assert set(shop.tags.all()) == set(tags[1:])
 
 
-def test_words_taken_away_are_one_change(shop: Context, tags: list[Tag], apollo: Project) -> None:
+def test_clearing_all_tags_is_one_change(shop: Context, tags: list[Tag], apollo: Project) -> None:
     shop.tags.add(*tags, through_defaults={"project": apollo})
     shop.tags.clear()
     shop.tags.clear()
-    assert told(apollo) == [shop.ref] * 2
+    assert refs_with_changed_tags(apollo) == [shop.ref] * 2
     assert not ContextTag.unscoped.exists()
 
 
 @pytest.fixture
-def both(shop: Context, apollo: Project) -> list[Any]:
+def contexts(shop: Context, apollo: Project) -> list[Any]:
     return [shop, Context.objects.create(project=apollo, name="Store", updated_at=NOON)]
 
 
-def test_a_word_may_be_given_to_rows(both: list[Any], tags: list[Any], apollo: Project) -> None:
-    tags[0].contexts.add(*both, through_defaults={"project": apollo})
-    assert sorted(told(apollo)) == [row.ref for row in both]
+def test_adding_rows_to_a_tag_changes_each_row(contexts: list[Any], tags: list[Any], apollo: Project) -> None:
+    tags[0].contexts.add(*contexts, through_defaults={"project": apollo})
+    assert sorted(refs_with_changed_tags(apollo)) == [row.ref for row in contexts]
     assert all(row.updated_at > NOON for row in Context.unscoped.all())
 
 
-def test_a_word_may_be_taken_from_some_rows(both: list[Any], tags: list[Any], apollo: Project) -> None:
-    tags[0].contexts.add(*both, through_defaults={"project": apollo})
-    Event.unscoped.all().delete()
-    tags[0].contexts.remove(both[0])
-    assert told(apollo) == [both[0].ref]
-
-
-@pytest.mark.parametrize("take", [lambda tag: tag.contexts.clear(), lambda tag: tag.contexts.set([])])
-def test_a_word_may_be_taken_from_all_its_rows(
-    take: Any, both: list[Any], tags: list[Any], apollo: Project
+def test_removing_a_row_from_a_tag_changes_that_row(
+    contexts: list[Any], tags: list[Any], apollo: Project
 ) -> None:
-    tags[0].contexts.add(*both, through_defaults={"project": apollo})
+    tags[0].contexts.add(*contexts, through_defaults={"project": apollo})
     Event.unscoped.all().delete()
-    take(tags[0])
-    assert sorted(told(apollo)) == [row.ref for row in both]
+    tags[0].contexts.remove(contexts[0])
+    assert refs_with_changed_tags(apollo) == [contexts[0].ref]
 
 
-def test_words_are_signed_by_who_acts(shop: Context, tags: list[Tag], ada: Caller, apollo: Project) -> None:
+@pytest.mark.parametrize("clear", [lambda tag: tag.contexts.clear(), lambda tag: tag.contexts.set([])])
+def test_clearing_the_rows_of_a_tag_changes_each_row(
+    clear: Any, contexts: list[Any], tags: list[Any], apollo: Project
+) -> None:
+    tags[0].contexts.add(*contexts, through_defaults={"project": apollo})
+    Event.unscoped.all().delete()
+    clear(tags[0])
+    assert sorted(refs_with_changed_tags(apollo)) == [row.ref for row in contexts]
+
+
+def test_the_event_of_a_tag_change_has_the_acting_agent(
+    shop: Context, tags: list[Tag], ada: Caller, apollo: Project
+) -> None:
     with acting(ada):
         shop.tags.add(tags[0], through_defaults={"project": apollo})
     assert str(last_event(ada.project).agent) == "ada"

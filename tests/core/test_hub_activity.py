@@ -1,4 +1,4 @@
-"""The tool `hub`: what happened, what is new, who is here, which words are in use."""
+"""The tool `hub`: activity, updates, stats, agents and vocabulary."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -34,14 +34,14 @@ def activity(caller: Caller, **query: Any) -> list[dict[str, Any]]:
 # -- Activity --------------------------------------------------------------------------------------
 
 
-def test_activity_tells_who_did_what_to_what_and_how(ada: Caller, ben: Caller) -> None:
+def test_activity_lists_agent_verb_ref_and_note(ada: Caller, ben: Caller) -> None:
     with time_machine.travel(NOON, tick=False):
         set_decision(caller=ada, key="k", value="a")
         set_decision(caller=ben, key="k", value="b", tags=["x"])
         deprecate_decision(caller=ada, key="k", reason="Old.")
         delete_decision(caller=ada, key="k")
-    told = [(row["agent"], row["verb"], row["note"]) for row in activity(ada)]
-    assert told == [
+    rows = [(row["agent"], row["verb"], row["note"]) for row in activity(ada)]
+    assert rows == [
         ("ada", "deleted", "1.0.1"),
         ("ada", "deprecated", "1.0.1: status, reason; Old."),
         ("ben", "updated", "1.0.0 > 1.0.1: value, version, tags"),
@@ -83,7 +83,7 @@ def test_activity_is_paged_without_gap_or_repeat(ada: Caller) -> None:
 @pytest.mark.parametrize(
     "cursor", ["x", make_cursor("a"), make_cursor(10**30), make_cursor(1, 2), make_cursor(-1)]
 )
-def test_a_cursor_that_no_activity_gave_is_refused(ada: Caller, cursor: str) -> None:
+def test_an_invalid_cursor_is_refused(ada: Caller, cursor: str) -> None:
     with pytest.raises(InvalidInput, match="cursor"):
         hub(ada, "activity", cursor=cursor)
 
@@ -96,25 +96,25 @@ def test_updates_count_what_others_did_since(ada: Caller, ben: Caller) -> None:
     set_decision(caller=ada, key="mine", value="x")
     for key, value in (("a", "1"), ("a", "2"), ("b", "1")):
         set_decision(caller=ben, key=key, value=value)
-    told = hub(ada, "updates", since=cursor)
-    assert told["decisions"] == 2
-    assert "decisions" not in hub(ada, "updates", since=told["cursor"])
+    updates = hub(ada, "updates", since=cursor)
+    assert updates["decisions"] == 2
+    assert "decisions" not in hub(ada, "updates", since=updates["cursor"])
     assert hub(ben, "updates", since=cursor)["decisions"] == 1
 
 
-def test_updates_know_an_agent_in_any_case(ada: Caller) -> None:
+def test_updates_match_the_agent_in_any_case(ada: Caller) -> None:
     set_decision(caller=ada, key="k", value="x")
     assert "decisions" not in hub(ada, "updates", since="e0", agent="ADA")
 
 
-def test_updates_take_a_time_too(ada: Caller, ben: Caller) -> None:
+def test_updates_accept_a_time_as_since(ada: Caller, ben: Caller) -> None:
     with time_machine.travel(NOON, tick=False):
         set_decision(caller=ben, key="k", value="x")
         assert hub(ada, "updates", since="2026-11-21T12:00:00Z")["decisions"] == 1
         assert "decisions" not in hub(ada, "updates", since="2026-11-21T12:00:01Z")
 
 
-def test_changes_by_nobody_are_news_for_everybody(ada: Caller) -> None:
+def test_changes_without_an_agent_are_updates_for_everyone(ada: Caller) -> None:
     Decision.objects.create(project=ada.project, key="k", value="x")
     assert hub(ada, "updates", since="e0")["decisions"] == 1
 
@@ -123,7 +123,7 @@ def test_a_hub_without_events_has_a_cursor(ada: Caller) -> None:
     assert hub(ada, "updates") == {"cursor": "e0"}
 
 
-# -- Figures ---------------------------------------------------------------------------------------
+# -- Stats, agents, vocabulary ---------------------------------------------------------------------
 
 
 def test_stats_count_everything(ada: Caller) -> None:
@@ -139,7 +139,7 @@ def test_stats_count_everything(ada: Caller) -> None:
     }
 
 
-def test_agents_come_last_seen_first(ada: Caller) -> None:
+def test_agents_are_listed_last_seen_first(ada: Caller) -> None:
     for minutes, name in enumerate(("ada", "ben", "zoe")):
         with time_machine.travel(NOON + timedelta(minutes=minutes), tick=False):
             hub(ada, "stats", agent=name)
@@ -150,12 +150,12 @@ def test_agents_come_last_seen_first(ada: Caller) -> None:
     assert rows[1] == ["ben", "2026-11-21T12:01:00Z"]
 
 
-def test_reading_is_being_seen_and_looking_somebody_up_is_not(ada: Caller) -> None:
+def test_a_read_registers_its_agent_and_not_the_agent_it_filters_by(ada: Caller) -> None:
     call(ada, "decision", {"action": "list", "by": "nobody"})
     assert list(Agent.objects.in_project(ada.project).values_list("name", flat=True)) == ["ada"]
 
 
-def test_an_agent_is_noted_once_a_minute(ada: Caller) -> None:
+def test_last_seen_is_stored_once_a_minute(ada: Caller) -> None:
     hub(ada, "stats")
     first = Agent.objects.in_project(ada.project).get().last_seen_at
     hub(ada, "stats")

@@ -1,4 +1,4 @@
-"""The project at a glance over REST: figures, agents, what happened, what is new."""
+"""Stats, agents, activity and updates of a project over REST."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def busy(ada_rest: RestClient, ben_rest: RestClient) -> None:
     ada_rest.delete("decisions/b/")
 
 
-def happened(client: RestClient, **query: Any) -> list[str]:
+def activity(client: RestClient, **query: Any) -> list[str]:
     reply = client.get("activity/", **query)
     assert reply.status == 200, reply
     return [f"{item['agent']} {item['verb']} {item['ref']}" for item in reply.body["items"]]
@@ -51,12 +51,12 @@ LOG = [
 def test_activity_by_each_filter(
     busy: None, ada_rest: RestClient, query: dict[str, Any], expected: list[str]
 ) -> None:
-    assert happened(ada_rest, **query) == expected
+    assert activity(ada_rest, **query) == expected
 
 
 def test_activity_comes_in_pages(busy: None, ada_rest: RestClient) -> None:
     first = ada_rest.get("activity/", limit=3).body
-    assert happened(ada_rest, limit=3, cursor=first["next"]) == LOG[3:]
+    assert activity(ada_rest, limit=3, cursor=first["next"]) == LOG[3:]
 
 
 def test_activity_says_what_changed(busy: None, ada_rest: RestClient) -> None:
@@ -64,24 +64,24 @@ def test_activity_says_what_changed(busy: None, ada_rest: RestClient) -> None:
     assert (entry["note"], entry["at"][-1]) == ("1.0.0 > 1.0.1: value, version", "Z")
 
 
-def test_activity_keeps_to_a_budget(busy: None, ada_rest: RestClient) -> None:
+def test_activity_stays_within_max_tokens(busy: None, ada_rest: RestClient) -> None:
     page = ada_rest.get("activity/", max_tokens=150).body
     assert 0 < page["count"] < 4
-    rest = happened(ada_rest, cursor=page["next"])
+    rest = activity(ada_rest, cursor=page["next"])
     assert page["count"] + len(rest) == 4
 
 
 def test_updates_count_what_others_did(busy: None, ada_rest: RestClient, ben_rest: RestClient) -> None:
-    said = ada_rest.get("updates/").body
-    assert (said["decisions"], said["cursor"][0]) == (2, "e")
-    assert ada_rest.get("updates/", since=said["cursor"]).body == {"cursor": said["cursor"]}
+    updates = ada_rest.get("updates/").body
+    assert (updates["decisions"], updates["cursor"][0]) == (2, "e")
+    assert ada_rest.get("updates/", since=updates["cursor"]).body == {"cursor": updates["cursor"]}
     ben_rest.post("decisions/", {"key": "c", "value": 1})
-    assert ada_rest.get("updates/", since=said["cursor"]).body["decisions"] == 1
+    assert ada_rest.get("updates/", since=updates["cursor"]).body["decisions"] == 1
 
 
 def test_stats_count_each_kind(busy: None, ada_rest: RestClient) -> None:
-    said = ada_rest.get("stats/").body
-    assert (said["decisions"], said["layers"], said["agents"]) == ([1, 1], 5, 2)
+    stats = ada_rest.get("stats/").body
+    assert (stats["decisions"], stats["layers"], stats["agents"]) == ([1, 1], 5, 2)
 
 
 def test_agents_come_in_pages(busy: None, ada_rest: RestClient) -> None:
@@ -116,8 +116,8 @@ def test_a_bad_query_is_invalid(ada_rest: RestClient, path: str, query: dict[str
     assert (reply.status, reply.body["error"]) == (400, "invalid")
 
 
-def test_another_project_sees_none_of_it(busy: None, cy_rest: RestClient, hermes: Project) -> None:
-    assert happened(cy_rest) == []
+def test_another_project_sees_nothing_of_this_one(busy: None, cy_rest: RestClient, hermes: Project) -> None:
+    assert activity(cy_rest) == []
     assert cy_rest.get("stats/").body["decisions"] == [0, 0]
     assert set(cy_rest.get("updates/").body) == {"cursor"}
     assert [item["name"] for item in cy_rest.get("agents/").body["items"]] == ["cy"]

@@ -1,4 +1,4 @@
-"""A list as the contract answers it: columns and rows, pages, and a budget of tokens."""
+"""Answers of lists: columns and rows, pages, cursors, and a budget of tokens."""
 
 import json
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ keys = st.one_of(st.integers(0, 99_999), st.text("abc", min_size=1, max_size=5))
 cells = st.one_of(st.none(), st.integers(), texts, st.lists(texts, max_size=2))
 
 
-# What one row and its marks cost, cut as short as can be.
+# The tokens of one row, cut as short as possible, with `omitted`, `next` and `truncated`.
 SMALLEST = 70
 
 
@@ -30,12 +30,12 @@ def test_columns_that_are_empty_in_every_row_are_left_out() -> None:
     assert listing.answer() == {"columns": ["a", "c", "e"], "rows": [[1, "", 0], [2, "x", 0]], "count": 2}
 
 
-def test_a_list_of_nothing_has_no_columns() -> None:
+def test_an_empty_list_has_no_columns() -> None:
     assert Listing(("a",), []).answer() == {"columns": [], "rows": [], "count": 0}
     assert Listing(("a",), []).answer(as_objects=True) == {"items": [], "count": 0}
 
 
-def test_objects_are_asked_for() -> None:
+def test_rows_can_be_objects() -> None:
     listing = Listing(("a", "b"), [[1, None], [2, "x"]], next="n", extra={"total": 9})
     assert listing.answer(as_objects=True) == {
         "items": [{"a": 1, "b": None}, {"a": 2, "b": "x"}],
@@ -45,7 +45,7 @@ def test_objects_are_asked_for() -> None:
     }
 
 
-def test_what_is_cut_within_the_one_row_shown_is_no_row_left_out() -> None:
+def test_a_cut_row_does_not_count_as_omitted() -> None:
     answer = Listing(("a", "b"), [("x " * 30, ["y " * 30])]).answer(max_tokens=70)
     assert (answer["count"], answer["truncated"], "omitted" in answer) == (1, True, False)
 
@@ -55,7 +55,7 @@ def test_what_is_cut_within_the_one_row_shown_is_no_row_left_out() -> None:
     budget=st.integers(1, 400),
     as_objects=st.booleans(),
 )
-def test_a_budget_is_kept_and_what_is_left_out_is_counted(
+def test_a_list_stays_within_its_budget_and_counts_omitted_rows(
     rows: list[tuple[Any, Any, Any]], budget: int, as_objects: bool
 ) -> None:
     listing = Listing(("id", "a", "b"), rows, next="later", cursor_after=lambda count: f"after {count}")
@@ -107,34 +107,36 @@ def test_a_total_stops_at_a_thousand() -> None:
 
 
 @given(st.text(st.characters(exclude_characters="\x00", codec="utf-8")), st.integers(0, 2**63 - 1))
-def test_a_cursor_gives_back_its_place(text: str, number: int) -> None:
+def test_a_cursor_round_trips_its_position(text: str, number: int) -> None:
     assert read_cursor(make_cursor(text, number), str, int) == [text, number]
 
 
-def test_a_cursor_holds_a_moment() -> None:
+def test_a_cursor_may_hold_a_time() -> None:
     moment = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=UTC)
     assert read_cursor(make_cursor(moment.isoformat()), datetime) == [moment]
 
 
 @pytest.mark.parametrize(
-    "place",
+    "position",
     [
         (), ("a",), (1, "a"), ("a", 1, 1), ("a", "1"), ("a", 1.0), ("a", True), ("a", None), ("a", -1),
         ("a", 2**63), ("a", 10**400), ("a\x00", 1), ("\ud800", 1), (["a"], 1), ({"a": 1}, 1),
     ],
 )  # fmt: skip
-def test_a_cursor_of_another_list_is_refused(place: Any) -> None:
+def test_a_cursor_of_another_list_is_refused(position: Any) -> None:
     with pytest.raises(InvalidInput, match="cursor"):
-        read_cursor(make_cursor(*place), str, int)
+        read_cursor(make_cursor(*position), str, int)
 
 
-@pytest.mark.parametrize("said", ["someday", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "", 5])
-def test_a_cursor_with_no_moment_is_refused(said: Any) -> None:
+@pytest.mark.parametrize(
+    "value", ["someday", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "", 5]
+)
+def test_a_cursor_with_an_invalid_time_is_refused(value: Any) -> None:
     with pytest.raises(InvalidInput, match="cursor"):
-        read_cursor(make_cursor(said), datetime)
+        read_cursor(make_cursor(value), datetime)
 
 
 @given(st.text(st.characters(codec=None, categories=None)))
-def test_any_text_is_refused_as_a_cursor(said: str) -> None:
+def test_any_text_is_refused_as_a_cursor(text: str) -> None:
     with pytest.raises(InvalidInput, match="cursor"):
-        read_cursor(said, str, str, int)
+        read_cursor(text, str, str, int)

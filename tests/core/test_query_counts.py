@@ -1,4 +1,4 @@
-"""No action asks the database more often because there is more to find."""
+"""The number of queries of an action does not grow with the number of rows."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -38,7 +38,7 @@ NEW_TEXT = (
 
 
 def fill(caller: Caller, count: int) -> None:
-    """`count` of everything, with words, history and heirs of their own."""
+    """Creates `count` objects of each kind, with their own tags, scopes, history and successors."""
     for start in range(0, count, 50):
         some = range(start, min(start + 50, count))
         for value in ("old", "new"):
@@ -73,8 +73,8 @@ def fill(caller: Caller, count: int) -> None:
         items = [{"path": f"src/f{n}", "change": "modified", "layer": "data"} for n in some]
         record_change_batch(caller=caller, items=items)
     for n in range(count):
-        speaking = Caller(project=caller.project, agent=f"agent {n}")
-        acquire_lease(caller=speaking, paths=[f"lib{n}/**", f"src/f{n}"], exclusive=False)
+        other_agent = Caller(project=caller.project, agent=f"agent {n}")
+        acquire_lease(caller=other_agent, paths=[f"lib{n}/**", f"src/f{n}"], exclusive=False)
     acquire_lease(caller=caller, paths=["own/**"])
     for n in range(count):
         call(caller, "hub", {"agent": f"agent {n}"})
@@ -125,7 +125,7 @@ def oldest_memory(caller: Caller) -> int:
 
 
 def full_workflow(caller: Caller) -> int:
-    """The one with most pads."""
+    """The workflow with most scratchpads."""
     return Workflow.objects.in_project(caller.project).latest("pk").pk
 
 
@@ -134,7 +134,7 @@ def other_workflow(caller: Caller) -> int:
 
 
 def written_pad(caller: Caller) -> int:
-    """The one that was appended to most."""
+    """The scratchpad with most revisions."""
     return Scratchpad.objects.in_project(caller.project).latest("revision").pk
 
 
@@ -169,7 +169,7 @@ def _messages(caller: Caller) -> list[int]:
     return list(mine.values_list("pk", flat=True)[:200])
 
 
-# What each action is asked; `n` is how many there are of what it takes. A function is asked for the caller's.
+# The arguments of each action; `n` is the number of rows. A function as a value is called with the caller.
 ASKED: dict[str, list[Arguments]] = {
     "decision.set": [
         lambda n: {"key": "new", "value": "x"},
@@ -398,28 +398,28 @@ ASKED: dict[str, list[Arguments]] = {
 
 def queries(caller: Caller, name: str, arguments: dict[str, Any]) -> int:
     tool, _, action = name.partition(".")
-    # Seen and cleaned just now: what falls due by the clock is no part of the action.
+    # The agent was just seen and the cleanup just ran: periodic queries are no part of the action.
     agents._touched[caller.project_id, caller.agent] = float("inf")
     retention._cleaned[caller.project_id] = (clock.now(), retention.EVERY)
-    asked = {said: value(caller) if callable(value) else value for said, value in arguments.items()}
+    resolved = {key: value(caller) if callable(value) else value for key, value in arguments.items()}
     with CaptureQueriesContext(connection) as captured:
-        call(caller, tool, {**asked, **({"action": action} if action else {})})
+        call(caller, tool, {**resolved, **({"action": action} if action else {})})
     return len(captured)
 
 
-def test_every_action_is_counted() -> None:
+def test_every_action_has_arguments_here() -> None:
     actions = {action.call for tool in all_tools().values() for action in tool.actions.values()}
     assert set(ASKED) == actions
 
 
-def test_cleaning_that_falls_due_is_not_counted(ada: Caller) -> None:
+def test_a_due_cleanup_is_not_counted(ada: Caller) -> None:
     call(ada, "decision", {"action": "set", "key": "k", "value": 0})
     first = queries(ada, "decision.set", {"key": "k", "value": 1})
     retention._cleaned.clear()
     assert queries(ada, "decision.set", {"key": "k", "value": 2}) == first
 
 
-def test_an_action_asks_as_often_at_5_rows_as_at_100(
+def test_an_action_runs_as_many_queries_at_5_rows_as_at_100(
     apollo: Project, hermes: Project, subtests: Subtests, tmp_path: Path, settings: Settings
 ) -> None:
     (tmp_path / "a.txt").write_text("so\n" * 100)
@@ -427,10 +427,10 @@ def test_an_action_asks_as_often_at_5_rows_as_at_100(
     few, many = (Caller(project=project, agent="ada") for project in (apollo, hermes))
     fill(few, 5)
     fill(many, 100)
-    for name, given in ASKED.items():
-        for arguments in given:
+    for name, argument_lists in ASKED.items():
+        for arguments in argument_lists:
             with subtests.test(name, arguments=arguments(2)), rolled_back():
-                asked = queries(few, name, arguments(5)), queries(many, name, arguments(100))
-                # A search that has read all that answers need not count it.
+                counts = queries(few, name, arguments(5)), queries(many, name, arguments(100))
+                # A search that has read all its results needs no query to count them.
                 saved = 1 if name == "search" else 0
-                assert asked[1] - saved <= asked[0] <= asked[1] <= MOST_QUERIES
+                assert counts[1] - saved <= counts[0] <= counts[1] <= MOST_QUERIES
