@@ -1,4 +1,4 @@
-"""Who asks over REST, in which project, as which agent, and what they may do there."""
+"""Access over REST: tokens, projects, scopes, agents, roles of people, and request keys."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ Role = Membership.Role
 DECISION = {"key": "api/auth", "value": "JWT"}
 
 
-def fresh(hub: LiveHub, project: Project, **token: object) -> RestClient:
+def new_client(hub: LiveHub, project: Project, **token: object) -> RestClient:
     return hub.rest(create_token(project=project, **token).secret, project=project.slug)  # type: ignore[arg-type]
 
 
@@ -29,23 +29,23 @@ def agents(project: Project) -> set[str]:
 
 
 @pytest.mark.parametrize("token", [None, "", "ctx_unknown", "${CTXHUB_TOKEN}", "\xe9"])
-def test_without_a_good_token_the_answer_is_401(hub: LiveHub, apollo: Project, token: str | None) -> None:
+def test_a_missing_or_invalid_token_gets_401(hub: LiveHub, apollo: Project, token: str | None) -> None:
     reply = hub.rest(token).get("decisions/")
     assert (reply.status, reply.body["error"]) == (401, "not_allowed")
     assert reply.headers["www-authenticate"].startswith("Bearer")
 
 
-def test_another_scheme_is_no_token(hub: LiveHub, apollo: Project) -> None:
+def test_basic_authentication_is_refused(hub: LiveHub, apollo: Project) -> None:
     reply = hub.rest().send("GET", "/api/v1/projects/", headers={"Authorization": "Basic YTpi"})
     assert reply.status == 401
 
 
-def test_a_token_left_as_a_variable_is_told_so(hub: LiveHub, apollo: Project) -> None:
+def test_an_unexpanded_variable_as_a_token_is_explained(hub: LiveHub, apollo: Project) -> None:
     assert "did not fill in" in hub.rest("${CTXHUB_TOKEN}").get("stats/").body["message"]
 
 
 def test_an_expired_token_is_refused(hub: LiveHub, apollo: Project) -> None:
-    client = fresh(hub, apollo, expires_at=clock.now() + timedelta(minutes=1))
+    client = new_client(hub, apollo, expires_at=clock.now() + timedelta(minutes=1))
     assert client.get("stats/").status == 200
     AccessToken.objects.in_project(apollo).update(expires_at=clock.now() - timedelta(seconds=1))
     forget_tokens()
@@ -66,9 +66,9 @@ def test_a_refused_token_is_refused_on_the_browsable_page_too(hub: LiveHub, apol
     assert reply.status == 401
 
 
-def test_more_requests_than_the_rate_are_429(hub: LiveHub, apollo: Project, settings: LazySettings) -> None:
+def test_requests_over_the_rate_limit_get_429(hub: LiveHub, apollo: Project, settings: LazySettings) -> None:
     settings.RATE_LIMIT = 2
-    client = fresh(hub, apollo)
+    client = new_client(hub, apollo)
     statuses = [client.get("stats/").status for _ in range(3)]
     reply = client.get("stats/")
     assert (statuses, reply.status, reply.body["error"]) == ([200, 200, 429], 429, "limit_reached")
@@ -84,11 +84,11 @@ def test_a_token_opens_its_own_project_only(ada_rest: RestClient, cy_rest: RestC
     assert (reply.status, reply.body["error"]) == (404, "not_found")
 
 
-def test_another_project_reads_as_one_that_does_not_exist(ada_rest: RestClient, cy_rest: RestClient) -> None:
-    theirs = cy_rest.get("/api/v1/projects/apollo/stats/")
-    nobodys = cy_rest.get("/api/v1/projects/atlantis/stats/")
-    assert theirs.status == nobodys.status == 404
-    assert str(theirs.body).replace("apollo", "atlantis") == str(nobodys.body)
+def test_another_project_answers_like_a_missing_one(ada_rest: RestClient, cy_rest: RestClient) -> None:
+    foreign = cy_rest.get("/api/v1/projects/apollo/stats/")
+    missing = cy_rest.get("/api/v1/projects/atlantis/stats/")
+    assert foreign.status == missing.status == 404
+    assert str(foreign.body).replace("apollo", "atlantis") == str(missing.body)
 
 
 # -- Scopes ----------------------------------------------------------------------------------------
@@ -107,23 +107,23 @@ def test_another_project_reads_as_one_that_does_not_exist(ada_rest: RestClient, 
         ("POST", "call/decision/", DECISION),
     ],
 )
-def test_a_token_that_reads_cannot_write(
+def test_a_read_only_token_cannot_write(
     hub: LiveHub, apollo: Project, method: str, path: str, body: object
 ) -> None:
-    reader = fresh(hub, apollo, scopes=["read"])
+    reader = new_client(hub, apollo, scopes=["read"])
     reply = reader.send(method, f"/api/v1/projects/apollo/{path}", body)
     assert (reply.status, reply.body["error"]) == (403, "not_allowed")
     assert not Event.objects.in_project(apollo).exists()
 
 
-def test_a_token_that_only_writes_cannot_read(hub: LiveHub, apollo: Project) -> None:
-    writer = fresh(hub, apollo, scopes=["write"])
+def test_a_write_only_token_cannot_read(hub: LiveHub, apollo: Project) -> None:
+    writer = new_client(hub, apollo, scopes=["write"])
     assert writer.get("decisions/").status == 403
     assert writer.post("call/decision/list/").status == 403
     assert writer.post("decisions/", DECISION).status == 201
 
 
-def test_deleting_and_layers_are_an_administrators(ada_rest: RestClient, ben_rest: RestClient) -> None:
+def test_only_administrators_delete_and_add_layers(ada_rest: RestClient, ben_rest: RestClient) -> None:
     ben_rest.post("decisions/", DECISION)
     assert ben_rest.delete("decisions/api/auth/").status == 403
     assert ben_rest.post("layers/", {"name": "planning"}).status == 403
@@ -134,7 +134,7 @@ def test_deleting_and_layers_are_an_administrators(ada_rest: RestClient, ben_res
 # -- Agents ----------------------------------------------------------------------------------------
 
 
-def test_a_pinned_token_speaks_for_its_agent_only(ben_rest: RestClient, apollo: Project) -> None:
+def test_a_pinned_token_acts_only_as_its_agent(ben_rest: RestClient, apollo: Project) -> None:
     by_header = ben_rest.post("decisions/", DECISION, {"Ctxhub-Agent": "ada"})
     by_body = ben_rest.post("decisions/", {**DECISION, "agent": "ada"})
     by_query = ben_rest.get("decisions/", agent="ada")
@@ -147,8 +147,8 @@ def test_a_pinned_token_may_name_its_own_agent(ben_rest: RestClient) -> None:
     assert ben_rest.post("decisions/", {**DECISION, "agent": "Ben"}).body["agent"] == "ben"
 
 
-def test_a_token_for_any_agent_speaks_as_the_one_named(hub: LiveHub, apollo: Project) -> None:
-    client = fresh(hub, apollo, name="ci")
+def test_an_unpinned_token_acts_as_the_agent_named_in_the_request(hub: LiveHub, apollo: Project) -> None:
+    client = new_client(hub, apollo, name="ci")
     assert client.post("decisions/", DECISION).body["agent"] == "ci"
     assert client.patch("decisions/api/auth/", {"value": 1, "agent": "zoe"}).body["agent"] == "zoe"
     assert client.put("decisions/api/auth/", {"value": 2}, {"Ctxhub-Agent": "yan"}).body["agent"] == "yan"
@@ -156,26 +156,26 @@ def test_a_token_for_any_agent_speaks_as_the_one_named(hub: LiveHub, apollo: Pro
     assert agents(apollo) >= {"ci", "zoe", "yan", "xia"}
 
 
-def test_only_one_agent_speaks_at_a_time(hub: LiveHub, apollo: Project) -> None:
-    client = fresh(hub, apollo)
+def test_two_different_agents_in_one_request_are_refused(hub: LiveHub, apollo: Project) -> None:
+    client = new_client(hub, apollo)
     reply = client.post("decisions/", {**DECISION, "agent": "zoe"}, {"Ctxhub-Agent": "yan"})
     assert (reply.status, reply.body["error"]) == (400, "invalid")
 
 
 @pytest.mark.parametrize("agent", ["", " ", "x" * 101, "a\x00b", 5, ["zoe"]])
-def test_an_agent_that_is_no_name_is_refused(hub: LiveHub, apollo: Project, agent: object) -> None:
-    reply = fresh(hub, apollo).post("decisions/", {**DECISION, "agent": agent})
+def test_an_invalid_agent_name_is_refused(hub: LiveHub, apollo: Project, agent: object) -> None:
+    reply = new_client(hub, apollo).post("decisions/", {**DECISION, "agent": agent})
     assert (reply.status, reply.body["error"]) == (400, "invalid")
     assert not Event.objects.in_project(apollo).exists()
 
 
-def test_reading_is_enough_to_be_known(hub: LiveHub, apollo: Project) -> None:
-    fresh(hub, apollo).get("decisions/", agent="zoe")
+def test_a_read_registers_its_agent(hub: LiveHub, apollo: Project) -> None:
+    new_client(hub, apollo).get("decisions/", agent="zoe")
     assert "zoe" in agents(apollo)
 
 
-def test_a_refused_request_registers_nobody(hub: LiveHub, apollo: Project) -> None:
-    fresh(hub, apollo).get("decisions/", agent="zoe", limit=0)
+def test_a_refused_request_registers_no_agent(hub: LiveHub, apollo: Project) -> None:
+    new_client(hub, apollo).get("decisions/", agent="zoe", limit=0)
     assert "zoe" not in agents(apollo)
 
 
@@ -191,7 +191,7 @@ def test_a_refused_request_registers_nobody(hub: LiveHub, apollo: Project) -> No
         (None, (404, 404, 404)),
     ],
 )
-def test_a_person_may_what_their_role_may(
+def test_a_person_has_the_rights_of_their_role(
     hub: LiveHub, apollo: Project, role: Role | None, statuses: tuple[int, int, int]
 ) -> None:
     person = sign_in(hub, "grace", apollo, role)
@@ -201,7 +201,9 @@ def test_a_person_may_what_their_role_may(
     assert (reading, writing, deleting) == statuses
 
 
-def test_a_superuser_may_everything_everywhere(hub: LiveHub, apollo: Project, hermes: Project) -> None:
+def test_a_superuser_may_do_everything_in_every_project(
+    hub: LiveHub, apollo: Project, hermes: Project
+) -> None:
     root = sign_in(hub, "root", apollo, is_superuser=True)
     assert root.post("decisions/", DECISION).status == 201
     assert root.delete("/api/v1/projects/apollo/decisions/api/auth/").status == 204
@@ -215,14 +217,14 @@ def test_a_person_acts_as_the_agent_of_their_username(hub: LiveHub, apollo: Proj
     assert person.post("decisions/", {**DECISION, "agent": "ada"}).status == 403
 
 
-def test_an_inactive_person_is_nobody(hub: LiveHub, apollo: Project) -> None:
+def test_an_inactive_account_is_refused(hub: LiveHub, apollo: Project) -> None:
     person = sign_in(hub, "grace", apollo, Role.ADMIN)
     assert person.get("stats/").status == 200
     User.objects.filter(username="grace").update(is_active=False)
     assert person.get("stats/").status == 401
 
 
-def test_a_membership_that_ends_ends_at_once(hub: LiveHub, apollo: Project) -> None:
+def test_a_deleted_membership_ends_access_at_once(hub: LiveHub, apollo: Project) -> None:
     person = sign_in(hub, "grace", apollo, Role.ADMIN)
     assert person.get("stats/").status == 200
     apollo.memberships.all().delete()
@@ -247,7 +249,7 @@ def test_the_browsable_page_shows_a_decision(hub: LiveHub, apollo: Project) -> N
         assert "http://" not in reply.body.replace(hub.url, "").replace("http://www.w3.org", "")
 
 
-def test_a_page_is_refused_to_whoever_is_not_known(hub: LiveHub, apollo: Project) -> None:
+def test_a_browsable_page_is_refused_without_a_valid_token(hub: LiveHub, apollo: Project) -> None:
     for path, status in (("decisions/", 401), ("call/hub/stats/", 405)):
         for token in (None, "ctx_unknown"):
             url = f"/api/v1/projects/apollo/{path}"
@@ -257,7 +259,7 @@ def test_a_page_is_refused_to_whoever_is_not_known(hub: LiveHub, apollo: Project
 # -- Retries ---------------------------------------------------------------------------------------
 
 
-def test_a_repeated_write_answers_as_the_first_and_writes_nothing(
+def test_a_repeated_write_gets_the_first_answer_and_writes_nothing(
     ada_rest: RestClient, apollo: Project
 ) -> None:
     first = ada_rest.post("decisions/", DECISION, {"Idempotency-Key": "r1"})
@@ -285,7 +287,7 @@ def test_a_repeated_delete_answers_204_again(ada_rest: RestClient) -> None:
     assert statuses == [204, 204]
 
 
-def test_a_used_request_key_is_409_whatever_else_is_asked(ada_rest: RestClient, apollo: Project) -> None:
+def test_a_used_request_key_with_another_request_is_409(ada_rest: RestClient, apollo: Project) -> None:
     key = {"Idempotency-Key": "r1"}
     ada_rest.post("decisions/", DECISION)
     ada_rest.post("layers/", {"name": "planning"}, key)
@@ -302,13 +304,13 @@ def test_a_used_request_key_is_409_whatever_else_is_asked(ada_rest: RestClient, 
     assert dump_written(apollo) == before
 
 
-def test_each_part_of_a_request_makes_it_another_call(ada_rest: RestClient) -> None:
+def test_a_request_key_covers_method_path_query_and_precondition(ada_rest: RestClient) -> None:
     for key in ("a", "b"):
         ada_rest.post("decisions/", {"key": key, "value": 1})
     r1, r2, r3 = ({"Idempotency-Key": name} for name in ("r1", "r2", "r3"))
     current, stale = {**r1, "If-Match": '"1.0.0"'}, {**r1, "If-Match": '"0.9"'}
     assert ada_rest.patch("decisions/a/", {"tags": ["x"]}, current).status == 200
-    # The precondition did not decide it, so it is no 412.
+    # Not 412: it is refused for its request key, and not for its precondition.
     assert ada_rest.patch("decisions/a/", {"tags": ["x"]}, stale).status == 409
     assert ada_rest.patch("decisions/b/", {"tags": ["x"]}, current).status == 409
     memory = ada_rest.post("memories/", {"title": "t", "content": "c"}, r2).body["id"]
@@ -321,17 +323,18 @@ def test_each_part_of_a_request_makes_it_another_call(ada_rest: RestClient) -> N
         assert ada_rest.delete(f"{where}{target}", {"Idempotency-Key": "q"}).status == status
 
 
-def test_where_the_speaker_is_named_makes_no_other_call(hub: LiveHub, apollo: Project) -> None:
-    rest, said, key = fresh(hub, apollo, name="ci"), {"key": "k", "value": 1}, {"Idempotency-Key": "r1"}
-    first = rest.post("decisions/", {**said, "agent": "zoe"}, key)
+def test_naming_the_agent_elsewhere_makes_no_other_call(hub: LiveHub, apollo: Project) -> None:
+    rest = new_client(hub, apollo, name="ci")
+    decision, key = {"key": "k", "value": 1}, {"Idempotency-Key": "r1"}
+    first = rest.post("decisions/", {**decision, "agent": "zoe"}, key)
     for path, body, header in (
-        ("decisions/?agent=ZOE", said, {}),
-        ("decisions/?format=json", said, {"Ctxhub-Agent": "zoe"}),
+        ("decisions/?agent=ZOE", decision, {}),
+        ("decisions/?format=json", decision, {"Ctxhub-Agent": "zoe"}),
     ):
         assert rest.post(path, body, {**key, **header}).body == first.body
-    assert rest.post("decisions/", said, key).body["result"] == "unchanged"
+    assert rest.post("decisions/", decision, key).body["result"] == "unchanged"
 
 
-def test_a_request_key_has_a_limit(ada_rest: RestClient) -> None:
+def test_a_request_key_has_a_maximum_length(ada_rest: RestClient) -> None:
     reply = ada_rest.post("decisions/", DECISION, {"Idempotency-Key": "x" * 201})
     assert (reply.status, reply.body["message"][:15]) == (400, "Idempotency-Key")

@@ -1,4 +1,4 @@
-"""Access tokens: shown once, kept as a digest, refused in words that say what to mend."""
+"""Access tokens: shown once, stored as a digest, refused with a message that says what to fix."""
 
 import hashlib
 import hmac
@@ -26,19 +26,19 @@ from ctxhub.core.models import AccessToken, Agent, Project
 from ctxhub.core.toolbox import rates
 
 
-def test_a_token_stands_for_its_project_agent_and_scopes(apollo: Project) -> None:
+def test_a_token_authenticates_as_its_project_agent_and_scopes(apollo: Project) -> None:
     caller = authenticate(create_token(project=apollo, agent="ada", scopes=["Write", " read "]).secret)
     assert (caller.project, caller.agent, set(caller.scopes)) == (apollo, "ada", {"read", "write"})
     assert (caller.pinned, caller.keeps_secrets, caller.is_person) == (True, False, False)
 
 
-def test_a_token_without_an_agent_speaks_by_its_own_name(apollo: Project) -> None:
+def test_a_token_without_an_agent_acts_under_its_own_name(apollo: Project) -> None:
     caller = authenticate(create_token(project=apollo, name="laptop", scopes=["admin"]).secret)
     assert (caller.agent, caller.pinned, caller.keeps_secrets) == ("laptop", False, True)
     assert not Agent.objects.in_project(apollo).exists()
 
 
-def test_the_token_itself_is_nowhere_in_the_database(apollo: Project, settings: Settings) -> None:
+def test_the_secret_is_not_stored_in_the_database(apollo: Project, settings: Settings) -> None:
     token = create_token(project=apollo)
     values = AccessToken.objects.in_project(apollo).values().get()
     assert token.secret not in str(values)
@@ -47,7 +47,7 @@ def test_the_token_itself_is_nowhere_in_the_database(apollo: Project, settings: 
     assert values["digest"] == hmac.new(key, token.secret.encode(), hashlib.sha256).hexdigest()
 
 
-def test_tokens_are_long_and_never_the_same(apollo: Project) -> None:
+def test_secrets_are_long_and_unique(apollo: Project) -> None:
     secrets = {create_token(project=apollo).secret for _ in range(20)}
     assert len(secrets) == 20
     assert all(secret.startswith("ctx_") and len(secret) == 44 for secret in secrets)
@@ -59,7 +59,7 @@ def test_scopes_must_be_known(apollo: Project, scopes: list[str]) -> None:
         create_token(project=apollo, scopes=scopes)
 
 
-def test_a_token_cannot_be_made_expired(apollo: Project) -> None:
+def test_an_expiry_in_the_past_is_refused(apollo: Project) -> None:
     with pytest.raises(InvalidInput):
         create_token(project=apollo, expires_at=clock.now() - timedelta(seconds=1))
 
@@ -82,7 +82,7 @@ def test_a_token_expires(apollo: Project) -> None:
             authenticate(token.secret)
 
 
-def test_a_token_about_to_expire_is_not_remembered_longer(apollo: Project) -> None:
+def test_a_verified_token_is_not_cached_past_its_expiry(apollo: Project) -> None:
     token = create_token(project=apollo, expires_at=clock.now() + timedelta(seconds=2))
     authenticate(token.secret)
     [(remembered_until, _)] = access_tokens._verified.values()
@@ -108,7 +108,7 @@ def test_a_token_is_hidden_from_another_project(apollo: Project, hermes: Project
     assert not AccessToken.objects.in_project(hermes).exists()
 
 
-def test_the_project_takes_its_tokens_with_it(apollo: Project) -> None:
+def test_deleting_a_project_deletes_its_tokens(apollo: Project) -> None:
     token = create_token(project=apollo, agent="ada")
     authenticate(token.secret)
     apollo.delete()
@@ -116,7 +116,7 @@ def test_the_project_takes_its_tokens_with_it(apollo: Project) -> None:
         authenticate(token.secret)
 
 
-# -- What is remembered ----------------------------------------------------------------------------
+# -- The cache of verified tokens ------------------------------------------------------------------
 
 
 def test_a_verified_token_is_not_looked_up_again(apollo: Project) -> None:
@@ -134,7 +134,7 @@ CHANGES: dict[str, Callable[[AccessToken], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_is_noticed_at_once(apollo: Project, change: str) -> None:
+def test_a_saved_or_deleted_token_leaves_the_cache_at_once(apollo: Project, change: str) -> None:
     token = create_token(project=apollo)
     authenticate(token.secret)
     CHANGES[change](token.row)
@@ -146,7 +146,7 @@ def test_a_change_is_noticed_at_once(apollo: Project, change: str) -> None:
     assert len(captured) > 0
 
 
-def test_use_is_noted_once_a_minute(apollo: Project) -> None:
+def test_the_last_use_is_stored_once_a_minute(apollo: Project) -> None:
     token = create_token(project=apollo)
     uses = set()
     start = clock.now()
@@ -159,7 +159,7 @@ def test_use_is_noted_once_a_minute(apollo: Project) -> None:
     assert sorted((use - start).seconds for use in uses if use) == [0, 61, 130]
 
 
-def test_a_token_made_under_an_earlier_key_still_works(apollo: Project, settings: Settings) -> None:
+def test_a_token_of_a_fallback_secret_key_still_works(apollo: Project, settings: Settings) -> None:
     token = create_token(project=apollo)
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another key, for tests only, 0123456789-abcdefghij"
@@ -170,7 +170,7 @@ def test_a_token_made_under_an_earlier_key_still_works(apollo: Project, settings
         authenticate(token.secret)
 
 
-def test_a_rate_limit_says_when_to_come_back(apollo: Project, settings: Settings) -> None:
+def test_the_rate_limit_says_when_to_retry(apollo: Project, settings: Settings) -> None:
     settings.RATE_LIMIT = 3
     rates._windows.clear()
     token, other = create_token(project=apollo), create_token(project=apollo)
@@ -182,22 +182,22 @@ def test_a_rate_limit_says_when_to_come_back(apollo: Project, settings: Settings
     authenticate(other.secret)
 
 
-# -- Who speaks ------------------------------------------------------------------------------------
+# -- Agents and scopes -----------------------------------------------------------------------------
 
 
-def test_a_pinned_caller_speaks_for_one_agent_in_any_case(apollo: Project) -> None:
+def test_a_pinned_caller_acts_as_its_agent_in_any_case(apollo: Project) -> None:
     caller = Caller(project=apollo, agent="ada", pinned=True)
     assert caller.speaking_as("ADA") is caller
     with pytest.raises(NotAllowed, match="ben"):
         caller.speaking_as("ben")
 
 
-def test_a_person_speaks_for_themself_alone(apollo: Project) -> None:
+def test_a_person_cannot_act_as_another_agent(apollo: Project) -> None:
     with pytest.raises(NotAllowed):
         Caller(project=apollo, agent="eve", is_person=True).speaking_as("ada")
 
 
-def test_what_is_missing_is_named(apollo: Project) -> None:
+def test_the_missing_scope_is_named(apollo: Project) -> None:
     reader = Caller(project=apollo, agent="ada", scopes=frozenset({"read"}))
     with pytest.raises(NotAllowed, match=r"decision\.set needs the scope 'write'; yours: read"):
         reader.require("write", "decision.set")

@@ -1,4 +1,4 @@
-"""Access tokens over REST: made, shown once, listed without what would open them, revoked."""
+"""Access tokens over REST: created, shown once, listed without their secrets, revoked."""
 
 import pytest
 
@@ -19,17 +19,17 @@ def test_a_new_token_works_and_is_shown_once(hub: LiveHub, ada_rest: RestClient)
     assert secret not in str(ada_rest.get(TOKENS).body)
 
 
-def test_a_token_reads_and_writes_unless_told_otherwise(hub: LiveHub, ada_rest: RestClient) -> None:
+def test_a_token_has_the_scopes_read_and_write_by_default(hub: LiveHub, ada_rest: RestClient) -> None:
     secret = ada_rest.post(TOKENS).body["secret"]
     assert hub.rest(secret).get("").body["scopes"] == ["read", "write"]
 
 
-def test_the_list_shows_nothing_that_opens_anything(ada_rest: RestClient, apollo: Project) -> None:
+def test_the_list_shows_no_digest(ada_rest: RestClient, apollo: Project) -> None:
     ada_rest.post(TOKENS, {"name": "ci", "expires_at": "2099-01-01T00:00:00Z"})
-    said = ada_rest.get(TOKENS).body
-    assert (said["items"][0]["name"], said["items"][0]["expires"]) == ("ci", "2099-01-01T00:00:00Z")
+    body = ada_rest.get(TOKENS).body
+    assert (body["items"][0]["name"], body["items"][0]["expires"]) == ("ci", "2099-01-01T00:00:00Z")
     for digest in AccessToken.objects.in_project(apollo).values_list("digest", flat=True):
-        assert digest not in str(said)
+        assert digest not in str(body)
 
 
 def test_tokens_come_newest_first_in_pages(ada_rest: RestClient) -> None:
@@ -40,7 +40,7 @@ def test_tokens_come_newest_first_in_pages(ada_rest: RestClient) -> None:
     assert ada_rest.get(TOKENS, limit=3, cursor=first["next"]).body["items"][0]["name"] == "t0"
 
 
-def test_a_revoked_token_ends_at_once_and_stays_in_the_list(hub: LiveHub, ada_rest: RestClient) -> None:
+def test_a_revoked_token_is_refused_at_once_and_stays_in_the_list(hub: LiveHub, ada_rest: RestClient) -> None:
     made = ada_rest.post(TOKENS).body
     client = hub.rest(made["secret"])
     assert client.get("").status == 200
@@ -50,7 +50,7 @@ def test_a_revoked_token_ends_at_once_and_stays_in_the_list(hub: LiveHub, ada_re
     assert ada_rest.delete(f"{TOKENS}{made['id']}/").status == 204
 
 
-def test_tokens_are_an_administrators(ben_rest: RestClient, apollo: Project) -> None:
+def test_only_administrators_manage_tokens(ben_rest: RestClient, apollo: Project) -> None:
     token = AccessToken.objects.in_project(apollo).latest("pk")
     replies = [ben_rest.get(TOKENS), ben_rest.post(TOKENS), ben_rest.delete(f"{TOKENS}{token.pk}/")]
     assert [reply.status for reply in replies] == [403, 403, 403]
@@ -58,12 +58,14 @@ def test_tokens_are_an_administrators(ben_rest: RestClient, apollo: Project) -> 
     assert token.revoked_at is None
 
 
-def test_another_projects_tokens_do_not_exist(ada_rest: RestClient, cy_rest: RestClient) -> None:
-    theirs = ada_rest.post(TOKENS, {"name": "theirs"}).body
-    gone = cy_rest.delete(f"{TOKENS}{theirs['id']}/")
-    nothing = cy_rest.delete(f"{TOKENS}999999/")
-    assert gone.status == nothing.status == 404
-    assert "apollo" not in str(gone.body)
+def test_tokens_of_another_project_answer_like_missing_ones(
+    ada_rest: RestClient, cy_rest: RestClient
+) -> None:
+    foreign = ada_rest.post(TOKENS, {"name": "theirs"}).body
+    foreign_reply = cy_rest.delete(f"{TOKENS}{foreign['id']}/")
+    missing_reply = cy_rest.delete(f"{TOKENS}999999/")
+    assert foreign_reply.status == missing_reply.status == 404
+    assert "apollo" not in str(foreign_reply.body)
     assert cy_rest.get(TOKENS, project="apollo").status == 404
     assert cy_rest.post(TOKENS, {"project": "apollo"}).status == 404
     assert "theirs" not in str(cy_rest.get(TOKENS).body)
@@ -72,7 +74,7 @@ def test_another_projects_tokens_do_not_exist(ada_rest: RestClient, cy_rest: Res
 @pytest.mark.parametrize(
     ("role", "status"), [(Role.ADMIN, 201), (Role.MEMBER, 403), (Role.VIEWER, 403), (None, 400)]
 )
-def test_a_person_keeps_tokens_by_their_role(
+def test_a_person_manages_tokens_by_their_role(
     hub: LiveHub, apollo: Project, role: Role | None, status: int
 ) -> None:
     person = sign_in(hub, "grace", apollo, role)
@@ -80,7 +82,7 @@ def test_a_person_keeps_tokens_by_their_role(
     assert person.get(TOKENS).status == (200 if status == 201 else status)
 
 
-def test_a_person_of_many_projects_names_one(hub: LiveHub, apollo: Project, hermes: Project) -> None:
+def test_a_person_of_several_projects_must_name_one(hub: LiveHub, apollo: Project, hermes: Project) -> None:
     root = sign_in(hub, "root", apollo, is_superuser=True)
     unclear = root.post(TOKENS)
     assert (unclear.status, unclear.body["missing"]) == (400, ["project"])
@@ -108,7 +110,9 @@ def test_a_person_of_many_projects_names_one(hub: LiveHub, apollo: Project, herm
     ],
     ids=str,
 )
-def test_a_bad_token_is_refused(ada_rest: RestClient, apollo: Project, body: dict[str, object]) -> None:
+def test_invalid_token_fields_are_refused(
+    ada_rest: RestClient, apollo: Project, body: dict[str, object]
+) -> None:
     before = AccessToken.objects.in_project(apollo).count()
     reply = ada_rest.post(TOKENS, body)
     assert (reply.status, reply.body["error"]) == (400, "invalid")

@@ -1,4 +1,4 @@
-"""That an agent was here is noted beside what it came for, and never instead of it."""
+"""Registering the agent of a call never fails or blocks the call itself."""
 
 import threading
 
@@ -17,7 +17,7 @@ def fail(*_: object) -> int:
     raise DatabaseError("gone")
 
 
-def test_a_write_stands_though_its_agent_could_not_be_noted(
+def test_a_write_succeeds_if_its_agent_cannot_be_registered(
     ada_mcp: McpClient, ada_rest: RestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(agents, "register_agent", fail)
@@ -27,16 +27,16 @@ def test_a_write_stands_though_its_agent_could_not_be_noted(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_reading_waits_for_nobody_who_writes(ada: Caller) -> None:
-    """On PostgreSQL; SQLite has one writer, and notes its agents in the queue."""
+def test_a_read_does_not_wait_for_a_writer(ada: Caller) -> None:
+    """On PostgreSQL. SQLite has one writer, and registers agents in the queue of writes."""
     from django.db import connection
 
     if connection.vendor == "sqlite":
         call(ada, "hub", {"action": "stats"})
-    read = threading.Thread(target=call, args=(ada, "hub", {"action": "stats"}))
+    reader = threading.Thread(target=call, args=(ada, "hub", {"action": "stats"}))
     with write_transaction(ada.project_id):
-        read.start()
-        read.join(timeout=5)
-        assert not read.is_alive()
+        reader.start()
+        reader.join(timeout=5)
+        assert not reader.is_alive()
     call(ada, "hub", {"action": "stats"})
     assert Agent.objects.in_project(ada.project).filter(folded="ada").exists()

@@ -1,4 +1,4 @@
-"""What answers cost a model, in o200k's tokens: the gates that agents rely on."""
+"""The tokens (o200k) that answers cost a model: the limits that agents rely on."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ctxhub.core.models import Layer, Tally
 from ctxhub.core.toolbox.dispatch import as_text, call
 from tests.tokens import o200k
 
-# Sixty tokens each.
+# About sixty tokens.
 TEXT = (
     "The login endpoint now answers 409 when the session was moved to another worker. Please rebase your "
     "branch on main before you touch src/api/auth, run the contract tests, and tell me here which of the "
@@ -26,11 +26,17 @@ def cost_of(caller: Caller, tool: str, **arguments: Any) -> int:
 
 
 @pytest.fixture
-def much(ada: Caller) -> None:
-    """Figures as a hub has them after some months."""
-    of = {"decision": (1, 2, 3), "constraint": (1, 2), "message": (0,), "change": (0,), "resource": (0,)}
+def large_counters(ada: Caller) -> None:
+    """Counters as large as those of a hub after some months."""
+    statuses_of = {
+        "decision": (1, 2, 3),
+        "constraint": (1, 2),
+        "message": (0,),
+        "change": (0,),
+        "resource": (0,),
+    }
     layers = Layer.objects.in_project(ada.project_id).values_list("pk", flat=True)
-    for noun, statuses in of.items():
+    for noun, statuses in statuses_of.items():
         for layer in layers:
             for status in statuses:
                 Tally.objects.create(
@@ -38,15 +44,15 @@ def much(ada: Caller) -> None:
                 )
 
 
-@pytest.mark.usefixtures("much")
+@pytest.mark.usefixtures("large_counters")
 def test_a_layer_summary_costs_at_most_100_tokens(ada: Caller) -> None:
     for number in range(30):
         call(ada, "file", {"path": f"src/{number}.py", "change": "modified", "layer": "data"})
     assert cost_of(ada, "hub", action="layer_summary") <= 100
 
 
-@pytest.mark.usefixtures("much")
-def test_the_figures_cost_at_most_80_tokens(ada: Caller) -> None:
+@pytest.mark.usefixtures("large_counters")
+def test_stats_cost_at_most_80_tokens(ada: Caller) -> None:
     assert cost_of(ada, "hub", action="stats") <= 80
 
 
@@ -60,5 +66,5 @@ def test_ten_messages_of_60_tokens_cost_at_most_980(ada: Caller, ben: Caller) ->
     assert cost(as_text(answer)) <= 980
 
 
-def test_news_of_nothing_costs_at_most_10_tokens(ada: Caller) -> None:
+def test_updates_without_changes_cost_at_most_10_tokens(ada: Caller) -> None:
     assert cost_of(ada, "hub", action="updates") <= 10

@@ -1,4 +1,4 @@
-"""No answer is longer than a client accepts."""
+"""Answers are cut to the number of tokens that a client accepts."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ def test_a_short_answer_stays_as_it_is() -> None:
     assert fit(answer) is answer
 
 
-def test_a_long_text_is_cut_and_shows_it() -> None:
+def test_a_long_text_is_cut_and_marked_as_truncated() -> None:
     text = "\n".join(f"line {n}" for n in range(1, 20_001))
     answer = fit({"value": text})
     assert MAX_TOKENS * 0.95 < size(answer) <= MAX_TOKENS
@@ -30,7 +30,7 @@ def test_a_long_text_is_cut_and_shows_it() -> None:
     assert answer["truncated"] is True
 
 
-def test_no_character_of_several_is_cut() -> None:
+def test_no_grapheme_is_cut() -> None:
     answer = fit({"value": "👨‍👩‍👧‍👦" * 2_000}, 300)
     assert set(answer["value"].removesuffix("…").split("👨‍👩‍👧‍👦")) == {""}
 
@@ -42,7 +42,7 @@ def test_the_longest_text_is_cut_first() -> None:
     assert size(answer) <= 1_000
 
 
-def test_the_answer_that_came_in_is_left_alone() -> None:
+def test_the_given_answer_is_not_modified() -> None:
     answer = {"value": "word " * 5_000}
     fit(answer, 100)
     assert answer == {"value": "word " * 5_000}
@@ -70,20 +70,20 @@ def test_texts_are_cut_until_the_answer_fits(texts: list[str], budget: int) -> N
         {"tags": {f"word {n}": n for n in range(9_000)}, "scopes": {f"scope {n}": n for n in range(9_000)}},
     ],
 )
-def test_lists_and_objects_lose_their_tails_where_no_text_is_long(heavy: dict[str, Any]) -> None:
+def test_lists_and_objects_are_cut_at_their_end_if_no_text_is_long(heavy: dict[str, Any]) -> None:
     answer = fit({"found": True, "decision": {"key": "a", "value": "x", **heavy, "agent": "ada"}})
     assert size(answer) <= 20_000
     assert answer["truncated"]
     assert set(answer["decision"]) == {"key", "value", *heavy, "agent"}
 
 
-def test_omitted_counts_items_and_neither_words_nor_numbers() -> None:
+def test_omitted_counts_items_and_not_words_or_numbers() -> None:
     assert "omitted" not in fit({"allowed": ["a"] * 30_000, "n": [1] * 30_000})
     results = fit({"done": 50, "results": [{"n": n, "m": n} for n in range(5_000)]})
     assert len(results["results"]) + results["omitted"] == 5_000
 
 
-def test_a_row_that_is_too_long_alone_is_cut_and_the_next_page_begins_behind_it() -> None:
+def test_a_row_too_long_for_a_page_is_cut_and_the_next_page_begins_after_it() -> None:
     rows = [["a", "龘" * 21_000], ["b", "short"]]
     listing = Listing(("key", "value"), rows, next="later", cursor_after=lambda count: f"after {count}")
     answer = listing.answer(max_tokens=20_000)

@@ -1,4 +1,4 @@
-"""A variable that cannot be used stops every command with one sentence that names it, and nothing is made."""
+"""An unusable variable stops every command with one sentence that names it, and no file is created."""
 
 import ctypes
 import os
@@ -23,16 +23,16 @@ COMMANDS = [
     ["import_sqlew", "sqlew.db"],
     ["createsuperuser", "--no-input"],
 ]
-# The check of the file is the connection's own, the same for all that does not make one.
-LOOKING = [["serve", "--port", "0"], ["runmcp"], ["runmcp", "--http", "--port", "0"], ["token", "list"]]
+# Some of the commands that do not create the database file. The connection checks it, the same for all.
+NOT_CREATING = [["serve", "--port", "0"], ["runmcp"], ["runmcp", "--http", "--port", "0"], ["token", "list"]]
 PR_CAPBSET_DROP = 24
 CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 1, 2
 
 
 def run(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """As a user whom the modes of files bind; tests may be run by root."""
-    ours = ("CTXHUB_", "DJANGO_", "DATABASE_URL")
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    """Runs a command so that file modes apply to it, even if root runs the tests."""
+    prefixes = ("CTXHUB_", "DJANGO_", "DATABASE_URL")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
     return subprocess.run(
         [sys.executable, str(env.ROOT / "manage.py"), *command],
         env={**inherited, "CTXHUB_VAR_DIR": str(folder / "var"), "DATABASE_URL": "", **variables},
@@ -41,14 +41,14 @@ def run(command: list[str], folder: Path, **variables: str) -> subprocess.Comple
         timeout=120,
         check=False,
         stdin=subprocess.DEVNULL,
-        preexec_fn=_bind_root,
+        preexec_fn=_drop_capabilities,
     )
 
 
-def _bind_root() -> None:
+def _drop_capabilities() -> None:
     if os.geteuid() == 0:
-        for power in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
-            ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, power, 0, 0, 0)
+        for capability in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
+            ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
 
 
 def is_one_sentence(refused: subprocess.CompletedProcess[str], variable: str) -> bool:
@@ -61,40 +61,40 @@ every_command = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 
 
 @every_command
-def test_a_url_of_no_database(tmp_path: Path, command: list[str]) -> None:
+def test_a_url_of_an_unknown_database_is_refused(tmp_path: Path, command: list[str]) -> None:
     assert is_one_sentence(run(command, tmp_path, DATABASE_URL="foo://"), "DATABASE_URL")
     assert list(tmp_path.iterdir()) == []
 
 
 @every_command
-def test_a_root_for_grep_that_is_missing(tmp_path: Path, command: list[str]) -> None:
+def test_a_missing_grep_root_is_refused(tmp_path: Path, command: list[str]) -> None:
     refused = run(command, tmp_path, CTXHUB_GREP_ROOTS=f"{tmp_path}/code")
     assert is_one_sentence(refused, "CTXHUB_GREP_ROOTS")
     assert list(tmp_path.iterdir()) == []
 
 
 @every_command
-def test_a_folder_that_cannot_be_written(tmp_path: Path, command: list[str]) -> None:
+def test_an_unwritable_folder_is_refused(tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "var").mkdir(mode=0o500)
     assert is_one_sentence(run(command, tmp_path), "CTXHUB_VAR_DIR")
     assert list((tmp_path / "var").iterdir()) == []
 
 
 @every_command
-def test_a_database_in_a_folder_that_is_not_there(tmp_path: Path, command: list[str]) -> None:
+def test_a_database_in_a_missing_folder_is_refused(tmp_path: Path, command: list[str]) -> None:
     refused = run(command, tmp_path, DATABASE_URL=f"sqlite:///{tmp_path}/mistyped/hub.sqlite3")
     assert is_one_sentence(refused, "DATABASE_URL")
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", LOOKING, ids=" ".join)
-def test_a_database_that_is_not_there(tmp_path: Path, command: list[str]) -> None:
+@pytest.mark.parametrize("command", NOT_CREATING, ids=" ".join)
+def test_a_missing_database_file_is_refused(tmp_path: Path, command: list[str]) -> None:
     refused = run(command, tmp_path, DATABASE_URL=f"sqlite:///{tmp_path}/mistyped.sqlite3")
     assert is_one_sentence(refused, "DATABASE_URL")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_key_that_cannot_be_kept_stops_setup_before_it_makes_a_database(tmp_path: Path) -> None:
+def test_setup_creates_no_database_if_the_secret_key_cannot_be_stored(tmp_path: Path) -> None:
     (tmp_path / "var").mkdir(mode=0o500)
     refused = run(["setup", "--no-input"], tmp_path, DATABASE_URL=f"sqlite:///{tmp_path}/hub.sqlite3")
     assert is_one_sentence(refused, "CTXHUB_VAR_DIR")

@@ -1,4 +1,4 @@
-"""A form that lacks what has to be said comes back, and says so."""
+"""Admin forms with a blank required field are shown again with an error."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ FORMS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("page", FORMS)
-def test_what_has_to_be_said_is_asked_for(page: str, apollo: Project) -> None:
+def test_a_blank_required_field_is_an_error(page: str, apollo: Project) -> None:
     response = member(apollo).post(f"/admin/{page}/add/", FORMS[page])
     assert response.status_code == 200
     assert response.context["adminform"].form.errors

@@ -1,4 +1,4 @@
-"""What is deleted in SQL takes with it, or lets go of, all that a foreign key ties to it."""
+"""Deletes in SQL also delete or update all rows with a foreign key to the deleted ones."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -27,7 +27,7 @@ CASCADES: list[tuple[type[Model], Callable[[], object]]] = [
 
 
 @pytest.mark.parametrize(("model", "delete"), CASCADES, ids=[model.__name__ for model, _ in CASCADES])
-def test_nothing_is_left_that_points_to_what_is_deleted(
+def test_a_delete_writes_every_table_that_points_to_the_deleted_rows(
     model: type[Model], delete: Callable[[], object]
 ) -> None:
     with CaptureQueriesContext(connection) as statements:
@@ -37,7 +37,7 @@ def test_nothing_is_left_that_points_to_what_is_deleted(
     assert pointing_to(model, written) <= written
 
 
-def test_what_points_to_what_points_there_counts_too() -> None:
+def test_pointing_to_follows_foreign_keys_of_deleted_tables() -> None:
     tables = {"memory_memory", "memory_contexttag"}
     assert pointing_to(Context, {"memory_memory"}) == tables | {"memory_memorytag"}
 
@@ -49,17 +49,17 @@ def _tables(statements: Iterable[str]) -> set[str]:
     return found
 
 
-def _is_checked(key: "ForeignKey[Any, Any]") -> bool:
-    """By the database."""
+def _is_enforced(key: "ForeignKey[Any, Any]") -> bool:
+    """Whether the database enforces the foreign key."""
     return bool(vars(key)["db_constraint"])
 
 
 def pointing_to(model: type[Model], deleted: set[str]) -> set[str]:
-    """The tables whose rows the database would not let stand alone, and those that point to these."""
+    """The tables with an enforced foreign key to `model`, and those that point to the deleted among them."""
     found: set[str] = set()
     for relation in model._meta.get_fields(include_hidden=True):
         key = getattr(relation, "field", None)
-        if relation.auto_created and isinstance(key, ForeignKey) and _is_checked(key):
+        if relation.auto_created and isinstance(key, ForeignKey) and _is_enforced(key):
             table = key.model._meta.db_table
             is_new = table not in found and key.model is not model
             found |= {table} | (pointing_to(key.model, deleted) if is_new and table in deleted else set())

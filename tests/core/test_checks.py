@@ -1,4 +1,4 @@
-"""The system checks of tables and histories: what their models do not have is an error."""
+"""The system checks of tables and histories: a name that their models lack is an error."""
 
 import sys
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from memory.models import Constraint, Context
 from memory.scratchpads.rows.scratchpads import PADS
 from tests.rows import RULES, Rule
 
-# Columns that link tables repeat, to have the order of a list. Another is here by accident, or wants a line.
+# Columns that link tables duplicate for the order of a list. Any other is a mistake, or needs a line here.
 COPIES = {
     "memory_constrainttag": ["rank", "created_at"],
     "memory_constraintscope": ["rank", "created_at"],
@@ -31,40 +31,40 @@ COPIES = {
 }
 
 
-def test_no_check_finds_anything() -> None:
-    """Also those of Django's admin, which tests do not run by themselves."""
+def test_no_check_finds_a_problem() -> None:
+    """Includes the checks of Django's admin, which a test run does not execute by itself."""
     assert checks.run_checks() == []
 
 
-def test_every_table_and_history_in_use_is_sound() -> None:
+def test_every_table_and_history_in_use_passes_the_checks() -> None:
     assert [error for error in checks.run_checks() if (error.id or "").startswith("core.")] == []
     assert len(histories()) > 3
 
 
 def test_every_table_in_use_belongs_to_a_history() -> None:
-    """But that of pads, which write their log themselves."""
-    modules = [module for name, module in sys.modules.items() if name.split(".")[0] in OURS]
+    """Except that of scratchpads, which write their events themselves."""
+    modules = [module for name, module in sys.modules.items() if name.split(".")[0] in APPS]
     tables = {id(value) for module in modules for value in vars(module).values() if isinstance(value, Table)}
     assert tables == {id(PADS), *(id(history.table) for history in histories())}
     assert problems_of_table(PADS) == []
 
 
-OURS = ("ctxhub", "memory", "messaging", "tracking", "sessions")
+APPS = ("ctxhub", "memory", "messaging", "tracking", "sessions")
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("history", histories(), ids=lambda history: str(history.kind))
 def test_every_table_in_use_can_be_read(history: History[Any], apollo: Project) -> None:
-    """Also where a foreign key has the name of a word of SQL."""
+    """Also if a foreign key is named like a keyword of SQL."""
     for name in history.table.fields:
         assert history.table.find(apollo.pk, ("d.id = 0", []), [name]) == []
     assert history.table.find(apollo.pk, ("d.id = 0", [])) == []
 
 
-def test_the_columns_that_links_repeat_are_meant() -> None:
+def test_link_tables_duplicate_only_the_expected_columns() -> None:
     found = {}
     for model in apps.get_models():
-        for many in model._meta.many_to_many if model.__module__.startswith(OURS) else ():
+        for many in model._meta.many_to_many if model.__module__.startswith(APPS) else ():
             if copies := copies_of(many):
                 through: Any = many.remote_field.through
                 found[through._meta.db_table] = copies
@@ -125,7 +125,7 @@ NO_CATEGORY_ID = "A row has 'category', and not 'category_id': its key would not
         ),
     ],
 )
-def test_a_table_names_what_its_model_has(made: Table[Any], problems: list[str]) -> None:
+def test_names_in_a_table_that_its_model_lacks_are_reported(made: Table[Any], problems: list[str]) -> None:
     assert problems_of_table(made) == problems
 
 
@@ -146,7 +146,7 @@ def key(to: Any) -> "models.ForeignKey[Any, Any]":
 
 
 @isolate_apps("tests")
-def test_names_and_copies_fit_the_models_that_they_are_of() -> None:
+def test_shown_names_and_duplicated_columns_must_match_their_models() -> None:
     nameless, word = model("Nameless"), model("Word")
     times = {name: models.DateTimeField() for name in ("created_at", "updated_at")}
     owner = model(
@@ -199,7 +199,9 @@ def history(**options: Any) -> History[Rule]:
         ({"shown": {Layer: "layers"}}, ["shown: 'layers' does not point to a Layer."]),
     ],
 )
-def test_a_history_names_what_its_table_has(options: Mapping[str, Any], problems: list[str]) -> None:
+def test_names_in_a_history_that_its_table_lacks_are_reported(
+    options: Mapping[str, Any], problems: list[str]
+) -> None:
     assert problems_of_history(history(**options)) == problems
 
 
@@ -216,7 +218,7 @@ def unsound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("unsound")
-def test_what_is_wrong_is_an_error() -> None:
+def test_problems_are_reported_as_errors() -> None:
     errors = [error for error in checks.run_checks() if (error.id or "").startswith("core.")]
     assert sorted((error.id, error.is_serious()) for error in errors) == [
         ("core.E001", True),

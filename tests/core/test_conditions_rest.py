@@ -1,4 +1,4 @@
-"""What a request asks for beside its operation is heeded or refused, never ignored."""
+"""Headers, bodies and queries beside the operation itself are applied or refused, never ignored."""
 
 from typing import Any
 
@@ -19,14 +19,14 @@ STALE = {"If-Match": '"0.0.0"'}
         ("layers/", {"name": "review"}),
     ],
 )
-def test_a_condition_that_nobody_heeds_is_refused(ada_rest: RestClient, path: str, body: Any) -> None:
+def test_if_match_is_refused_where_it_is_not_supported(ada_rest: RestClient, path: str, body: Any) -> None:
     ada_rest.post("decisions/", {"key": "a", "value": 1})
     reply = ada_rest.post(path, body, STALE)
     assert (reply.status, reply.body["error"]) == (400, "invalid")
     assert ada_rest.get("decisions/a/").body["value"] == 1
 
 
-def test_create_only_is_no_condition_here(ada_rest: RestClient) -> None:
+def test_if_none_match_is_refused(ada_rest: RestClient) -> None:
     assert ada_rest.post("decisions/", {"key": "a", "value": 1}, {"If-None-Match": "*"}).status == 400
     assert ada_rest.get("decisions/a/").status == 404
 
@@ -39,9 +39,7 @@ def test_a_body_on_delete_is_refused_and_nothing_is_removed(ada_rest: RestClient
     assert ada_rest.delete("decisions/a/").status == 204
 
 
-def test_a_token_that_may_only_write_reads_nothing(
-    hub: LiveHub, ada_rest: RestClient, apollo: Project
-) -> None:
+def test_a_write_only_token_reads_nothing(hub: LiveHub, ada_rest: RestClient, apollo: Project) -> None:
     ada_rest.post("decisions/", {"key": "a", "value": 1, "rationale": "hidden"})
     writer = hub.rest(create_token(project=apollo, scopes=["write"]).secret)
     assert writer.get("decisions/a/").status == 403
@@ -60,19 +58,19 @@ def test_an_agents_name_is_the_same_over_rest_and_mcp(hub: LiveHub, ben_token: s
     assert len(names) == len({*names} - {agent["Ctxhub-Agent"]})
 
 
-def test_a_foreign_host_is_told_in_the_one_shape_of_errors(hub: LiveHub, ada_token: str) -> None:
+def test_an_unknown_host_gets_421_in_the_format_of_all_errors(hub: LiveHub, ada_token: str) -> None:
     reply = hub.http(ada_token).send("GET", "/api/v1/projects/", headers={"Host": "hub.lan"})
     assert (reply.status, reply.body["error"]) == (421, "not_allowed")
     assert "CTXHUB_ALLOWED_HOSTS" in reply.body["hint"]
 
 
-def test_one_decision_by_its_key_comes_whole(ada_rest: RestClient) -> None:
+def test_a_list_of_one_key_has_the_whole_value(ada_rest: RestClient) -> None:
     ada_rest.post("decisions/", {"key": "big", "value": "知识" * 10_000})
     [item] = ada_rest.get("decisions/", key="big").body["items"]
     assert item["value"] == "知识" * 10_000
 
 
-def test_a_page_goes_on_behind_what_is_too_long_for_any(ada_rest: RestClient) -> None:
+def test_the_next_page_begins_after_a_row_too_long_for_any_page(ada_rest: RestClient) -> None:
     for key, value in (("a", "知识" * 10_000), ("b", "short")):
         ada_rest.post("decisions/", {"key": key, "value": value})
     first = ada_rest.get("decisions/", full="true", sort="key", order="asc").body
@@ -81,6 +79,6 @@ def test_a_page_goes_on_behind_what_is_too_long_for_any(ada_rest: RestClient) ->
     assert [item["key"] for item in second["items"]] == ["b"]
 
 
-def test_the_docs_page_is_there_to_be_read(hub: LiveHub) -> None:
+def test_docs_and_healthz_are_read_only(hub: LiveHub) -> None:
     assert hub.http().send("OPTIONS", "/api/docs/").status in (405, 406)
     assert hub.http().send("POST", "/healthz").status == 405

@@ -1,4 +1,4 @@
-"""A project's settings: read, changed by administrators, on each face alike."""
+"""A project's settings, over MCP and REST alike: everyone reads them, administrators change them."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ DEFAULTS = {
     "auto_prune": False,
     "tell_stale": True,
 }
-EACH = [
+OTHER_VALUES = [
     ("ignore_weekend", True),
     ("time_zone", "Europe/Berlin"),
     ("holidays", ["2026-12-25"]),
@@ -48,28 +48,28 @@ def test_a_new_project_has_the_defaults(ada: Caller) -> None:
     assert config(ada) == DEFAULTS
 
 
-@pytest.mark.parametrize(("name", "value"), EACH)
-def test_each_setting_is_kept_over_mcp(ada_mcp: McpClient, name: str, value: Any) -> None:
+@pytest.mark.parametrize(("name", "value"), OTHER_VALUES)
+def test_each_setting_is_stored_over_mcp(ada_mcp: McpClient, name: str, value: Any) -> None:
     expected = {**DEFAULTS, name: value}
     assert ada_mcp.call("hub", "config_set", values={name: value}) == expected
     assert ada_mcp.call("hub", "config") == expected
 
 
-@pytest.mark.parametrize(("name", "value"), EACH)
-def test_each_setting_is_kept_over_rest(ada_rest: RestClient, name: str, value: Any) -> None:
+@pytest.mark.parametrize(("name", "value"), OTHER_VALUES)
+def test_each_setting_is_stored_over_rest(ada_rest: RestClient, name: str, value: Any) -> None:
     expected = {**DEFAULTS, name: value}
     assert ada_rest.patch("config/", {"values": {name: value}}).body == expected
     assert ada_rest.get("config/").body == expected
 
 
-def test_settings_left_out_stay_and_null_puts_one_back(ada: Caller) -> None:
+def test_omitted_settings_stay_and_null_resets_one(ada: Caller) -> None:
     set_config(ada, message_hours=48, change_days=3)
     assert set_config(ada, message_hours=None) == {**DEFAULTS, "change_days": 3}
     assert Project.objects.get(pk=ada.project_id).config == {"change_days": 3}
 
 
 @pytest.mark.parametrize(
-    ("values", "names"),
+    ("values", "message"),
     [
         ({"message_hours": 0}, "1 to 168"),
         ({"message_hours": 169}, "1 to 168"),
@@ -89,13 +89,15 @@ def test_settings_left_out_stay_and_null_puts_one_back(ada: Caller) -> None:
         ({}, "empty"),
     ],
 )
-def test_what_cannot_be_is_refused_and_nothing_kept(ada: Caller, values: dict[str, Any], names: str) -> None:
-    with pytest.raises(InvalidInput, match=names):
+def test_an_invalid_value_is_refused_and_nothing_is_stored(
+    ada: Caller, values: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InvalidInput, match=message):
         set_config(ada, **values, **({"change_days": 3} if "change_days" not in values and values else {}))
     assert config(ada) == DEFAULTS
 
 
-def test_the_names_of_sqlew_are_known(ada: Caller) -> None:
+def test_a_setting_name_of_sqlew_gets_a_suggestion(ada: Caller) -> None:
     with pytest.raises(InvalidInput) as refusal:
         set_config(ada, ignoreWeekend=True)
     assert refusal.value.details["did_you_mean"] == "ignore_weekend"
@@ -113,12 +115,12 @@ def test_only_an_administrator_changes_settings(ben_mcp: McpClient, ben_rest: Re
         )
 
 
-def test_another_project_keeps_its_own(ada: Caller, cy: Caller) -> None:
+def test_another_project_keeps_its_own_settings(ada: Caller, cy: Caller) -> None:
     set_config(ada, message_hours=48)
     assert config(cy) == DEFAULTS
 
 
-def test_a_change_of_settings_is_in_the_log_and_no_change_is_not(ada: Caller) -> None:
+def test_only_a_real_change_of_settings_is_logged(ada: Caller) -> None:
     for _ in range(2):
         set_config(ada, message_hours=48)
     [event] = Event.objects.in_project(ada.project_id).filter(noun="config")

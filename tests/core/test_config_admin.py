@@ -1,4 +1,4 @@
-"""A project's settings on its page: administrators change them, and hear what cannot be."""
+"""A project's settings on its admin page: administrators change them, invalid values are refused."""
 
 from typing import Any
 
@@ -19,9 +19,9 @@ NO_MEMBERS = {
 def save(client: Client, project: Project, **changed: Any) -> Any:
     page = client.get(f"/admin/core/project/{project.pk}/change/")
     form = page.context["adminform"].form
-    said = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
-    said = {**said, "holidays": "", **NO_MEMBERS, **changed}
-    return client.post(f"/admin/core/project/{project.pk}/change/", said)
+    data = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
+    data = {**data, "holidays": "", **NO_MEMBERS, **changed}
+    return client.post(f"/admin/core/project/{project.pk}/change/", data)
 
 
 def test_an_administrator_changes_settings(apollo: Project) -> None:
@@ -43,19 +43,19 @@ def test_an_administrator_changes_settings(apollo: Project) -> None:
     assert event.agent.name == "vi"
 
 
-def test_what_cannot_be_stands_on_the_form_and_nothing_is_kept(apollo: Project) -> None:
+def test_an_invalid_value_is_shown_on_the_form_and_nothing_is_stored(apollo: Project) -> None:
     reply = save(member(apollo, ADMIN), apollo, message_hours="999", change_days="3")
     assert "1 to 168" in reply.content.decode()
     assert config_of(apollo.pk).change_days == 7
 
 
-def test_a_member_does_not_change_settings(apollo: Project) -> None:
+def test_a_member_cannot_change_settings(apollo: Project) -> None:
     client = member(apollo, MEMBER)
     assert client.post(f"/admin/core/project/{apollo.pk}/change/", {"message_hours": "48"}).status_code == 403
     assert config_of(apollo.pk).message_hours == 24
 
 
-def test_a_setting_that_is_emptied_goes_back_to_its_default(apollo: Project) -> None:
+def test_an_emptied_setting_returns_to_its_default(apollo: Project) -> None:
     client = member(apollo, ADMIN)
     save(client, apollo, message_hours="48", time_zone="Europe/Berlin")
     save(client, apollo, message_hours="", time_zone="")

@@ -1,4 +1,4 @@
-"""What the documents say is so: commands, variables, links, calls and their answers."""
+"""The documents are correct: commands, variables, links, calls and their answers."""
 
 import json
 import re
@@ -34,13 +34,13 @@ def test_every_command_can_be_run_as_written(page: Path) -> None:
     for words in commands_in(page.read_text()):
         assert words[0] in get_commands(), f"manage.py {words[0]}"
         parser = load_command_class(get_commands()[words[0]], words[0]).create_parser("manage.py", words[0])
-        parser.called_from_command_line = False  # A mistake raises CommandError, and does not exit.
+        parser.called_from_command_line = False  # A mistake raises CommandError instead of exiting.
         if len(words) > 1:
             parser.parse_args(words[1:])
 
 
 def commands_in(text: str) -> Iterator[list[str]]:
-    """`manage.py COMMAND ARGUMENTS`, as far as the span, the line or the sentence goes."""
+    """`manage.py COMMAND ARGUMENTS`, up to the end of the span, the line or the sentence."""
     for found in re.finditer(r"manage\.py ([a-z][^`\n|#,;&()'\"$\[]*)", text):
         yield shlex.split(found[1].rstrip(" .:"))
 
@@ -85,25 +85,25 @@ def test_the_calls_in_the_agents_guide_answer_as_shown(ada: Caller) -> None:
     )
     answer: dict[str, Any] = {}
     for line in "".join(blocks).splitlines():
-        mark, said = line[:2], line[2:]
+        mark, content = line[:2], line[2:]
         if mark == "> ":
-            tool, _, arguments = said.partition(" ")
-            answer = called(ada, tool, json.loads(arguments))
+            tool, _, arguments = content.partition(" ")
+            answer = answer_to(ada, tool, json.loads(arguments))
         else:
-            assert_holds(answer, json.loads(said))
+            assert_holds(answer, json.loads(content))
 
 
-def called(caller: Caller, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def answer_to(caller: Caller, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     try:
         answer = dispatch.call(caller, *find_call(tool, arguments))
     except CtxhubError as error:
         answer = error.body()
-    whole: dict[str, Any] = json.loads(dispatch.as_text(answer))
-    return whole
+    decoded: dict[str, Any] = json.loads(dispatch.as_text(answer))
+    return decoded
 
 
 def assert_holds(found: Any, shown: Any) -> None:
-    """What is shown is there; more may be. `…` stands for anything."""
+    """All that `shown` has is in `found`, which may have more. `…` stands for any text."""
     if isinstance(shown, dict):
         for name, value in shown.items():
             assert name in found, f"{name} in {found}"
@@ -124,4 +124,4 @@ def test_the_block_for_agents_names_only_what_exists(ada: Caller) -> None:
     block = text[text.index("<!-- BEGIN CTXHUB") : text.index("<!-- END CTXHUB")]
     assert len(block.splitlines()) <= 25
     for tool, action in re.findall(r"`(decision|hub|constraint|message)` `([a-z_]+)`", block):
-        assert action in called(ada, tool, {"action": "help"})["actions"]
+        assert action in answer_to(ada, tool, {"action": "help"})["actions"]

@@ -1,4 +1,4 @@
-"""Whatever goes wrong over REST: one body, the right status, no traces, nothing written."""
+"""Errors over REST: one format of body, the right status, no traceback, nothing written."""
 
 import logging
 import socket
@@ -85,7 +85,7 @@ def test_json_is_utf_8_whatever_the_header_says(ada_rest: RestClient, charset: s
     assert ada_rest.get("decisions/k/").body["value"] == "é"
 
 
-def test_another_answer_than_json_is_406(ada_rest: RestClient) -> None:
+def test_accepting_only_another_media_type_is_406(ada_rest: RestClient) -> None:
     reply = ada_rest.send("GET", "/api/v1/projects/", headers={"Accept": "application/xml"})
     assert is_refused(reply, 406)
 
@@ -96,7 +96,7 @@ def test_an_unknown_format_is_invalid(ada_rest: RestClient) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "OPTIONS", "TRACE"])
-def test_a_method_that_is_not_there_is_405(ada_rest: RestClient, method: str) -> None:
+def test_an_unsupported_method_is_405(ada_rest: RestClient, method: str) -> None:
     reply = ada_rest.send(method, ada_rest._url("stats/"), {} if method == "PUT" else None)
     assert is_refused(reply, 405)
     assert reply.headers["allow"] == "GET, HEAD"
@@ -109,14 +109,14 @@ def test_an_unknown_address_is_404_in_json(ada_rest: RestClient, method: str, pa
     assert (reply.status, reply.body["error"]) == (404, "not_found")
 
 
-def test_a_forgotten_slash_leads_on(ada_rest: RestClient) -> None:
+def test_a_missing_slash_redirects_a_read_and_is_hinted_at_for_a_write(ada_rest: RestClient) -> None:
     reading = ada_rest.get("/api/v1/projects/apollo/decisions?limit=1")
     assert (reading.status, reading.headers["location"][-19:]) == (301, "/decisions/?limit=1")
     writing = ada_rest.post("/api/v1/projects/apollo/decisions", {})
     assert (writing.status, writing.body["hint"]) == (404, "End the address with a slash.")
 
 
-def test_a_failure_inside_says_nothing_of_the_inside(
+def test_an_internal_error_reveals_no_details(
     ada_rest: RestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(project_id: int) -> None:
@@ -130,7 +130,7 @@ def test_a_failure_inside_says_nothing_of_the_inside(
     assert "SELECT secret" in caplog.text
 
 
-def test_a_database_that_does_not_answer_costs_one_line_in_the_log(
+def test_an_unreachable_database_logs_one_line(
     ada_rest: RestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(project_id: int) -> None:

@@ -1,4 +1,4 @@
-"""Every example validates against the schema that stands beside it: of tools, of their help, of REST."""
+"""Every example of a tool, also those in its help, validates against the schema of the tool."""
 
 from typing import Any
 
@@ -28,14 +28,14 @@ def schemas(caller: Caller, surface: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.call)
-def test_an_action_s_example_is_what_its_schemas_say(ada: Caller, action: Any) -> None:
-    named = {"action": action.name} if action.name else {}
-    assert faults(schemas(ada, "grouped")[action.tool], {**named, **action.example}) == []
+def test_the_example_of_an_action_matches_its_schemas(ada: Caller, action: Any) -> None:
+    action_argument = {"action": action.name} if action.name else {}
+    assert faults(schemas(ada, "grouped")[action.tool], {**action_argument, **action.example}) == []
     assert faults(schemas(ada, "flat")[action.flat_name], dict(action.example)) == []
 
 
 @pytest.mark.parametrize("tool", all_tools())
-def test_what_help_shows_is_what_the_schema_says(ada: Caller, tool: str) -> None:
+def test_the_examples_in_help_match_the_schema(ada: Caller, tool: str) -> None:
     shown = dispatch.call(ada, tool, {"action": "help"})["actions"]
     examples = [entry["example"] for entry in shown.values() if "example" in entry]
     assert examples
