@@ -54,13 +54,13 @@ NOT_MATCHED = [
 
 
 @pytest.mark.parametrize(("pattern", "path"), MATCHED)
-def test_it_matches(pattern: str, path: str) -> None:
+def test_a_glob_matches_a_path(pattern: str, path: str) -> None:
     assert matches(pattern, path)
     assert overlap(pattern, path)
 
 
 @pytest.mark.parametrize(("pattern", "path"), NOT_MATCHED)
-def test_it_does_not_match(pattern: str, path: str) -> None:
+def test_a_glob_does_not_match_a_path(pattern: str, path: str) -> None:
     assert not matches(pattern, path)
 
 

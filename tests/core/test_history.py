@@ -181,7 +181,7 @@ def test_the_rows_that_show_a_tag_are_found(apollo: Project) -> None:
 
 @pytest.fixture
 def shop(apollo: Project) -> Iterator[Context]:
-    """A context created at `NOON`, without an author."""
+    """A context created long ago, at `NOON`, without an author."""
     yield Context.objects.create(
         project=apollo, name="Shop", created_at=NOON, updated_at=NOON, changed_at=NOON
     )

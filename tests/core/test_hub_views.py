@@ -1,4 +1,4 @@
-"""Layers summed up, and the ready-made views, over MCP and REST."""
+"""The layer summary and the named views, over MCP and REST."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def layers(answer: dict[str, Any]) -> dict[str, list[int]]:
 # -- Layers ----------------------------------------------------------------------------------------
 
 
-def test_each_layer_is_summed_up_the_empty_ones_too(busy: None, ada_mcp: McpClient) -> None:
+def test_the_summary_has_every_layer_also_empty_ones(busy: None, ada_mcp: McpClient) -> None:
     answer = ada_mcp.call("hub", "layer_summary")
     assert answer["columns"] == ["layer", "decisions", "changes", "constraints"]
     assert list(layers(answer)) == LAYERS
@@ -60,7 +60,7 @@ def test_each_layer_is_summed_up_the_empty_ones_too(busy: None, ada_mcp: McpClie
     assert layers(answer)["presentation"] == [0, 0, 0]
 
 
-def test_rest_sums_up_the_same(busy: None, ada_mcp: McpClient, ada_rest: RestClient) -> None:
+def test_the_summary_over_rest_is_the_same(busy: None, ada_mcp: McpClient, ada_rest: RestClient) -> None:
     columns = ("decisions", "changes", "constraints")
     items = ada_rest.get("layers/summary/").body["items"]
     assert {item["layer"]: [item[c] for c in columns] for item in items} == layers(
@@ -68,7 +68,7 @@ def test_rest_sums_up_the_same(busy: None, ada_mcp: McpClient, ada_rest: RestCli
     )
 
 
-def test_a_layer_that_an_administrator_adds_is_summed_up_last(ada: Caller) -> None:
+def test_an_added_layer_comes_last_in_the_summary(ada: Caller) -> None:
     Layer.objects.create(project=ada.project, name="review", position=9)
     call(ada, "decision", {"key": "k", "value": 1, "layer": "Review"})
     summary = layers(call(ada, "hub", {"action": "layer_summary"}))
@@ -86,7 +86,7 @@ def test_many_changes_do_not_multiply_decisions(ada: Caller) -> None:
     assert layers(call(ada, "hub", {"action": "layer_summary"}))["data"] == [4, 12, 4]
 
 
-def test_a_decision_that_moves_is_counted_where_it_is(ada: Caller) -> None:
+def test_a_moved_decision_is_counted_in_its_new_layer(ada: Caller) -> None:
     call(ada, "decision", {"key": "k", "value": 1, "layer": "data"})
     call(ada, "decision", {"key": "k", "value": 1, "layer": "business"})
     summary = layers(call(ada, "hub", {"action": "layer_summary"}))
@@ -98,12 +98,12 @@ def test_a_decision_that_moves_is_counted_where_it_is(ada: Caller) -> None:
 # -- Views -----------------------------------------------------------------------------------------
 
 
-def test_there_are_the_six_views_of_the_source() -> None:
+def test_there_are_the_six_views_of_the_original() -> None:
     assert set(all_views()) == VIEWS
 
 
 @pytest.mark.parametrize("name", sorted(VIEWS))
-def test_a_view_tells_the_same_over_mcp_and_rest(
+def test_a_view_has_the_same_rows_over_mcp_and_rest(
     busy: None, ada_mcp: McpClient, ada_rest: RestClient, name: str
 ) -> None:
     rows = ada_mcp.rows("hub", "view", name=name)
@@ -137,14 +137,16 @@ def test_a_view_comes_in_pages(busy: None, ada_mcp: McpClient, ada_rest: RestCli
         {},
     ],
 )
-def test_what_is_no_view_is_refused(ada_mcp: McpClient, ada_rest: RestClient, wrong: dict[str, Any]) -> None:
+def test_an_invalid_view_query_is_refused(
+    ada_mcp: McpClient, ada_rest: RestClient, wrong: dict[str, Any]
+) -> None:
     assert ada_mcp.call("hub", "view", **wrong)["error"] == "invalid"
     query = {name: value for name, value in wrong.items() if name != "name"}
     if "name" in wrong:
         assert ada_rest.get(f"views/{wrong['name']}/", **query).status in (400, 404)
 
 
-def test_a_view_that_is_mistyped_is_named(ada_mcp: McpClient, ada_rest: RestClient) -> None:
+def test_a_mistyped_view_gets_a_suggestion(ada_mcp: McpClient, ada_rest: RestClient) -> None:
     assert ada_mcp.call("hub", "view", name="active_contxt")["did_you_mean"] == "active_context"
     assert ada_rest.get("views/active_contxt/").body["did_you_mean"] == "active_context"
 
@@ -152,7 +154,7 @@ def test_a_view_that_is_mistyped_is_named(ada_mcp: McpClient, ada_rest: RestClie
 # -- Agents ----------------------------------------------------------------------------------------
 
 
-def test_agents_are_listed_with_what_they_hold_and_have_to_read(
+def test_agents_are_listed_with_their_leases_and_unread_messages(
     busy: None, ada_mcp: McpClient, ben_mcp: McpClient, ada_rest: RestClient
 ) -> None:
     ben_mcp.call("file", "lease", paths=["a/*"])
@@ -162,7 +164,9 @@ def test_agents_are_listed_with_what_they_hold_and_have_to_read(
     assert items["ben"]["leases"] == 1
 
 
-def test_updates_tell_my_unread_mail(busy: None, ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_updates_count_new_messages_and_constraints(
+    busy: None, ada_mcp: McpClient, ben_mcp: McpClient
+) -> None:
     cursor = ada_mcp.call("hub", "updates")["cursor"]
     assert ada_mcp.call("hub", "updates", since=cursor)["messages"] == 3
     assert "messages" not in ben_mcp.call("hub", "updates", since="e0")

@@ -1,4 +1,4 @@
-"""The first page of the admin, the log and the agents."""
+"""The admin index, the event log and the agents."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -18,7 +18,7 @@ from tests.people import ADMIN, VIEWER, member, person, signed_in, superuser
 
 
 def count_queries(client: Client, address: str) -> int:
-    client.get(address)  # Django looks its content types up once.
+    client.get(address)  # Django looks up its content types only once.
     with CaptureQueriesContext(connection) as queries:
         assert client.get(address).status_code == 200
     return len(queries)
@@ -33,7 +33,7 @@ def decide(caller: Caller, count: int, prefix: str = "key") -> None:
 
 
 def card(page: str, title: str) -> str:
-    """The figure above a title."""
+    """The number above a title on the index."""
     before, _, _ = page.partition(f"<span>{title}</span>")
     return before.rpartition("<strong>")[2].partition("</strong>")[0]
 
@@ -50,7 +50,7 @@ def test_the_index_counts_decisions_agents_and_events(ada: Caller, ben: Caller, 
     assert card(page, "Events today") == "5"
 
 
-def test_an_agent_that_was_not_seen_lately_is_not_active(ada: Caller, apollo: Project) -> None:
+def test_an_agent_last_seen_hours_ago_is_not_active(ada: Caller, apollo: Project) -> None:
     decide(ada, 1)
     Agent.unscoped.update(last_seen_at=clock.now() - timedelta(hours=2))
     page = member(apollo).get("/admin/").content.decode()
@@ -66,14 +66,14 @@ def test_the_chart_has_a_bar_for_each_day(ada: Caller, apollo: Project) -> None:
     assert (len(days), days[-1], days[-4], sum(days)) == (14, 1, 1, 2)
 
 
-def test_the_index_tells_who_did_what(ada: Caller, apollo: Project) -> None:
+def test_the_index_links_recent_events(ada: Caller, apollo: Project) -> None:
     decide(ada, 1)
     page = member(apollo).get("/admin/").content.decode()
     event = Event.unscoped.get()
     assert f'href="/admin/core/event/{event.pk}/open/">decision:key/000</a>' in page
 
 
-def test_the_index_asks_no_more_for_more_rows(ada: Caller, apollo: Project) -> None:
+def test_the_queries_of_the_index_do_not_grow_with_rows(ada: Caller, apollo: Project) -> None:
     client = member(apollo, ADMIN)
     decide(ada, 5)
     few = count_queries(client, "/admin/")
@@ -100,26 +100,26 @@ def test_an_empty_project_shows_the_first_steps(apollo: Project) -> None:
     assert reverse("admin:core_accesstoken_add") in page
 
 
-def test_who_may_make_no_token_is_told_whom_to_ask(apollo: Project) -> None:
+def test_a_viewer_is_told_to_ask_an_administrator_for_a_token(apollo: Project) -> None:
     page = member(apollo, VIEWER).get("/admin/").content.decode()
     assert "Ask an administrator of the project" in page
 
 
-def test_a_hub_without_projects_leads_to_the_first(db: None) -> None:
+def test_a_hub_without_projects_links_to_adding_one(db: None) -> None:
     assert reverse("admin:core_project_add") in superuser().get("/admin/").content.decode()
 
 
 # -- The log ---------------------------------------------------------------------------------------
 
 
-def test_an_event_opens_what_it_is_about(ada: Caller, apollo: Project) -> None:
+def test_an_event_redirects_to_its_object(ada: Caller, apollo: Project) -> None:
     made = set_decision(caller=ada, key="api/auth", value="JWT")
     event = Event.unscoped.get()
     answer = member(apollo).get(reverse("admin:core_event_open", args=[event.pk]))
     assert answer["Location"] == f"/admin/memory/decision/{made['id']}/"
 
 
-def test_an_event_of_what_is_gone_says_so(ada: Caller, apollo: Project) -> None:
+def test_an_event_of_a_deleted_object_says_that_it_has_no_page(ada: Caller, apollo: Project) -> None:
     set_decision(caller=ada, key="api/auth", value="JWT")
     delete_decision(caller=ada, key="api/auth")
     first = Event.unscoped.earliest("pk")
@@ -146,7 +146,7 @@ def test_the_log_is_filtered(query: str, count: int, ada: Caller, ben: Caller, a
 
 
 @pytest.mark.parametrize("page", ["core_event", "core_agent", "core_tag", "core_scope", "core_layer"])
-def test_no_list_asks_for_each_row(page: str, ada: Caller, apollo: Project) -> None:
+def test_no_list_runs_a_query_per_row(page: str, ada: Caller, apollo: Project) -> None:
     client = member(apollo, ADMIN)
     url = reverse(f"admin:{page}_changelist")
     decide(ada, 5)
@@ -157,7 +157,7 @@ def test_no_list_asks_for_each_row(page: str, ada: Caller, apollo: Project) -> N
     assert count_queries(client, url) == few
 
 
-def test_nobody_changes_the_log(ada: Caller, apollo: Project) -> None:
+def test_nobody_can_change_the_log(ada: Caller, apollo: Project) -> None:
     decide(ada, 1)
     client, event = member(apollo, ADMIN), Event.unscoped.get()
     for page in ("change", "delete"):
@@ -166,7 +166,7 @@ def test_nobody_changes_the_log(ada: Caller, apollo: Project) -> None:
     assert Event.unscoped.get().verb == "created"
 
 
-def test_a_ref_is_shown_as_text_whatever_it_holds(ada: Caller, apollo: Project) -> None:
+def test_refs_and_values_are_escaped(ada: Caller, apollo: Project) -> None:
     set_decision(caller=ada, key="<script>alert(1)</script>", value="<b>bold</b>", tags=["<i>"])
     client, decision = member(apollo), Decision.unscoped.get()
     for address in (
@@ -199,7 +199,7 @@ def links(client: Client, query: str = "") -> list[tuple[str, int]]:
 
 
 @time_machine.travel(datetime(2026, 11, 22, 10, tzinfo=UTC), tick=False)
-def test_the_log_is_opened_by_month_and_day(ada: Caller, apollo: Project) -> None:
+def test_the_log_links_to_its_months_and_days(ada: Caller, apollo: Project) -> None:
     decide(ada, 4)
     for ago, event in zip((0, 0, 3, 40), Event.unscoped.order_by("pk"), strict=True):
         Event.unscoped.filter(pk=event.pk).update(at=clock.now() - timedelta(days=ago))
@@ -210,15 +210,15 @@ def test_the_log_is_opened_by_month_and_day(ada: Caller, apollo: Project) -> Non
 
 
 @pytest.mark.parametrize("query", ["?at__year=2026&at__month=13", "?at__year=0&at__month=1", "?at__year=x"])
-def test_a_date_that_cannot_be_is_no_error(query: str, apollo: Project) -> None:
+def test_an_impossible_date_is_no_error(query: str, apollo: Project) -> None:
     assert member(apollo).get(f"/admin/core/event/{query}", follow=True).status_code == 200
 
 
-# -- Cells -----------------------------------------------------------------------------------------
+# -- Times, data and links -------------------------------------------------------------------------
 
 
 @time_machine.travel(datetime(2026, 11, 22, 10, tzinfo=UTC), tick=False)
-def test_what_is_older_than_a_day_is_dated(ada: Caller, apollo: Project) -> None:
+def test_an_event_older_than_a_day_shows_its_date(ada: Caller, apollo: Project) -> None:
     decide(ada, 1)
     Event.unscoped.update(at=datetime(2026, 11, 12, 8, 53, 7, tzinfo=UTC))
     client, event = member(apollo), Event.unscoped.get()
@@ -228,7 +228,7 @@ def test_what_is_older_than_a_day_is_dated(ada: Caller, apollo: Project) -> None
     assert ">2026-11-12 08:53:07 UTC, 1 week ago</time>" in page
 
 
-def test_the_page_of_an_event_tells_its_data_in_words(ada: Caller, apollo: Project) -> None:
+def test_the_page_of_an_event_shows_its_data(ada: Caller, apollo: Project) -> None:
     set_decision(caller=ada, key="api/auth", value="JWT")
     set_decision(caller=ada, key="api/auth", value="OAuth")
     url = reverse("admin:core_event_change", args=[Event.unscoped.latest("pk").pk])
@@ -236,7 +236,7 @@ def test_the_page_of_an_event_tells_its_data_in_words(ada: Caller, apollo: Proje
     assert "<dt>was</dt><dd>1.0.0</dd>" in page
 
 
-def test_what_is_gone_is_no_link_on_the_page_of_its_event(ada: Caller, apollo: Project) -> None:
+def test_the_page_of_an_event_has_no_link_to_a_deleted_object(ada: Caller, apollo: Project) -> None:
     set_decision(caller=ada, key="auth", value="JWT")
     event, client = Event.unscoped.get(), member(apollo)
     pages = (reverse(f"admin:core_event_{name}", args=[event.pk]) for name in ("change", "open"))
@@ -246,17 +246,17 @@ def test_what_is_gone_is_no_link_on_the_page_of_its_event(ada: Caller, apollo: P
     assert link not in client.get(page).content.decode()
 
 
-# -- Pages that say no -----------------------------------------------------------------------------
+# -- Error pages -----------------------------------------------------------------------------------
 
 
-def test_what_is_not_there_leads_back_to_the_overview(apollo: Project) -> None:
+def test_a_404_page_links_to_the_overview(apollo: Project) -> None:
     page = member(apollo).get("/admin/nowhere/")
     assert page.status_code == 404
     assert "<code>/admin/nowhere/</code>" in page.content.decode()
     assert '<a href="/admin/">Go to the overview</a>' in page.content.decode()
 
 
-def test_what_a_role_does_not_reach_says_who_is_asking(apollo: Project) -> None:
+def test_a_403_page_names_the_signed_in_account(apollo: Project) -> None:
     page = member(apollo, VIEWER, "vi").get(reverse("admin:core_tag_add"))
     assert page.status_code == 403
     assert "You are signed in as vi." in page.content.decode()

@@ -138,7 +138,7 @@ def one_line(size: int) -> str:
 
 
 def many_lines(size: int) -> str:
-    """As many lines as there can be; no text may be blank."""
+    """A text of this size with the most lines possible; a text may not be blank."""
     return "x" + "\n" * (size - 2) + "y"
 
 

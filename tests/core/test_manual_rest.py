@@ -20,15 +20,19 @@ SETUP, *EXAMPLES = re.findall(r"```bash\n(.*?)```", MANUAL.read_text(), re.DOTAL
 @pytest.mark.usefixtures("django_db_reset_sequences")  # The first constraint is number 1.
 def test_the_examples_run_as_printed(hub: LiveHub, apollo: Project, ada_token: str, tmp_path: Path) -> None:
     (tmp_path / ".curlrc").write_text("silent\nshow-error\nfail-with-body\n")
-    known = {"HUB": f"{hub.url}/api/v1/projects/apollo", "TOKEN": ada_token, "CURL_HOME": str(tmp_path)}
+    variables = {"HUB": f"{hub.url}/api/v1/projects/apollo", "TOKEN": ada_token, "CURL_HOME": str(tmp_path)}
     for example in EXAMPLES:
-        ran = subprocess.run(
-            ["bash", "-ec", example], env={**os.environ, **known}, capture_output=True, text=True, check=False
+        result = subprocess.run(
+            ["bash", "-ec", example],
+            env={**os.environ, **variables},
+            capture_output=True,
+            text=True,
+            check=False,
         )
-        assert ran.returncode == 0, f"{example}\n{ran.stdout}{ran.stderr}"
+        assert result.returncode == 0, f"{example}\n{result.stdout}{result.stderr}"
     assert Event.objects.in_project(apollo).filter(verb="deleted").count() == 1
 
 
 @pytest.mark.parametrize("name", ["HUB", "TOKEN"])
-def test_what_the_examples_need_is_set_first(name: str) -> None:
+def test_the_first_block_exports_what_the_examples_need(name: str) -> None:
     assert f"export {name}=" in SETUP

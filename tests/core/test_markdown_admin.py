@@ -1,4 +1,4 @@
-"""Markdown as pages show it: pleasant to read, and harmless whoever wrote it."""
+"""Markdown as admin pages render it: readable HTML, harmless whoever wrote the text."""
 
 import re
 import time
@@ -21,11 +21,11 @@ from ctxhub.core.admin.markdown import (
 )
 from tests.hostile import HOSTILE
 
-LEADS_OUT = re.compile(r"(https?://|mailto:)")
+EXTERNAL_LINK = re.compile(r"(https?://|mailto:)")
 
 
-class Held(HTMLParser):
-    """What a browser would find in a page: each tag with its attributes."""
+class ParsedHtml(HTMLParser):
+    """The tags of a page with their attributes, as a browser would find them."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -50,23 +50,23 @@ class Held(HTMLParser):
         self.others.append(data)
 
 
-def is_harmless(html: str) -> None:
-    """Nothing off the lists, and no address but those that a click alone follows."""
-    held = Held(html)
-    assert held.others == []
-    for tag, attributes in held.tags:
-        sides = {"align"} if tag in ("td", "th") else set()
+def assert_harmless(html: str) -> None:
+    """Only allowed tags and attributes, and only addresses that nothing but a click follows."""
+    parsed = ParsedHtml(html)
+    assert parsed.others == []
+    for tag, attributes in parsed.tags:
+        alignment = {"align"} if tag in ("td", "th") else set()
         assert tag in TAGS
-        assert set(attributes) <= ATTRIBUTES.get(tag, set()) | sides | ({"rel"} if tag == "a" else set())
+        assert set(attributes) <= ATTRIBUTES.get(tag, set()) | alignment | ({"rel"} if tag == "a" else set())
         assert attributes.get("rel") == (REL if tag == "a" else None)
-        assert LEADS_OUT.match(attributes.get("href") or "mailto:")
+        assert EXTERNAL_LINK.match(attributes.get("href") or "mailto:")
         assert re.fullmatch(r"md-\d+", attributes.get("id") or "md-1")
         assert attributes.get("align", "left") in ("left", "center", "right")
         assert re.fullmatch(r"\d+", attributes.get("start") or "1")
 
 
-def renders_harmless(text: str) -> None:
-    is_harmless(read_markdown(text).html)
+def assert_renders_harmless(text: str) -> None:
+    assert_harmless(read_markdown(text).html)
 
 
 def html_of(text: str) -> str:
@@ -77,10 +77,10 @@ def html_of(text: str) -> str:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_is_meant_to_harm_does_not(text: str) -> None:
-    renders_harmless(text)
-    renders_harmless(f"> - {text}\n\n| a |\n| - |\n| {text} |\n")
-    renders_harmless(f"# {text}\n\n[{text}]({text})\n![{text}](<{text}>)\n")
+def test_hostile_markdown_is_rendered_harmless(text: str) -> None:
+    assert_renders_harmless(text)
+    assert_renders_harmless(f"> - {text}\n\n| a |\n| - |\n| {text} |\n")
+    assert_renders_harmless(f"# {text}\n\n[{text}]({text})\n![{text}](<{text}>)\n")
 
 
 PIECES = st.sampled_from(
@@ -99,23 +99,23 @@ PIECES = st.sampled_from(
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES | st.text(max_size=8), max_size=30).map("".join))
-def test_nothing_that_can_be_written_leaves_the_lists(text: str) -> None:
-    renders_harmless(text)
+def test_any_markdown_renders_only_allowed_tags_and_attributes(text: str) -> None:
+    assert_renders_harmless(text)
 
 
 @pytest.mark.parametrize(
     "scheme", ["javascript:", "JaVaScRiPt:", "data:text/html,", "vbscript:", "file:///", "blob:"]
 )
-def test_a_link_that_runs_something_is_only_text(scheme: str) -> None:
+def test_a_link_with_a_dangerous_scheme_is_only_text(scheme: str) -> None:
     assert html_of(f"[here]({scheme}x)") == f"<p>[here]({scheme}x)</p>"
 
 
 @pytest.mark.parametrize("target", ["//evil.example/x", "/admin/logout/", "src/api.py", "#md-1", "?a=b"])
-def test_a_link_that_leads_about_the_hub_shows_where_and_leads_nowhere(target: str) -> None:
+def test_a_relative_link_is_shown_as_text_with_its_target(target: str) -> None:
     assert html_of(f"[here]({target})") == f"<p>here <code>{target}</code></p>"
 
 
-def test_a_picture_is_a_link_to_it() -> None:
+def test_a_picture_becomes_a_link() -> None:
     assert html_of("![a cat](https://e.example/cat.png)") == (
         f'<p><a href="https://e.example/cat.png" rel="{REL}">[picture: a cat]</a></p>'
     )
@@ -125,26 +125,26 @@ def test_a_picture_is_a_link_to_it() -> None:
     )
 
 
-def test_html_is_the_text_that_it_is() -> None:
+def test_html_is_escaped() -> None:
     assert html_of("<b onclick=alert(1)>x</b>") == "<p>&lt;b onclick=alert(1)&gt;x&lt;/b&gt;</p>"
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_a_parser_might_let_through_is_taken_out_behind_it(text: str) -> None:
+def test_the_sanitiser_removes_what_the_parser_might_let_through(text: str) -> None:
     html = SANITISER.clean(text)
-    is_harmless(html.replace('id="md-content"', ""))
+    assert_harmless(html.replace('id="md-content"', ""))
     assert "harmed" not in re.sub(r">[^<]*<", "><", f">{html}<")
 
 
-# -- Pleasant --------------------------------------------------------------------------------------
+# -- Rendering -------------------------------------------------------------------------------------
 
 
-def test_headings_stand_below_those_of_the_page() -> None:
+def test_headings_are_below_those_of_the_page() -> None:
     html = html_of("# One\n\nTwo\n---\n\n##### Five")
     assert re.findall(r'<(h\d) id="([^"]+)"', html) == [("h3", "md-1"), ("h4", "md-2"), ("h6", "md-3")]
 
 
-def test_the_outline_leads_to_each_heading() -> None:
+def test_the_outline_lists_each_heading() -> None:
     text = "# *Plan* `x` ![p](q)\n\n```\n# none\n```\n\n> ## Quoted\n\n計畫\n===\n"
     assert read_markdown(text).outline == [
         Heading(1, "Plan x [picture: p]", "md-1", 1),
@@ -153,14 +153,14 @@ def test_the_outline_leads_to_each_heading() -> None:
     ]
 
 
-def test_an_address_in_a_text_is_a_link_up_to_its_end() -> None:
+def test_a_bare_url_becomes_a_link_without_trailing_punctuation() -> None:
     address = "https://x.example/a_b_c?d=1"
     html = html_of(f"見{address}。 `https://not.example`")
     link = f'<a href="{address}" rel="{REL}">{address}</a>'
     assert html == f"<p>見{link}。 <code>https://not.example</code></p>"
 
 
-def test_tasks_have_boxes() -> None:
+def test_tasks_have_check_boxes() -> None:
     assert re.findall(r"<li>(.+)</li>", html_of("- [x] done\n- [ ] open\n- [z] other")) == [
         "☑ done",
         "☐ open",
@@ -168,11 +168,11 @@ def test_tasks_have_boxes() -> None:
     ]
 
 
-def test_tables_keep_their_sides() -> None:
+def test_table_cells_keep_their_alignment() -> None:
     assert '<td align="right">1</td>' in html_of("| a |\n| -: |\n| 1 |")
 
 
-# -- Long ------------------------------------------------------------------------------------------
+# -- Long texts ------------------------------------------------------------------------------------
 
 
 def test_a_long_text_is_cut_at_the_end_of_a_line_and_says_so() -> None:
@@ -185,7 +185,7 @@ def test_a_long_text_is_cut_at_the_end_of_a_line_and_says_so() -> None:
     assert read_markdown("x" * (CHARACTERS_RENDERED + 7)).hidden == 7
 
 
-def test_a_text_that_fits_says_nothing() -> None:
+def test_a_text_that_fits_has_no_notice() -> None:
     assert render_markdown("x", raw_url="/raw/") == "<p>x</p>\n"
 
 
@@ -209,7 +209,7 @@ SIZE = 1_048_576
         "a\r",
     ],
 )
-def test_the_longest_text_takes_a_bounded_time_however_tangled(piece: str) -> None:
+def test_the_longest_text_is_rendered_in_bounded_time(piece: str) -> None:
     started = time.process_time()
     read_markdown((piece * SIZE)[:SIZE])
     assert time.process_time() - started < 6
@@ -225,7 +225,7 @@ def test_the_longest_text_takes_a_bounded_time_however_tangled(piece: str) -> No
         "|" + "a|" * 3_000 + "\n|" + "-|" * 3_000 + "\n" + "|x|\n" * 20_000,
     ],
 )
-def test_nothing_is_nested_too_deeply(text: str) -> None:
+def test_deep_nesting_is_rendered_harmless_in_bounded_time(text: str) -> None:
     started = time.process_time()
-    renders_harmless(text)
+    assert_renders_harmless(text)
     assert time.process_time() - started < 10

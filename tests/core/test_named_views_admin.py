@@ -1,4 +1,4 @@
-"""The ready-made views as pages."""
+"""The named views as admin pages."""
 
 from django.test import Client
 
@@ -40,7 +40,7 @@ def test_a_long_view_comes_in_pages(ada: Caller, apollo: Project) -> None:
     assert not second.context["next"]
 
 
-def test_a_cursor_of_another_list_leads_to_the_first_page(apollo: Project) -> None:
+def test_an_invalid_cursor_redirects_to_the_first_page(apollo: Project) -> None:
     reply = member(apollo).get(f"{VIEWS}/tagged_decisions/?project=apollo&cursor=x")
     assert reply.status_code == 302
     assert "cursor" not in reply["Location"]
@@ -54,15 +54,15 @@ def test_a_stranger_sees_nothing_of_a_project(ada: Caller, apollo: Project, herm
         assert "secret/key" not in page
 
 
-def test_who_sees_several_projects_chooses_one(apollo: Project, hermes: Project) -> None:
+def test_a_superuser_has_to_choose_a_project(apollo: Project, hermes: Project) -> None:
     page = superuser().get(f"{VIEWS}/layer_summary/").content.decode()
     assert "Choose a project" in page
     assert f"{VIEWS}/layer_summary/?project=hermes" in page
 
 
-def test_an_unknown_view_is_not_there(apollo: Project) -> None:
+def test_an_unknown_view_is_404(apollo: Project) -> None:
     assert member(apollo).get(f"{VIEWS}/nothing/").status_code == 404
 
 
-def test_nobody_looks_without_signing_in(apollo: Project) -> None:
+def test_a_view_requires_signing_in(apollo: Project) -> None:
     assert Client().get(f"{VIEWS}/layer_summary/").status_code == 302

@@ -19,14 +19,14 @@ from tests.people import ADMIN, MEMBER, VIEWER, member, person, superuser
 
 
 def members_form(project: Project, *rows: Mapping[str, object]) -> dict[str, object]:
-    """The project's page as it is sent: its name, and the rows of its members."""
-    there = [row for row in rows if "id" in row]
+    """The form data of the project's page: its name, and the rows of its members."""
+    existing = [row for row in rows if "id" in row]
     form: dict[str, object] = {
         "name": project.name,
         "memberships-TOTAL_FORMS": len(rows),
-        "memberships-INITIAL_FORMS": len(there),
+        "memberships-INITIAL_FORMS": len(existing),
     }
-    for number, row in enumerate([*there, *(row for row in rows if row not in there)]):
+    for number, row in enumerate([*existing, *(row for row in rows if row not in existing)]):
         form |= {f"memberships-{number}-{name}": value for name, value in row.items()}
         form[f"memberships-{number}-project"] = project.pk
     return form
@@ -43,7 +43,7 @@ def test_a_new_project_has_its_vocabulary(db: None) -> None:
 
 
 @pytest.mark.parametrize("slug", ["apollo", "no spaces", "", "s" * 101])
-def test_a_slug_that_cannot_be_stands_on_the_form(apollo: Project, slug: str) -> None:
+def test_an_invalid_slug_is_shown_on_the_form(apollo: Project, slug: str) -> None:
     empty = {"memberships-TOTAL_FORMS": 0, "memberships-INITIAL_FORMS": 0}
     page = superuser().post(reverse("admin:core_project_add"), {"slug": slug, **empty})
     assert page.status_code == 200
@@ -67,14 +67,14 @@ def test_an_administrator_adds_a_member_by_username(apollo: Project) -> None:
     assert Membership.objects.get(user__username="ben").role == VIEWER
 
 
-def test_an_unknown_username_stands_on_the_form(apollo: Project) -> None:
+def test_an_unknown_username_is_shown_on_the_form(apollo: Project) -> None:
     admin = member(apollo, ADMIN, "ada")
     ada = {"id": Membership.objects.get().pk, "role": ADMIN.value}
     page = admin.post(page_of(apollo), members_form(apollo, ada, {"user": "nobody", "role": 2}))
     assert "There is no account with this name." in page.content.decode()
 
 
-def test_a_member_is_given_another_role_and_taken_out(apollo: Project) -> None:
+def test_an_administrator_changes_the_role_of_a_member_and_removes_them(apollo: Project) -> None:
     admin = member(apollo, ADMIN, "ada")
     person("ben", apollo)
     ada, ben = ({"id": row.pk, "role": row.role} for row in Membership.objects.order_by("pk"))
@@ -90,7 +90,9 @@ def test_members_see_no_one_else_in_the_project(apollo: Project) -> None:
     assert "ben" not in page.content.decode()
 
 
-def test_deleting_a_project_says_how_much_goes_and_takes_it(apollo: Project, ada: Caller, cy: Caller) -> None:
+def test_deleting_a_project_shows_its_counts_and_deletes_its_rows(
+    apollo: Project, ada: Caller, cy: Caller
+) -> None:
     for caller in (ada, cy):
         set_decision(caller=caller, key="old", value=1, layer="data", tags=["api"], scopes=["api/*"])
         set_decision(caller=caller, key="new", value=2)
@@ -107,7 +109,7 @@ def test_deleting_a_project_says_how_much_goes_and_takes_it(apollo: Project, ada
     assert Decision.unscoped.count() == 2
 
 
-def test_an_account_is_made_with_its_project(apollo: Project) -> None:
+def test_an_account_is_created_with_its_membership(apollo: Project) -> None:
     form = {
         "username": "ben",
         "usable_password": "true",
@@ -125,13 +127,13 @@ def test_an_account_is_made_with_its_project(apollo: Project) -> None:
     assert browser.get(reverse("admin:memory_decision_changelist")).status_code == 200
 
 
-def test_the_list_of_accounts_says_who_belongs_where(apollo: Project) -> None:
+def test_the_list_of_accounts_shows_projects_and_roles(apollo: Project) -> None:
     person("ben", apollo, VIEWER)
     assert "apollo (viewer)" in superuser().get(reverse("admin:auth_user_changelist")).content.decode()
 
 
 @pytest.mark.parametrize("page", ["/admin/auth/user/", "/admin/core/project/", "/admin/core/accesstoken/"])
-def test_no_list_asks_for_each_row(page: str, apollo: Project) -> None:
+def test_no_list_runs_a_query_per_row(page: str, apollo: Project) -> None:
     client = superuser()
     add_people(apollo, range(5))
     few = count_queries(client, page)
@@ -139,35 +141,35 @@ def test_no_list_asks_for_each_row(page: str, apollo: Project) -> None:
     assert count_queries(client, page) == few
 
 
-def test_the_pages_of_members_do_not_ask_for_each(apollo: Project) -> None:
+def test_pages_with_memberships_run_no_query_per_row(apollo: Project) -> None:
     client = superuser()
     everywhere = person("everywhere", apollo)
     pages = (page_of(apollo), reverse("admin:auth_user_change", args=[everywhere.pk]))
 
-    def count(some: range) -> list[int]:
-        add_people(apollo, some)
-        for number in some:
+    def count(numbers: range) -> list[int]:
+        add_people(apollo, numbers)
+        for number in numbers:
             Membership.objects.create(project=create_project(slug=f"p{number}"), user=everywhere)
         return [count_queries(client, page) for page in pages]
 
     assert count(range(5)) == count(range(5, 50))
 
 
-def add_people(project: Project, some: range) -> None:
-    """So many people more, each with a project and an access token."""
-    for number in some:
+def add_people(project: Project, numbers: range) -> None:
+    """Adds a member with an access token for each number."""
+    for number in numbers:
         user = person(f"person-{number}", project)
         create_token(project=project, agent=f"agent-{number}", created_by=user)
 
 
 def count_queries(client: Client, address: str) -> int:
-    client.get(address)  # Django looks its content types up once.
+    client.get(address)  # Django looks up its content types only once.
     with CaptureQueriesContext(connection) as queries:
         assert client.get(address).status_code == 200
     return len(queries)
 
 
-def test_rights_are_said_in_words_and_groups_are_nowhere(apollo: Project) -> None:
+def test_rights_are_explained_and_groups_are_hidden(apollo: Project) -> None:
     client = superuser()
     page = client.get(reverse("admin:auth_user_change", args=[person("ben", apollo).pk])).content.decode()
     assert "Can see and do everything in every project" in page
@@ -178,7 +180,7 @@ def test_rights_are_said_in_words_and_groups_are_nowhere(apollo: Project) -> Non
 @pytest.mark.parametrize(
     ("kind", "names"), [("superuser", ["root"]), ("staff", ["ben"]), ("cannot sign in", ["gone"])]
 )
-def test_accounts_are_found_by_what_the_list_calls_them(kind: str, names: list[str], apollo: Project) -> None:
+def test_accounts_are_filtered_by_kind(kind: str, names: list[str], apollo: Project) -> None:
     client = superuser()
     person("ben", apollo)
     User.objects.create_user("gone", is_staff=True, is_active=False)

@@ -1,4 +1,4 @@
-"""Projects over REST: which there are for the caller, who they are there, and new ones."""
+"""Projects over REST: those that the caller can see, who the caller is in them, and new ones."""
 
 import pytest
 
@@ -34,12 +34,12 @@ def test_projects_come_in_pages(hub: LiveHub, apollo: Project) -> None:
     assert (found, first["total"], second["next"]) == (["apollo", "p0", "p1", "p2", "p3"], 5, None)
 
 
-def test_a_project_says_who_you_are_there(ben_rest: RestClient) -> None:
+def test_a_project_shows_the_agent_and_scopes_of_the_caller(ben_rest: RestClient) -> None:
     body = ben_rest.get("").body
     assert (body["slug"], body["agent"], body["scopes"]) == ("apollo", "ben", ["read", "write"])
 
 
-def test_a_superuser_makes_a_project_that_is_ready_to_use(hub: LiveHub, apollo: Project) -> None:
+def test_a_superuser_creates_a_project_with_its_vocabulary(hub: LiveHub, apollo: Project) -> None:
     root = sign_in(hub, "root", apollo, is_superuser=True)
     made = root.post(PROJECTS, {"slug": "gemini", "name": "Gemini 3"})
     assert (made.status, made.body["slug"], made.body["name"]) == (201, "gemini", "Gemini 3")
@@ -47,7 +47,7 @@ def test_a_superuser_makes_a_project_that_is_ready_to_use(hub: LiveHub, apollo: 
 
 
 @pytest.mark.parametrize("role", [Membership.Role.ADMIN, None])
-def test_nobody_else_makes_projects(
+def test_nobody_else_creates_projects(
     hub: LiveHub, apollo: Project, ada_rest: RestClient, role: Membership.Role | None
 ) -> None:
     for client in (ada_rest, sign_in(hub, "grace", apollo, role)):

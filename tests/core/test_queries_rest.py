@@ -1,4 +1,4 @@
-"""However many rows there are, a list asks the database as often."""
+"""The number of queries of a list does not grow with the number of rows."""
 
 from datetime import timedelta
 
@@ -15,15 +15,15 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent, Membership, Project, Scope, Tag
 from ctxhub.core.vocabulary.services.layers import add_layer
 
-BELOW = "/api/v1/projects/apollo/"
+PROJECT = "/api/v1/projects/apollo/"
 
 
 def make_rows(caller: Caller, count: int) -> None:
     project = caller.project
     for number in range(count):
         name = f"{count}-{number}"
-        for words in (Tag, Scope):
-            words.objects.create(project=project, name=name)
+        for model in (Tag, Scope):
+            model.objects.create(project=project, name=name)
         Agent.objects.create(project=project, name=name, last_seen_at=clock.now() - timedelta(days=1))
         add_layer(caller=caller, name=name)
         create_token(project=project, agent=name)
@@ -40,7 +40,7 @@ def queries_of(client: APIClient, path: str) -> int:
 def test_queries_do_not_grow_with_rows(ada: Caller, apollo: Project, path: str) -> None:
     secret = create_token(project=apollo, scopes=["read", "admin"]).secret
     client = APIClient(headers={"Authorization": f"Bearer {secret}"})
-    address = path if path.startswith("/") else BELOW + path
+    address = path if path.startswith("/") else PROJECT + path
     make_rows(ada, 2)
     few = queries_of(client, address)
     make_rows(ada, 12)

@@ -1,4 +1,4 @@
-"""Lists walk an index in their own order: a page costs the same however many rows there are."""
+"""Lists read an index in their own order: a page costs the same however many rows there are."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from memory.models import Decision, DecisionScope, DecisionTag
 from tests.databases import every_statement_within, take_statistics
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 
-WALKS: list[tuple[dict[str, Any], str]] = [
+INDEXES: list[tuple[dict[str, Any], str]] = [
     ({"status": "any"}, "memory_decision_newest"),
     ({}, "memory_decision_(by_status|newest)"),
     ({"since": "1h"}, "memory_decision_(by_status|newest)"),
@@ -64,8 +64,8 @@ def fill(caller: Caller, end: int, start: int = 0) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
-def test_a_list_walks_an_index_in_its_own_order(many: Caller, page: dict[str, Any]) -> None:
-    for query, index in WALKS:
+def test_a_list_reads_an_index_in_its_own_order(many: Caller, page: dict[str, Any]) -> None:
+    for query, index in INDEXES:
         for statement in statements(many, query, page):
             plan = explained(statement)
             assert re.search(rf"\b{index}\b", plan), (query, plan)
@@ -73,18 +73,18 @@ def test_a_list_walks_an_index_in_its_own_order(many: Caller, page: dict[str, An
 
 
 def statements(caller: Caller, query: dict[str, Any], page: dict[str, Any]) -> Iterator[str]:
-    """What the database was really asked for the page's rows."""
-    given = {"action": "list", "limit": 5, **query, **page}
+    """The statement that the call really ran for the rows of the page."""
+    arguments = {"action": "list", "limit": 5, **query, **page}
     if "cursor" in page:
-        given["cursor"] = call(caller, "decision", {"action": "list", "limit": 5, **query})["next"]
+        arguments["cursor"] = call(caller, "decision", {"action": "list", "limit": 5, **query})["next"]
     with CaptureQueriesContext(connection) as captured:
-        assert call(caller, "decision", given)["count"] == 5
+        assert call(caller, "decision", arguments)["count"] == 5
     found = [query["sql"] for query in captured.captured_queries if "JOIN core_layer" in query["sql"]]
     assert len(found) == 1
     yield from found
 
 
-def test_a_sort_would_be_noticed(many: Caller) -> None:
+def test_a_sort_in_a_plan_is_detected(many: Caller) -> None:
     statement = """
         WITH page AS MATERIALIZED (
             SELECT id FROM memory_decision WHERE project_id > 0 ORDER BY rationale LIMIT 5)
@@ -92,19 +92,19 @@ def test_a_sort_would_be_noticed(many: Caller) -> None:
     assert sorts_inside(explained(statement))
 
 
-def test_the_rarest_tag_leads_whatever_order_they_are_said_in(many: Caller) -> None:
+def test_the_rarest_tag_comes_first_in_any_order_of_input(many: Caller) -> None:
     ids = dict(Tag.objects.in_project(many.project_id).values_list("name", "pk"))
     assert DECISIONS.links["tags"].rarest_first([ids["all"], ids["t1"]]) == [ids["t1"], ids["all"]]
     assert DECISIONS.links["tags"].rarest_first([ids["t1"], ids["all"]]) == [ids["t1"], ids["all"]]
 
 
 def test_a_list_is_quick_with_statistics_of_empty_tables(ada: Caller) -> None:
-    """So it is in a young hub that takes an import: PostgreSQL then expects one row of each."""
+    """As in a new hub during an import: PostgreSQL then expects one row of each table."""
     fill(ada, 600)
     for model in (DecisionTag, DecisionScope, Decision):
         model.objects.in_project(ada.project_id).delete()
     take_statistics()
     fill(ada, 1_200)
     with every_statement_within(seconds=2):
-        for query, _ in WALKS:
+        for query, _ in INDEXES:
             assert call(ada, "decision", {"action": "list", "limit": 20, **query})["count"] == 20
