@@ -1,4 +1,4 @@
-"""REST's PATCH follows JSON Merge Patch: null clears what can be cleared, and what is left out stays."""
+"""PATCH follows JSON Merge Patch: null clears a field that can be empty, an omitted field stays."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from tests.core.test_nulls import CONTEXT, DECISION, MEMORY, TEMPLATE
 from tests.hub import RestClient
 
 PATCHES = operations("PATCH")
-# What a PATCH says of the change alone, and does not store; null in it is absent.
-OF_THE_CHANGE = {"agent", "reason", "expected_version", "minutes", "values"}
+# Fields of a PATCH that describe the change itself and are not stored; null means absent in them.
+NOT_STORED = {"agent", "reason", "expected_version", "minutes", "values"}
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
 def make(rest: RestClient, operation: Operation) -> str:
-    """The path of a thing that the operation changes, every field of it said."""
+    """Creates an object that the operation changes, with every field set. Returns its path."""
     noun = operation.address.partition("/")[0]
     if noun == "decisions":
         rest.post("decisions/", {"key": "k", "value": "x", **DECISION})
@@ -39,18 +39,18 @@ def make(rest: RestClient, operation: Operation) -> str:
     return f"{noun}/{made[noun]()}/"
 
 
-def standing(rest: RestClient, path: str) -> dict[str, Any]:
-    """What it is, without what every change moves."""
+def stored_fields(rest: RestClient, path: str) -> dict[str, Any]:
+    """The fields of the object, without those that every change updates."""
     body: dict[str, Any] = rest.get(path).body
-    moved = ("updated", "updated_at", "origin", "result", "expires", "at")
-    return {name: value for name, value in body.items() if name not in moved}
+    volatile = ("updated", "updated_at", "origin", "result", "expires", "at")
+    return {name: value for name, value in body.items() if name not in volatile}
 
 
 FIELDS = [
     (operation, name, field)
     for operation in PATCHES
     for name, field in operation.body().fields.items()
-    if name not in OF_THE_CHANGE and not operation.address.startswith("scratchpads")
+    if name not in NOT_STORED and not operation.address.startswith("scratchpads")
 ]
 
 
@@ -61,11 +61,11 @@ def test_null_clears_one_field_or_is_refused(
     ada_rest: RestClient, operation: Operation, name: str, field: Any
 ) -> None:
     path = make(ada_rest, operation)
-    before = standing(ada_rest, path)
+    before = stored_fields(ada_rest, path)
     assert before[name] not in EMPTY, "Nothing to clear."
 
     reply = ada_rest.patch(path, {name: None})
-    after = standing(ada_rest, path)
+    after = stored_fields(ada_rest, path)
     if field.allow_null:
         assert reply.status in (200, 201), reply
         assert after.get(name) in EMPTY
@@ -75,7 +75,7 @@ def test_null_clears_one_field_or_is_refused(
         assert after == before
 
 
-def test_only_what_has_to_be_something_cannot_be_null() -> None:
+def test_only_required_fields_refuse_null() -> None:
     never_empty = {f"{operation.address} {name}" for operation, name, field in FIELDS if not field.allow_null}
     assert never_empty == {
         "constraints/<id:constraint_id>/ status",
@@ -92,20 +92,20 @@ def test_only_what_has_to_be_something_cannot_be_null() -> None:
 
 
 @pytest.mark.parametrize("operation", PATCHES, ids=str)
-def test_what_a_patch_leaves_out_stays(ada_rest: RestClient, operation: Operation) -> None:
+def test_omitted_fields_stay(ada_rest: RestClient, operation: Operation) -> None:
     path = make(ada_rest, operation)
-    before = standing(ada_rest, path)
-    hours = {"message_hours": before.get("message_hours")}
+    before = stored_fields(ada_rest, path)
+    values = {"message_hours": before.get("message_hours")}
     needed = {
         "scratchpads": {"content": "c"},
         "constraints": {"status": "active"},
-        "config": {"values": hours},
+        "config": {"values": values},
     }
     assert ada_rest.patch(path, needed.get(path.partition("/")[0], {})).status in (200, 201)
-    assert standing(ada_rest, path) == before
+    assert stored_fields(ada_rest, path) == before
 
 
-def test_null_inside_values_puts_one_setting_back(ada_rest: RestClient) -> None:
+def test_null_inside_values_resets_one_setting(ada_rest: RestClient) -> None:
     default = ada_rest.get("config/").body
     ada_rest.patch("config/", {"values": {"message_hours": 48, "change_days": 9}})
     body = ada_rest.patch("config/", {"values": {"message_hours": None}}).body

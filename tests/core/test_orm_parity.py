@@ -1,4 +1,4 @@
-"""What is written through the ORM leaves in all tables what the service leaves for the same."""
+"""A write through the ORM leaves the same rows in all tables as the same write by a service."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -68,7 +68,7 @@ def now() -> Iterator[time_machine.Traveller]:
 
 @dataclass(frozen=True)
 class Write:
-    """The same by a service and through the ORM, where `prepare` has written."""
+    """The same change by a service and through the ORM, each after `prepare`."""
 
     title: str
     prepare: Prepare
@@ -76,29 +76,29 @@ class Write:
     orm: Service
 
 
-def left_by(ada: Caller, prepare: Prepare, write: Service, now: time_machine.Traveller) -> str:
-    """All tables behind it, in which ids begin where they began."""
+def rows_after(ada: Caller, prepare: Prepare, write: Service, now: time_machine.Traveller) -> str:
+    """The contents of all tables after the write. Ids start at the same numbers every time."""
     Ids().align()
     now.move_to(clock.now().replace(hour=12, minute=0))
     with rolled_back(), acting(ada):
-        # Nothing falls due by the clock.
+        # No periodic cleanup is due.
         retention._cleaned[ada.project_id] = (clock.now() + timedelta(minutes=1), timedelta(hours=1))
         prepare(ada)
         now.shift(timedelta(minutes=1))
         write(ada)
-        # That somebody was here is noted by some writes and not by others.
+        # Some writes store when the agent was last seen, and others do not.
         return re.sub(r', "last_seen_at": "[^"]*"', "", contents())
 
 
-def the(model: type[Any]) -> Any:
+def newest(model: type[Any]) -> Any:
     return model.unscoped.latest("pk")
 
 
-# -- What is changed, and how -----------------------------------------------------------------------
+# -- Changes, and the two ways to make them --------------------------------------------------------
 
 
-def nothing(ada: Caller) -> None:
-    """Who acts is known."""
+def known_agent(ada: Caller) -> None:
+    """Makes one write, so that the acting agent is registered."""
     create_workflow(caller=ada, name="Before")
 
 
@@ -126,7 +126,7 @@ def a_workflow(ada: Caller) -> None:
 
 def a_pad(ada: Caller) -> None:
     a_workflow(ada)
-    create_scratchpad(caller=ada, workflow_id=the(Workflow).pk, name="pad", content="one\ntwo")
+    create_scratchpad(caller=ada, workflow_id=newest(Workflow).pk, name="pad", content="one\ntwo")
 
 
 def a_template(ada: Caller) -> None:
@@ -136,11 +136,11 @@ def a_template(ada: Caller) -> None:
 def a_relationship(ada: Caller) -> None:
     a_memory(ada)
     a_constraint(ada)
-    relate(caller=ada, source=f"memory:{the(Memory).pk}", target=f"constraint:{the(Constraint).pk}")
+    relate(caller=ada, source=f"memory:{newest(Memory).pk}", target=f"constraint:{newest(Constraint).pk}")
 
 
 def a_message(ada: Caller) -> None:
-    nothing(ada)
+    known_agent(ada)
     send_message(caller=_ben(ada), text="Read.", to=["ada"], type="request", ack=True)
 
 
@@ -153,10 +153,10 @@ def _ben(ada: Caller) -> Caller:
 
 
 def saved(model: type[Any], /, *, only: bool, **values: Any) -> Service:
-    """The newest row with these values; a value that is called is asked for."""
+    """Saves the newest row with these values; a callable value is called with the caller."""
 
     def save(ada: Caller) -> None:
-        row = the(model)
+        row = newest(model)
         for name, value in values.items():
             setattr(row, name, value(ada) if callable(value) else value)
         row.save(update_fields=list(values)) if only else row.save()
@@ -176,20 +176,20 @@ def both_ways(
 def tagged(
     noun: str, prepare: Prepare, service: Service, model: type[Any], word: type[Any], name: str, far: str
 ) -> list[Write]:
-    """A second word, from either end."""
+    """Adds a second word, from either side of the relation."""
 
     def prepared(ada: Caller) -> None:
         prepare(ada)
         word.unscoped.create(project=ada.project, name="second")
 
-    def own(ada: Caller) -> dict[str, Any]:
+    def defaults(ada: Caller) -> dict[str, Any]:
         return {"project": ada.project, **({"updated_at": clock.now()} if model is Decision else {})}
 
     def near_add(ada: Caller) -> None:
-        getattr(the(model), name).add(_second(word), through_defaults=own(ada))
+        getattr(newest(model), name).add(_second(word), through_defaults=defaults(ada))
 
     def far_add(ada: Caller) -> None:
-        getattr(_second(word), far).add(the(model), through_defaults=own(ada))
+        getattr(_second(word), far).add(newest(model), through_defaults=defaults(ada))
 
     title = f"{noun} {name}"
     return [
@@ -204,18 +204,18 @@ def _second(word: type[Any]) -> Any:
 
 def deleted(noun: str, prepare: Prepare, service: Service, model: type[Any]) -> list[Write]:
     def by_queryset(ada: Caller) -> None:
-        model.unscoped.filter(pk=the(model).pk).delete()
+        model.unscoped.filter(pk=newest(model).pk).delete()
 
     return [
-        Write(f"{noun} deleted", prepare, service, lambda ada: the(model).delete()),
+        Write(f"{noun} deleted", prepare, service, lambda ada: newest(model).delete()),
         Write(f"{noun} deleted by a queryset", prepare, service, by_queryset),
     ]
 
 
 def created(noun: str, prepare: Prepare, service: Service, model: type[Any], /, **values: Any) -> list[Write]:
     def create(ada: Caller) -> None:
-        asked = {name: value(ada) if callable(value) else value for name, value in values.items()}
-        model.objects.create(project=ada.project, **asked)
+        resolved = {name: value(ada) if callable(value) else value for name, value in values.items()}
+        model.objects.create(project=ada.project, **resolved)
 
     return [Write(f"{noun} created", prepare, service, create)]
 
@@ -241,11 +241,11 @@ def context_changed(**values: Any) -> Service:
 
 
 def memory_changed(**values: Any) -> Service:
-    return lambda ada: update_memory(caller=ada, memory_id=the(Memory).pk, **values)
+    return lambda ada: update_memory(caller=ada, memory_id=newest(Memory).pk, **values)
 
 
 def workflow_changed(**values: Any) -> Service:
-    return lambda ada: update_workflow(caller=ada, workflow_id=the(Workflow).pk, **values)
+    return lambda ada: update_workflow(caller=ada, workflow_id=newest(Workflow).pk, **values)
 
 
 def template_changed(**values: Any) -> Service:
@@ -253,14 +253,14 @@ def template_changed(**values: Any) -> Service:
 
 
 def related_again(ada: Caller) -> object:
-    ends = {"source": the(Relationship).source, "target": the(Relationship).target}
+    ends = {"source": newest(Relationship).source, "target": newest(Relationship).target}
     return relate(caller=ada, **ends, strength=80)
 
 
 DECISIONS = [
     *created(
         "decision",
-        nothing,
+        known_agent,
         lambda ada: set_decision(caller=ada, key="new", value=5, layer="data", rationale="So."),
         Decision,
         **{"key": "new", "value": "5", "value_type": ValueType.INTEGER, "layer": layer, "rationale": "So."},
@@ -317,7 +317,7 @@ DECISIONS = [
 CONSTRAINTS = [
     *created(
         "constraint",
-        nothing,
+        known_agent,
         lambda ada: add_constraint(caller=ada, category="security", text="B", priority="high"),
         Constraint,
         **{"category": category, "text": "B", "priority": 3},
@@ -325,21 +325,21 @@ CONSTRAINTS = [
     *both_ways(
         "constraint status",
         a_constraint,
-        lambda ada: deactivate_constraint(caller=ada, constraint_id=the(Constraint).pk),
+        lambda ada: deactivate_constraint(caller=ada, constraint_id=newest(Constraint).pk),
         Constraint,
         status=2,
     ),
     *deleted(
         "constraint",
         a_constraint,
-        lambda ada: delete_constraint(caller=ada, constraint_id=the(Constraint).pk),
+        lambda ada: delete_constraint(caller=ada, constraint_id=newest(Constraint).pk),
         Constraint,
     ),
 ]
 CONTEXTS = [
     *created(
         "context",
-        nothing,
+        known_agent,
         lambda ada: create_context(caller=ada, name="New", stack="Go"),
         Context,
         **{"name": "New", "stack": "Go"},
@@ -351,7 +351,9 @@ CONTEXTS = [
         "context metadata", a_context, context_changed(metadata={"b": 2}), Context, metadata={"a": 1, "b": 2}
     ),
     *tagged("context", a_context, context_changed(tags=["api", "second"]), Context, Tag, "tags", "contexts"),
-    *deleted("context", a_memory, lambda ada: delete_context(caller=ada, context=the(Context).pk), Context),
+    *deleted(
+        "context", a_memory, lambda ada: delete_context(caller=ada, context=newest(Context).pk), Context
+    ),
 ]
 MEMORIES = [
     *created(
@@ -359,7 +361,7 @@ MEMORIES = [
         a_context,
         lambda ada: add_memory(caller=ada, title="A", content="One. Two.", context="Shop", stack="Go"),
         Memory,
-        **{"title": "A", "content": "One. Two.", "stack": "Go", "context": lambda ada: the(Context)},
+        **{"title": "A", "content": "One. Two.", "stack": "Go", "context": lambda ada: newest(Context)},
     ),
     *both_ways("memory title", a_memory, memory_changed(title="B"), Memory, title="B"),
     *both_ways("memory content", a_memory, memory_changed(content="Two."), Memory, content="Two."),
@@ -377,7 +379,7 @@ MEMORIES = [
     *both_ways("memory metadata", a_memory, memory_changed(metadata={"b": 2}), Memory, metadata={"b": 2}),
     *tagged("memory", a_memory, memory_changed(tags=["api", "second"]), Memory, Tag, "tags", "memories"),
     *deleted(
-        "memory", a_relationship, lambda ada: delete_memory(caller=ada, memory_id=the(Memory).pk), Memory
+        "memory", a_relationship, lambda ada: delete_memory(caller=ada, memory_id=newest(Memory).pk), Memory
     ),
 ]
 RELATIONSHIPS = [
@@ -385,12 +387,16 @@ RELATIONSHIPS = [
     *deleted(
         "relationship",
         a_relationship,
-        lambda ada: unrelate(caller=ada, source=the(Relationship).source, target=the(Relationship).target),
+        lambda ada: unrelate(
+            caller=ada, source=newest(Relationship).source, target=newest(Relationship).target
+        ),
         Relationship,
     ),
 ]
 PADS = [
-    *created("workflow", nothing, lambda ada: create_workflow(caller=ada, name="New"), Workflow, name="New"),
+    *created(
+        "workflow", known_agent, lambda ada: create_workflow(caller=ada, name="New"), Workflow, name="New"
+    ),
     *both_ways("workflow name", a_workflow, workflow_changed(name="B"), Workflow, name="B"),
     *both_ways(
         "workflow metadata",
@@ -402,40 +408,40 @@ PADS = [
     *both_ways(
         "workflow closed",
         a_pad,
-        lambda ada: close_workflow(caller=ada, workflow_id=the(Workflow).pk),
+        lambda ada: close_workflow(caller=ada, workflow_id=newest(Workflow).pk),
         Workflow,
         is_active=False,
     ),
     *deleted(
-        "workflow", a_pad, lambda ada: delete_workflow(caller=ada, workflow_id=the(Workflow).pk), Workflow
+        "workflow", a_pad, lambda ada: delete_workflow(caller=ada, workflow_id=newest(Workflow).pk), Workflow
     ),
     *created(
         "scratchpad",
         a_workflow,
         lambda ada: create_scratchpad(
-            caller=ada, workflow_id=the(Workflow).pk, name="pad", content="one\ntwo"
+            caller=ada, workflow_id=newest(Workflow).pk, name="pad", content="one\ntwo"
         ),
         Scratchpad,
-        **{"name": "pad", "content": "one\ntwo", "workflow": lambda ada: the(Workflow)},
+        **{"name": "pad", "content": "one\ntwo", "workflow": lambda ada: newest(Workflow)},
     ),
     *both_ways(
         "scratchpad content",
         a_pad,
-        lambda ada: update_scratchpad(caller=ada, scratchpad_id=the(Scratchpad).pk, content="three"),
+        lambda ada: update_scratchpad(caller=ada, scratchpad_id=newest(Scratchpad).pk, content="three"),
         Scratchpad,
         content="three",
     ),
     *deleted(
         "scratchpad",
         a_pad,
-        lambda ada: delete_scratchpad(caller=ada, scratchpad_id=the(Scratchpad).pk),
+        lambda ada: delete_scratchpad(caller=ada, scratchpad_id=newest(Scratchpad).pk),
         Scratchpad,
     ),
 ]
 TEMPLATES = [
     *created(
         "template",
-        nothing,
+        known_agent,
         lambda ada: set_template(caller=ada, name="New", require=["layer"]),
         DecisionTemplate,
         **{"name": "New", "require": ["layer"]},
@@ -476,14 +482,14 @@ MESSAGES = [
     *both_ways(
         "message read",
         a_message,
-        lambda ada: read_messages_of(caller=ada, ids=[the(Message).pk]),
+        lambda ada: read_messages_of(caller=ada, ids=[newest(Message).pk]),
         Delivery,
         read_at=lambda ada: clock.now(),
     ),
     *both_ways(
         "message acknowledged",
         a_message,
-        lambda ada: acknowledge_messages(caller=ada, ids=[the(Message).pk]),
+        lambda ada: acknowledge_messages(caller=ada, ids=[newest(Message).pk]),
         Delivery,
         read_at=lambda ada: clock.now(),
         acked_at=lambda ada: clock.now(),
@@ -491,7 +497,7 @@ MESSAGES = [
     *both_ways(
         "message claimed",
         a_message,
-        lambda ada: claim_request(caller=ada, message_id=the(Message).pk),
+        lambda ada: claim_request(caller=ada, message_id=newest(Message).pk),
         Message,
         state=RequestState.CLAIMED,
         claimed_by=agent,
@@ -500,7 +506,7 @@ MESSAGES = [
     *both_ways(
         "message done",
         a_message,
-        lambda ada: finish_request(caller=ada, message_id=the(Message).pk),
+        lambda ada: finish_request(caller=ada, message_id=newest(Message).pk),
         Message,
         state=RequestState.DONE,
         claimed_by=agent,
@@ -510,11 +516,11 @@ MESSAGES = [
 
 
 def a_file(ada: Caller) -> None:
-    nothing(ada)
+    known_agent(ada)
     record_change(caller=ada, path="a.py", change="created")
 
 
-def leased_by_hand(ada: Caller) -> None:
+def lease_by_orm(ada: Caller) -> None:
     until = clock.now() + timedelta(minutes=15)
     lease = Lease.objects.create(project=ada.project, agent=agent(ada), expires_at=until)
     LeasePath.objects.create(project=ada.project, lease=lease, pattern="src/**")
@@ -526,20 +532,22 @@ FILES = [
         a_file,
         lambda ada: record_change(caller=ada, path="a.py", change="modified", layer="data"),
         FileChange,
-        **{"resource": lambda ada: the(Resource), "change": 2, "layer": layer},
+        **{"resource": lambda ada: newest(Resource), "change": 2, "layer": layer},
     ),
-    Write("lease created", nothing, lambda ada: acquire_lease(caller=ada, paths=["src/**"]), leased_by_hand),
+    Write(
+        "lease created", known_agent, lambda ada: acquire_lease(caller=ada, paths=["src/**"]), lease_by_orm
+    ),
     *both_ways(
         "lease renewed",
         a_lease,
-        lambda ada: renew_lease(caller=ada, lease_id=the(Lease).pk, minutes=30),
+        lambda ada: renew_lease(caller=ada, lease_id=newest(Lease).pk, minutes=30),
         Lease,
         expires_at=lambda ada: clock.now() + timedelta(minutes=30),
     ),
     *both_ways(
         "lease released",
         a_lease,
-        lambda ada: release_leases(caller=ada, lease_id=the(Lease).pk),
+        lambda ada: release_leases(caller=ada, lease_id=newest(Lease).pk),
         Lease,
         released_at=lambda ada: clock.now(),
         released_by=agent,
@@ -588,14 +596,14 @@ def case_of(write: Write) -> Any:
 
 
 @pytest.mark.parametrize("write", [case_of(write) for write in WRITES])
-def test_the_orm_leaves_what_the_service_leaves(
+def test_the_orm_leaves_the_same_rows_as_the_service(
     write: Write, ada: Caller, now: time_machine.Traveller
 ) -> None:
-    by_service = left_by(ada, write.prepare, write.service, now)
-    by_orm = left_by(ada, write.prepare, write.orm, now)
+    by_service = rows_after(ada, write.prepare, write.service, now)
+    by_orm = rows_after(ada, write.prepare, write.orm, now)
     is_same = by_service == by_orm
     assert is_same, f"\n{difference(by_service, by_orm)}"
 
 
-def test_every_difference_is_of_a_write() -> None:
+def test_every_expected_difference_names_a_write() -> None:
     assert DIFFERENCES.keys() <= {write.title for write in WRITES}

@@ -1,4 +1,4 @@
-"""A tag added or removed through the ORM, from either end, is a change of what has it: it moves its time."""
+"""Adding or removing a tag or scope through the ORM, from either side, changes `updated_at` of the row."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -48,18 +48,18 @@ TAGGED: list[tuple[Callable[[Project], Any], type[Any], str, str]] = [
 CASES = [pytest.param(*case, id=f"{case[0].__name__}-{case[2]}") for case in TAGGED]
 
 
-class Word:
-    """A row and a word, and the ways to put one on the other."""
+class Tagging:
+    """A row and a word (a tag or scope), with the ways to link the two."""
 
     def __init__(self, project: Project, make: Callable[[Project], Any], model: type[Any], near: str) -> None:
         self.row = make(project)
         self.word = model.objects.create(project=project, name="new word")
         self.near = near
         needs_time = isinstance(self.row, Decision)
-        self.own = {"project": project, **({"updated_at": clock.now()} if needs_time else {})}
+        self.defaults = {"project": project, **({"updated_at": clock.now()} if needs_time else {})}
 
     def add(self) -> None:
-        getattr(self.row, self.near).add(self.word, through_defaults=self.own)
+        getattr(self.row, self.near).add(self.word, through_defaults=self.defaults)
 
     @property
     def stored_time(self) -> Any:
@@ -67,54 +67,54 @@ class Word:
 
 
 @pytest.mark.parametrize(("make", "model", "near", "far"), CASES)
-def test_a_word_added_moves_the_time(
+def test_adding_a_word_updates_the_time(
     make: Any, model: Any, near: str, far: str, apollo: Project, now: time_machine.Traveller
 ) -> None:
-    word = Word(apollo, make, model, near)
+    tagging = Tagging(apollo, make, model, near)
     now.shift(timedelta(minutes=1))
-    word.add()
-    assert word.stored_time == clock.now()
+    tagging.add()
+    assert tagging.stored_time == clock.now()
 
 
 @pytest.mark.parametrize(("make", "model", "near", "far"), CASES)
-def test_a_word_added_from_its_own_end_moves_the_time(
+def test_adding_a_row_to_a_word_updates_the_time(
     make: Any, model: Any, near: str, far: str, apollo: Project, now: time_machine.Traveller
 ) -> None:
-    word = Word(apollo, make, model, near)
+    tagging = Tagging(apollo, make, model, near)
     now.shift(timedelta(minutes=1))
-    getattr(word.word, far).add(word.row, through_defaults=word.own)
-    assert word.stored_time == clock.now()
+    getattr(tagging.word, far).add(tagging.row, through_defaults=tagging.defaults)
+    assert tagging.stored_time == clock.now()
 
 
 @pytest.mark.parametrize(("make", "model", "near", "far"), CASES)
-def test_a_word_removed_moves_the_time(
+def test_removing_a_word_updates_the_time(
     make: Any, model: Any, near: str, far: str, apollo: Project, now: time_machine.Traveller
 ) -> None:
-    word = Word(apollo, make, model, near)
-    word.add()
+    tagging = Tagging(apollo, make, model, near)
+    tagging.add()
     now.shift(timedelta(minutes=1))
-    getattr(word.row, near).remove(word.word)
-    assert word.stored_time == clock.now()
+    getattr(tagging.row, near).remove(tagging.word)
+    assert tagging.stored_time == clock.now()
 
 
 @pytest.mark.parametrize(("make", "model", "near", "far"), CASES)
-def test_words_cleared_from_their_own_end_move_the_time(
+def test_clearing_the_rows_of_a_word_updates_the_time(
     make: Any, model: Any, near: str, far: str, apollo: Project, now: time_machine.Traveller
 ) -> None:
-    word = Word(apollo, make, model, near)
-    word.add()
+    tagging = Tagging(apollo, make, model, near)
+    tagging.add()
     now.shift(timedelta(minutes=1))
-    getattr(word.word, far).clear()
-    assert word.stored_time == clock.now()
+    getattr(tagging.word, far).clear()
+    assert tagging.stored_time == clock.now()
 
 
 @pytest.mark.parametrize(("make", "model", "near", "far"), [pytest.param(*c.values, id=c.id) for c in CASES])
-def test_a_word_that_is_there_already_moves_no_time(
+def test_adding_a_word_again_keeps_the_time(
     make: Any, model: Any, near: str, far: str, apollo: Project, now: time_machine.Traveller
 ) -> None:
-    word = Word(apollo, make, model, near)
-    word.add()
-    before = word.stored_time
+    tagging = Tagging(apollo, make, model, near)
+    tagging.add()
+    before = tagging.stored_time
     now.shift(timedelta(minutes=1))
-    word.add()
-    assert word.stored_time == before
+    tagging.add()
+    assert tagging.stored_time == before

@@ -1,4 +1,4 @@
-"""`save(update_fields=[...])` stores what is named and what follows from it, whatever else the row holds."""
+"""`save(update_fields=[...])` stores the named fields and those derived from them, and nothing else."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -98,17 +98,17 @@ def word(model: type[Any]) -> Make:
     return lambda project: model.objects.create(project=project, name="Word")
 
 
-# -- What is not named is not stored, and nothing follows from it ----------------------------------
+# -- Unnamed fields are not stored, and change no derived field ------------------------------------
 
 
 @dataclass(frozen=True)
 class Dirty:
-    """A row with values that are not to be stored, saved with `saved`; `follows` would follow from them."""
+    """A row with unnamed values in `dirty`, saved with `saved`; `derived` would be derived from `dirty`."""
 
     make: Make
     dirty: dict[str, Any]
     saved: dict[str, Any]
-    follows: tuple[str, ...]
+    derived: tuple[str, ...]
 
     def __str__(self) -> str:
         return f"{self.make.__name__}-{'-'.join(self.dirty)}"
@@ -131,40 +131,40 @@ UNNAMED = [
 
 
 @pytest.mark.parametrize("case", UNNAMED, ids=str)
-def test_nothing_follows_from_what_is_not_stored(case: Dirty, apollo: Project) -> None:
+def test_unnamed_fields_change_no_derived_field(case: Dirty, apollo: Project) -> None:
     row = case.make(apollo)
     expected = type(row).unscoped.get(pk=row.pk)
     if "title" in case.saved:
         expected.title = case.saved["title"]
         expected.save()
-    before = _values(expected, case.follows)
+    before = _values(expected, case.derived)
     for name, value in (case.dirty | case.saved).items():
         setattr(row, name, value)
     row.save(update_fields=list(case.saved))
-    assert _values(row, case.follows) == before
+    assert _values(row, case.derived) == before
     assert _values(row, tuple(case.saved)) == case.saved
 
 
 def _values(row: Model, names: tuple[str, ...]) -> dict[str, Any]:
-    """As they are stored."""
+    """The values in the database."""
     stored: dict[str, Any] = type(row)._base_manager.filter(pk=row.pk).values(*names).get()
     return stored
 
 
-# -- What is named is stored with what follows from it ----------------------------------------------
+# -- Named fields are stored, with the fields derived from them ------------------------------------
 
 
 @dataclass(frozen=True)
 class Named:
     make: Make
     saved: dict[str, Any]
-    follows: dict[str, Any]
+    derived: dict[str, Any]
 
     def __str__(self) -> str:
         return f"{self.make.__name__}-{'-'.join(self.saved)}"
 
 
-FOLDED = {"saved": {"name": "Other"}, "follows": {"folded": "other"}}
+FOLDED = {"saved": {"name": "Other"}, "derived": {"folded": "other"}}
 NAMED = [
     Named(decision, {"value": "2"}, {"number": 2.0, "version": "1.0.1"}),
     Named(constraint, {"priority": 4}, {"rank": "0security"}),
@@ -192,20 +192,20 @@ OTHERS = [
         *(pytest.param(case, id=name) for name, case in OTHERS),
     ],
 )
-def test_what_follows_is_stored_too(case: Named, apollo: Project) -> None:
+def test_fields_derived_from_named_ones_are_stored_too(case: Named, apollo: Project) -> None:
     row = case.make(apollo)
     for name, value in case.saved.items():
         setattr(row, name, value)
     row.save(update_fields=list(case.saved))
-    assert _values(row, tuple(case.follows)) == case.follows
+    assert _values(row, tuple(case.derived)) == case.derived
 
 
-# -- What is not stored is no change ----------------------------------------------------------------
+# -- Unnamed fields are no change ------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Nothing:
-    """A row with a value that is not to be stored, saved with a field that is as it was."""
+class Unchanged:
+    """A row with an unnamed value in `dirty`, saved with a field that is unchanged."""
 
     make: Make
     dirty: dict[str, Any]
@@ -223,35 +223,35 @@ class Nothing:
         return row
 
 
-NOTHING = [
-    Nothing(template, {"require": ["layer"]}, "name"),
-    Nothing(relationship, {"strength": 80}, "relation"),
-    Nothing(decision, {"rationale": "So."}, "key"),
-    Nothing(constraint, {"reason": "So."}, "text"),
-    Nothing(context, {"description": "So."}, "name"),
-    Nothing(memory, {"title": "B"}, "content"),
-    Nothing(workflow, {"name": "B"}, "metadata"),
-    Nothing(scratchpad, {"content": "two"}, "name"),
+UNCHANGED = [
+    Unchanged(template, {"require": ["layer"]}, "name"),
+    Unchanged(relationship, {"strength": 80}, "relation"),
+    Unchanged(decision, {"rationale": "So."}, "key"),
+    Unchanged(constraint, {"reason": "So."}, "text"),
+    Unchanged(context, {"description": "So."}, "name"),
+    Unchanged(memory, {"title": "B"}, "content"),
+    Unchanged(workflow, {"name": "B"}, "metadata"),
+    Unchanged(scratchpad, {"content": "two"}, "name"),
 ]
 
 
-@pytest.mark.parametrize("case", NOTHING, ids=str)
-def test_what_is_not_stored_moves_no_time(
-    case: Nothing, apollo: Project, now: time_machine.Traveller
+@pytest.mark.parametrize("case", UNCHANGED, ids=str)
+def test_an_unnamed_field_does_not_change_the_time(
+    case: Unchanged, apollo: Project, now: time_machine.Traveller
 ) -> None:
     row = case.save(apollo, now)
     assert type(row).unscoped.get(pk=row.pk).updated_at < clock.now()
 
 
-@pytest.mark.parametrize("case", [*NOTHING, Nothing(message, {"text": "B"}, "priority")], ids=str)
-def test_what_is_not_stored_leaves_no_event(
-    case: Nothing, apollo: Project, now: time_machine.Traveller
+@pytest.mark.parametrize("case", [*UNCHANGED, Unchanged(message, {"text": "B"}, "priority")], ids=str)
+def test_an_unnamed_field_leaves_no_event(
+    case: Unchanged, apollo: Project, now: time_machine.Traveller
 ) -> None:
     case.save(apollo, now)
     assert not Event.objects.in_project(apollo).filter(at=clock.now()).exists()
 
 
-def test_a_layer_that_is_not_stored_is_not_counted(apollo: Project) -> None:
+def test_an_unnamed_layer_is_not_counted(apollo: Project) -> None:
     row = change(apollo)
     row.layer, row.description = Layer.objects.in_project(apollo).get(name="data"), "So."
     row.save(update_fields=["description"])

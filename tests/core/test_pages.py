@@ -1,4 +1,4 @@
-"""How lists are read page by page: orders, ranges of values, words of links, and cursors."""
+"""Pagination of lists: orders, ranges of values, filters by links, and cursors."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -32,12 +32,12 @@ def behind(after: Position | None, *ranges: Range, order: Sequence[str]) -> list
 # -- Orders ----------------------------------------------------------------------------------------
 
 
-def test_the_last_written_come_first_unless_a_plan_says_otherwise() -> None:
+def test_the_default_order_is_newest_first() -> None:
     assert ListPlan().order_by(lambda column: f"d.{column}") == "d.updated_at DESC, d.id DESC"
     assert ListPlan(order=("rank", "-id")).columns == ["rank", "id"]
 
 
-def test_a_first_page_is_behind_nothing() -> None:
+def test_a_first_page_has_no_condition() -> None:
     assert behind(None, order=("rank", "-id")) == [("", [])]
 
 
@@ -57,7 +57,7 @@ def test_each_direction_of_an_order_is_one_comparison(
     assert behind((5, 7)[: len(order)], order=order) == expected
 
 
-def test_an_order_may_turn_twice() -> None:
+def test_an_order_may_change_its_direction_twice() -> None:
     assert behind((1, 2, 3), order=("a", "-b", "c")) == [
         ("d.a = %s AND d.b = %s AND d.c > %s", [1, 2, 3]),
         ("d.a = %s AND d.b < %s", [1, 2]),
@@ -84,7 +84,7 @@ def test_a_range_is_a_condition_on_the_first_column(values: Range, expected: Con
     assert behind(None, values, order=RANKED) == [expected]
 
 
-def test_a_position_in_a_range_leaves_the_rest_of_its_value_and_the_values_above() -> None:
+def test_a_position_in_a_range_leaves_the_rest_of_its_value_and_higher_values() -> None:
     assert behind(("bb", 7), Range("b", "c"), order=RANKED) == [
         ("d.rank = %s AND d.id < %s", ["bb", 7]),
         ("d.rank > %s AND d.rank < %s", ["bb", "c"]),
@@ -97,7 +97,7 @@ def test_a_position_in_a_range_of_one_value_leaves_the_rest_of_it() -> None:
     ]
 
 
-def test_a_range_also_ends_where_the_whole_order_ascends() -> None:
+def test_a_range_also_ends_in_an_all_ascending_order() -> None:
     assert behind(("b", 7), Range("b", is_one=True), order=("rank", "id")) == [
         ("d.rank = %s AND d.id > %s", ["b", 7])
     ]
@@ -108,16 +108,16 @@ def test_a_range_also_ends_where_the_whole_order_ascends() -> None:
 
 
 @pytest.mark.parametrize("before", [Range("a", "b"), Range("a", is_one=True), Range(end="b")])
-def test_a_range_before_the_position_is_over(before: Range) -> None:
+def test_a_range_before_the_position_is_dropped(before: Range) -> None:
     assert behind(("b", 7), before, order=RANKED) == []
 
 
-@pytest.mark.parametrize("beyond", [Range("c", "d"), Range("c", is_one=True), Range("c")])
-def test_a_range_behind_the_position_is_whole(beyond: Range) -> None:
-    assert behind(("b", 7), beyond, order=RANKED) == behind(None, beyond, order=RANKED)
+@pytest.mark.parametrize("after", [Range("c", "d"), Range("c", is_one=True), Range("c")])
+def test_a_range_after_the_position_is_read_whole(after: Range) -> None:
+    assert behind(("b", 7), after, order=RANKED) == behind(None, after, order=RANKED)
 
 
-def test_several_ranges_are_continued_in_the_one_that_holds_the_position() -> None:
+def test_several_ranges_continue_in_the_one_that_holds_the_position() -> None:
     ranges = [Range(value, is_one=True) for value in "abc"]
     assert behind(("b", 7), *ranges, order=RANKED) == [
         ("d.rank = %s AND d.id < %s", ["b", 7]),
@@ -146,7 +146,7 @@ def test_a_range_holds_its_values(values: Range, holds: str, not_held: str) -> N
     assert not any(values.holds(value) for value in not_held)
 
 
-# -- Words of links --------------------------------------------------------------------------------
+# -- Filters by links ------------------------------------------------------------------------------
 
 
 def test_a_list_is_read_along_its_first_filter() -> None:
@@ -156,31 +156,31 @@ def test_a_list_is_read_along_its_first_filter() -> None:
     assert plan.conditions == [("d.status = %s", [1]), (f"{exists} (%s))", [3])]
 
 
-def test_many_words_are_a_condition() -> None:
-    words = list(range(MOST_BRANCHES + 1))
-    plan = ListPlan.along([(TAGS, words)], [])
+def test_more_link_ids_than_branches_become_a_condition() -> None:
+    ids = list(range(MOST_BRANCHES + 1))
+    plan = ListPlan.along([(TAGS, ids)], [])
     assert (plan.links, plan.link_ids) == (None, ())
-    assert plan.conditions == [TAGS.to_any(words)]
+    assert plan.conditions == [TAGS.to_any(ids)]
 
 
 def test_a_list_without_filters_is_read_along_its_own_table() -> None:
     assert ListPlan.along([], []) == ListPlan([])
 
 
-def test_rows_without_certain_words() -> None:
+def test_a_negated_filter_excludes_rows_with_the_links() -> None:
     text, values = TAGS.to_any([1], negated=True)
     assert text.startswith("NOT EXISTS (")
     assert values == [1]
 
 
-def test_any_of_the_words_are_one_filter() -> None:
+def test_matching_any_is_one_filter_per_kind_of_link() -> None:
     assert link_filters(TAGS, [1, 2], SCOPES, [3], match_all=False) == [(TAGS, [1, 2]), (SCOPES, [3])]
     assert link_filters(TAGS, [], SCOPES, [3], match_all=False) == [(SCOPES, [3])]
     assert link_filters(TAGS, [], SCOPES, [], match_all=True) == []
     assert link_filters(TAGS, [1], SCOPES, [], match_all=True) == [(TAGS, [1])]
 
 
-def test_all_of_the_words_are_filters_the_rarest_first(apollo: Any) -> None:
+def test_matching_all_is_one_filter_per_word_the_rarest_first(apollo: Any) -> None:
     for text, tags in {"A": ["api"], "B": ["api"], "C": ["api", "db"]}.items():
         stored_rule(apollo, text, tags=tags)
     known = Known(apollo)
@@ -192,11 +192,11 @@ def test_all_of_the_words_are_filters_the_rarest_first(apollo: Any) -> None:
 # -- Pages -----------------------------------------------------------------------------------------
 
 
-def test_conditions_without_text_say_nothing() -> None:
+def test_conditions_without_text_are_dropped() -> None:
     assert all_of([("", []), ("a = %s", [1]), ("", []), ("b", [])]) == ("a = %s AND b", [1])
 
 
-def test_a_cursor_holds_where_the_page_ends() -> None:
+def test_a_cursor_holds_the_position_of_the_last_row() -> None:
     at = datetime(2026, 3, 2, 12, tzinfo=UTC)
     rows: Any = [(at, "a", 1), (at, "b", 2)]
     page: Page[Any] = Page(rows, has_more=True, total={}, position=lambda row: row)
