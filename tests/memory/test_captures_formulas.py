@@ -1,4 +1,4 @@
-"""What a text is worth keeping for: patterns, titles, types and scores, reckoned by hand."""
+"""Formulas of capture: patterns, titles, types and scores, against values calculated by hand."""
 
 import time
 
@@ -89,7 +89,7 @@ def test_a_definition_comes_before_a_task_and_a_task_before_code() -> None:
         ("We keep it.", MemoryType.NOTE),
     ],
 )
-def test_the_type_is_the_first_that_a_text_looks_like(text: str, memory_type: MemoryType) -> None:
+def test_the_first_matching_type_wins(text: str, memory_type: MemoryType) -> None:
     assert type_of(text) == memory_type
 
 
@@ -122,10 +122,10 @@ def test_a_title_has_five_to_a_hundred_characters() -> None:
 def test_the_confidence_is_the_weighted_sum() -> None:
     assert Parts(1, 1, 1, 1).confidence == 1.0
     assert Parts(0.75, 1.0, 0.5, 0.8).confidence == pytest.approx(0.2625 + 0.25 + 0.125 + 0.12)
-    assert Parts(0.0, 1.0, 1.0, 1.0).confidence == 0.65  # Without a pattern nothing is above it.
+    assert Parts(0.0, 1.0, 1.0, 1.0).confidence == 0.65  # Without a pattern no text exceeds SAVED_ABOVE.
 
 
-def test_uniqueness_is_what_the_likest_memory_leaves() -> None:
+def test_uniqueness_is_one_minus_the_highest_similarity() -> None:
     assert parts_of("x", find_pattern("x"), 0.3, EMPTY).uniqueness == pytest.approx(0.7)
 
 
@@ -144,20 +144,20 @@ def test_uniqueness_is_what_the_likest_memory_leaves() -> None:
         ("`x` in src/a/b5 by JWT", 4),
     ],
 )
-def test_each_kind_of_hit_counts_a_quarter(text: str, hits: int) -> None:
+def test_each_kind_of_specific_detail_adds_a_quarter(text: str, hits: int) -> None:
     known = Rarity.of_texts(["already " + " ".join(analyse(text))] * 100)
     assert specificity_of(text, known) == pytest.approx(hits / 4)
 
 
-def test_rare_words_count_half_until_there_are_memories_enough() -> None:
-    """Two of four words are new: with 100 memories 2 / 4, with 50 of them 0.75 of it, with none all are."""
+def test_rare_words_count_less_in_a_project_with_few_memories() -> None:
+    """Two of four words are new: 2 / 4 with 100 memories, 0.75 of it with 50. With none all are new."""
     words = "alpha beta gamma delta"
     for total, expected in ((100, 0.5), (50, 0.375)):
         assert specificity_of(words, Rarity.of_texts(["alpha beta"] * total)) == pytest.approx(expected)
     assert specificity_of(words, EMPTY) == 0.5
 
 
-def test_a_word_of_one_memory_in_a_hundred_is_rare() -> None:
+def test_a_word_in_one_of_a_hundred_memories_is_rare() -> None:
     rarity = Rarity.of_texts(["alpha"] + ["beta"] * 99)
     assert specificity_of("alpha beta", rarity) == 0.5
 
@@ -176,41 +176,41 @@ def test_a_word_of_one_memory_in_a_hundred_is_rare() -> None:
         ("```\ncode\n```", 1.0),
     ],
 )
-def test_structure(text: str, structure: float) -> None:
+def test_structure_by_sentences_lines_and_markup(text: str, structure: float) -> None:
     assert structure_of(text) == structure
 
 
 @pytest.mark.parametrize(
     ("length", "quality"), [(50, 0.3), (100, 0.6), (4_000, 0.6), (8_000, 0.3), (40_000, 0.06)]
 )
-def test_the_length_counts_six_tenths_of_the_quality(length: int, quality: float) -> None:
+def test_the_length_makes_up_six_tenths_of_the_quality(length: int, quality: float) -> None:
     assert quality_of("x" * length) == pytest.approx(quality)
     if length == 100:
         assert quality_of("x" * 49 + "\n\n" + "x" * 49) == pytest.approx(1.0)
 
 
-# -- What was said before --------------------------------------------------------------------------
+# -- Containment -----------------------------------------------------------------------------------
 
 
-def test_a_text_that_stands_in_another_is_held_by_it() -> None:
+def test_an_excerpt_is_contained_in_the_longer_text() -> None:
     words = words_in_order("keep the answers in redis for five minutes")
     assert containment(words, ["before that: keep the answer in redi for five minut and so on"]) == 1.0
     assert containment(words, ["minut five for redi in answer the keep"]) == 0.0
     assert containment(words, []) == 0.0
 
 
-def test_one_word_of_eight_changes_the_windows_of_four_that_hold_it() -> None:
-    """Eight words have five windows; the last word stands in one of them."""
+def test_a_changed_word_changes_only_the_windows_of_four_with_it() -> None:
+    """Eight words have five windows; the last word is in one of them."""
     words = words_in_order("keep the answers in redis for five minutes")
     assert containment(words, ["keep the answer in redi for five hour"]) == pytest.approx(4 / 5)
 
 
-def test_several_passages_hold_a_text_together() -> None:
+def test_several_passages_together_contain_a_text() -> None:
     words = words_in_order("a1 b2 c3 d4 e5 f6")
     assert containment(words, ["a1 b2 c3 d4 e5", "c3 d4 e5 f6"]) == 1.0
 
 
-def test_few_words_are_looked_for_as_they_are() -> None:
+def test_fewer_than_four_words_are_searched_as_a_phrase() -> None:
     assert containment(["redi", "cach"], ["a redi cach b"]) == 1.0
     assert containment([], ["a"]) == 0.0
 
@@ -218,7 +218,7 @@ def test_few_words_are_looked_for_as_they_are() -> None:
 @pytest.mark.parametrize(
     "text", ["a " * 300_000, "-" * 500_000, "a is " * 200_000, "`" * 500_000, "a/" * 300_000, "**" * 300_000]
 )
-def test_no_text_takes_long(text: str) -> None:
+def test_long_repetitive_texts_are_analysed_within_two_seconds(text: str) -> None:
     start = time.process_time()
     pattern = find_pattern(text)
     find_title(text, pattern)

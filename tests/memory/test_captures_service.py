@@ -1,4 +1,4 @@
-"""What is worth keeping is kept, once, where it belongs."""
+"""Capture saves valuable texts, only once, in a fitting context."""
 
 from threading import Barrier, Thread
 from typing import Any
@@ -19,12 +19,12 @@ from messaging.services.messages import send_message
 from tests.hub import RestClient
 from tests.tables import dump_project
 
-DECIDED = (
+DECISION_TEXT = (
     "We decided to keep the sessions in PostgreSQL 16, not in Redis. The module `sessions/store.py` needs one"
     " transaction for both, and the team runs a PostgreSQL server anyway."
 )
 LETTERS = "abcdefgh"
-CHAT = (
+CHAT_TEXT = (
     "Well, that was quite a long day for everybody here, and I am looking forward to the weekend, when there"
     " will be time for a walk in the park and for nothing else. See you all again on the next working day."
 )
@@ -34,9 +34,9 @@ def memories(project: Project) -> list[Memory]:
     return list(Memory.objects.in_project(project).order_by("pk"))
 
 
-def test_a_decision_is_kept(ada: Caller, apollo: Project) -> None:
-    """0.35 * 0.75 + 0.25 * 1 + 0.25 * 1 + 0.15 * 0.8; it has code, a path, a number and an identifier."""
-    answer = capture(caller=ada, content=DECIDED)
+def test_a_decision_is_saved(ada: Caller, apollo: Project) -> None:
+    """0.35 * 0.75 + 0.25 * 1 + 0.25 * 1 + 0.15 * 0.8: it has code, a path, a number and an identifier."""
+    answer = capture(caller=ada, content=DECISION_TEXT)
     [memory] = memories(apollo)
     assert answer == {
         "saved": True,
@@ -45,42 +45,42 @@ def test_a_decision_is_kept(ada: Caller, apollo: Project) -> None:
         "parts": {"pattern": 0.75, "uniqueness": 1.0, "specificity": 1.0, "quality": 0.8},
         "context_created": True,
     }
-    assert (memory.content, memory.context.name, memory.type) == (DECIDED, "general", MemoryType.NOTE)
+    assert (memory.content, memory.context.name, memory.type) == (DECISION_TEXT, "general", MemoryType.NOTE)
     assert memory.title == "We decided to keep the sessions in PostgreSQL 16, not in Redis"
 
 
-def test_chat_is_not_kept(ada: Caller, apollo: Project) -> None:
-    """0.35 * 0 + 0.25 + 0.25 * 0.5 + 0.15 * 0.8 = 0.495, which is spoken 0.49: somebody speaks of himself."""
-    answer = capture(caller=ada, content=CHAT)
+def test_chat_is_not_saved(ada: Caller, apollo: Project) -> None:
+    """0.35 * 0 + 0.25 + 0.25 * 0.5 + 0.15 * 0.8 = 0.495, shown as 0.49: the speaker talks about himself."""
+    answer = capture(caller=ada, content=CHAT_TEXT)
     assert (answer["saved"], answer["confidence"]) == (False, 0.49)
     assert "0.65" in answer["reason"]
     assert not memories(apollo)
 
 
-def test_what_is_short_is_not_kept(ada: Caller, apollo: Project) -> None:
+def test_a_short_text_is_not_saved(ada: Caller, apollo: Project) -> None:
     answer = capture(caller=ada, content="TODO: `fix` src/a/b.py 5 JWT")
     assert (answer["saved"], answer["parts"]["pattern"]) == (False, 0.0)
     assert "50" in answer["reason"]
     assert not memories(apollo)
 
 
-def test_what_is_said_of_it_holds(ada: Caller, apollo: Project) -> None:
+def test_given_context_type_and_title_are_used(ada: Caller, apollo: Project) -> None:
     create_context(caller=ada, name="Shop")
-    capture(caller=ada, content=DECIDED, context="shop", type="reference", title="Sessions")
+    capture(caller=ada, content=DECISION_TEXT, context="shop", type="reference", title="Sessions")
     [memory] = memories(apollo)
     assert (memory.context.name, memory.type, memory.title) == ("Shop", MemoryType.REFERENCE, "Sessions")
 
 
-def test_it_goes_where_it_fits(ada: Caller, apollo: Project) -> None:
+def test_a_text_goes_to_the_suggested_context(ada: Caller, apollo: Project) -> None:
     create_context(caller=ada, name="Sessions", description="PostgreSQL, Redis, transactions of the store.")
     create_context(caller=ada, name="Mail")
-    capture(caller=ada, content=DECIDED)
+    capture(caller=ada, content=DECISION_TEXT)
     assert memories(apollo)[0].context.name == "Sessions"
 
 
-def test_a_dry_run_tells_what_would_happen_and_writes_nothing(ada: Caller, apollo: Project) -> None:
+def test_a_dry_run_shows_the_result_and_writes_nothing(ada: Caller, apollo: Project) -> None:
     before = dump_project(apollo)
-    answer = capture(caller=ada, content=DECIDED, dry_run=True)
+    answer = capture(caller=ada, content=DECISION_TEXT, dry_run=True)
     assert (answer["saved"], answer["context"], answer["type"]) == (False, "general", "note")
     assert answer["title"].startswith("We decided")
     assert "reason" not in answer
@@ -90,83 +90,83 @@ def test_a_dry_run_tells_what_would_happen_and_writes_nothing(ada: Caller, apoll
 # -- Duplicates ------------------------------------------------------------------------------------
 
 
-def test_the_same_is_kept_once(ada: Caller, ben: Caller, apollo: Project) -> None:
-    first = capture(caller=ada, content=DECIDED)
+def test_an_equal_text_is_saved_once(ada: Caller, ben: Caller, apollo: Project) -> None:
+    first = capture(caller=ada, content=DECISION_TEXT)
     for caller in (ada, ben):
-        again = capture(caller=caller, content=DECIDED)
+        again = capture(caller=caller, content=DECISION_TEXT)
         assert (again["saved"], again["duplicate_of"]) == (False, f"memory:{first['id']}")
     assert len(memories(apollo)) == 1
 
 
-def test_nearly_the_same_is_a_duplicate_too(ada: Caller) -> None:
-    first = capture(caller=ada, content=DECIDED)
-    again = capture(caller=ada, content=DECIDED.replace("anyway", "already"))
+def test_a_nearly_equal_text_is_a_duplicate(ada: Caller) -> None:
+    first = capture(caller=ada, content=DECISION_TEXT)
+    again = capture(caller=ada, content=DECISION_TEXT.replace("anyway", "already"))
     assert again["duplicate_of"] == f"memory:{first['id']}"
 
 
 def test_an_excerpt_of_a_memory_is_a_duplicate(ada: Caller) -> None:
-    about = "\n\n".join(
+    chapters = "\n\n".join(
         f"Chapter {n} is about {letter * 9} and {letter * 7}." for n, letter in enumerate(LETTERS)
     )
-    row_id = add_memory(caller=ada, title="All", content=f"{about}\n\n{DECIDED}\n\n{about}")["id"]
-    answer = capture(caller=ada, content=DECIDED)
-    assert answer["parts"]["uniqueness"] > 0.15  # The whole is not so like it: it holds it.
+    row_id = add_memory(caller=ada, title="All", content=f"{chapters}\n\n{DECISION_TEXT}\n\n{chapters}")["id"]
+    answer = capture(caller=ada, content=DECISION_TEXT)
+    assert answer["parts"]["uniqueness"] > 0.15  # The memory contains the text but is not similar as a whole.
     assert answer["duplicate_of"] == f"memory:{row_id}"
 
 
-def test_what_another_agent_said_is_not_kept_again(ada: Caller, ben: Caller, apollo: Project) -> None:
-    message = send_message(caller=ben, text=f"Just so that you know.\n{DECIDED}\nBest, Ben")["id"]
-    answer = capture(caller=ada, content=DECIDED)
-    assert (answer["saved"], answer["duplicate_of"]) == (False, f"message:{message}")
+def test_a_message_of_another_agent_is_a_duplicate(ada: Caller, ben: Caller, apollo: Project) -> None:
+    message_id = send_message(caller=ben, text=f"Just so that you know.\n{DECISION_TEXT}\nBest, Ben")["id"]
+    answer = capture(caller=ada, content=DECISION_TEXT)
+    assert (answer["saved"], answer["duplicate_of"]) == (False, f"message:{message_id}")
     assert not memories(apollo)
 
 
-def test_what_another_agent_decided_is_not_kept_again(ada: Caller, ben: Caller) -> None:
-    set_decision(caller=ben, key="sessions/store", value="PostgreSQL", rationale=DECIDED)
-    assert capture(caller=ada, content=DECIDED)["duplicate_of"] == "decision:sessions/store"
+def test_a_decision_of_another_agent_is_a_duplicate(ada: Caller, ben: Caller) -> None:
+    set_decision(caller=ben, key="sessions/store", value="PostgreSQL", rationale=DECISION_TEXT)
+    assert capture(caller=ada, content=DECISION_TEXT)["duplicate_of"] == "decision:sessions/store"
 
 
-def test_what_one_said_oneself_may_be_kept(ada: Caller, apollo: Project) -> None:
-    send_message(caller=ada, text=DECIDED)
-    set_decision(caller=ada, key="sessions/store", value="PostgreSQL", rationale=DECIDED)
-    assert capture(caller=ada, content=DECIDED)["saved"]
+def test_the_agents_own_message_and_decision_are_no_duplicates(ada: Caller, apollo: Project) -> None:
+    send_message(caller=ada, text=DECISION_TEXT)
+    set_decision(caller=ada, key="sessions/store", value="PostgreSQL", rationale=DECISION_TEXT)
+    assert capture(caller=ada, content=DECISION_TEXT)["saved"]
 
 
-def test_ones_own_words_about_the_same_are_kept(ada: Caller, ben: Caller) -> None:
-    send_message(caller=ben, text=DECIDED)
-    own = (
+def test_other_words_on_the_same_subject_are_no_duplicate(ada: Caller, ben: Caller) -> None:
+    send_message(caller=ben, text=DECISION_TEXT)
+    text = (
         "Decision: sessions live in PostgreSQL, since `sessions/store.py` writes both in one transaction;"
         " Redis 7 would need a second commit that can fail on its own."
     )
-    assert capture(caller=ada, content=own)["saved"]
+    assert capture(caller=ada, content=text)["saved"]
 
 
-def test_another_projects_words_are_no_duplicate(ada: Caller, cy: Caller) -> None:
-    capture(caller=ada, content=DECIDED)
-    send_message(caller=ada, text=DECIDED)
-    assert capture(caller=cy, content=DECIDED)["saved"]
+def test_texts_of_another_project_are_no_duplicates(ada: Caller, cy: Caller) -> None:
+    capture(caller=ada, content=DECISION_TEXT)
+    send_message(caller=ada, text=DECISION_TEXT)
+    assert capture(caller=cy, content=DECISION_TEXT)["saved"]
 
 
-def test_who_may_only_write_learns_nothing_of_others(ada: Caller, apollo: Project) -> None:
-    capture(caller=ada, content=DECIDED)
+def test_a_write_only_caller_is_not_told_the_duplicate(ada: Caller, apollo: Project) -> None:
+    capture(caller=ada, content=DECISION_TEXT)
     writer = Caller(project=apollo, agent="eve", scopes=frozenset({"write"}))
-    answer = capture(caller=writer, content=DECIDED)
+    answer = capture(caller=writer, content=DECISION_TEXT)
     assert not answer["saved"]
     assert "duplicate_of" not in answer
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_at_once_keep_it_once(ada: Caller, apollo: Project) -> None:
+def test_simultaneous_captures_save_a_text_once(ada: Caller, apollo: Project) -> None:
     start, answers = Barrier(6), []
 
-    def keep(n: int) -> None:
+    def capture_text(n: int) -> None:
         try:
             start.wait()
-            answers.append(capture(caller=Caller(project=apollo, agent=f"agent {n}"), content=DECIDED))
+            answers.append(capture(caller=Caller(project=apollo, agent=f"agent {n}"), content=DECISION_TEXT))
         finally:
             connection.close()
 
-    threads = [Thread(target=keep, args=(n,)) for n in range(6)]
+    threads = [Thread(target=capture_text, args=(n,)) for n in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -175,11 +175,11 @@ def test_many_at_once_keep_it_once(ada: Caller, apollo: Project) -> None:
     assert len(memories(apollo)) == 1
 
 
-# -- Said wrong, and faces -------------------------------------------------------------------------
+# -- Bad input, scopes and REST --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "said",
+    "arguments",
     [
         {"content": ""},
         {"content": " \n\t"},
@@ -192,36 +192,36 @@ def test_many_at_once_keep_it_once(ada: Caller, apollo: Project) -> None:
         {"content": "The key is AKIAIOSFODNN7EXAMPLE and it opens everything that we have there."},
     ],
 )
-def test_what_is_said_wrong_is_refused(ada: Caller, apollo: Project, said: dict[str, Any]) -> None:
+def test_invalid_arguments_are_refused(ada: Caller, apollo: Project, arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
-        capture(caller=ada, **{"content": DECIDED, **said})
+        capture(caller=ada, **{"content": DECISION_TEXT, **arguments})
     assert not memories(apollo)
 
 
-def test_an_unknown_id_of_a_context_is_not_found(ada: Caller, apollo: Project) -> None:
+def test_an_unknown_context_id_is_not_found(ada: Caller, apollo: Project) -> None:
     for dry_run in (True, False):
         with pytest.raises(NotFound):
-            capture(caller=ada, content=DECIDED, context=999, dry_run=dry_run)
+            capture(caller=ada, content=DECISION_TEXT, context=999, dry_run=dry_run)
     assert not memories(apollo)
 
 
-def test_a_mebibyte_is_looked_at(ada: Caller) -> None:
+def test_a_text_of_one_mebibyte_is_accepted(ada: Caller) -> None:
     assert "saved" in capture(caller=ada, content=("lorem ipsum dolor sit amet " * 40_000)[:1_048_576])
 
 
-def test_to_try_needs_no_right_to_write(apollo: Project) -> None:
+def test_a_dry_run_needs_no_write_scope(apollo: Project) -> None:
     reader = Caller(project=apollo, agent="eve", scopes=frozenset({"read"}))
-    said = {"action": "capture", "content": DECIDED}
-    assert call(reader, "memory", {**said, "dry_run": True})["confidence"] == 0.88
+    arguments = {"action": "capture", "content": DECISION_TEXT}
+    assert call(reader, "memory", {**arguments, "dry_run": True})["confidence"] == 0.88
     with pytest.raises(NotAllowed):
-        call(reader, "memory", said)
+        call(reader, "memory", arguments)
 
 
-def test_it_answers_over_rest(ada_rest: RestClient) -> None:
-    dry = ada_rest.post("memories/capture/", {"content": DECIDED, "dry_run": True})
-    assert (dry.status, dry.body["saved"], dry.body["context"]) == (200, False, "general")
-    kept = ada_rest.post("memories/capture/", {"content": DECIDED})
-    assert (kept.status, kept.body["saved"]) == (201, True)
-    again = ada_rest.post("memories/capture/", {"content": DECIDED})
-    assert (again.status, again.body["duplicate_of"]) == (200, f"memory:{kept.body['id']}")
+def test_capture_over_rest(ada_rest: RestClient) -> None:
+    dry_run = ada_rest.post("memories/capture/", {"content": DECISION_TEXT, "dry_run": True})
+    assert (dry_run.status, dry_run.body["saved"], dry_run.body["context"]) == (200, False, "general")
+    saved = ada_rest.post("memories/capture/", {"content": DECISION_TEXT})
+    assert (saved.status, saved.body["saved"]) == (201, True)
+    again = ada_rest.post("memories/capture/", {"content": DECISION_TEXT})
+    assert (again.status, again.body["duplicate_of"]) == (200, f"memory:{saved.body['id']}")
     assert ada_rest.post("memories/capture/", {"content": " "}).status == 400
