@@ -1,4 +1,4 @@
-"""Constraints in the admin: found, read, stated, taken out of force and put back by people."""
+"""Constraints in the admin: lists, pages, adding, deactivating, activating and permissions."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def client(apollo: Project) -> Client:
 
 
 @pytest.fixture
-def stated(ada: Caller) -> Constraint:
+def constraint(ada: Caller) -> Constraint:
     answer = add_constraint(
         caller=ada,
         category="security",
@@ -70,7 +70,7 @@ def select(action: str, *constraints: Constraint, **more: Any) -> dict[str, Any]
     return {"action": action, "_selected_action": [row.pk for row in constraints], **more}
 
 
-# -- Found -----------------------------------------------------------------------------------------
+# -- Lists -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,10 @@ def select(action: str, *constraints: Constraint, **more: Any) -> dict[str, Any]
         ("?project=apollo", True),
     ],
 )
-def test_a_list_is_searched_and_filtered(query: str, found: bool, client: Client, stated: Constraint) -> None:
-    page = client.get(LIST + query.format(id=stated.pk))
+def test_a_list_is_searched_and_filtered(
+    query: str, found: bool, client: Client, constraint: Constraint
+) -> None:
+    page = client.get(LIST + query.format(id=constraint.pk))
     assert page.context["cl"].result_count == int(found)
 
 
@@ -112,31 +114,35 @@ def test_chinese_words_are_found_in_a_list(client: Client, ada: Caller) -> None:
         assert client.get(LIST, {"q": typed}).context["cl"].result_count == found
 
 
-def test_another_projects_words_find_nothing(client: Client, cy: Caller, stated: Constraint) -> None:
+def test_the_search_finds_nothing_of_another_project(
+    client: Client, cy: Caller, constraint: Constraint
+) -> None:
     add_constraint(caller=cy, category="security", text="moon")
     assert client.get(LIST, {"q": "moon"}).context["cl"].result_count == 0
 
 
-def test_a_row_tells_its_story_and_leads_to_its_page(client: Client, stated: Constraint) -> None:
+def test_a_row_shows_its_fields_and_links_to_its_page(client: Client, constraint: Constraint) -> None:
     text = client.get(LIST).content.decode()
-    for part in (TEXT, "security", "critical", "active", "business", "ada", "just now", page_of(stated)):
+    for part in (TEXT, "security", "critical", "active", "business", "ada", "just now", page_of(constraint)):
         assert part in text
 
 
-def test_the_list_has_the_order_of_every_list(client: Client, ada: Caller) -> None:
+def test_the_list_is_ordered_like_other_constraint_lists(client: Client, ada: Caller) -> None:
     for text, priority in (("a", "low"), ("b", "critical"), ("c", "low")):
         add_constraint(caller=ada, category="security", text=text, priority=priority)
     assert [row.begins for row in client.get(LIST).context["cl"].result_list] == ["b", "c", "a"]
 
 
 @pytest.mark.parametrize("page", ["", "{id}/", "{id}/deactivate/"])
-def test_no_page_asks_for_each_row(page: str, client: Client, ada: Caller, stated: Constraint) -> None:
+def test_the_number_of_queries_does_not_grow_with_rows(
+    page: str, client: Client, ada: Caller, constraint: Constraint
+) -> None:
     def count() -> int:
         with CaptureQueriesContext(connection) as queries:
-            assert client.get(LIST + page.format(id=stated.pk)).status_code == 200
+            assert client.get(LIST + page.format(id=constraint.pk)).status_code == 200
         return len(queries)
 
-    count()  # Django looks its content types up once.
+    count()  # Fills Django's cache of content types.
     for n in range(5):
         add_constraint(caller=ada, category=f"c{n}", text="x", tags=[f"t{n}"], layer="data")
     few = count()
@@ -145,83 +151,89 @@ def test_no_page_asks_for_each_row(page: str, client: Client, ada: Caller, state
     assert count() == few
 
 
-# -- Read ------------------------------------------------------------------------------------------
+# -- Pages -----------------------------------------------------------------------------------------
 
 
-def test_the_page_says_what_must_hold_and_why(client: Client, stated: Constraint) -> None:
-    text = client.get(page_of(stated)).content.decode()
-    for part in (TEXT, "It is public.", "critical", "api/auth", "src/api/**", f"constraint:{stated.pk}"):
+def test_the_page_shows_all_fields_of_a_constraint(client: Client, constraint: Constraint) -> None:
+    text = client.get(page_of(constraint)).content.decode()
+    for part in (TEXT, "It is public.", "critical", "api/auth", "src/api/**", f"constraint:{constraint.pk}"):
         assert part in text
     assert "category=security" in text
 
 
-def test_the_address_of_the_form_leads_to_the_page(client: Client, stated: Constraint) -> None:
-    assert client.get(page_of(stated, "change/")).headers["Location"] == page_of(stated)
-    assert client.post(page_of(stated, "change/"), FORM).headers["Location"] == page_of(stated)
+def test_the_change_url_redirects_to_the_page(client: Client, constraint: Constraint) -> None:
+    assert client.get(page_of(constraint, "change/")).headers["Location"] == page_of(constraint)
+    assert client.post(page_of(constraint, "change/"), FORM).headers["Location"] == page_of(constraint)
 
 
-def test_its_history_is_the_log(client: Client, stated: Constraint, ada: Caller) -> None:
-    deactivate_constraint(caller=ada, constraint_id=stated.pk)
+def test_the_history_lists_the_events_of_the_constraint(
+    client: Client, constraint: Constraint, ada: Caller
+) -> None:
+    deactivate_constraint(caller=ada, constraint_id=constraint.pk)
     add_constraint(caller=ada, category="security", text="x")
-    history = client.get(page_of(stated, "history/"), follow=True)
+    history = client.get(page_of(constraint, "history/"), follow=True)
     assert [event.verb for event in history.context["cl"].result_list] == ["deactivated", "created"]
 
 
 @pytest.mark.parametrize("rest", ["", "change/", "history/", "deactivate/"])
-def test_what_is_not_there_leads_back_to_the_list(rest: str, client: Client, stated: Constraint) -> None:
-    page = client.get(f"{LIST}{stated.pk + 1}/{rest}", follow=True)
+def test_pages_of_an_unknown_constraint_redirect_to_the_list(
+    rest: str, client: Client, constraint: Constraint
+) -> None:
+    page = client.get(f"{LIST}{constraint.pk + 1}/{rest}", follow=True)
     assert page.redirect_chain[-1][0] == LIST
     assert "Perhaps it was deleted?" in page.content.decode()
 
 
-def test_an_event_leads_to_the_page(client: Client, stated: Constraint) -> None:
-    event = Event.objects.in_project(stated.project).get()
+def test_an_event_redirects_to_the_page(client: Client, constraint: Constraint) -> None:
+    event = Event.objects.in_project(constraint.project).get()
     opened = client.get(reverse("admin:core_event_open", args=[event.pk]))
-    assert opened.headers["Location"] == page_of(stated)
-    Constraint.objects.in_project(stated.project).delete()
+    assert opened.headers["Location"] == page_of(constraint)
+    Constraint.objects.in_project(constraint.project).delete()
     opened = client.get(reverse("admin:core_event_open", args=[event.pk]))
-    assert opened.headers["Location"] != page_of(stated)
+    assert opened.headers["Location"] != page_of(constraint)
 
 
-def test_html_in_a_constraint_is_text(client: Client, ada: Caller) -> None:
-    nasty = "<script>alert(1)</script>"
-    answer = add_constraint(caller=ada, category=nasty, text=nasty, tags=[nasty], reason=nasty)
+def test_html_in_a_constraint_is_escaped(client: Client, ada: Caller) -> None:
+    html = "<script>alert(1)</script>"
+    answer = add_constraint(caller=ada, category=html, text=html, tags=[html], reason=html)
     for page in (LIST, f"{LIST}{answer['id']}/", f"{LIST}{answer['id']}/deactivate/"):
-        assert nasty not in client.get(page).content.decode()
+        assert html not in client.get(page).content.decode()
 
 
-# -- Stated ----------------------------------------------------------------------------------------
+# -- Adding ----------------------------------------------------------------------------------------
 
 
-def test_a_person_states_what_must_hold(client: Client, apollo: Project) -> None:
+def test_a_person_adds_a_constraint(client: Client, apollo: Project) -> None:
     page = client.post(f"{LIST}add/", FORM, follow=True)
-    made = Constraint.objects.in_project(apollo).select_related("category", "layer", "agent").get()
-    assert page.redirect_chain[-1][0] == page_of(made)
-    assert (made.category.name, made.text) == ("Privacy", "Names are never logged.\nNor are addresses.")
-    assert (made.get_priority_display(), made.reason, str(made.layer)) == ("high", FORM["reason"], "data")
-    assert sorted(tag.name for tag in made.tags.all()) == ["logging", "people"]
-    assert made.paths == ["src/**", "lib/**"]
+    added = Constraint.objects.in_project(apollo).select_related("category", "layer", "agent").get()
+    assert page.redirect_chain[-1][0] == page_of(added)
+    assert (added.category.name, added.text) == ("Privacy", "Names are never logged.\nNor are addresses.")
+    assert (added.get_priority_display(), added.reason, str(added.layer)) == ("high", FORM["reason"], "data")
+    assert sorted(tag.name for tag in added.tags.all()) == ["logging", "people"]
+    assert added.paths == ["src/**", "lib/**"]
     assert last_event(apollo) == ("created", "vi", {"note": "Privacy, high"})
 
 
-def test_the_form_offers_the_categories_there_are(client: Client, apollo: Project) -> None:
+def test_the_form_suggests_existing_categories(client: Client, apollo: Project) -> None:
     text = client.get(f"{LIST}add/").content.decode()
     assert '<option value="architecture"></option>' in text
 
 
-def test_what_was_stated_before_stays_and_a_sentence_says_so(client: Client, stated: Constraint) -> None:
+def test_adding_an_existing_constraint_keeps_it_and_shows_a_message(
+    client: Client, constraint: Constraint
+) -> None:
     form = {**FORM, "category": "security", "text": TEXT}
     page = client.post(f"{LIST}add/", form, follow=True)
     text = page.content.decode()
     assert "This constraint already exists." in text
     assert "successfully" not in text
     assert "differs in priority, layer, tags, paths, reason" in text
-    assert page.redirect_chain[-1][0] == page_of(stated)
-    assert Constraint.objects.in_project(stated.project).count() == 1
+    assert page.redirect_chain[-1][0] == page_of(constraint)
+    assert Constraint.objects.in_project(constraint.project).count() == 1
 
 
 @pytest.mark.parametrize(
-    ("changes", "sentence"),
+    ("changes", "message"),
     [
         ({"text": " "}, "text must not be blank."),
         ({"category": ""}, "This field is required."),
@@ -230,49 +242,53 @@ def test_what_was_stated_before_stays_and_a_sentence_says_so(client: Client, sta
         ({"reason": "ghp_" + "a1B2" * 9}, "seems to hold a credential"),
     ],
 )
-def test_what_is_refused_stands_on_the_form(
-    client: Client, apollo: Project, changes: dict[str, str], sentence: str
+def test_the_form_shows_validation_errors(
+    client: Client, apollo: Project, changes: dict[str, str], message: str
 ) -> None:
     page = client.post(f"{LIST}add/", {**FORM, **changes})
-    assert sentence in page.content.decode()
+    assert message in page.content.decode()
     assert not Constraint.objects.in_project(apollo).exists()
 
 
-# -- Out of force, and back ------------------------------------------------------------------------
+# -- Deactivating and activating -------------------------------------------------------------------
 
 
-def test_deactivating_asks_for_a_reason_that_may_stay_empty(client: Client, stated: Constraint) -> None:
-    page = page_of(stated, "deactivate/")
+def test_deactivating_needs_confirmation_and_records_the_reason(
+    client: Client, constraint: Constraint
+) -> None:
+    page = page_of(constraint, "deactivate/")
     assert "Deactivate 1 constraint<" in client.get(page).content.decode()
-    assert status_of(stated) == ConstraintStatus.ACTIVE
-    done = client.post(page, {"confirmed": "yes", "reason": "The law has changed."}, follow=True)
-    assert "1 constraint is inactive now." in done.content.decode()
-    assert last_event(stated.project) == ("deactivated", "vi", {"reason": "The law has changed."})
+    assert status_of(constraint) == ConstraintStatus.ACTIVE
+    answer = client.post(page, {"confirmed": "yes", "reason": "The law has changed."}, follow=True)
+    assert "1 constraint is inactive now." in answer.content.decode()
+    assert last_event(constraint.project) == ("deactivated", "vi", {"reason": "The law has changed."})
 
 
-def test_activating_needs_a_button(client: Client, ada: Caller, stated: Constraint) -> None:
-    deactivate_constraint(caller=ada, constraint_id=stated.pk)
-    page = page_of(stated, "activate/")
+def test_only_a_post_activates_a_constraint(client: Client, ada: Caller, constraint: Constraint) -> None:
+    deactivate_constraint(caller=ada, constraint_id=constraint.pk)
+    page = page_of(constraint, "activate/")
     client.get(page)
-    assert status_of(stated) == ConstraintStatus.INACTIVE
-    assert client.post(page).headers["Location"] == page_of(stated)
-    assert (status_of(stated), last_event(stated.project)[:2]) == (1, ("activated", "vi"))
+    assert status_of(constraint) == ConstraintStatus.INACTIVE
+    assert client.post(page).headers["Location"] == page_of(constraint)
+    assert (status_of(constraint), last_event(constraint.project)[:2]) == (1, ("activated", "vi"))
 
 
-def test_many_are_deactivated_and_activated_at_once(client: Client, ada: Caller, stated: Constraint) -> None:
+def test_list_actions_deactivate_and_activate_several(
+    client: Client, ada: Caller, constraint: Constraint
+) -> None:
     add_constraint(caller=ada, category="security", text="x")
     both = list(Constraint.objects.in_project(ada.project))
-    asked = client.post(LIST, select("deactivate_selected", *both))
-    assert "Deactivate 2 constraints<" in asked.content.decode()
+    confirmation = client.post(LIST, select("deactivate_selected", *both))
+    assert "Deactivate 2 constraints<" in confirmation.content.decode()
     sent = select("deactivate_selected", *both, confirmed="yes", reason="")
     assert "2 constraints are inactive now." in client.post(LIST, sent, follow=True).content.decode()
     assert {status_of(row) for row in both} == {ConstraintStatus.INACTIVE}
-    done = client.post(LIST, select("activate_selected", *both), follow=True)
-    assert "2 constraints are active now." in done.content.decode()
+    answer = client.post(LIST, select("activate_selected", *both), follow=True)
+    assert "2 constraints are active now." in answer.content.decode()
     assert {status_of(row) for row in both} == {ConstraintStatus.ACTIVE}
 
 
-def test_many_of_several_projects_change_each_in_its_own(ada: Caller, cy: Caller) -> None:
+def test_a_list_action_on_several_projects_records_an_event_in_each(ada: Caller, cy: Caller) -> None:
     for caller in (ada, cy):
         add_constraint(caller=caller, category="security", text="x")
     rows = list(Constraint.unscoped.all())
@@ -281,29 +297,29 @@ def test_many_of_several_projects_change_each_in_its_own(ada: Caller, cy: Caller
         assert last_event(caller.project)[:2] == ("deactivated", "root")
 
 
-def test_a_reason_that_is_refused_stands_on_the_page(client: Client, stated: Constraint) -> None:
+def test_the_deactivation_page_shows_validation_errors(client: Client, constraint: Constraint) -> None:
     sent = {"confirmed": "yes", "reason": "ghp_" + "a1B2" * 9}
-    page = client.post(page_of(stated, "deactivate/"), sent)
+    page = client.post(page_of(constraint, "deactivate/"), sent)
     assert "seems to hold a credential" in page.content.decode()
-    assert status_of(stated) == ConstraintStatus.ACTIVE
+    assert status_of(constraint) == ConstraintStatus.ACTIVE
 
 
-# -- Who may ---------------------------------------------------------------------------------------
+# -- Permissions -----------------------------------------------------------------------------------
 
 
-def test_a_viewer_reads_and_changes_nothing(apollo: Project, stated: Constraint) -> None:
+def test_a_viewer_reads_and_changes_nothing(apollo: Project, constraint: Constraint) -> None:
     viewer = member(apollo, VIEWER, "eve")
-    text = viewer.get(page_of(stated)).content.decode()
+    text = viewer.get(page_of(constraint)).content.decode()
     assert "Deactivate" not in text
     before = dump_project(apollo)
-    viewer.post(page_of(stated, "deactivate/"), {"confirmed": "yes", "reason": ""})
-    viewer.post(page_of(stated, "activate/"))
-    viewer.post(LIST, select("deactivate_selected", stated, confirmed="yes"))
+    viewer.post(page_of(constraint, "deactivate/"), {"confirmed": "yes", "reason": ""})
+    viewer.post(page_of(constraint, "activate/"))
+    viewer.post(LIST, select("deactivate_selected", constraint, confirmed="yes"))
     assert viewer.post(f"{LIST}add/", FORM).status_code == 403
     assert dump_project(apollo) == before
 
 
-def test_who_may_read_one_project_changes_nothing_there(
+def test_a_viewer_of_one_project_and_member_of_another_cannot_change_the_first(
     apollo: Project, hermes: Project, ada: Caller
 ) -> None:
     user = person("vi", apollo, VIEWER)
@@ -316,38 +332,40 @@ def test_who_may_read_one_project_changes_nothing_there(
     assert status_of(row) == ConstraintStatus.ACTIVE
 
 
-def test_another_projects_constraint_is_not_there(hermes: Project, stated: Constraint) -> None:
+def test_a_constraint_of_another_project_is_neither_shown_nor_changed(
+    hermes: Project, constraint: Constraint
+) -> None:
     stranger = member(hermes, ADMIN, "cy")
     assert stranger.get(LIST).context["cl"].result_count == 0
-    before = dump_project(stated.project)
+    before = dump_project(constraint.project)
     for rest in ("", "deactivate/", "activate/", "history/", "delete/"):
-        stranger.post(page_of(stated, rest), {"confirmed": "yes", "post": "yes"})
-        assert TEXT not in stranger.get(page_of(stated, rest), follow=True).content.decode()
-    assert dump_project(stated.project) == before
+        stranger.post(page_of(constraint, rest), {"confirmed": "yes", "post": "yes"})
+        assert TEXT not in stranger.get(page_of(constraint, rest), follow=True).content.decode()
+    assert dump_project(constraint.project) == before
 
 
-def test_an_administrator_deletes_what_should_never_have_been_written(
-    apollo: Project, client: Client, stated: Constraint
-) -> None:
-    assert client.post(page_of(stated, "delete/"), {"post": "yes"}).status_code == 403
-    member(apollo, ADMIN, "root").post(page_of(stated, "delete/"), {"post": "yes"})
+def test_only_an_administrator_can_delete(apollo: Project, client: Client, constraint: Constraint) -> None:
+    assert client.post(page_of(constraint, "delete/"), {"post": "yes"}).status_code == 403
+    member(apollo, ADMIN, "root").post(page_of(constraint, "delete/"), {"post": "yes"})
     assert not Constraint.objects.in_project(apollo).exists()
     assert last_event(apollo) == ("deleted", "root", {"note": "security, critical"})
 
 
-# -- Beside it -------------------------------------------------------------------------------------
+# -- Index, categories and tags --------------------------------------------------------------------
 
 
-def test_the_index_counts_those_in_force(client: Client, ada: Caller, stated: Constraint) -> None:
-    gone = add_constraint(caller=ada, category="security", text="x")["id"]
-    deactivate_constraint(caller=ada, constraint_id=gone)
+def test_the_admin_index_counts_active_constraints(
+    client: Client, ada: Caller, constraint: Constraint
+) -> None:
+    inactive_id = add_constraint(caller=ada, category="security", text="x")["id"]
+    deactivate_constraint(caller=ada, constraint_id=inactive_id)
     [card] = [card for card in client.get("/admin/").context["cards"] if "Constraints" in card.title]
     assert (card.title, card.value) == ("Constraints in force", 1)
     assert client.get(card.url).context["cl"].result_count == 1
 
 
-def test_a_category_leads_to_its_constraints_and_can_be_renamed(
-    client: Client, apollo: Project, stated: Constraint
+def test_a_category_links_to_its_constraints_and_can_be_renamed(
+    client: Client, apollo: Project, constraint: Constraint
 ) -> None:
     category = Category.objects.in_project(apollo).get(name="security")
     link = f'href="{LIST}?project=apollo&amp;category=security">1</a>'
@@ -357,14 +375,14 @@ def test_a_category_leads_to_its_constraints_and_can_be_renamed(
     assert client.get(f"{LIST}?category=safety").context["cl"].result_count == 1
 
 
-def test_a_category_in_use_stays(apollo: Project, stated: Constraint) -> None:
+def test_a_category_in_use_cannot_be_deleted(apollo: Project, constraint: Constraint) -> None:
     category = Category.objects.in_project(apollo).get(name="security")
     url = reverse("admin:core_category_delete", args=[category.pk])
     page = member(apollo, ADMIN, "root").post(url, {"post": "yes"}, follow=True)
     assert "is in use 1 times, so it stays" in page.content.decode()
 
 
-def test_a_word_leads_to_decisions_and_to_constraints(client: Client, stated: Constraint) -> None:
+def test_a_tag_links_to_decisions_and_to_constraints(client: Client, constraint: Constraint) -> None:
     text = client.get(f"{reverse('admin:core_tag_changelist')}?q=security").content.decode()
     assert "1 among" in text
     assert f'href="{LIST}?project=apollo&amp;tag=security">constraints</a>' in text

@@ -1,4 +1,4 @@
-"""Lists of constraints: every filter, their one order, any page."""
+"""Lists of constraints: filters, order, cursors and pages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,14 +39,14 @@ def add(caller: Caller, text: str, hours: int = 0, **rest: Any) -> int:
         return add_constraint(caller=caller, text=text, **{"category": "security", **rest})["id"]
 
 
-def retire(caller: Caller, constraint_id: int) -> None:
+def deactivate(caller: Caller, constraint_id: int) -> None:
     deactivate_constraint(caller=caller, constraint_id=constraint_id)
 
 
 # -- Order and rows --------------------------------------------------------------------------------
 
 
-def test_the_most_urgent_come_first_then_by_category_then_the_newest(ada: Caller) -> None:
+def test_lists_are_ordered_by_priority_then_category_then_newest(ada: Caller) -> None:
     for hours, (text, category, priority) in enumerate(
         (
             ("a", "security", "high"),
@@ -61,13 +61,13 @@ def test_the_most_urgent_come_first_then_by_category_then_the_newest(ada: Caller
     assert texts(ada) == ["b", "f", "d", "e", "a", "c"]
 
 
-def test_of_one_moment_the_later_id_is_the_newer(ada: Caller) -> None:
+def test_at_equal_times_the_higher_id_comes_first(ada: Caller) -> None:
     for text in "abc":
         add(ada, text)
     assert texts(ada) == ["c", "b", "a"]
 
 
-def test_a_row_tells_the_whole_story(ada: Caller) -> None:
+def test_a_row_has_all_columns(ada: Caller) -> None:
     row_id = add(ada, "a", layer="data", tags=["api"], scopes=["src"], reason="Why.", paths=["x/**"])
     assert list_constraints(ada.project_id).answer() == {
         "columns": [
@@ -93,7 +93,7 @@ def test_long_texts_are_cut_unless_full(ada: Caller) -> None:
     assert (full["text"], full["reason"]) == ("x" * 201, "y" * 201)
 
 
-def test_a_renamed_category_takes_its_new_place(ada: Caller) -> None:
+def test_a_renamed_category_is_sorted_and_filtered_by_its_new_name(ada: Caller) -> None:
     add(ada, "a", category="alpha", tags=["x"], scopes=["s"])
     add(ada, "b", category="beta", tags=["x"], scopes=["s"])
     category = Category.objects.in_project(ada.project).get(name="alpha")
@@ -104,18 +104,18 @@ def test_a_renamed_category_takes_its_new_place(ada: Caller) -> None:
     assert texts(ada, category="alpha") == []
 
 
-# -- Filters, one by one ---------------------------------------------------------------------------
+# -- Filters ---------------------------------------------------------------------------------------
 
 
-def test_a_status_is_active_unless_said(ada: Caller) -> None:
+def test_lists_show_active_constraints_by_default(ada: Caller) -> None:
     add(ada, "a", 0)
-    retire(ada, add(ada, "b", 1))
+    deactivate(ada, add(ada, "b", 1))
     assert texts(ada) == texts(ada, status="active") == texts(ada, status=1) == ["a"]
     assert texts(ada, status="INACTIVE") == texts(ada, status="2") == ["b"]
     assert texts(ada, status="any") == ["b", "a"]
 
 
-def test_words_match_in_any_case(ada: Caller, ben: Caller) -> None:
+def test_filters_ignore_case_and_surrounding_spaces(ada: Caller, ben: Caller) -> None:
     add(ada, "a", layer="data", tags=["OAuth"], category="Privacy", priority="high")
     add(ben, "b", layer="business")
     for query in (
@@ -137,7 +137,7 @@ def test_tags_match_any_or_all(ada: Caller) -> None:
     assert texts(ada, tags=["x", "y"], match="all") == texts(ada, tags=["Y", "X"], match="AND") == ["both"]
 
 
-def test_a_tag_is_a_whole_word(ada: Caller) -> None:
+def test_tags_and_scopes_match_only_whole_names(ada: Caller) -> None:
     add(ada, "a", tags=["rapid"], scopes=["rapid"])
     assert texts(ada, tags=["api"]) == texts(ada, scope="api") == []
 
@@ -159,7 +159,7 @@ def test_a_scope_may_be_a_glob(ada: Caller, scope: str, found: list[str]) -> Non
     assert sorted(texts(ada, scope=scope)) == found
 
 
-def test_a_word_that_nothing_has_finds_nothing(ada: Caller) -> None:
+def test_filters_without_matches_return_nothing(ada: Caller) -> None:
     add(ada, "a", tags=["x"], scopes=["s"])
     for query in (
         {"tags": ["nothing"]},
@@ -193,7 +193,7 @@ def test_a_word_that_nothing_has_finds_nothing(ada: Caller) -> None:
     ],
     ids=str,
 )
-def test_what_is_unreadable_is_refused_even_where_nothing_could_match(ada: Caller, bad: Any) -> None:
+def test_invalid_arguments_are_refused_even_if_nothing_could_match(ada: Caller, bad: Any) -> None:
     for impossible in ({}, {"by": "nobody"}, {"scope": "nothing"}):
         with pytest.raises(InvalidInput):
             texts(ada, **bad, **impossible)
@@ -206,7 +206,7 @@ def test_another_projects_constraints_are_not_listed(ada: Caller, cy: Caller) ->
     assert texts(cy, cursor=cursor) == []
 
 
-def test_the_total_counts_to_a_thousand(ada: Caller) -> None:
+def test_the_total_stops_at_a_thousand(ada: Caller) -> None:
     category = Category.objects.in_project(ada.project).get(name="security")
     add(ada, "first")
     [one] = Constraint.objects.in_project(ada.project)
@@ -241,25 +241,25 @@ def test_the_total_counts_to_a_thousand(ada: Caller) -> None:
         make_cursor(1, NOON.isoformat(), 1),
     ],
 )
-def test_a_cursor_that_no_list_gave_is_refused(ada: Caller, cursor: str) -> None:
+def test_a_forged_cursor_is_refused(ada: Caller, cursor: str) -> None:
     with pytest.raises(InvalidInput, match="cursor"):
         texts(ada, cursor=cursor)
 
 
-def test_a_cursor_of_another_filter_never_shows_what_this_one_excludes(ada: Caller) -> None:
+def test_a_cursor_of_another_filter_does_not_widen_the_filter(ada: Caller) -> None:
     for n, priority in enumerate(Priority.labels):
         for category in ("architecture", "security"):
             add(ada, f"{priority} {category}", n, category=category, priority=priority)
-    every = [
+    cursors = [
         make_cursor(row.rank, row.created_at.isoformat(), row.pk + 1)
         for row in Constraint.objects.in_project(ada.project)
     ]
-    for cursor in every:
+    for cursor in cursors:
         assert all(text.startswith("high") for text in texts(ada, priority="high", cursor=cursor))
         assert all(text.endswith("security") for text in texts(ada, category="security", cursor=cursor))
 
 
-# -- Any constraints, any filter, any page ---------------------------------------------------------
+# -- Generated constraints, filters and pages ------------------------------------------------------
 
 CATEGORIES = ["alpha", "alpha beta", "Alphabet", "ß", "中"]
 TAGS = ["red", "Green", "blue", "ΣΑΣ"]
@@ -271,7 +271,7 @@ few_scopes = st.lists(st.sampled_from(SCOPES), max_size=2, unique=True)
 
 
 @dataclass(frozen=True)
-class Fact:
+class Example:
     """A constraint as a plain Python object."""
 
     text: str
@@ -285,9 +285,9 @@ class Fact:
     at: datetime
 
 
-facts = st.lists(
+examples = st.lists(
     st.builds(
-        Fact,
+        Example,
         text=st.sampled_from([str(n) for n in range(14)]),
         category=st.sampled_from(CATEGORIES),
         priority=st.sampled_from(Priority.labels),
@@ -299,7 +299,7 @@ facts = st.lists(
         at=st.sampled_from(TIMES),
     ),
     max_size=14,
-    unique_by=lambda fact: fact.text,
+    unique_by=lambda example: example.text,
 )
 filters = st.fixed_dictionaries(
     {"status": st.sampled_from(["any", "any", "active", "inactive"])},
@@ -316,54 +316,54 @@ filters = st.fixed_dictionaries(
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(facts=facts, wanted=filters, size=st.integers(1, 6))
-def test_paging_gives_what_a_plain_filter_gives(
-    apollo: Project, facts: list[Fact], wanted: dict[str, Any], size: int
+@given(examples=examples, query=filters, size=st.integers(1, 6))
+def test_pages_match_a_filter_in_plain_python(
+    apollo: Project, examples: list[Example], query: dict[str, Any], size: int
 ) -> None:
     with rolled_back():
-        ids = store(apollo, facts)
-        expected = [fact for fact in facts if passes(fact, wanted)]
-        # Which category comes first is the database's to say; here only that they come together.
-        pages = list(paged(apollo, limit=size, **wanted))
+        ids = store(apollo, examples)
+        expected = [example for example in examples if matches(example, query)]
+        # The database decides the order of categories; here only that each is contiguous.
+        pages = list(paged(apollo, limit=size, **query))
         found = [text for page in pages for text in page]
-        assert sorted(found) == sorted(fact.text for fact in expected)
+        assert sorted(found) == sorted(example.text for example in expected)
         assert all(len(page) == size for page in pages[:-1])
-        by_text = {fact.text: fact for fact in facts}
+        by_text = {example.text: example for example in examples}
         in_order = [by_text[text] for text in found]
-        urgencies = [Priority.labels.index(fact.priority) for fact in in_order]
-        assert urgencies == sorted(urgencies, reverse=True)
-        for run in runs(in_order):
-            assert run == sorted(run, key=lambda fact: (fact.at, ids[fact.text]), reverse=True)
+        priorities = [Priority.labels.index(example.priority) for example in in_order]
+        assert priorities == sorted(priorities, reverse=True)
+        for group in group_by_priority_and_category(in_order):
+            assert group == sorted(group, key=lambda example: (example.at, ids[example.text]), reverse=True)
 
 
-def runs(ordered: Sequence[Fact]) -> Iterable[list[Fact]]:
-    """The constraints of each priority and category, which stand together."""
-    found: dict[tuple[str, str], list[Fact]] = {}
-    last = None
-    for fact in ordered:
-        place = fact.priority, fact.category.casefold()
-        assert place == last or place not in found
-        found.setdefault(place, []).append(fact)
-        last = place
-    return found.values()
+def group_by_priority_and_category(ordered: Sequence[Example]) -> Iterable[list[Example]]:
+    """Groups the constraints by priority and category. Fails unless each group is contiguous."""
+    groups: dict[tuple[str, str], list[Example]] = {}
+    last_group = None
+    for example in ordered:
+        group = example.priority, example.category.casefold()
+        assert group == last_group or group not in groups
+        groups.setdefault(group, []).append(example)
+        last_group = group
+    return groups.values()
 
 
-def passes(fact: Fact, wanted: Mapping[str, Any]) -> bool:
+def matches(example: Example, query: Mapping[str, Any]) -> bool:
     return all(
         (
-            wanted["status"] in ("any", "active" if fact.is_active else "inactive"),
-            wanted.get("category", fact.category).casefold() == fact.category.casefold(),
-            wanted.get("priority", fact.priority) == fact.priority,
-            wanted.get("layer", fact.layer or "").lower() == (fact.layer or ""),
-            has_tags(fact, wanted.get("tags", ()), wanted.get("match", "any")),
-            "scope" not in wanted or any(fnmatchcase(s, wanted["scope"]) for s in fact.scopes),
-            wanted.get("by", fact.agent).lower() == fact.agent,
+            query["status"] in ("any", "active" if example.is_active else "inactive"),
+            query.get("category", example.category).casefold() == example.category.casefold(),
+            query.get("priority", example.priority) == example.priority,
+            query.get("layer", example.layer or "").lower() == (example.layer or ""),
+            has_tags(example, query.get("tags", ()), query.get("match", "any")),
+            "scope" not in query or any(fnmatchcase(s, query["scope"]) for s in example.scopes),
+            query.get("by", example.agent).lower() == example.agent,
         )
     )
 
 
-def has_tags(fact: Fact, tags: Iterable[str], match: str) -> bool:
-    found = [tag in fact.tags for tag in tags]
+def has_tags(example: Example, tags: Iterable[str], match: str) -> bool:
+    found = [tag in example.tags for tag in tags]
     return not found or (all(found) if match == "all" else any(found))
 
 
@@ -380,22 +380,22 @@ def paged(project: Project, **query: Any) -> Iterator[list[str]]:
             return
 
 
-def store(project: Project, facts: Iterable[Fact]) -> dict[str, int]:
+def store(project: Project, examples: Iterable[Example]) -> dict[str, int]:
     ids = {}
-    for fact in facts:
-        caller = Caller(project=project, agent=fact.agent)
-        with time_machine.travel(fact.at, tick=False):
-            ids[fact.text] = add_constraint(
+    for example in examples:
+        caller = Caller(project=project, agent=example.agent)
+        with time_machine.travel(example.at, tick=False):
+            ids[example.text] = add_constraint(
                 caller=caller,
-                category=fact.category,
-                text=fact.text,
-                priority=fact.priority,
-                layer=fact.layer,
-                tags=fact.tags,
-                scopes=fact.scopes,
+                category=example.category,
+                text=example.text,
+                priority=example.priority,
+                layer=example.layer,
+                tags=example.tags,
+                scopes=example.scopes,
             )["id"]
-            if not fact.is_active:
-                retire(caller, ids[fact.text])
+            if not example.is_active:
+                deactivate(caller, ids[example.text])
     return ids
 
 

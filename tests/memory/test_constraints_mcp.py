@@ -1,4 +1,4 @@
-"""Constraints over the MCP wire."""
+"""Constraints over MCP."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tests.hub import LiveHub, McpClient
 from tests.tables import dump_project
 
 TEXT = "Every address of the API asks for a token."
-SAID: dict[str, Any] = {
+ALL_FIELDS: dict[str, Any] = {
     "category": "security",
     "text": TEXT,
     "priority": "critical",
@@ -31,17 +31,17 @@ def texts(client: McpClient, **query: Any) -> list[str]:
     return [row["text"] for row in client.rows("constraint", "list", **query)]
 
 
-def test_one_agent_states_it_and_another_reads_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
-    row_id = add(ada_mcp, **SAID)
+def test_one_agent_adds_a_constraint_and_another_reads_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    row_id = add(ada_mcp, **ALL_FIELDS)
     [row] = ben_mcp.rows("constraint", "list")
-    paths = SAID["paths"]
-    shown = {name: value for name, value in SAID.items() if name != "paths"}
-    assert row == {**shown, "id": row_id, "status": "active", "agent": "ada", "at": row["at"]}
-    [whole] = ben_mcp.call("get", refs=[f"constraint:{row_id}"])["items"]
-    assert whole == {**row, "ref": f"constraint:{row_id}", "paths": paths}
+    paths = ALL_FIELDS["paths"]
+    listed = {name: value for name, value in ALL_FIELDS.items() if name != "paths"}
+    assert row == {**listed, "id": row_id, "status": "active", "agent": "ada", "at": row["at"]}
+    [opened] = ben_mcp.call("get", refs=[f"constraint:{row_id}"])["items"]
+    assert opened == {**row, "ref": f"constraint:{row_id}", "paths": paths}
 
 
-def test_a_constraint_lives_from_its_statement_to_its_end(ada_mcp: McpClient) -> None:
+def test_a_constraint_is_added_deactivated_and_activated(ada_mcp: McpClient) -> None:
     row_id = add(ada_mcp)
     assert ada_mcp.call("constraint", "add", category="Security", text=TEXT) == {
         "id": row_id,
@@ -62,7 +62,7 @@ def test_an_id_may_come_as_text_or_as_a_ref(ada_mcp: McpClient, form: str) -> No
     assert ada_mcp.call("constraint", "deactivate", id=form.format(row_id))["id"] == row_id
 
 
-def test_a_call_without_action_is_understood(ada_mcp: McpClient) -> None:
+def test_a_missing_action_is_inferred_from_the_arguments(ada_mcp: McpClient) -> None:
     assert ada_mcp.call("constraint", category="security", text=TEXT)["result"] == "created"
     assert ada_mcp.call("constraint")["count"] == 1
     assert ada_mcp.call("constraint", text=TEXT)["missing"] == ["category"]
@@ -84,12 +84,12 @@ def test_texts_are_never_parsed(ada_mcp: McpClient) -> None:
 
 @pytest.fixture
 def filled(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
-    """Four that differ in everything one can filter by."""
+    """Four constraints that differ in every field that lists filter by."""
     add(ada_mcp, text="one", priority="critical", layer="data", tags=["api", "db"], scopes=["api/users"])
     add(ben_mcp, text="two", priority="low", tags=["api"], scopes=["api/orders"])
     add(ada_mcp, text="three", category="Cost", tags=["db"], scopes=["db"], reason="y" * 300)
-    gone = add(ben_mcp, text="four", category="performance", priority="high", layer="business")
-    ben_mcp.call("constraint", "deactivate", id=gone)
+    row_id = add(ben_mcp, text="four", category="performance", priority="high", layer="business")
+    ben_mcp.call("constraint", "deactivate", id=row_id)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_list_is_paged_by_its_cursor(ada_mcp: McpClient) -> None:
     assert found == ["3", "1", "4", "2", "0"]
 
 
-def test_a_list_may_be_objects_and_keep_to_a_budget(filled: None, ada_mcp: McpClient) -> None:
+def test_a_list_may_be_objects_and_is_cut_by_max_tokens(filled: None, ada_mcp: McpClient) -> None:
     items = ada_mcp.call("constraint", "list", format="objects")["items"]
     assert [item["text"] for item in items] == ["one", "three", "two"]
     short = ada_mcp.call("constraint", "list", max_tokens=170)
@@ -190,7 +190,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("action", "arguments", "named"), BAD, ids=str)
-def test_bad_input_is_named_and_nothing_is_written(
+def test_an_error_names_the_bad_argument_and_nothing_is_written(
     ada_mcp: McpClient, apollo: Project, action: str, arguments: dict[str, Any], named: str
 ) -> None:
     before = dump_project(apollo)["memory_constraint"]
@@ -209,15 +209,17 @@ def test_an_unknown_id_is_not_found(ada_mcp: McpClient, unknown: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("action", "suggestion"),
     [("add_constraint", "add"), ("get_constraints", "list"), ("deactivate_constraint", "deactivate")],
 )
-def test_the_words_of_the_source_are_understood(ada_mcp: McpClient, said: str, meant: str) -> None:
-    assert ada_mcp.call("constraint", said)["did_you_mean"] == meant
+def test_did_you_mean_translates_action_names_of_the_source(
+    ada_mcp: McpClient, action: str, suggestion: str
+) -> None:
+    assert ada_mcp.call("constraint", action)["did_you_mean"] == suggestion
 
 
 @pytest.mark.parametrize(
-    ("action", "said", "meant"),
+    ("action", "name", "suggestion"),
     [
         ("add", "constraint_text", "text"),
         ("add", "created_by", "agent"),
@@ -225,13 +227,13 @@ def test_the_words_of_the_source_are_understood(ada_mcp: McpClient, said: str, m
         ("list", "active_only", "status"),
     ],
 )
-def test_the_arguments_of_the_source_are_understood(
-    ada_mcp: McpClient, action: str, said: str, meant: str
+def test_did_you_mean_translates_argument_names_of_the_source(
+    ada_mcp: McpClient, action: str, name: str, suggestion: str
 ) -> None:
-    assert ada_mcp.call("constraint", action, **{said: "x"})["did_you_mean"] == {said: meant}
+    assert ada_mcp.call("constraint", action, **{name: "x"})["did_you_mean"] == {name: suggestion}
 
 
-# -- Who asks --------------------------------------------------------------------------------------
+# -- Permissions -----------------------------------------------------------------------------------
 
 
 def test_another_projects_constraint_does_not_exist(
@@ -244,19 +246,19 @@ def test_another_projects_constraint_does_not_exist(
     assert Constraint.objects.in_project(apollo).get().status == Constraint.Status.ACTIVE
 
 
-def test_the_agent_that_is_named_states_it(hub: LiveHub, apollo: Project) -> None:
+def test_an_agent_named_in_the_call_is_the_author(hub: LiveHub, apollo: Project) -> None:
     client = hub.mcp(create_token(project=apollo, name="ci").secret)
     add(client, agent="zoe")
     assert [row["agent"] for row in client.rows("constraint", "list")] == ["zoe"]
     assert texts(client, by="zoe") == [TEXT]
 
 
-def test_filtering_for_an_agent_does_not_register_it(ada_mcp: McpClient) -> None:
+def test_filtering_by_an_agent_does_not_register_it(ada_mcp: McpClient) -> None:
     texts(ada_mcp, by="nobody")
     assert [row["name"] for row in ada_mcp.rows("hub", "agents")] == ["ada"]
 
 
-def test_who_may_only_read_cannot_state_anything(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
+def test_a_read_only_token_cannot_write(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
     row_id = add(ada_mcp)
     reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
     assert reader.call("constraint", "add", category="security", text="x")["error"] == "not_allowed"
@@ -266,7 +268,7 @@ def test_who_may_only_read_cannot_state_anything(hub: LiveHub, apollo: Project, 
 
 def test_a_repeated_request_is_written_once(ada_mcp: McpClient) -> None:
     meta = {"ctxhub/request_id": "r-1"}
-    said = {"action": "add", "category": "security", "text": TEXT}
-    first, again = (ada_mcp.result("constraint", said, meta)["content"] for _ in range(2))
+    arguments = {"action": "add", "category": "security", "text": TEXT}
+    first, again = (ada_mcp.result("constraint", arguments, meta)["content"] for _ in range(2))
     assert first == again
     assert ada_mcp.call("hub", "stats")["constraints"] == [1, 1]

@@ -1,4 +1,4 @@
-"""Lists of constraints walk an index in their own order: a page costs the same however many there are."""
+"""Query plans of constraint lists: each page reads an index in list order, whatever the number of rows."""
 
 import re
 from typing import Any
@@ -17,7 +17,7 @@ from memory.models import Constraint, ConstraintScope, ConstraintTag
 from tests.databases import every_statement_within, take_statistics
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 
-WALKS: list[tuple[dict[str, Any], str]] = [
+INDEXES: list[tuple[dict[str, Any], str]] = [
     ({"status": "any"}, "memory_constraint_by_rank"),
     ({}, "memory_constraint_by_(status|rank)"),
     ({"status": "inactive"}, "memory_constraint_by_status"),
@@ -39,7 +39,7 @@ WALKS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.fixture
-def many(ada: Caller, ben: Caller) -> Caller:
+def filled(ada: Caller, ben: Caller) -> Caller:
     start_compact(Constraint)
     fill(ada, 400)
     fill(ben, 800, start=400)
@@ -48,7 +48,7 @@ def many(ada: Caller, ben: Caller) -> Caller:
 
 
 def fill(caller: Caller, end: int, start: int = 0) -> None:
-    """Many at once, as an import writes them."""
+    """Creates constraints in bulk, like an import."""
     project, agent_id = caller.project, register_agent(caller, now())
     categories = list(Category.objects.in_project(project).order_by("pk"))
     layers = list(Layer.objects.in_project(project).filter(name__in=("data", "business")))
@@ -68,73 +68,79 @@ def fill(caller: Caller, end: int, start: int = 0) -> None:
                 status=2 if n % 9 == 0 else 1,
             )
         )
-    made = Constraint.unscoped.bulk_create(rows)
-    numbered = list(enumerate(made, start))
-    link(caller, Tag, ConstraintTag, [(row, [f"t{n % 7}", "all"]) for n, row in numbered])
-    link(caller, Scope, ConstraintScope, [(row, [f"s/{n % 15}", f"u/{n}"]) for n, row in numbered])
+    created = Constraint.unscoped.bulk_create(rows)
+    with_numbers = list(enumerate(created, start))
+    link(caller, Tag, ConstraintTag, [(row, [f"t{n % 7}", "all"]) for n, row in with_numbers])
+    link(caller, Scope, ConstraintScope, [(row, [f"s/{n % 15}", f"u/{n}"]) for n, row in with_numbers])
 
 
-def link(caller: Caller, model: Any, links: Any, named: list[tuple[Constraint, list[str]]]) -> None:
-    names = {name for _, some in named for name in some}
+def link(
+    caller: Caller, model: Any, link_model: Any, rows_with_names: list[tuple[Constraint, list[str]]]
+) -> None:
+    names = {name for _, row_names in rows_with_names for name in row_names}
     model.unscoped.bulk_create(
         [model(project=caller.project, name=name, folded=name) for name in sorted(names)],
         ignore_conflicts=True,
     )
     ids = dict(model.objects.in_project(caller.project).values_list("name", "pk"))
-    links.unscoped.bulk_create(
-        links(
+    link_model.unscoped.bulk_create(
+        link_model(
             project=caller.project,
             constraint=row,
             rank=row.rank,
             created_at=row.created_at,
             **{f"{model._meta.model_name}_id": ids[name]},
         )
-        for row, some in named
-        for name in some
+        for row, row_names in rows_with_names
+        for name in row_names
     )
 
 
 @pytest.mark.parametrize("page", ["first", "next"])
-def test_a_list_walks_an_index_in_its_own_order(many: Caller, page: str) -> None:
-    for query, index in WALKS:
-        plan = explained(statement(many, query, page))
+def test_a_list_reads_an_index_in_list_order(filled: Caller, page: str) -> None:
+    for query, index in INDEXES:
+        plan = explained(statement(filled, query, page))
         assert re.search(rf"\b{index}\b", plan), (query, plan)
         assert not sorts_inside(plan), (query, plan)
 
 
 def statement(caller: Caller, query: dict[str, Any], page: str) -> str:
-    """What the database was really asked for the page's rows."""
-    given = {"action": "list", "limit": 5, **query}
+    """The SQL statement that reads the rows of the page."""
+    arguments = {"action": "list", "limit": 5, **query}
     if page == "next":
-        given["cursor"] = call(caller, "constraint", given)["next"]
+        arguments["cursor"] = call(caller, "constraint", arguments)["next"]
     with CaptureQueriesContext(connection) as captured:
-        assert call(caller, "constraint", given)["count"] == 5
+        assert call(caller, "constraint", arguments)["count"] == 5
     [found] = [query["sql"] for query in captured.captured_queries if "JOIN core_layer" in query["sql"]]
     return str(found)
 
 
-def test_every_page_of_a_walk_goes_on_where_the_last_one_ended(many: Caller) -> None:
-    for query, _ in WALKS:
-        whole = ids(many, {**query, "limit": 200})
-        assert ids(many, {**query, "limit": 37}) == whole
-        assert len(whole) == len(set(whole)) == call(many, "constraint", {"action": "list", **query})["total"]
+def test_cursors_read_every_row_once_in_the_same_order(filled: Caller) -> None:
+    for query, _ in INDEXES:
+        expected = ids(filled, {**query, "limit": 200})
+        assert ids(filled, {**query, "limit": 37}) == expected
+        assert (
+            len(expected)
+            == len(set(expected))
+            == call(filled, "constraint", {"action": "list", **query})["total"]
+        )
 
 
 def ids(caller: Caller, query: dict[str, Any]) -> list[int]:
     found: list[int] = []
-    given = {"action": "list", **query}
+    arguments = {"action": "list", **query}
     while True:
-        page = call(caller, "constraint", given)
+        page = call(caller, "constraint", arguments)
         found += [row[0] for row in page["rows"]]
         if "next" not in page:
             return found
-        given["cursor"] = page["next"]
+        arguments["cursor"] = page["next"]
 
 
-def test_a_list_is_quick_with_statistics_of_empty_tables(ada: Caller) -> None:
-    """So it is in a young hub that takes an import: PostgreSQL then expects one row of each."""
+def test_lists_are_fast_with_statistics_of_empty_tables(ada: Caller) -> None:
+    """As in a new hub during an import: PostgreSQL then expects one row in each table."""
     take_statistics()
     fill(ada, 1_200)
     with every_statement_within(seconds=2):
-        for query, _ in WALKS:
+        for query, _ in INDEXES:
             assert call(ada, "constraint", {"action": "list", "limit": 20, **query})["count"] == 20

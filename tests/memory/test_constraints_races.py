@@ -1,4 +1,4 @@
-"""Many agents state the same at once: it is there once, counted once, told once."""
+"""Many agents add or change the same constraints at once: one row, counted once, one event per change."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -35,13 +35,13 @@ def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apol
     return over_http(hub, create_token(project=apollo, name="crowd").secret)
 
 
-def state(text: str, category: str, **rest: Any) -> ToolCall:
+def add_call(text: str, category: str, **rest: Any) -> ToolCall:
     return ToolCall("constraint", {"action": "add", "category": category, "text": text, **rest})
 
 
-def test_what_all_state_at_once_is_there_once(crowd: Crowd, apollo: Project) -> None:
+def test_simultaneous_equal_additions_create_one_constraint(crowd: Crowd, apollo: Project) -> None:
     calls = [
-        [state(f"text {n}", ("New", "NEW")[agent % 2], tags=[f"tag {n}"]) for n in range(ROUNDS)]
+        [add_call(f"text {n}", ("New", "NEW")[agent % 2], tags=[f"tag {n}"]) for n in range(ROUNDS)]
         for agent in range(AGENTS)
     ]
     for answers in zip(*crowd(calls), strict=True):
@@ -55,7 +55,7 @@ def test_what_all_state_at_once_is_there_once(crowd: Crowd, apollo: Project) -> 
     assert Stats(apollo.pk).of("constraint") == ROUNDS
 
 
-def test_of_all_who_end_it_at_once_one_has_ended_it(crowd: Crowd, ada: Caller) -> None:
+def test_of_simultaneous_deactivations_exactly_one_updates(crowd: Crowd, ada: Caller) -> None:
     ids = [
         add_constraint(caller=ada, category="security", text=str(n), layer="data")["id"]
         for n in range(ROUNDS)
@@ -67,23 +67,23 @@ def test_of_all_who_end_it_at_once_one_has_ended_it(crowd: Crowd, ada: Caller) -
     for answers in zip(*crowd(calls), strict=True):
         assert Counter(answer["result"] for answer in answers) == {"updated": 1, "unchanged": AGENTS - 1}
     assert Event.objects.in_project(ada.project).filter(verb="deactivated").count() == ROUNDS
-    figures = Stats(ada.project_id)
-    assert figures.of("constraint", status=ConstraintStatus.INACTIVE) == figures.of("constraint") == ROUNDS
+    stats = Stats(ada.project_id)
+    assert stats.of("constraint", status=ConstraintStatus.INACTIVE) == stats.of("constraint") == ROUNDS
 
 
-def test_figures_and_log_keep_up_with_whatever_happens_at_once(crowd: Crowd, ada: Caller) -> None:
-    """Half end what the other half state again: each change has its event, and the figures are right."""
+def test_stats_and_events_stay_correct_under_simultaneous_changes(crowd: Crowd, ada: Caller) -> None:
+    """Half of the agents deactivate what the others add again: each change has an event, stats are right."""
     ids = [add_constraint(caller=ada, category="security", text=str(n))["id"] for n in range(ROUNDS)]
     calls = [
         [
-            state(str(n), "security")
+            add_call(str(n), "security")
             if agent % 2
             else ToolCall("constraint", {"action": "deactivate", "id": row_id})
             for n, row_id in enumerate(ids)
         ]
         for agent in range(AGENTS)
     ]
-    answers = [answer for own in crowd(calls) for answer in own]
+    answers = [answer for own_answers in crowd(calls) for answer in own_answers]
     assert [answer for answer in answers if "error" in answer] == []
     rows = Constraint.objects.in_project(ada.project)
     active = rows.filter(status=ConstraintStatus.ACTIVE).count()

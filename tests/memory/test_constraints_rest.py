@@ -17,7 +17,7 @@ from tests.signed_in import sign_in
 from tests.tables import dump_project
 
 TEXT = "Every address of the API asks for a token."
-SAID: dict[str, Any] = {
+ALL_FIELDS: dict[str, Any] = {
     "category": "security",
     "text": TEXT,
     "priority": "critical",
@@ -39,19 +39,19 @@ def texts(client: RestClient, **query: Any) -> list[str]:
     return [item["text"] for item in reply.body["items"]]
 
 
-# -- One -------------------------------------------------------------------------------------------
+# -- Single constraints ----------------------------------------------------------------------------
 
 
-def test_a_new_constraint_answers_201_and_comes_back_whole(ada_rest: RestClient) -> None:
-    made = add(ada_rest, **SAID)
-    assert made.status == 201
-    one = ada_rest.get(f"constraints/{made.body['id']}/")
-    assert made.body == {**one.body, "result": "created"}
-    assert {name: one.body[name] for name in SAID} == SAID
-    assert (one.body["status"], one.body["agent"]) == ("active", "ada")
+def test_post_answers_201_with_the_whole_constraint(ada_rest: RestClient) -> None:
+    created = add(ada_rest, **ALL_FIELDS)
+    assert created.status == 201
+    stored = ada_rest.get(f"constraints/{created.body['id']}/")
+    assert created.body == {**stored.body, "result": "created"}
+    assert {name: stored.body[name] for name in ALL_FIELDS} == ALL_FIELDS
+    assert (stored.body["status"], stored.body["agent"]) == ("active", "ada")
 
 
-def test_the_same_words_again_answer_200(ada_rest: RestClient, ben_rest: RestClient) -> None:
+def test_posting_an_existing_constraint_answers_200(ada_rest: RestClient, ben_rest: RestClient) -> None:
     first = add(ada_rest, priority="high")
     again = add(ben_rest, priority="low")
     assert (again.status, again.body["result"], again.body["id"]) == (200, "exists", first.body["id"])
@@ -59,14 +59,14 @@ def test_the_same_words_again_answer_200(ada_rest: RestClient, ben_rest: RestCli
     assert again.body["priority"] == "high"
 
 
-def test_null_says_nothing(ada_rest: RestClient) -> None:
+def test_null_means_the_default(ada_rest: RestClient) -> None:
     empty = dict.fromkeys(("layer", "tags", "scopes", "paths", "reason"))
-    made = add(ada_rest, **empty)
-    assert made.status == 201
-    assert [made.body[name] for name in empty] == [None, [], [], [], ""]
+    created = add(ada_rest, **empty)
+    assert created.status == 201
+    assert [created.body[name] for name in empty] == [None, [], [], [], ""]
 
 
-def test_a_patch_of_the_status_takes_it_out_of_force_and_back(ada_rest: RestClient) -> None:
+def test_patching_the_status_deactivates_and_activates(ada_rest: RestClient) -> None:
     path = f"constraints/{add(ada_rest).body['id']}/"
     for status, shown in (("inactive", "inactive"), ("ACTIVE", "active"), (2, "inactive")):
         changed = ada_rest.patch(path, {"status": status, "reason": "So it was decided."})
@@ -76,19 +76,23 @@ def test_a_patch_of_the_status_takes_it_out_of_force_and_back(ada_rest: RestClie
     assert notes == ["So it was decided."] * 3 + ["security, medium"]
 
 
-def test_it_has_addresses_of_its_own_for_both(ada_rest: RestClient) -> None:
+def test_deactivate_and_activate_have_endpoints(ada_rest: RestClient) -> None:
     path = f"constraints/{add(ada_rest).body['id']}/"
-    ended = ada_rest.post(f"{path}deactivate/", {"reason": "It is not public any more."})
-    assert (ended.status, ended.body["status"], ended.body["result"]) == (200, "inactive", "updated")
+    deactivated = ada_rest.post(f"{path}deactivate/", {"reason": "It is not public any more."})
+    assert (deactivated.status, deactivated.body["status"], deactivated.body["result"]) == (
+        200,
+        "inactive",
+        "updated",
+    )
     assert ada_rest.post(f"{path}deactivate/").body["result"] == "unchanged"
     assert ada_rest.post(f"{path}activate/").body["status"] == "active"
 
 
-def test_a_call_runs_what_the_tool_runs(ada_rest: RestClient) -> None:
-    made = ada_rest.post("call/constraint/add/", {"category": "security", "text": TEXT})
-    assert made.body == {"id": made.body["id"], "result": "created"}
-    ended = ada_rest.post("call/constraint/deactivate/", {"id": f"constraint:{made.body['id']}"})
-    assert ended.body["status"] == "inactive"
+def test_call_endpoints_answer_like_the_mcp_tool(ada_rest: RestClient) -> None:
+    created = ada_rest.post("call/constraint/add/", {"category": "security", "text": TEXT})
+    assert created.body == {"id": created.body["id"], "result": "created"}
+    deactivated = ada_rest.post("call/constraint/deactivate/", {"id": f"constraint:{created.body['id']}"})
+    assert deactivated.body["status"] == "inactive"
     assert ada_rest.post("call/constraint/list/", {"status": "any"}).body["count"] == 1
 
 
@@ -97,15 +101,15 @@ def test_a_call_runs_what_the_tool_runs(ada_rest: RestClient) -> None:
 
 @pytest.fixture
 def filled(hub: LiveHub, ada: Caller, ben: Caller) -> None:
-    """Four that differ in everything one can filter by."""
+    """Four constraints that differ in every field that lists filter by."""
     for caller, text, rest in (
         (ada, "one", {"priority": 4, "layer": "data", "tags": ["api", "db"], "scopes": ["api/users"]}),
         (ben, "two", {"priority": "low", "tags": ["api"], "scopes": ["api/orders"]}),
         (ada, "three", {"category": "Cost", "tags": ["db"], "scopes": ["db"], "reason": "y" * 300}),
         (ben, "four", {"category": "performance", "priority": "high", "layer": "business"}),
     ):
-        made = add_constraint(caller=caller, **{"category": "security", "text": text, **rest})  # type: ignore[arg-type]
-    deactivate_constraint(caller=ben, constraint_id=made["id"])
+        answer = add_constraint(caller=caller, **{"category": "security", "text": text, **rest})  # type: ignore[arg-type]
+    deactivate_constraint(caller=ben, constraint_id=answer["id"])
 
 
 @pytest.mark.parametrize(
@@ -156,7 +160,7 @@ def test_texts_are_cut_unless_full(filled: None, ada_rest: RestClient) -> None:
     assert (cut["reason"], full["reason"]) == ("y" * 200 + "…", "y" * 300)
 
 
-def test_a_page_keeps_to_a_budget(filled: None, ada_rest: RestClient) -> None:
+def test_a_page_is_cut_by_max_tokens(filled: None, ada_rest: RestClient) -> None:
     page = ada_rest.get("constraints/", max_tokens=200).body
     assert 0 < page["count"] < 3
     assert page["count"] + ada_rest.get("constraints/", cursor=page["next"]).body["count"] == 3
@@ -232,7 +236,7 @@ def test_a_bad_query_is_invalid(ada_rest: RestClient, query: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("body", [{}, {"status": "odd"}, {"status": None}, {"priority": "low"}], ids=str)
-def test_a_bad_change_is_invalid(ada_rest: RestClient, body: dict[str, Any]) -> None:
+def test_a_bad_patch_is_invalid(ada_rest: RestClient, body: dict[str, Any]) -> None:
     path = f"constraints/{add(ada_rest).body['id']}/"
     reply = ada_rest.patch(path, body)
     assert (reply.status, reply.body["error"]) == (400, "invalid")
@@ -252,12 +256,12 @@ def test_an_unknown_id_answers_404(ada_rest: RestClient, unknown: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])
-def test_a_constraint_is_neither_replaced_nor_deleted_here(ada_rest: RestClient, method: str) -> None:
+def test_put_and_delete_are_not_allowed(ada_rest: RestClient, method: str) -> None:
     path = ada_rest._url(f"constraints/{add(ada_rest).body['id']}/")
     assert ada_rest.send(method, path).status == 405
 
 
-# -- Who asks --------------------------------------------------------------------------------------
+# -- Permissions -----------------------------------------------------------------------------------
 
 
 def test_another_projects_constraint_answers_404(
@@ -272,26 +276,26 @@ def test_another_projects_constraint_answers_404(
     assert dump_project(apollo) == before
 
 
-def test_a_stranger_is_sent_away(hub: LiveHub, apollo: Project) -> None:
-    nobody = hub.rest(None)
-    assert nobody.get("constraints/").status == 401
-    assert add(nobody).status == 401
+def test_requests_without_a_token_answer_401(hub: LiveHub, apollo: Project) -> None:
+    anonymous = hub.rest(None)
+    assert anonymous.get("constraints/").status == 401
+    assert add(anonymous).status == 401
     assert not Constraint.objects.in_project(apollo).exists()
 
 
-def test_a_token_that_may_only_write_learns_no_more_than_what_it_did(hub: LiveHub, apollo: Project) -> None:
+def test_a_write_only_token_gets_only_the_result_of_its_own_writes(hub: LiveHub, apollo: Project) -> None:
     writer = hub.rest(create_token(project=apollo, agent="ci", scopes=["write"]).secret)
-    made = add(writer)
-    assert made.body == {"id": made.body["id"], "result": "created"}
-    ended = writer.post(f"constraints/{made.body['id']}/deactivate/")
-    assert ended.body == {"id": made.body["id"], "status": "inactive", "result": "updated"}
+    created = add(writer)
+    assert created.body == {"id": created.body["id"], "result": "created"}
+    deactivated = writer.post(f"constraints/{created.body['id']}/deactivate/")
+    assert deactivated.body == {"id": created.body["id"], "status": "inactive", "result": "updated"}
     assert writer.get("constraints/").status == 403
 
 
 @pytest.mark.parametrize(
     ("role", "status"), [(Membership.Role.VIEWER, 403), (Membership.Role.MEMBER, 201)], ids=str
 )
-def test_a_person_writes_by_their_role(
+def test_the_role_of_a_person_decides_whether_they_may_write(
     hub: LiveHub, apollo: Project, role: Membership.Role, status: int
 ) -> None:
     assert add(sign_in(hub, "vi", apollo, role)).status == status
@@ -305,12 +309,12 @@ def test_an_idempotency_key_writes_once(ada_rest: RestClient) -> None:
     assert ada_rest.get("stats/").body["constraints"] == [1, 1]
 
 
-def test_a_condition_that_nothing_heeds_is_refused(ada_rest: RestClient) -> None:
+def test_an_unsupported_if_match_is_refused(ada_rest: RestClient) -> None:
     path = f"constraints/{add(ada_rest).body['id']}/"
     assert ada_rest.patch(path, {"status": "inactive"}, {"If-Match": '"1"'}).status == 400
 
 
-def test_a_list_asks_as_often_for_many_as_for_few(ada: Caller) -> None:
+def test_the_number_of_queries_does_not_grow_with_rows(ada: Caller) -> None:
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {create_token(project=ada.project, agent='ada').secret}")
 

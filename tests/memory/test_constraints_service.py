@@ -1,4 +1,4 @@
-"""What a constraint is, and what becomes of it: the rules, whoever calls."""
+"""Constraints through the service functions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -36,20 +36,20 @@ def item(caller: Caller, constraint_id: int) -> dict[str, Any]:
     return constraint_item(get_constraint(caller.project_id, constraint_id))
 
 
-def happened(caller: Caller) -> list[tuple[str, str, dict[str, Any]]]:
+def events(caller: Caller) -> list[tuple[str, str, dict[str, Any]]]:
     events = Event.objects.in_project(caller.project).order_by("pk")
     return [(event.verb, event.ref, event.data) for event in events]
 
 
-def figures(caller: Caller) -> tuple[int, int]:
+def stats(caller: Caller) -> tuple[int, int]:
     counted = Stats(caller.project_id)
     return counted.of("constraint", status=ConstraintStatus.ACTIVE), counted.of("constraint")
 
 
-# -- Added -----------------------------------------------------------------------------------------
+# -- Adding ----------------------------------------------------------------------------------------
 
 
-def test_a_constraint_keeps_what_was_said(ada: Caller) -> None:
+def test_adding_stores_all_fields(ada: Caller) -> None:
     answer = add(
         ada,
         priority="critical",
@@ -77,15 +77,15 @@ def test_a_constraint_keeps_what_was_said(ada: Caller) -> None:
     }
 
 
-def test_what_is_not_said_is_empty_and_of_medium_priority(ada: Caller) -> None:
+def test_omitted_fields_get_their_defaults(ada: Caller) -> None:
     stored = item(ada, add(ada)["id"])
     assert (stored["priority"], stored["status"]) == ("medium", "active")
     assert [stored[name] for name in ("layer", "tags", "scopes", "paths", "reason")] == [None, [], [], [], ""]
 
 
-@pytest.mark.parametrize("said", ["high", " HIGH ", 3, "3"])
-def test_a_priority_is_a_word_or_its_number(ada: Caller, said: Any) -> None:
-    assert item(ada, add(ada, priority=said)["id"])["priority"] == "high"
+@pytest.mark.parametrize("priority", ["high", " HIGH ", 3, "3"])
+def test_a_priority_is_a_word_or_its_number(ada: Caller, priority: Any) -> None:
+    assert item(ada, add(ada, priority=priority)["id"])["priority"] == "high"
 
 
 def test_a_new_category_is_registered_and_found_whatever_its_case(ada: Caller) -> None:
@@ -102,14 +102,14 @@ def test_an_unknown_layer_is_refused_with_the_known_ones(ada: Caller) -> None:
     assert not Constraint.objects.in_project(ada.project).exists()
 
 
-def test_who_adds_is_registered_and_the_log_tells_it(ada: Caller) -> None:
+def test_adding_registers_the_agent_and_records_an_event(ada: Caller) -> None:
     answer = add(ada, priority="high")
-    assert happened(ada) == [("created", f"constraint:{answer['id']}", {"note": "security, high"})]
+    assert events(ada) == [("created", f"constraint:{answer['id']}", {"note": "security, high"})]
     [agent] = Agent.objects.in_project(ada.project)
     assert (agent.name, Event.objects.in_project(ada.project).get().agent) == ("ada", agent)
 
 
-# -- Added again -----------------------------------------------------------------------------------
+# -- Adding again ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -122,24 +122,26 @@ def test_who_adds_is_registered_and_the_log_tells_it(ada: Caller) -> None:
     ],
     ids=str,
 )
-def test_the_same_words_are_the_same_constraint(ada: Caller, ben: Caller, again: dict[str, Any]) -> None:
+def test_an_equal_text_in_the_same_category_is_the_same_constraint(
+    ada: Caller, ben: Caller, again: dict[str, Any]
+) -> None:
     first = add(ada)
     before = dump_project(ada.project)
     assert add(ben, **again) == {"id": first["id"], "result": "exists"}
     assert dump_project(ada.project) == before
 
 
-def test_the_same_letters_composed_otherwise_are_the_same_constraint(ada: Caller) -> None:
+def test_texts_equal_after_unicode_normalisation_are_the_same_constraint(ada: Caller) -> None:
     first = add(ada, text="Cafe\u0301s close at ten.")
     assert add(ada, text="Caf\u00e9s close at ten.")["id"] == first["id"]
 
 
 @pytest.mark.parametrize("other", [{"category": "architecture"}, {"text": TEXT.upper()}], ids=str)
-def test_other_words_or_another_category_are_another_constraint(ada: Caller, other: dict[str, Any]) -> None:
+def test_another_text_or_category_is_another_constraint(ada: Caller, other: dict[str, Any]) -> None:
     assert add(ada)["id"] != add(ada, **other)["id"]
 
 
-def test_what_is_said_otherwise_the_second_time_is_named_and_not_written(ada: Caller) -> None:
+def test_adding_again_with_other_fields_names_them_and_writes_nothing(ada: Caller) -> None:
     first = add(ada, priority="high", tags=["api"], reason="It is public.")
     before = dump_project(ada.project)
     answer = add(ada, priority="low", layer="data", tags=["new"], reason="It is public.")
@@ -148,13 +150,13 @@ def test_what_is_said_otherwise_the_second_time_is_named_and_not_written(ada: Ca
     assert dump_project(ada.project) == before
 
 
-def test_a_layer_is_checked_the_second_time_too(ada: Caller) -> None:
+def test_adding_again_validates_the_layer(ada: Caller) -> None:
     add(ada)
     with pytest.raises(InvalidInput, match="layer"):
         add(ada, layer="nowhere")
 
 
-def test_an_inactive_one_becomes_active_again(ada: Caller, ben: Caller) -> None:
+def test_adding_an_inactive_constraint_activates_it(ada: Caller, ben: Caller) -> None:
     first = add(ada, priority="high")
     deactivate_constraint(caller=ada, constraint_id=first["id"])
     answer = add(ben, priority="low")
@@ -162,31 +164,31 @@ def test_an_inactive_one_becomes_active_again(ada: Caller, ben: Caller) -> None:
     assert answer["hint"].startswith("It was inactive and is active again. It stays")
     stored = item(ada, first["id"])
     assert (stored["status"], stored["priority"], stored["agent"]) == ("active", "high", "ada")
-    assert [verb for verb, _, _ in happened(ada)] == ["created", "deactivated", "activated"]
+    assert [verb for verb, _, _ in events(ada)] == ["created", "deactivated", "activated"]
 
 
-# -- Out of force, and back ------------------------------------------------------------------------
+# -- Deactivating, activating and deleting ---------------------------------------------------------
 
 
 def test_deactivating_and_activating_change_the_status_once(ada: Caller) -> None:
-    ref = add(ada)["id"]
+    row_id = add(ada)["id"]
     for change, status in ((deactivate_constraint, "inactive"), (activate_constraint, "active")):
-        first = change(caller=ada, constraint_id=ref)
-        assert first == {"id": ref, "status": status, "result": "updated"}
+        first = change(caller=ada, constraint_id=row_id)
+        assert first == {"id": row_id, "status": status, "result": "updated"}
         before = dump_project(ada.project)
-        assert change(caller=ada, constraint_id=ref) == {**first, "result": "unchanged"}
+        assert change(caller=ada, constraint_id=row_id) == {**first, "result": "unchanged"}
         assert dump_project(ada.project) == before
 
 
-def test_the_reason_of_a_deactivation_stands_in_the_log(ada: Caller) -> None:
-    ref = add(ada, reason="It is public.")["id"]
-    deactivate_constraint(caller=ada, constraint_id=ref, reason="It is not public any more.")
-    assert happened(ada)[-1] == (
+def test_the_event_of_a_deactivation_has_its_reason(ada: Caller) -> None:
+    row_id = add(ada, reason="It is public.")["id"]
+    deactivate_constraint(caller=ada, constraint_id=row_id, reason="It is not public any more.")
+    assert events(ada)[-1] == (
         "deactivated",
-        f"constraint:{ref}",
+        f"constraint:{row_id}",
         {"reason": "It is not public any more."},
     )
-    assert item(ada, ref)["reason"] == "It is public."
+    assert item(ada, row_id)["reason"] == "It is public."
 
 
 @pytest.mark.parametrize("unknown", [0, -1, 10**6, 2**63, 10**30])
@@ -197,43 +199,43 @@ def test_an_unknown_id_is_not_found(ada: Caller, change: Callable[..., Any], unk
 
 
 def test_another_projects_constraint_is_not_found(ada: Caller, cy: Caller) -> None:
-    ref = add(ada)["id"]
+    row_id = add(ada)["id"]
     before = dump_project(ada.project)
     for change in (deactivate_constraint, activate_constraint, delete_constraint):
         with pytest.raises(NotFound):
-            change(caller=cy, constraint_id=ref)
+            change(caller=cy, constraint_id=row_id)
     assert dump_project(ada.project) == before
 
 
-def test_deleting_leaves_only_that_there_was_one(ada: Caller, ben: Caller) -> None:
-    ref = add(ada, text="moonshot", tags=["api"], scopes=["src"])["id"]
-    delete_constraint(caller=ben, constraint_id=ref)
+def test_deleting_leaves_only_an_event_without_the_text(ada: Caller, ben: Caller) -> None:
+    row_id = add(ada, text="moonshot", tags=["api"], scopes=["src"])["id"]
+    delete_constraint(caller=ben, constraint_id=row_id)
     assert not Constraint.objects.in_project(ada.project).exists()
-    assert happened(ada)[-1] == ("deleted", f"constraint:{ref}", {"note": "security, medium"})
+    assert events(ada)[-1] == ("deleted", f"constraint:{row_id}", {"note": "security, medium"})
     assert "moonshot" not in repr(dump_project(ada.project))
-    assert figures(ada) == (0, 0)
+    assert stats(ada) == (0, 0)
 
 
-# -- Figures and refs ------------------------------------------------------------------------------
+# -- Stats and refs --------------------------------------------------------------------------------
 
 
-def test_every_write_keeps_the_figures(ada: Caller) -> None:
+def test_every_write_updates_the_stats(ada: Caller) -> None:
     first, second = add(ada, layer="data")["id"], add(ada, text="x", layer="data")["id"]
-    assert figures(ada) == (2, 2)
+    assert stats(ada) == (2, 2)
     deactivate_constraint(caller=ada, constraint_id=first)
-    assert figures(ada) == (1, 2)
+    assert stats(ada) == (1, 2)
     add(ada, layer="data")
     deactivate_constraint(caller=ada, constraint_id=second)
-    assert figures(ada) == (1, 2)
+    assert stats(ada) == (1, 2)
     assert call(ada, "hub", {"action": "stats"})["constraints"] == [1, 2]
 
 
-def test_a_ref_opens_a_constraint_whole_or_as_a_digest(ada: Caller) -> None:
+def test_get_opens_a_constraint_in_full_or_as_a_digest(ada: Caller) -> None:
     ref = f"constraint:{add(ada, text='x' * 300, paths=['src/**'])['id']}"
-    [whole] = call(ada, "get", {"refs": [ref]})["items"]
-    assert (whole["ref"], whole["text"], whole["paths"]) == (ref, "x" * 300, ["src/**"])
-    [short] = call(ada, "get", {"refs": [ref], "detail": "digest"})["items"]
-    assert short == {
+    [full] = call(ada, "get", {"refs": [ref]})["items"]
+    assert (full["ref"], full["text"], full["paths"]) == (ref, "x" * 300, ["src/**"])
+    [digest] = call(ada, "get", {"refs": [ref], "detail": "digest"})["items"]
+    assert digest == {
         "ref": ref,
         "category": "security",
         "text": "x" * 200 + "…",
@@ -243,13 +245,13 @@ def test_a_ref_opens_a_constraint_whole_or_as_a_digest(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize("name", ["0", "01", "-1", "x", "1.0", "9" * 18, "9" * 40, "²", "\u0663"])
-def test_what_is_no_id_is_missing(ada: Caller, name: str) -> None:
+def test_get_reports_an_invalid_id_as_missing(ada: Caller, name: str) -> None:
     add(ada)
     ref = f"constraint:{name}"
     assert call(ada, "get", {"refs": [ref]}) == {"items": [], "missing": [ref]}
 
 
-# -- Refused ---------------------------------------------------------------------------------------
+# -- Bad input -------------------------------------------------------------------------------------
 
 BAD: list[dict[str, Any]] = [
     {"category": " "},
@@ -290,18 +292,18 @@ def test_bad_input_is_refused_and_nothing_is_written(ada: Caller, bad: dict[str,
 
 
 def test_a_reason_that_holds_a_credential_is_refused(ada: Caller) -> None:
-    ref = add(ada)["id"]
+    row_id = add(ada)["id"]
     with pytest.raises(InvalidInput, match="reason"):
-        deactivate_constraint(caller=ada, constraint_id=ref, reason=TOKEN)
-    assert item(ada, ref)["status"] == "active"
+        deactivate_constraint(caller=ada, constraint_id=row_id, reason=TOKEN)
+    assert item(ada, row_id)["status"] == "active"
 
 
-def test_an_administrator_may_state_what_looks_like_a_credential(apollo: Project) -> None:
-    keeper = Caller(project=apollo, agent="root", keeps_secrets=True)
-    assert add(keeper, text=f"Never use {TOKEN} again.")["result"] == "created"
+def test_an_administrator_may_add_a_text_that_looks_like_a_credential(apollo: Project) -> None:
+    administrator = Caller(project=apollo, agent="root", keeps_secrets=True)
+    assert add(administrator, text=f"Never use {TOKEN} again.")["result"] == "created"
 
 
-def test_a_failure_half_way_leaves_nothing(ada: Caller) -> None:
+def test_a_failure_during_a_write_rolls_everything_back(ada: Caller) -> None:
     before = dump_project(ada.project)
 
     def fail(**_: Any) -> None:
@@ -316,5 +318,5 @@ def test_a_failure_half_way_leaves_nothing(ada: Caller) -> None:
     assert dump_project(ada.project) == before
 
 
-def test_priorities_are_spoken_in_their_order() -> None:
+def test_priority_labels_are_in_ascending_order() -> None:
     assert Priority.labels == ["low", "medium", "high", "critical"]
