@@ -1,4 +1,4 @@
-"""Contexts over the MCP wire."""
+"""Contexts over MCP."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ctxhub.core.models import Project
 from tests.hub import LiveHub, McpClient
 from tests.tables import dump_project
 
-SAID: dict[str, Any] = {
+ALL_FIELDS: dict[str, Any] = {
     "name": "Shop",
     "description": "The shop's backend.",
     "tags": ["api"],
@@ -26,43 +26,43 @@ def names(client: McpClient, **query: Any) -> list[str]:
     return [row["name"] for row in client.rows("memory", "contexts", **query)]
 
 
-def test_one_agent_creates_it_and_another_reads_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
-    row_id = create(ada_mcp, **SAID)
-    whole = ben_mcp.call("memory", "context_get", context="shop")
-    times = {name: whole[name] for name in ("created", "updated")}
-    assert whole == {"id": row_id, **SAID, "memories": 0, "agent": "ada", **times}
+def test_one_agent_creates_a_context_and_another_reads_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    row_id = create(ada_mcp, **ALL_FIELDS)
+    shown = ben_mcp.call("memory", "context_get", context="shop")
+    times = {name: shown[name] for name in ("created", "updated")}
+    assert shown == {"id": row_id, **ALL_FIELDS, "memories": 0, "agent": "ada", **times}
     [row] = ben_mcp.rows("memory", "contexts")
-    listed = {name: whole[name] for name in ("id", "name", "memories", "stack", "tags", "updated")}
+    listed = {name: shown[name] for name in ("id", "name", "memories", "stack", "tags", "updated")}
     assert row == listed
     for name in ("Shop", row_id):
         [opened] = ben_mcp.call("get", refs=[f"context:{name}"])["items"]
-        assert opened == {**whole, "ref": f"context:{name}"}
+        assert opened == {**shown, "ref": f"context:{name}"}
 
 
-def test_a_context_lives_from_its_creation_to_its_end(ada_mcp: McpClient) -> None:
+def test_a_context_is_created_updated_and_deleted(ada_mcp: McpClient) -> None:
     row_id = create(ada_mcp)
     changed = ada_mcp.call("memory", "context_update", context=row_id, name="Store", stack="")
     assert changed == {"id": row_id, "name": "Store", "result": "updated"}
     again = ada_mcp.call("memory", "context_update", context="store", name="Store")
     assert again["result"] == "unchanged"
     ada_mcp.call("memory", "add", title="x", content="x", context="STORE")
-    gone = ada_mcp.call("memory", "context_delete", context=str(row_id))
-    assert gone == {"id": row_id, "name": "Store", "memories": 1, "result": "deleted"}
+    deleted = ada_mcp.call("memory", "context_delete", context=str(row_id))
+    assert deleted == {"id": row_id, "name": "Store", "memories": 1, "result": "deleted"}
     assert ada_mcp.call("memory", "list")["count"] == ada_mcp.call("hub", "stats")["memories"] == 0
 
 
-def test_empty_clears_what_null_leaves(ada_mcp: McpClient) -> None:
-    create(ada_mcp, **SAID)
-    said: dict[str, Any] = {"description": "", "tags": [], "stack": "", "metadata": {"team": None}}
-    kept = ada_mcp.call("memory", "context_update", context="shop", **dict.fromkeys(said))
-    assert kept["result"] == "unchanged"
-    ada_mcp.call("memory", "context_update", context="shop", **said)
-    whole = ada_mcp.call("memory", "context_get", context="shop")
-    assert [whole[name] for name in said] == ["", [], "", {}]
-    assert whole["name"] == "Shop"
+def test_null_leaves_a_field_and_an_empty_value_clears_it(ada_mcp: McpClient) -> None:
+    create(ada_mcp, **ALL_FIELDS)
+    empty: dict[str, Any] = {"description": "", "tags": [], "stack": "", "metadata": {"team": None}}
+    answer = ada_mcp.call("memory", "context_update", context="shop", **dict.fromkeys(empty))
+    assert answer["result"] == "unchanged"
+    ada_mcp.call("memory", "context_update", context="shop", **empty)
+    shown = ada_mcp.call("memory", "context_get", context="shop")
+    assert [shown[name] for name in empty] == ["", [], "", {}]
+    assert shown["name"] == "Shop"
 
 
-def test_contexts_are_narrowed_and_paged(ada_mcp: McpClient) -> None:
+def test_contexts_are_filtered_and_paged(ada_mcp: McpClient) -> None:
     for n in range(5):
         create(ada_mcp, name=f"c{n}", description=("llamas", "camels")[n % 2])
     assert names(ada_mcp, text="llamas") == ["c4", "c2", "c0"]
@@ -71,10 +71,15 @@ def test_contexts_are_narrowed_and_paged(ada_mcp: McpClient) -> None:
     assert names(ada_mcp, limit=3, cursor=first["next"]) == ["c1", "c0"]
 
 
-def test_a_digest_names_it(ada_mcp: McpClient) -> None:
-    create(ada_mcp, **SAID)
+def test_get_shows_a_digest_of_a_context(ada_mcp: McpClient) -> None:
+    create(ada_mcp, **ALL_FIELDS)
     [item] = ada_mcp.call("get", refs=["context:shop"], detail="digest")["items"]
-    assert item == {"ref": "context:shop", "name": "Shop", "description": SAID["description"], "memories": 0}
+    assert item == {
+        "ref": "context:shop",
+        "name": "Shop",
+        "description": ALL_FIELDS["description"],
+        "memories": 0,
+    }
 
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
@@ -102,7 +107,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("action", "arguments", "named"), BAD, ids=str)
-def test_bad_input_is_named_and_nothing_is_written(
+def test_an_error_names_the_bad_argument_and_nothing_is_written(
     ada_mcp: McpClient, apollo: Project, action: str, arguments: dict[str, Any], named: str
 ) -> None:
     create(ada_mcp)
@@ -115,7 +120,7 @@ def test_bad_input_is_named_and_nothing_is_written(
 
 @pytest.mark.parametrize("action", ["context_get", "context_update", "context_delete"])
 @pytest.mark.parametrize("unknown", ["shpo", 999999999, "999999999", "context:999999999", "9" * 40])
-def test_an_unknown_one_is_not_found(ada_mcp: McpClient, action: str, unknown: Any) -> None:
+def test_an_unknown_context_is_not_found(ada_mcp: McpClient, action: str, unknown: Any) -> None:
     create(ada_mcp)
     answer = ada_mcp.call("memory", action, context=unknown)
     assert answer["error"] == "not_found"
@@ -123,7 +128,7 @@ def test_an_unknown_one_is_not_found(ada_mcp: McpClient, action: str, unknown: A
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("action", "suggestion"),
     [
         ("create_context", "context_create"),
         ("list_contexts", "contexts"),
@@ -132,13 +137,15 @@ def test_an_unknown_one_is_not_found(ada_mcp: McpClient, action: str, unknown: A
         ("delete_context", "context_delete"),
     ],
 )
-def test_the_words_of_the_source_are_understood(ada_mcp: McpClient, said: str, meant: str) -> None:
-    assert ada_mcp.call("memory", said)["did_you_mean"] == meant
+def test_did_you_mean_translates_action_names_of_the_source(
+    ada_mcp: McpClient, action: str, suggestion: str
+) -> None:
+    assert ada_mcp.call("memory", action)["did_you_mean"] == suggestion
 
 
-@pytest.mark.parametrize("said", ["contextId", "context_id", "context_name"])
-def test_the_arguments_of_the_source_are_understood(ada_mcp: McpClient, said: str) -> None:
-    assert ada_mcp.call("memory", "context_get", **{said: "x"})["did_you_mean"] == {said: "context"}
+@pytest.mark.parametrize("name", ["contextId", "context_id", "context_name"])
+def test_did_you_mean_translates_argument_names_of_the_source(ada_mcp: McpClient, name: str) -> None:
+    assert ada_mcp.call("memory", "context_get", **{name: "x"})["did_you_mean"] == {name: "context"}
 
 
 def test_another_projects_context_does_not_exist(
@@ -146,14 +153,14 @@ def test_another_projects_context_does_not_exist(
 ) -> None:
     row_id = create(ada_mcp)
     before = dump_project(apollo)
-    for said in ("Shop", row_id):
+    for identifier in ("Shop", row_id):
         for action in ("context_get", "context_update", "context_delete"):
-            assert cy_mcp.call("memory", action, context=said)["error"] == "not_found"
+            assert cy_mcp.call("memory", action, context=identifier)["error"] == "not_found"
     assert names(cy_mcp) == []
     assert dump_project(apollo) == before
 
 
-def test_who_may_only_read_writes_nothing(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
+def test_a_read_only_token_cannot_write(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
     create(ada_mcp)
     reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
     for action in ("context_create", "context_update", "context_delete"):
@@ -161,6 +168,6 @@ def test_who_may_only_read_writes_nothing(hub: LiveHub, apollo: Project, ada_mcp
     assert names(reader) == ["Shop"]
 
 
-def test_who_may_write_may_delete(hub: LiveHub, apollo: Project, ben_mcp: McpClient) -> None:
+def test_a_write_token_may_delete(hub: LiveHub, apollo: Project, ben_mcp: McpClient) -> None:
     create(ben_mcp)
     assert ben_mcp.call("memory", "context_delete", context="Shop")["result"] == "deleted"

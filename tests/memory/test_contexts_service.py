@@ -1,4 +1,4 @@
-"""What contexts promise, whoever asks."""
+"""Contexts through the service functions, selectors and lists."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from tests.tables import dump_project
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
-SAID: dict[str, Any] = {
+FIELDS: dict[str, Any] = {
     "description": "The shop's backend.",
     "tags": ["api", "shop"],
     "stack": "Django",
@@ -43,26 +43,26 @@ def last_event(project: Project) -> tuple[str, str, dict[str, Any]]:
 # -- Creating --------------------------------------------------------------------------------------
 
 
-def test_what_is_said_is_kept(ada: Caller) -> None:
-    made = create_context(caller=ada, name=" Shop ", **SAID)
-    assert made == {"id": made["id"], "name": "Shop", "result": "created"}
-    whole = item(ada, "Shop")
-    assert {name: whole[name] for name in SAID} == SAID
-    assert (whole["memories"], whole["agent"], whole["created"]) == (0, "ada", whole["updated"])
+def test_a_created_context_stores_all_fields(ada: Caller) -> None:
+    created = create_context(caller=ada, name=" Shop ", **FIELDS)
+    assert created == {"id": created["id"], "name": "Shop", "result": "created"}
+    stored = item(ada, "Shop")
+    assert {name: stored[name] for name in FIELDS} == FIELDS
+    assert (stored["memories"], stored["agent"], stored["created"]) == (0, "ada", stored["updated"])
     assert last_event(ada.project) == ("context", "created", {"note": "Shop"})
     assert Stats(ada.project_id).of("context") == 1
 
 
 @pytest.mark.parametrize("name", ["Shop", "SHOP", " shop"])
-def test_a_name_is_taken_whatever_its_case(ada: Caller, name: str) -> None:
-    made = create_context(caller=ada, name="Shop")
+def test_names_are_unique_whatever_their_case(ada: Caller, name: str) -> None:
+    created = create_context(caller=ada, name="Shop")
     with pytest.raises(Conflict, match="There is a context 'Shop' already") as refusal:
         create_context(caller=ada, name=name)
-    assert refusal.value.details["current"] == {"id": made["id"], "name": "Shop"}
+    assert refusal.value.details["current"] == {"id": created["id"], "name": "Shop"}
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("fields", "message"),
     [
         ({"name": ""}, "name must not be blank"),
         ({"name": "12"}, "name must not be all digits"),
@@ -81,25 +81,25 @@ def test_a_name_is_taken_whatever_its_case(ada: Caller, name: str) -> None:
         ({"metadata": {"a": "x" * 65_536}}, "metadata has"),
     ],
 )
-def test_what_is_out_of_bounds_is_refused(ada: Caller, said: dict[str, Any], why: str) -> None:
+def test_invalid_fields_are_refused(ada: Caller, fields: dict[str, Any], message: str) -> None:
     before = dump_project(ada.project)
-    with pytest.raises(InvalidInput, match=why):
-        create_context(caller=ada, **{"name": "shop", **said})
+    with pytest.raises(InvalidInput, match=message):
+        create_context(caller=ada, **{"name": "shop", **fields})
     assert dump_project(ada.project) == before
 
 
 # -- Finding ---------------------------------------------------------------------------------------
 
 
-def test_it_is_found_by_name_and_by_id(ada: Caller) -> None:
+def test_a_context_is_found_by_name_id_and_ref(ada: Caller) -> None:
     row_id = create_context(caller=ada, name="Shop")["id"]
-    for said in ("shop", " SHOP ", row_id, str(row_id), f"context:{row_id}"):
-        assert get_context(ada.project_id, said).id == row_id
-    for said in ("shops", row_id + 1, "0", "00", "9" * 30, "١"):
-        assert find_context(ada.project_id, said) is None
+    for identifier in ("shop", " SHOP ", row_id, str(row_id), f"context:{row_id}"):
+        assert get_context(ada.project_id, identifier).id == row_id
+    for identifier in ("shops", row_id + 1, "0", "00", "9" * 30, "١"):
+        assert find_context(ada.project_id, identifier) is None
 
 
-def test_an_unknown_one_is_answered_with_the_nearest(ada: Caller) -> None:
+def test_an_unknown_name_gets_the_nearest_as_did_you_mean(ada: Caller) -> None:
     create_context(caller=ada, name="frontend")
     create_context(caller=ada, name="backend")
     with pytest.raises(NotFound, match="There is no context 'bakcend'") as refusal:
@@ -109,14 +109,14 @@ def test_an_unknown_one_is_answered_with_the_nearest(ada: Caller) -> None:
 
 def test_another_projects_context_does_not_exist(ada: Caller, cy: Caller) -> None:
     row_id = create_context(caller=ada, name="Shop")["id"]
-    for said in ("Shop", row_id):
-        assert find_context(cy.project_id, said) is None
+    for identifier in ("Shop", row_id):
+        assert find_context(cy.project_id, identifier) is None
         for service in (update_context, delete_context):
             with pytest.raises(NotFound):
-                service(caller=cy, context=said)
+                service(caller=cy, context=identifier)
 
 
-def test_it_is_found_by_the_search_and_narrows_it(ada: Caller) -> None:
+def test_search_finds_contexts_and_filters_by_context(ada: Caller) -> None:
     create_context(caller=ada, name="Shop", description="Where people buy llamas.", stack="Django")
     add_memory(caller=ada, title="Llamas", content="They eat hay.", context="shop")
     add_memory(caller=ada, title="More of llamas", content="They spit.", context="zoo")
@@ -127,7 +127,7 @@ def test_it_is_found_by_the_search_and_narrows_it(ada: Caller) -> None:
 # -- Lists -----------------------------------------------------------------------------------------
 
 
-def test_the_last_written_to_comes_first(ada: Caller) -> None:
+def test_the_context_written_last_comes_first(ada: Caller) -> None:
     for name in ("a", "b", "c"):
         create_context(caller=ada, name=name)
     add_memory(caller=ada, title="x", content="x", context="a")
@@ -135,7 +135,7 @@ def test_the_last_written_to_comes_first(ada: Caller) -> None:
     assert names(ada) == ["b", "a", "c"]
 
 
-def test_pages_go_on_where_the_last_one_ended(ada: Caller) -> None:
+def test_a_cursor_continues_after_the_previous_page(ada: Caller) -> None:
     for n in range(5):
         create_context(caller=ada, name=f"c{n}", description="llamas")
     for text in (None, "llama"):
@@ -147,8 +147,8 @@ def test_pages_go_on_where_the_last_one_ended(ada: Caller) -> None:
         assert [page.extra for page in (first, second, third)] == [{"total": 5}] * 3
 
 
-def test_a_list_is_narrowed_by_words(ada: Caller) -> None:
-    create_context(caller=ada, name="Shop", **SAID)
+def test_a_list_is_filtered_by_text(ada: Caller) -> None:
+    create_context(caller=ada, name="Shop", **FIELDS)
     create_context(caller=ada, name="Zoo")
     for text in ("shop", "backend", "django", '"the shop"', "api shop", "shop -zoo", "sho*"):
         assert names(ada, text=text) == ["Shop"], text
@@ -158,7 +158,7 @@ def test_a_list_is_narrowed_by_words(ada: Caller) -> None:
 @pytest.mark.parametrize(
     "query", [{"limit": 0}, {"limit": 201}, {"cursor": "x"}, {"cursor": "WzFd"}, {"text": " "}]
 )
-def test_a_wrong_question_is_refused(ada: Caller, query: dict[str, Any]) -> None:
+def test_invalid_list_arguments_are_refused(ada: Caller, query: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         list_contexts(ada.project_id, **query)
 
@@ -182,27 +182,29 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("said", "changed"), CHANGES)
-def test_what_is_said_changes_and_nothing_else(
-    ada: Caller, ben: Caller, said: dict[str, Any], changed: dict[str, Any]
+@pytest.mark.parametrize(("fields", "changed"), CHANGES)
+def test_an_update_changes_only_the_fields_given(
+    ada: Caller, ben: Caller, fields: dict[str, Any], changed: dict[str, Any]
 ) -> None:
-    row_id = create_context(caller=ada, name="Shop", **SAID)["id"]
+    row_id = create_context(caller=ada, name="Shop", **FIELDS)["id"]
     before = item(ada, row_id)
-    assert update_context(caller=ben, context="shop", **said)["result"] == "updated"
+    assert update_context(caller=ben, context="shop", **fields)["result"] == "updated"
     after = item(ada, row_id)
     assert after == {**before, **changed, "updated": after["updated"]}
     assert last_event(ada.project) == ("context", "updated", {"changed": list(changed)})
 
 
-@pytest.mark.parametrize("said", [{}, {"name": "Shop"}, SAID, {"tags": ["SHOP", "api"]}, {"metadata": {}}])
-def test_what_is_there_already_changes_nothing(ada: Caller, said: dict[str, Any]) -> None:
-    create_context(caller=ada, name="Shop", **SAID)
+@pytest.mark.parametrize(
+    "fields", [{}, {"name": "Shop"}, FIELDS, {"tags": ["SHOP", "api"]}, {"metadata": {}}]
+)
+def test_an_update_with_equal_values_writes_nothing(ada: Caller, fields: dict[str, Any]) -> None:
+    create_context(caller=ada, name="Shop", **FIELDS)
     before = dump_project(ada.project)
-    assert update_context(caller=ada, context="Shop", **said)["result"] == "unchanged"
+    assert update_context(caller=ada, context="Shop", **fields)["result"] == "unchanged"
     assert dump_project(ada.project) == before
 
 
-def test_it_cannot_take_anothers_name(ada: Caller) -> None:
+def test_renaming_to_a_name_in_use_is_refused(ada: Caller) -> None:
     create_context(caller=ada, name="Shop")
     create_context(caller=ada, name="Zoo")
     with pytest.raises(Conflict):
@@ -210,29 +212,29 @@ def test_it_cannot_take_anothers_name(ada: Caller) -> None:
     assert names(ada) == ["Zoo", "Shop"]
 
 
-def test_metadata_never_grows_beyond_its_limit(ada: Caller) -> None:
+def test_merged_metadata_beyond_the_limit_is_refused(ada: Caller) -> None:
     create_context(caller=ada, name="Shop", metadata={"a": "x" * 40_000})
     with pytest.raises(InvalidInput, match="metadata would have"):
         update_context(caller=ada, context="Shop", metadata={"b": "x" * 40_000})
 
 
-# -- Counting and deleting -------------------------------------------------------------------------
+# -- Deleting --------------------------------------------------------------------------------------
 
 
-def test_it_counts_its_memories_and_takes_them_with_it(ada: Caller) -> None:
+def test_deleting_a_context_deletes_its_memories(ada: Caller) -> None:
     for context in ("shop", "shop", "zoo"):
         add_memory(caller=ada, title="Llamas", content="They eat hay.", context=context, tags=["x"])
     update_context(caller=ada, context="shop", tags=["x"])
     assert item(ada, "shop")["memories"] == 2
-    gone = delete_context(caller=ada, context="SHOP")
-    assert gone == {"id": gone["id"], "name": "shop", "memories": 2, "result": "deleted"}
+    answer = delete_context(caller=ada, context="SHOP")
+    assert answer == {"id": answer["id"], "name": "shop", "memories": 2, "result": "deleted"}
     assert [memory.context.name for memory in Memory.objects.in_project(ada.project)] == ["zoo"]
     assert (MemoryTag.unscoped.count(), ContextTag.unscoped.count()) == (1, 0)
     assert Stats(ada.project_id).of("memory") == Stats(ada.project_id).of("context") == 1
     assert SearchEntry.objects.in_project(ada.project).filter(kind="memory").count() == 1
 
 
-def test_what_goes_with_it_leaves_one_event_that_counts(ada: Caller) -> None:
+def test_deleting_a_context_records_one_event_with_the_number_of_memories(ada: Caller) -> None:
     for n in range(3):
         add_memory(caller=ada, title=f"{n}", content="x", context="shop")
     before = Event.objects.in_project(ada.project).count()
@@ -241,7 +243,7 @@ def test_what_goes_with_it_leaves_one_event_that_counts(ada: Caller) -> None:
     assert last_event(ada.project) == ("context", "deleted", {"note": "shop, with 3 memories", "memories": 3})
 
 
-def test_the_orm_counts_the_same(ada: Caller) -> None:
+def test_deleting_through_the_orm_records_the_same(ada: Caller) -> None:
     for n in range(3):
         add_memory(caller=ada, title=f"{n}", content="x", context="shop", tags=["x"])
     Context.objects.in_project(ada.project).get().delete()
@@ -250,7 +252,7 @@ def test_the_orm_counts_the_same(ada: Caller) -> None:
     assert not SearchEntry.objects.in_project(ada.project).filter(kind="memory").exists()
 
 
-def test_a_name_is_free_again_when_its_context_is_gone(ada: Caller) -> None:
+def test_the_name_of_a_deleted_context_can_be_used_again(ada: Caller) -> None:
     create_context(caller=ada, name="shop")
     delete_context(caller=ada, context="shop")
     assert create_context(caller=ada, name="Shop")["result"] == "created"
