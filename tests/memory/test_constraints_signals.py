@@ -1,4 +1,4 @@
-"""Constraints written through the ORM leave what the services leave: figures, one event, links in step."""
+"""Constraints written through the ORM: same stats, events and link columns as after the service functions."""
 
 from typing import Any
 
@@ -22,8 +22,8 @@ TEXT = "Every address of the API asks for a token."
 def create(project: Project, text: str = TEXT, **rest: Any) -> Constraint:
     security = Category.objects.in_project(project).get(name="security")
     objects: Any = Constraint.objects
-    made: Constraint = objects.create(project=project, category=security, text=text, **rest)
-    return made
+    created: Constraint = objects.create(project=project, category=security, text=text, **rest)
+    return created
 
 
 @pytest.fixture
@@ -40,12 +40,12 @@ def count_events(project: Project) -> int:
     return Event.objects.in_project(project).count()
 
 
-def figures(project: Project) -> tuple[int, int]:
+def stats(project: Project) -> tuple[int, int]:
     counted = Stats(project.pk)
     return counted.of("constraint", status=ConstraintStatus.ACTIVE), counted.of("constraint")
 
 
-def word(model: type[Tag] | type[Scope], project: Project, name: str) -> Any:
+def get_or_create(model: type[Tag] | type[Scope], project: Project, name: str) -> Any:
     return model.objects.in_project(project).filter(name=name).first() or model.objects.create(
         project=project, name=name
     )
@@ -58,24 +58,26 @@ def texts(project: Project, **query: Any) -> list[str]:
 # -- One change, one event -------------------------------------------------------------------------
 
 
-def test_a_created_row_is_counted_and_stands_in_the_log_and_in_lists(constraint: Constraint) -> None:
+def test_a_created_row_is_counted_listed_and_has_an_event(constraint: Constraint) -> None:
     created = ("created", "constraint", None, {"note": "security, medium"})
     assert last_event(constraint.project) == created
-    assert figures(constraint.project) == (1, 1)
+    assert stats(constraint.project) == (1, 1)
     assert texts(constraint.project, category="security", priority="medium") == [TEXT]
 
 
 @pytest.mark.parametrize("fields", [None, ["status"]])
-def test_a_saved_status_is_told_and_counted(constraint: Constraint, fields: list[str] | None) -> None:
+def test_a_saved_status_is_counted_and_has_an_event(constraint: Constraint, fields: list[str] | None) -> None:
     constraint.status = ConstraintStatus.INACTIVE
     constraint.save(update_fields=fields)
     assert last_event(constraint.project)[0] == "deactivated"
-    assert figures(constraint.project) == (0, 1)
+    assert stats(constraint.project) == (0, 1)
 
 
 @pytest.mark.parametrize("fields", [None, ["priority", "text"]])
-def test_what_follows_from_a_save_is_saved_too(constraint: Constraint, fields: list[str] | None) -> None:
-    constraint.tags.add(word(Tag, constraint.project, "x"), through_defaults={"project": constraint.project})
+def test_saving_updates_the_digest_and_the_rank(constraint: Constraint, fields: list[str] | None) -> None:
+    constraint.tags.add(
+        get_or_create(Tag, constraint.project, "x"), through_defaults={"project": constraint.project}
+    )
     constraint.priority, constraint.text = Priority.CRITICAL, "Other words."
     constraint.save(update_fields=fields)
     constraint.refresh_from_db()
@@ -86,24 +88,28 @@ def test_what_follows_from_a_save_is_saved_too(constraint: Constraint, fields: l
 
 
 @pytest.mark.parametrize("model", [Tag, Scope])
-def test_a_word_added_or_removed_is_a_change(constraint: Constraint, model: type[Tag] | type[Scope]) -> None:
-    words: Any = constraint.tags if model is Tag else constraint.scopes
+def test_adding_or_removing_a_tag_or_scope_is_a_change(
+    constraint: Constraint, model: type[Tag] | type[Scope]
+) -> None:
+    relation: Any = constraint.tags if model is Tag else constraint.scopes
     name, query = ("tags", {"tags": ["x"]}) if model is Tag else ("scopes", {"scope": "x"})
-    words.add(word(model, constraint.project, "x"), through_defaults={"project": constraint.project})
+    relation.add(
+        get_or_create(model, constraint.project, "x"), through_defaults={"project": constraint.project}
+    )
     assert last_event(constraint.project)[3] == {"changed": [name]}
     assert texts(constraint.project, priority="medium", category="security", **query) == [TEXT]
-    words.remove(word(model, constraint.project, "x"))
+    relation.remove(get_or_create(model, constraint.project, "x"))
     assert (count_events(constraint.project), texts(constraint.project, **query)) == (3, [])
 
 
-def test_a_project_goes_with_everything_in_it(constraint: Constraint, ada: Caller) -> None:
+def test_deleting_a_project_deletes_everything_in_it(constraint: Constraint, ada: Caller) -> None:
     add_constraint(caller=ada, category="new", text="x", tags=["x"], scopes=["s"], layer="data")
     constraint.project.delete()
     for model in (Constraint, ConstraintTag, ConstraintScope, Category, Event, Tally, Tag, Layer):
         assert not model.unscoped.exists()
 
 
-def test_the_same_words_are_never_stored_twice(constraint: Constraint) -> None:
+def test_a_unique_constraint_refuses_an_equal_text(constraint: Constraint) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         create(constraint.project)
-    assert figures(constraint.project) == (1, 1)
+    assert stats(constraint.project) == (1, 1)

@@ -1,4 +1,4 @@
-"""Which context a text belongs to."""
+"""Contexts suggested for a text, and the keywords of a text."""
 
 from typing import Any
 
@@ -27,13 +27,13 @@ def suggest(caller: Caller, text: str) -> dict[str, Any]:
 # -- Keywords --------------------------------------------------------------------------------------
 
 
-def test_the_frequent_come_first_as_they_are_written() -> None:
+def test_frequent_words_come_first_in_their_original_spelling() -> None:
     assert keywords("Redis caches answers. Caching in Redis is quick; Redis's memory is not.") == [
         *("Redis", "caches", "answers", "quick", "memory")
     ]
 
 
-def test_the_rare_come_before_the_frequent_of_the_project() -> None:
+def test_words_rare_in_the_project_come_first() -> None:
     rarity = Rarity.of_texts(["redi cach"] * 20)
     assert keywords("Redis caching Kafka", rarity) == ["Kafka", "Redis", "caching"]
 
@@ -42,7 +42,7 @@ def test_the_rare_come_before_the_frequent_of_the_project() -> None:
     "text",
     ["it is what it was", "dans une avec pour les", "und nicht für über eine", "12 345", "a b", "!?"],
 )
-def test_words_that_say_nothing_are_none(text: str) -> None:
+def test_stop_words_numbers_and_letters_are_no_keywords(text: str) -> None:
     assert keywords(text) == []
 
 
@@ -51,15 +51,15 @@ def test_chinese_words_and_pairs_are_keywords() -> None:
     assert keywords("效能瓶頸") == ["效能", "能瓶", "瓶頸"]
 
 
-def test_there_are_ten_at_most() -> None:
+def test_there_are_at_most_ten_keywords() -> None:
     assert len(keywords(" ".join(f"word{letter}" for letter in "abcdefghijklmn"))) == 10
 
 
 # -- Contexts --------------------------------------------------------------------------------------
 
 
-def test_half_of_the_keywords_in_its_own_words_is_enough(ada: Caller) -> None:
-    """redis, cache and shop of redis, cache, shop, queue: 3 / 4."""
+def test_a_context_with_half_of_the_keywords_is_suggested(ada: Caller) -> None:
+    """The context has redis, cache and shop, but not queue: 3 / 4."""
     create_context(caller=ada, name="Shop", description="Redis caches.", tags=["api"])
     answer = suggest(ada, "Redis cache shop queue")
     assert answer == {
@@ -68,17 +68,17 @@ def test_half_of_the_keywords_in_its_own_words_is_enough(ada: Caller) -> None:
     }
 
 
-def test_its_memories_cover_what_they_hold(ada: Caller) -> None:
-    """shop is its name; of three memories the first has two of the others, the second one, the third none."""
+def test_keywords_in_memories_count_for_their_context(ada: Caller) -> None:
+    """The name is shop. Of the other keywords the first memory has two, the second one and the third none."""
     for content in ("redis cache", "redis", "nothing of it"):
         add_memory(caller=ada, title="x", content=content, context="shop")
     answer = suggest(ada, "shop redis cache queue")
-    # The third is not among those that match: (1 + (2 + 1) / 2) / 4.
+    # The third does not match, so the average is of two: (1 + (2 + 1) / 2) / 4.
     assert answer["existing"] == {"context": "shop", "score": 0.62}
 
 
-def test_little_is_not_enough_and_is_named(ada: Caller) -> None:
-    """One of four is 0.25: more than 0.2, less than 0.5."""
+def test_a_context_with_a_low_score_is_listed_as_similar(ada: Caller) -> None:
+    """One keyword of four is 0.25: more than 0.2, less than 0.5."""
     create_context(caller=ada, name="Redis")
     answer = suggest(ada, "Redis cache shop queue")
     assert answer == {
@@ -92,12 +92,12 @@ def test_little_is_not_enough_and_is_named(ada: Caller) -> None:
     }
 
 
-def test_next_to_nothing_is_not_named(ada: Caller) -> None:
+def test_a_context_with_a_score_of_a_fifth_is_not_listed(ada: Caller) -> None:
     create_context(caller=ada, name="Redis")
     assert "similar" not in suggest(ada, "Redis cache shop queue basket")  # 1 / 5.
 
 
-def test_the_best_comes_first_and_the_others_beside_it(ada: Caller) -> None:
+def test_the_best_context_is_suggested_and_others_are_similar(ada: Caller) -> None:
     create_context(caller=ada, name="redis")
     create_context(caller=ada, name="redis cache")
     answer = suggest(ada, "redis cache")
@@ -105,13 +105,13 @@ def test_the_best_comes_first_and_the_others_beside_it(ada: Caller) -> None:
     assert answer["similar"] == [{"context": "redis", "score": 0.5}]
 
 
-def test_a_new_context_has_a_name_that_is_free(ada: Caller) -> None:
+def test_a_new_context_gets_an_unused_name(ada: Caller) -> None:
     text = "Redis cache shop queue basket mailer"
     create_context(caller=ada, name="redis CACHE")
     assert suggest(ada, text)["new"]["name"] == "Redis Cache Shop"
 
 
-def test_an_empty_hub_suggests_a_new_one(ada: Caller) -> None:
+def test_an_empty_project_suggests_a_new_context(ada: Caller) -> None:
     answer = suggest(ada, "Der Warenkorb wird im Speicher gehalten.")
     assert answer["new"]["name"] == "Warenkorb Speicher"
     assert answer["keywords"] == ["Warenkorb", "Speicher", "gehalten"]
@@ -129,12 +129,12 @@ def test_another_projects_contexts_are_not_suggested(ada: Caller, cy: Caller) ->
 
 
 @pytest.mark.parametrize("text", ["", "  ", "a\x00b", "x" * 65_537])
-def test_what_is_said_wrong_is_refused(ada: Caller, text: str) -> None:
+def test_an_invalid_text_is_refused(ada: Caller, text: str) -> None:
     with pytest.raises(InvalidInput):
         suggest(ada, text)
 
 
-def test_it_answers_over_rest(ada_rest: RestClient) -> None:
+def test_suggestions_over_rest(ada_rest: RestClient) -> None:
     ada_rest.post("contexts/", {"name": "redis cache"})
     reply = ada_rest.get("contexts/suggest/?text=redis%20cache")
     assert (reply.status, reply.body["existing"]) == (200, {"context": "redis cache", "score": 1.0})

@@ -12,7 +12,7 @@ from tests.hub import LiveHub, Reply, RestClient
 from tests.signed_in import sign_in
 from tests.tables import dump_project
 
-SAID: dict[str, Any] = {
+ALL_FIELDS: dict[str, Any] = {
     "name": "Shop",
     "description": "The shop's backend.",
     "tags": ["api"],
@@ -29,39 +29,39 @@ def names(client: RestClient, **query: Any) -> list[str]:
     return [item["name"] for item in client.get("contexts/", **query).body["items"]]
 
 
-def test_a_new_context_answers_201_and_comes_back_whole(ada_rest: RestClient) -> None:
-    made = create(ada_rest, **SAID)
-    assert made.status == 201
-    for name in ("shop", made.body["id"]):
-        one = ada_rest.get(f"contexts/{name}/")
-        assert made.body == {**one.body, "result": "created"}
-    assert {name: made.body[name] for name in SAID} == SAID
-    assert (made.body["memories"], made.body["agent"]) == (0, "ada")
+def test_post_answers_201_with_the_whole_context(ada_rest: RestClient) -> None:
+    created = create(ada_rest, **ALL_FIELDS)
+    assert created.status == 201
+    for name in ("shop", created.body["id"]):
+        stored = ada_rest.get(f"contexts/{name}/")
+        assert created.body == {**stored.body, "result": "created"}
+    assert {name: created.body[name] for name in ALL_FIELDS} == ALL_FIELDS
+    assert (created.body["memories"], created.body["agent"]) == (0, "ada")
 
 
-def test_a_name_that_is_taken_answers_409(ada_rest: RestClient) -> None:
-    made = create(ada_rest).body
+def test_a_name_in_use_answers_409(ada_rest: RestClient) -> None:
+    created = create(ada_rest).body
     again = create(ada_rest, name="SHOP")
-    assert (again.status, again.body["current"]) == (409, {"id": made["id"], "name": "Shop"})
+    assert (again.status, again.body["current"]) == (409, {"id": created["id"], "name": "Shop"})
 
 
 @pytest.mark.parametrize("name", ["a/b", "a b", "c++", "中文", "search", "100%", "x?y#z", "a.b"])
-def test_a_name_may_hold_anything(ada_rest: RestClient, name: str) -> None:
+def test_names_with_special_characters_work_in_urls(ada_rest: RestClient, name: str) -> None:
     create(ada_rest, name=name)
     assert ada_rest.get(f"contexts/{quote(name, safe='')}/").body["name"] == name
 
 
-def test_a_patch_changes_what_it_says(ada_rest: RestClient) -> None:
-    create(ada_rest, **SAID)
+def test_a_patch_changes_only_the_fields_sent(ada_rest: RestClient) -> None:
+    create(ada_rest, **ALL_FIELDS)
     changed = ada_rest.patch("contexts/shop/", {"name": "Store", "stack": None, "metadata": {"team": None}})
     assert (changed.status, changed.body["result"]) == (200, "updated")
-    one = ada_rest.get("contexts/store/").body
-    assert changed.body == {**one, "result": "updated"}
-    assert (one["stack"], one["metadata"], one["description"]) == ("", {}, SAID["description"])
+    stored = ada_rest.get("contexts/store/").body
+    assert changed.body == {**stored, "result": "updated"}
+    assert (stored["stack"], stored["metadata"], stored["description"]) == ("", {}, ALL_FIELDS["description"])
     assert ada_rest.patch("contexts/store/", {"name": "Store"}).body["result"] == "unchanged"
 
 
-def test_a_deleted_context_takes_its_memories_with_it(ben_rest: RestClient) -> None:
+def test_deleting_a_context_deletes_its_memories(ben_rest: RestClient) -> None:
     create(ben_rest)
     ben_rest.post("memories/", {"title": "x", "content": "x", "context": "shop"})
     assert ben_rest.delete("contexts/shop/").status == 204
@@ -69,7 +69,7 @@ def test_a_deleted_context_takes_its_memories_with_it(ben_rest: RestClient) -> N
     assert ben_rest.get("memories/").body["items"] == []
 
 
-def test_contexts_are_narrowed_and_paged(ada_rest: RestClient) -> None:
+def test_contexts_are_filtered_and_paged(ada_rest: RestClient) -> None:
     for n in range(5):
         create(ada_rest, name=f"c{n}", description=("llamas", "camels")[n % 2])
     assert names(ada_rest, text="llamas") == ["c4", "c2", "c0"]
@@ -111,7 +111,7 @@ def test_a_bad_query_is_invalid(ada_rest: RestClient, query: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("unknown", ["none", "0", "999", "9" * 40])
-def test_an_unknown_one_answers_404(ada_rest: RestClient, unknown: str) -> None:
+def test_an_unknown_context_answers_404(ada_rest: RestClient, unknown: str) -> None:
     path = f"contexts/{unknown}/"
     replies = [ada_rest.get(path), ada_rest.patch(path, {"stack": "x"}), ada_rest.delete(path)]
     assert [(reply.status, reply.body["error"]) for reply in replies] == [(404, "not_found")] * 3
@@ -129,23 +129,23 @@ def test_another_projects_context_answers_404(
     assert dump_project(apollo) == before
 
 
-def test_a_stranger_is_sent_away(hub: LiveHub, apollo: Project) -> None:
-    nobody = hub.rest(None)
-    assert [nobody.get("contexts/").status, create(nobody).status] == [401, 401]
+def test_requests_without_a_token_answer_401(hub: LiveHub, apollo: Project) -> None:
+    anonymous = hub.rest(None)
+    assert [anonymous.get("contexts/").status, create(anonymous).status] == [401, 401]
     assert not Context.objects.in_project(apollo).exists()
 
 
-def test_a_token_that_may_only_write_learns_no_more_than_what_it_did(hub: LiveHub, apollo: Project) -> None:
+def test_a_write_only_token_gets_only_the_result_of_its_own_writes(hub: LiveHub, apollo: Project) -> None:
     writer = hub.rest(create_token(project=apollo, agent="ci", scopes=["write"]).secret)
-    made = create(writer).body
-    assert made == {"id": made["id"], "name": "Shop", "result": "created"}
+    created = create(writer).body
+    assert created == {"id": created["id"], "name": "Shop", "result": "created"}
     assert writer.get("contexts/").status == 403
 
 
 @pytest.mark.parametrize(
     ("role", "status"), [(Membership.Role.VIEWER, 403), (Membership.Role.MEMBER, 201)], ids=str
 )
-def test_a_person_writes_by_their_role(
+def test_the_role_of_a_person_decides_whether_they_may_write(
     hub: LiveHub, apollo: Project, role: Membership.Role, status: int
 ) -> None:
     assert create(sign_in(hub, "vi", apollo, role)).status == status
