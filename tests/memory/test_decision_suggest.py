@@ -1,4 +1,4 @@
-"""Decisions suggested for a key, a text or tags: what their scores are made of, and which there are."""
+"""Decisions suggested for a key, a text or tags: scores and selection."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -23,19 +23,19 @@ def decide(caller: Caller, key: str, days_ago: int = 0, **rest: Any) -> None:
         set_decision(caller=caller, key=key, **{"value": "x", **rest})
 
 
-def suggested(caller: Caller, **asked: Any) -> list[dict[str, Any]]:
+def suggested(caller: Caller, **query: Any) -> list[dict[str, Any]]:
     with time_machine.travel(NOON, tick=False):
-        return suggest_decisions(caller.project_id, **asked).objects()
+        return suggest_decisions(caller.project_id, **query).objects()
 
 
-def scores(caller: Caller, **asked: Any) -> dict[str, int]:
-    return {row["key"]: row["score"] for row in suggested(caller, **asked)}
+def scores(caller: Caller, **query: Any) -> dict[str, int]:
+    return {row["key"]: row["score"] for row in suggested(caller, **query)}
 
 
-# -- What a score is made of -----------------------------------------------------------------------
+# -- Scores ----------------------------------------------------------------------------------------
 
 
-def test_tags_count_by_what_both_have_of_what_either_has(ada: Caller) -> None:
+def test_tags_score_by_shared_tags_over_all_tags(ada: Caller) -> None:
     decide(ada, "same", tags=["api", "Auth"])
     decide(ada, "half", tags=["api", "auth", "db", "ui"])
     decide(ada, "third", 100, tags=["api", "db"])
@@ -52,13 +52,13 @@ def test_tags_count_by_what_both_have_of_what_either_has(ada: Caller) -> None:
     ]
 
 
-def test_a_decision_with_many_tags_is_not_near_to_everything(ada: Caller) -> None:
+def test_one_shared_tag_of_many_scores_low(ada: Caller) -> None:
     decide(ada, "everything", tags=[f"t{n}" for n in range(50)])
     assert scores(ada, tags=["t1"]) == {}
     assert scores(ada, tags=["t1"], min_score=0) == {"everything": 12}
 
 
-def test_a_key_counts_by_its_words_and_its_path(ada: Caller) -> None:
+def test_a_key_scores_by_its_words_and_its_path(ada: Caller) -> None:
     for key in ("api/auth/methods", "auth/api/method", "api/auth/timeout", "web/colour"):
         decide(ada, key, 365)
     assert suggested(ada, key=KEY) == [
@@ -73,7 +73,7 @@ def test_a_key_counts_by_its_words_and_its_path(ada: Caller) -> None:
     ]
 
 
-def test_a_text_counts_by_its_words_the_rare_ones_more(ada: Caller) -> None:
+def test_rare_words_of_a_text_score_more_than_common_ones(ada: Caller) -> None:
     decide(ada, "a", 365, value="Access tokens are signed and rotated.")
     for n in range(5):
         decide(ada, f"common/{n}", 365, value="Tokens are counted.")
@@ -83,7 +83,7 @@ def test_a_text_counts_by_its_words_the_rare_ones_more(ada: Caller) -> None:
     assert found[0]["score"] > 3 * scores(ada, text="How do we rotate tokens?", min_score=0)["common/0"]
 
 
-def test_all_four_count_together(ada: Caller) -> None:
+def test_tags_layer_key_and_text_add_up(ada: Caller) -> None:
     decide(ada, "API/Auth", layer="business", tags=["api"], value="JWT")
     [row] = suggested(ada, key="api/auth", tags=["api"], layer="Business", text="jwt")
     assert row == {
@@ -95,7 +95,7 @@ def test_all_four_count_together(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [
         {"key": "api/auth"},
         {"text": "JWT"},
@@ -106,43 +106,43 @@ def test_all_four_count_together(ada: Caller) -> None:
     ],
     ids=str,
 )
-def test_whatever_is_asked_for_a_hundred_is_within_reach(ada: Caller, asked: dict[str, Any]) -> None:
+def test_every_combination_of_arguments_can_score_a_hundred(ada: Caller, query: dict[str, Any]) -> None:
     decide(ada, "API/Auth", layer="business", tags=["api"], value="JWT")
-    assert scores(ada, **asked) == {"API/Auth": 100}
+    assert scores(ada, **query) == {"API/Auth": 100}
 
 
 @pytest.mark.parametrize(
     ("days", "points"), [(0, 10), (30, 10), (31, 5), (90, 5), (91, 2), (180, 2), (181, 0)]
 )
-def test_what_has_changed_lately_counts_a_little_more(ada: Caller, days: int, points: int) -> None:
+def test_recent_changes_score_a_little_more(ada: Caller, days: int, points: int) -> None:
     decide(ada, "a", days, tags=["api"])
     assert scores(ada, tags=["api"]) == {"a": 90 + points}
 
 
-def test_to_be_new_is_no_reason(ada: Caller) -> None:
+def test_recency_alone_suggests_nothing(ada: Caller) -> None:
     decide(ada, "api/auth/other", layer="data")
     assert scores(ada, tags=["api"], layer="data", key="zebra", min_score=0)["api/auth/other"] > 10
     assert scores(ada, tags=["api"], key="zebra", min_score=0) == {}
 
 
-def test_equals_come_by_their_keys(ada: Caller) -> None:
+def test_equal_scores_are_ordered_by_key(ada: Caller) -> None:
     for key in ("b", "c", "a"):
         decide(ada, key, tags=["api"])
     assert list(scores(ada, tags=["api"])) == ["a", "b", "c"]
 
 
-# -- Which there are -------------------------------------------------------------------------------
+# -- Selection -------------------------------------------------------------------------------------
 
 
-def test_what_is_deprecated_is_not_suggested_a_draft_is(ada: Caller) -> None:
+def test_drafts_are_suggested_and_deprecated_decisions_are_not(ada: Caller) -> None:
     decide(ada, "ended", tags=["api"], value="JWT")
     decide(ada, "draft", tags=["api"], status="draft", value="JWT")
     deprecate_decision(caller=ada, key="ended")
-    for asked in ({"tags": ["api"]}, {"text": "JWT"}, {"key": "ended/draft", "min_score": 1}):
-        assert list(scores(ada, **asked)) == ["draft"]
+    for query in ({"tags": ["api"]}, {"text": "JWT"}, {"key": "ended/draft", "min_score": 1}):
+        assert list(scores(ada, **query)) == ["draft"]
 
 
-def test_a_key_that_exists_asks_with_its_layer_and_tags(ada: Caller) -> None:
+def test_an_existing_key_is_compared_by_its_layer_and_tags(ada: Caller) -> None:
     decide(ada, KEY, layer="business", tags=["api", "auth"])
     decide(ada, "web/login", layer="business", tags=["api", "auth"])
     [row] = suggested(ada, key=KEY)
@@ -151,7 +151,7 @@ def test_a_key_that_exists_asks_with_its_layer_and_tags(ada: Caller) -> None:
     assert suggested(ada, key=KEY, tags=["web"])[0]["parts"] == {"layer": 26.5, "recency": 10}
 
 
-def test_only_the_best_that_are_good_enough_are_shown(ada: Caller) -> None:
+def test_limit_and_min_score_restrict_the_suggestions(ada: Caller) -> None:
     for n in range(8):
         decide(ada, f"k{n}", tags=["api", *(f"t{i}" for i in range(n))])
     assert list(scores(ada, tags=["api"])) == ["k0", "k1", "k2", "k3"]
@@ -160,7 +160,7 @@ def test_only_the_best_that_are_good_enough_are_shown(ada: Caller) -> None:
     assert len(scores(ada, tags=["api"], min_score=0, limit=200)) == 8
 
 
-def test_what_has_all_the_tags_is_found_behind_many_that_have_one(ada: Caller) -> None:
+def test_a_match_of_all_tags_is_found_behind_many_newer_matches_of_one(ada: Caller) -> None:
     decide(ada, "old", 20, tags=["api", "auth"])
     for n in range(0, 100, 50):
         items = [{"key": f"k{i}", "value": i, "tags": [("api", "auth")[i % 2]]} for i in range(n, n + 50)]
@@ -168,7 +168,7 @@ def test_what_has_all_the_tags_is_found_behind_many_that_have_one(ada: Caller) -
     assert scores(ada, tags=["api", "auth"], limit=1) == {"old": 100}
 
 
-def test_no_more_than_200_are_looked_at(ada: Caller) -> None:
+def test_at_most_200_candidates_are_scored(ada: Caller) -> None:
     for n in range(0, 500, 50):
         items = [{"key": f"api/k{i}", "value": "JWT", "tags": ["api", "auth"]} for i in range(n, n + 50)]
         set_decision_batch(caller=ada, items=items)
@@ -176,7 +176,7 @@ def test_no_more_than_200_are_looked_at(ada: Caller) -> None:
     assert 50 < len(found) <= 200
 
 
-def test_a_mistyped_word_and_other_scripts_find_what_was_meant(ada: Caller) -> None:
+def test_mistyped_words_and_chinese_texts_find_decisions(ada: Caller) -> None:
     decide(ada, "api/auth", value="Authentication is stateless.")
     decide(ada, "快取/策略", value="服務效能瓶頸")
     assert list(scores(ada, text="authentcation")) == ["api/auth"]
@@ -184,12 +184,12 @@ def test_a_mistyped_word_and_other_scripts_find_what_was_meant(ada: Caller) -> N
     assert list(scores(ada, key="快取/策略方案")) == ["快取/策略"]
 
 
-def test_a_long_text_asks_by_the_words_that_say_most(ada: Caller) -> None:
+def test_a_long_text_is_searched_by_its_most_telling_words(ada: Caller) -> None:
     decide(ada, "a", value="Tokens rotate every hour, families are revoked.")
-    story = (
+    text = (
         "When somebody comes back with an old token, we think of it as stolen. " * 20 + "Revoke the family."
     )
-    assert list(scores(ada, text=story)) == ["a"]
+    assert list(scores(ada, text=text)) == ["a"]
 
 
 def test_another_projects_decisions_are_never_suggested(ada: Caller, cy: Caller) -> None:
@@ -200,10 +200,10 @@ def test_another_projects_decisions_are_never_suggested(ada: Caller, cy: Caller)
 # -- Bad input -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("asked", [{}, {"key": "", "text": "", "tags": []}, {"layer": "data"}], ids=str)
-def test_something_has_to_be_asked(ada: Caller, asked: dict[str, Any]) -> None:
+@pytest.mark.parametrize("query", [{}, {"key": "", "text": "", "tags": []}, {"layer": "data"}], ids=str)
+def test_a_key_a_text_or_tags_are_required(ada: Caller, query: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput) as refused:
-        suggested(ada, **asked)
+        suggested(ada, **query)
     assert refused.value.details["missing"] == ["key", "text", "tags"]
 
 
@@ -223,14 +223,14 @@ def test_something_has_to_be_asked(ada: Caller, asked: dict[str, Any]) -> None:
     ],
     ids=lambda bad: str(bad)[:40],
 )
-def test_what_cannot_be_asked_is_refused(ada: Caller, bad: dict[str, Any]) -> None:
+def test_invalid_arguments_are_refused(ada: Caller, bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         suggested(ada, **bad)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_any_key_and_text_get_an_answer(ada: Caller, key: str, text: str) -> None:
+def test_any_key_and_text_are_answered_or_refused(ada: Caller, key: str, text: str) -> None:
     decide(ada, KEY)
     try:
         found = suggested(ada, key=key, text=text, tags=["api"], min_score=0)
@@ -239,13 +239,13 @@ def test_any_key_and_text_get_an_answer(ada: Caller, key: str, text: str) -> Non
     assert all(0 <= row["score"] <= 100 for row in found)
 
 
-# -- Faces -----------------------------------------------------------------------------------------
+# -- MCP and REST ----------------------------------------------------------------------------------
 
 
-def test_agents_ask_over_mcp(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
+def test_suggestions_over_mcp(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
     ada_mcp.call("decision", "set", key=KEY, value="JWT", tags=["api"])
-    asked = {"key": "api/auth/methods", "tags": ["api"], "text": "Which JWT?"}
-    assert ada_mcp.call("decision", "suggest", **asked) == {
+    query = {"key": "api/auth/methods", "tags": ["api"], "text": "Which JWT?"}
+    assert ada_mcp.call("decision", "suggest", **query) == {
         "columns": ["key", "score", "reason", "parts"],
         "rows": [
             [
@@ -257,11 +257,11 @@ def test_agents_ask_over_mcp(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
         ],
         "count": 1,
     }
-    assert cy_mcp.call("decision", "suggest", **asked) == {"columns": [], "rows": [], "count": 0}
+    assert cy_mcp.call("decision", "suggest", **query) == {"columns": [], "rows": [], "count": 0}
     assert ada_mcp.call("decision", "suggest")["missing"] == ["key", "text", "tags"]
 
 
-def test_programs_ask_over_rest(ada_rest: RestClient, cy_rest: RestClient) -> None:
+def test_suggestions_over_rest(ada_rest: RestClient, cy_rest: RestClient) -> None:
     ada_rest.post("decisions/", {"key": KEY, "value": "JWT", "tags": ["api", "auth"]})
     reply = ada_rest.get("decisions/suggest/", tags="api,auth", limit=1)
     assert (reply.status, reply.body["count"], reply.body["next"]) == (200, 1, None)
@@ -275,13 +275,13 @@ def test_programs_ask_over_rest(ada_rest: RestClient, cy_rest: RestClient) -> No
     assert (small["count"], small["omitted"]) == (1, 1)
 
 
-def test_programs_are_told_what_is_wrong(ada_rest: RestClient) -> None:
+def test_rest_refuses_invalid_queries(ada_rest: RestClient) -> None:
     assert ada_rest.get("decisions/suggest/").body["missing"] == ["key", "text", "tags"]
     for query in ({"key": "a", "min_score": 200}, {"key": "a", "limit": 0}, {"nothing": 1}):
         assert ada_rest.get("decisions/suggest/", **query).status == 400
 
 
-def test_a_key_that_is_an_address_is_still_a_key(ada_rest: RestClient) -> None:
+def test_a_key_may_be_named_like_the_suggest_endpoint(ada_rest: RestClient) -> None:
     ada_rest.post("decisions/", {"key": "suggest", "value": 1})
     assert ada_rest.get("decisions/", key="suggest").body["count"] == 1
     assert ada_rest.post("call/decision/suggest/", {"key": "suggests"}).body["rows"][0][:2] == ["suggest", 91]
