@@ -1,4 +1,4 @@
-"""Figures over numeric decisions and their history."""
+"""Analytics of numeric decisions and their history."""
 
 import math
 import re
@@ -33,21 +33,21 @@ def clock() -> Iterator[time_machine.Traveller]:
         yield traveller
 
 
-def analyse(caller: Caller, pattern: str = "perf/*", **said: Any) -> Analytics:
-    return analyse_decisions(caller.project_id, pattern, **said)
+def analyse(caller: Caller, pattern: str = "perf/*", **arguments: Any) -> Analytics:
+    return analyse_decisions(caller.project_id, pattern, **arguments)
 
 
-def keep(caller: Caller, *values: Any, key: str = "perf/p95_ms", **rest: Any) -> None:
+def store_values(caller: Caller, *values: Any, key: str = "perf/p95_ms", **rest: Any) -> None:
     for value in values:
         set_decision(caller=caller, key=key, value=value, **rest)
 
 
-# -- Figures ---------------------------------------------------------------------------------------
+# -- Statistics ------------------------------------------------------------------------------------
 
 
-def test_every_number_counts_with_its_history(ada: Caller) -> None:
-    keep(ada, 10, 40, 20)
-    keep(ada, 30.5, key="perf/other")
+def test_numbers_of_all_versions_are_measured(ada: Caller) -> None:
+    store_values(ada, 10, 40, 20)
+    store_values(ada, 30.5, key="perf/other")
     assert analyse(ada) == {
         "count": 4,
         "min": 10,
@@ -60,62 +60,62 @@ def test_every_number_counts_with_its_history(ada: Caller) -> None:
 
 
 def test_integers_stay_integers(ada: Caller) -> None:
-    keep(ada, 3, 10**20 + 1)
-    figures = analyse(ada)
-    assert (figures["min"], figures["max"], figures["last"]) == (3, 10**20 + 1, 10**20 + 1)
-    assert isinstance(figures["min"], int)
-    keep(ada, 5, key="one")
+    store_values(ada, 3, 10**20 + 1)
+    result = analyse(ada)
+    assert (result["min"], result["max"], result["last"]) == (3, 10**20 + 1, 10**20 + 1)
+    assert isinstance(result["min"], int)
+    store_values(ada, 5, key="one")
     assert analyse(ada, "one") == {
         "count": 1,
         **dict.fromkeys(("min", "max", "mean", "p50", "p95", "last"), 5),
     }
 
 
-def test_a_change_of_something_else_is_no_measurement(ada: Caller, ben: Caller) -> None:
-    keep(ada, 10)
-    keep(ben, 10, tags=["slow"])
-    keep(ada, 10, rationale="Measured again.")
+def test_changes_of_other_fields_are_not_measured(ada: Caller, ben: Caller) -> None:
+    store_values(ada, 10)
+    store_values(ben, 10, tags=["slow"])
+    store_values(ada, 10, rationale="Measured again.")
     deprecate_decision(caller=ada, key="perf/p95_ms", reason="Enough.")
     assert analyse(ada)["count"] == 1
-    keep(ada, 20, status="active")
-    keep(ada, 20, layer="data")
+    store_values(ada, 20, status="active")
+    store_values(ada, 20, layer="data")
     assert (analyse(ada)["count"], analyse(ada)["mean"]) == (2, 15)
 
 
-def test_the_same_number_under_a_new_version_is_measured_again(ada: Caller) -> None:
-    keep(ada, 10)
-    keep(ada, 10, version="2.0.0")
+def test_an_equal_number_with_a_new_version_is_measured_again(ada: Caller) -> None:
+    store_values(ada, 10)
+    store_values(ada, 10, version="2.0.0")
     assert analyse(ada)["count"] == 2
 
 
-def test_a_number_counts_at_the_moment_it_was_written(ada: Caller, clock: time_machine.Traveller) -> None:
-    keep(ada, 10)
+def test_a_number_has_the_time_when_it_was_written(ada: Caller, clock: time_machine.Traveller) -> None:
+    store_values(ada, 10)
     clock.shift(timedelta(hours=2))
-    keep(ada, 10, tags=["later"])
+    store_values(ada, 10, tags=["later"])
     clock.shift(timedelta(hours=2))
-    keep(ada, 20)
+    store_values(ada, 20)
     assert analyse(ada, bucket="hour")["rows"] == [
         ["2026-11-02T14:00:00Z", 1, 20],
         ["2026-11-02T10:00:00Z", 1, 10],
     ]
 
 
-def test_texts_are_left_out_and_what_was_a_number_before_is_not(ada: Caller) -> None:
-    keep(ada, 5, "slow", 7, "fast")
-    figures = analyse(ada)
-    assert (figures["count"], figures["last"], figures["mean"]) == (2, 7, 6)
+def test_texts_are_ignored_and_earlier_numbers_of_the_key_are_not(ada: Caller) -> None:
+    store_values(ada, 5, "slow", 7, "fast")
+    result = analyse(ada)
+    assert (result["count"], result["last"], result["mean"]) == (2, 7, 6)
 
 
-def test_without_a_number_there_is_nothing_but_a_hint(ada: Caller) -> None:
+def test_without_numbers_the_answer_is_a_count_and_a_hint(ada: Caller) -> None:
     assert analyse(ada) == {"count": 0}
-    keep(ada, "fast")
+    store_values(ada, "fast")
     assert set(analyse(ada)) == {"count", "hint"}
     assert set(analyse(ada, bucket="day")) == {"count", "hint"}
-    keep(ada, 5)
+    store_values(ada, 5)
     assert "in that time" in analyse(ada, until="2020-01-01")["hint"]
 
 
-def test_what_was_written_through_the_orm_counts_too(ada: Caller) -> None:
+def test_values_written_through_the_orm_are_measured(ada: Caller) -> None:
     decision = Decision.objects.create(project=ada.project, key="perf/orm", value="4", value_type=2)
     decision.value = "8"
     decision.save()
@@ -124,15 +124,15 @@ def test_what_was_written_through_the_orm_counts_too(ada: Caller) -> None:
     assert (analyse(ada)["count"], analyse(ada)["mean"]) == (2, 6)
 
 
-def test_numbers_near_the_ends_of_what_a_float_can_hold(ada: Caller) -> None:
+def test_numbers_near_the_limits_of_a_float_stay_finite(ada: Caller) -> None:
     for number, value in enumerate((1.7e308, 1.7e308, -1.7e308, 1.6e308, 10**299)):
-        keep(ada, value, key=f"perf/{number}")
-    figures = analyse(ada, bucket="day")
-    assert all(math.isfinite(figures[name]) for name in ("min", "max", "mean", "p50", "p95"))
-    assert figures["mean"] == pytest.approx(0.66e308)
+        store_values(ada, value, key=f"perf/{number}")
+    result = analyse(ada, bucket="day")
+    assert all(math.isfinite(result[name]) for name in ("min", "max", "mean", "p50", "p95"))
+    assert result["mean"] == pytest.approx(0.66e308)
 
 
-# -- Which ones ------------------------------------------------------------------------------------
+# -- Patterns, filters -----------------------------------------------------------------------------
 
 KEYS = (
     "perf/api/p95",
@@ -169,21 +169,21 @@ GLOBS: list[tuple[str, set[str]]] = [
 
 @pytest.mark.parametrize(("pattern", "keys"), GLOBS)
 def test_a_glob_matches_whole_keys(ada: Caller, pattern: str, keys: set[str]) -> None:
-    values = {key: 2**place for place, key in enumerate(KEYS)}
+    values = {key: 2**position for position, key in enumerate(KEYS)}
     set_decision_batch(caller=ada, items=[{"key": key, "value": value} for key, value in values.items()])
-    figures = analyse(ada, pattern)
-    assert figures["count"] == len(keys)
-    assert figures.get("mean", 0) * len(keys) == pytest.approx(sum(values[key] for key in keys))
+    result = analyse(ada, pattern)
+    assert result["count"] == len(keys)
+    assert result.get("mean", 0) * len(keys) == pytest.approx(sum(values[key] for key in keys))
 
 
-def test_a_glob_reaches_keys_of_any_characters(ada: Caller) -> None:
+def test_a_glob_matches_non_ascii_keys(ada: Caller) -> None:
     keys = ["数据/a", "数据/\U0010ffff", "数据/\U0010ffff\U0010ffff", "数/b", "e\u0301/x"]
     set_decision_batch(caller=ada, items=[{"key": key, "value": 1} for key in keys])
     assert analyse(ada, "数据/*")["count"] == 3
     assert analyse(ada, "é/*")["count"] == 1
 
 
-def test_no_glob_takes_long(ada: Caller) -> None:
+def test_a_glob_with_many_stars_takes_less_than_a_second(ada: Caller) -> None:
     keys = [f"{'a' * 190}{n}" for n in range(50)]
     set_decision_batch(caller=ada, items=[{"key": key, "value": 1} for key in keys])
     with time_machine.travel(START, tick=True):
@@ -192,12 +192,12 @@ def test_no_glob_takes_long(ada: Caller) -> None:
         assert datetime.now(UTC) - started < timedelta(seconds=1)
 
 
-def test_times_and_layer_narrow_it(ada: Caller, clock: time_machine.Traveller) -> None:
-    keep(ada, 10, layer="data")
+def test_since_until_and_layer_filter_the_numbers(ada: Caller, clock: time_machine.Traveller) -> None:
+    store_values(ada, 10, layer="data")
     clock.shift(timedelta(hours=1))
     cursor = str(latest_cursor(ada.project_id))
-    keep(ada, 20)
-    keep(ada, 40, key="perf/b", layer="business")
+    store_values(ada, 20)
+    store_values(ada, 40, key="perf/b", layer="business")
     clock.shift(timedelta(hours=1))
     assert analyse(ada, since="90m")["count"] == 2
     assert analyse(ada, until="90m")["last"] == 10
@@ -206,15 +206,15 @@ def test_times_and_layer_narrow_it(ada: Caller, clock: time_machine.Traveller) -
     assert (analyse(ada, layer="Data")["count"], analyse(ada, layer="business")["last"]) == (2, 40)
 
 
-def test_another_projects_numbers_do_not_exist(ada: Caller, cy: Caller) -> None:
-    keep(ada, 10, 20)
+def test_numbers_of_another_project_are_not_measured(ada: Caller, cy: Caller) -> None:
+    store_values(ada, 10, 20)
     assert analyse(cy) == {"count": 0}
-    keep(cy, 5)
+    store_values(cy, 5)
     assert analyse(cy)["mean"] == 5
 
 
 @pytest.mark.parametrize(
-    "said",
+    "arguments",
     [
         {"pattern": " "},
         {"pattern": "x" * 201},
@@ -225,12 +225,12 @@ def test_another_projects_numbers_do_not_exist(ada: Caller, cy: Caller) -> None:
         {"layer": "nowhere"},
     ],
 )
-def test_bad_input_is_refused(ada: Caller, said: dict[str, Any]) -> None:
+def test_bad_input_is_refused(ada: Caller, arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
-        analyse(ada, **{"pattern": "*", **said})
+        analyse(ada, **{"pattern": "*", **arguments})
 
 
-# -- In time ---------------------------------------------------------------------------------------
+# -- Buckets ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_bad_input_is_refused(ada: Caller, said: dict[str, Any]) -> None:
         ("MONTH", ["2026-12-01T00", "2026-11-01T00"]),
     ],
 )
-def test_a_bucket_has_a_row(
+def test_each_bucket_with_numbers_has_a_row(
     ada: Caller, clock: time_machine.Traveller, bucket: str, starts: list[str]
 ) -> None:
     shifts = [
@@ -254,61 +254,63 @@ def test_a_bucket_has_a_row(
     ]
     for value, shift in enumerate(shifts):
         clock.shift(shift)
-        keep(ada, value)
-    figures = analyse(ada, bucket=bucket)
-    assert figures["columns"] == ["at", "count", "mean"]
-    assert [row[0] for row in figures["rows"]] == [f"{start}:00:00Z" for start in starts]
-    assert sum(int(row[1]) for row in figures["rows"]) == figures["count"] == 5
+        store_values(ada, value)
+    result = analyse(ada, bucket=bucket)
+    assert result["columns"] == ["at", "count", "mean"]
+    assert [row[0] for row in result["rows"]] == [f"{start}:00:00Z" for start in starts]
+    assert sum(int(row[1]) for row in result["rows"]) == result["count"] == 5
 
 
-def test_only_the_newest_are_read_and_shown(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_newest_measurements_and_buckets_are_used(
+    ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(analytics, "MEASUREMENTS_READ", 3)
     monkeypatch.setattr(analytics, "BUCKETS_SHOWN", 2)
     with time_machine.travel(START, tick=False) as clock:
         for value in range(3):
             clock.shift(timedelta(days=1))
-            keep(ada, value)
+            store_values(ada, value)
         assert "more" not in analyse(ada)
-        keep(ada, 3)
-    figures = analyse(ada, bucket="day")
-    assert (figures["count"], figures["min"], figures["last"], figures["more"]) == (3, 1, 3, True)
-    assert "omitted" not in figures
+        store_values(ada, 3)
+    result = analyse(ada, bucket="day")
+    assert (result["count"], result["min"], result["last"], result["more"]) == (3, 1, 3, True)
+    assert "omitted" not in result
     assert analyse(ada, bucket="hour")["rows"][0][1] == 2
     monkeypatch.setattr(analytics, "BUCKETS_SHOWN", 1)
     assert analyse(ada, bucket="day")["omitted"] == 1
 
 
-# -- The arithmetic --------------------------------------------------------------------------------
+# -- Arithmetic ------------------------------------------------------------------------------------
 
 numbers = st.lists(st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6), min_size=2, max_size=50)
 
 
 @given(numbers)
-def test_percentiles_are_those_of_the_textbook(values: list[float]) -> None:
-    cuts = statistics.quantiles(values, n=100, method="inclusive")
-    for share, cut in ((0.5, cuts[49]), (0.95, cuts[94])):
-        assert percentile(sorted(values), share) == pytest.approx(cut, rel=1e-9, abs=1e-9)
+def test_percentiles_equal_those_of_the_statistics_module(values: list[float]) -> None:
+    quantiles = statistics.quantiles(values, n=100, method="inclusive")
+    for share, quantile in ((0.5, quantiles[49]), (0.95, quantiles[94])):
+        assert percentile(sorted(values), share) == pytest.approx(quantile, rel=1e-9, abs=1e-9)
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
-def test_figures_are_finite_and_lie_between_the_ends(values: list[float]) -> None:
+def test_mean_and_percentiles_are_finite_and_between_min_and_max(values: list[float]) -> None:
     ordered = sorted(values)
-    slack = 1e-11 * max(abs(ordered[0]), abs(ordered[-1]))
-    for figure in (analytics._mean(values), percentile(ordered, 0.5), percentile(ordered, 0.95)):
-        assert math.isfinite(figure)
-        assert ordered[0] - slack <= figure <= ordered[-1] + slack
+    tolerance = 1e-11 * max(abs(ordered[0]), abs(ordered[-1]))
+    for value in (analytics._mean(values), percentile(ordered, 0.5), percentile(ordered, 0.95)):
+        assert math.isfinite(value)
+        assert ordered[0] - tolerance <= value <= ordered[-1] + tolerance
 
 
-# -- Costs -----------------------------------------------------------------------------------------
+# -- Queries ---------------------------------------------------------------------------------------
 
 
-def test_it_asks_as_often_however_much_there_is(ada: Caller) -> None:
+def test_the_number_of_queries_does_not_grow_with_rows(ada: Caller) -> None:
     def count() -> int:
         with CaptureQueriesContext(connection) as queries:
             analyse(ada, bucket="day", layer="data")
         return len(queries)
 
-    keep(ada, 1, layer="data")
+    store_values(ada, 1, layer="data")
     few = count()
     for start in range(2):
         items = [{"key": f"perf/{n}", "value": n + start, "layer": "data"} for n in range(50)]
@@ -316,7 +318,7 @@ def test_it_asks_as_often_however_much_there_is(ada: Caller) -> None:
     assert count() == few
 
 
-def test_a_beginning_walks_the_keys(ada: Caller) -> None:
+def test_a_pattern_with_a_prefix_reads_the_index_of_keys(ada: Caller) -> None:
     start_compact(Decision)
     for start in range(0, 1_000, 50):
         items = [{"key": f"k/{n:04}", "value": n, "layer": "data"} for n in range(start, start + 50)]
@@ -325,12 +327,12 @@ def test_a_beginning_walks_the_keys(ada: Caller) -> None:
     if connection.vendor == "postgresql":
         index = "memory_decision_by_prefix"
     plan_by_indexes()
-    for said in ({}, {"layer": "data"}, {"since": "1h"}):
+    for filters in ({}, {"layer": "data"}, {"since": "1h"}):
         with CaptureQueriesContext(connection) as queries:
-            assert analyse(ada, "k/099*", **said)["count"] == 10
+            assert analyse(ada, "k/099*", **filters)["count"] == 10
         plan = explained(queries.captured_queries[-1]["sql"])
         assert re.search(index, plan), plan
 
 
-def test_a_key_without_a_star_is_looked_up() -> None:
+def test_a_pattern_without_a_star_is_an_equality() -> None:
     assert key_like("perf") == [("d.key = %s", ["perf"])]

@@ -1,4 +1,4 @@
-"""Whatever an agent sends over the wire: a refusal it can repair its call from, and not a row changed."""
+"""Invalid calls of the decision tool over MCP: each gets a helpful error and changes no row."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -21,16 +21,16 @@ for _ in range(20):
 
 @pytest.fixture
 def agent(ben_mcp: McpClient) -> McpClient:
-    """An agent with read and write, known already: nothing that follows has to note that it was here."""
+    """An agent with the scopes read and write, registered before: later calls need not update its row."""
     ben_mcp.call("decision", "set", key=KEY, value="JWT", tags=["api"], scopes=["src"], metadata={"a": 1})
     return ben_mcp
 
 
-def refuses(agent: McpClient, subtests: Subtests, calls: Mapping[str, dict[str, Any]]) -> None:
-    """Each call (`action` and arguments, by what is wrong with it) is `invalid`, and changes nothing."""
+def assert_refused(agent: McpClient, subtests: Subtests, calls: Mapping[str, dict[str, Any]]) -> None:
+    """Asserts that each call is `invalid` and changes nothing. The keys of `calls` name the problems."""
     before = dump_all()
-    for wrong, arguments in calls.items():
-        with subtests.test(wrong):
+    for problem, arguments in calls.items():
+        with subtests.test(problem):
             result = agent.result("decision", arguments)
             body = json.loads(result["content"][0]["text"])
             assert (body.get("error"), result.get("isError")) == ("invalid", True), body
@@ -51,11 +51,11 @@ def batch(*items: Any, **arguments: Any) -> dict[str, Any]:
     return {"action": "set_batch", "items": list(items), **arguments}
 
 
-# -- What is asked for -----------------------------------------------------------------------------
+# -- Actions and arguments -------------------------------------------------------------------------
 
 
 def test_missing_and_unknown_arguments(agent: McpClient, subtests: Subtests) -> None:
-    refuses(
+    assert_refused(
         agent,
         subtests,
         {
@@ -84,20 +84,20 @@ def test_an_unknown_tool_names_the_nearest(agent: McpClient) -> None:
     assert dump_all() == before
 
 
-def test_a_refusal_says_what_would_have_been_right(agent: McpClient) -> None:
+def test_an_error_suggests_the_right_call(agent: McpClient) -> None:
     assert agent.call("decision", "sett")["did_you_mean"] == "set"
     assert agent.call("decision", "set_decision")["did_you_mean"] == "set"
     assert agent.call("decision", "set", key="k")["missing"] == ["value"]
     assert agent.call("decision", "set", key="k", valeu="y")["did_you_mean"] == {"valeu": "value"}
     assert agent.call("decision", "list", decided_by="ada")["did_you_mean"] == {"decided_by": "by"}
-    spoken = agent.call("decision", "set", key="k", value="x", from_agent="ada")
-    assert spoken["did_you_mean"] == {"from_agent": "agent"}
+    answer = agent.call("decision", "set", key="k", value="x", from_agent="ada")
+    assert answer["did_you_mean"] == {"from_agent": "agent"}
     assert agent.call("decision", reason="x")["allowed"] == ["deprecate"]
 
 
 # -- Types: every argument of every action ---------------------------------------------------------
 
-WRONG: dict[str, list[Any]] = {
+WRONG_VALUES: dict[str, list[Any]] = {
     "string": [{"a": 1}, [["a"]], True],
     "integer": ["x", [1], {}, True, 1.5, "1.5"],
     "boolean": ["perhaps", [], {}, 7],
@@ -108,39 +108,41 @@ WRONG: dict[str, list[Any]] = {
 
 def wrong_calls(action: Action) -> Iterator[tuple[str, dict[str, Any]]]:
     for argument in action.arguments.all:
-        kinds = argument.schema["type"]
-        for value in [value for kind in WRONG if kind in kinds for value in WRONG[kind]]:
-            if "array" in kinds and is_list_after_all(argument.schema["items"], value):
+        types = argument.schema["type"]
+        for value in [
+            value for type_name in WRONG_VALUES if type_name in types for value in WRONG_VALUES[type_name]
+        ]:
+            if "array" in types and is_accepted_as_list(argument.schema["items"], value):
                 continue
-            if isinstance(kinds, list) and not isinstance(value, bool | list | dict):  # A text or a number.
+            if isinstance(types, list) and not isinstance(value, bool | list | dict):  # A text or a number.
                 continue
             yield f"{action.call} {argument.name}={value!r}", {**action.example, argument.name: value}
 
 
-def is_list_after_all(items: Mapping[str, Any], value: Any) -> bool:
-    """A text that is no JSON array is taken as a list of one text, a number as a list of one number."""
+def is_accepted_as_list(items: Mapping[str, Any], value: Any) -> bool:
+    """A text that is not a JSON array is accepted as a list of one text, a number as a list of one number."""
     if items == {}:
         return True
-    kind = items.get("type")
-    is_text = kind == "string" and isinstance(value, str) and value != "[1]"
-    return is_text or (kind == "integer" and (value == "[1]" or type(value) is int))
+    type_name = items.get("type")
+    is_text = type_name == "string" and isinstance(value, str) and value != "[1]"
+    return is_text or (type_name == "integer" and (value == "[1]" or type(value) is int))
 
 
 def test_wrong_types(agent: McpClient, subtests: Subtests) -> None:
     before = dump_all()
     for tool in all_tools().values():
         for action in tool.actions.values():
-            for wrong, arguments in wrong_calls(action):
+            for problem, arguments in wrong_calls(action):
                 if action.scope == "admin":
                     continue
-                with subtests.test(wrong):
+                with subtests.test(problem):
                     named = {**arguments, "action": action.name} if action.name else arguments
                     assert agent.call(tool.name, **named).get("error") == "invalid"
     assert dump_all() == before
 
 
-def test_the_agent_and_the_shape_of_an_answer_have_types_too(agent: McpClient, subtests: Subtests) -> None:
-    refuses(
+def test_wrong_values_of_agent_format_and_max_tokens(agent: McpClient, subtests: Subtests) -> None:
+    assert_refused(
         agent,
         subtests,
         {
@@ -163,7 +165,7 @@ def test_the_agent_and_the_shape_of_an_answer_have_types_too(agent: McpClient, s
 
 def test_texts_beyond_their_limits(agent: McpClient, subtests: Subtests) -> None:
     big = "x" * (64 * 1024 + 1)
-    refuses(
+    assert_refused(
         agent,
         subtests,
         {
@@ -199,32 +201,32 @@ def test_texts_beyond_their_limits(agent: McpClient, subtests: Subtests) -> None
 
 def test_paths_that_leave_the_repository(agent: McpClient, subtests: Subtests) -> None:
     paths = ("/etc/passwd", "../up", "a/../../b", "C:\\windows", "..", "\\\\share\\x")
-    refuses(agent, subtests, {path: set_(paths=[path]) for path in paths})
+    assert_refused(agent, subtests, {path: set_(paths=[path]) for path in paths})
 
 
-def test_texts_that_no_database_can_hold(agent: McpClient, subtests: Subtests) -> None:
-    """Half of a surrogate pair comes through where JSON is sent inside a text."""
-    places: dict[str, dict[str, Any]] = {}
-    for what, nul in (("NUL", "a\x00b"), ("NUL, escaped in JSON", "a\\u0000b")):
-        places[f"{what} in a list"] = set_(tags=f'["{nul}"]' if "\\" in nul else [nul])
-        places[f"{what} in metadata"] = set_(metadata=f'{{"a":"{nul}"}}' if "\\" in nul else {"a": nul})
+def test_texts_with_nul_or_lone_surrogates(agent: McpClient, subtests: Subtests) -> None:
+    """Half of a surrogate pair gets through where a text contains JSON."""
+    calls: dict[str, dict[str, Any]] = {}
+    for label, nul in (("NUL", "a\x00b"), ("NUL, escaped in JSON", "a\\u0000b")):
+        calls[f"{label} in a list"] = set_(tags=f'["{nul}"]' if "\\" in nul else [nul])
+        calls[f"{label} in metadata"] = set_(metadata=f'{{"a":"{nul}"}}' if "\\" in nul else {"a": nul})
     for name in ("key", "value", "layer", "rationale", "version", "expected_version"):
-        places[f"NUL in {name}"] = set_(**{name: "a\x00b"})
+        calls[f"NUL in {name}"] = set_(**{name: "a\x00b"})
     for name in ("tags", "scopes", "paths", "alternatives"):
-        places[f"NUL in {name}"] = set_(**{name: ["a\x00b"]})
-        places[f"half a pair in {name}"] = set_(**{name: '["\\ud800"]'})
+        calls[f"NUL in {name}"] = set_(**{name: ["a\x00b"]})
+        calls[f"half a pair in {name}"] = set_(**{name: '["\\ud800"]'})
     for name in ("metadata", "tradeoffs"):
-        places[f"NUL in a name in {name}"] = set_(**{name: {"a\x00b": []}})
-        places[f"half a pair in {name}"] = set_(**{name: '{"pros":["\\udfff"]}'})
-        places[f"half a pair in a name in {name}"] = set_(**{name: '{"\\ud800":[]}'})
+        calls[f"NUL in a name in {name}"] = set_(**{name: {"a\x00b": []}})
+        calls[f"half a pair in {name}"] = set_(**{name: '{"pros":["\\udfff"]}'})
+        calls[f"half a pair in a name in {name}"] = set_(**{name: '{"\\ud800":[]}'})
     for name in ("layer", "scope", "by", "since", "until", "sort", "order", "match", "status", "cursor"):
-        places[f"NUL in list's {name}"] = list_(**{name: "a\x00b"})
-    places["half a pair in list's tags"] = list_(tags='["\\ud800"]')
-    places["half a pair in exclude_tags"] = list_(exclude_tags='["\\ud800"]')
-    places["half a pair in include"] = {"action": "get", "key": KEY, "include": '["\\ud800"]'}
-    places["half a pair in a batch"] = {"action": "set_batch", "items": '[{"key":"\\ud800","value":"x"}]'}
-    places["NUL in an heir"] = {"action": "deprecate", "key": KEY, "superseded_by": "a\x00b"}
-    refuses(agent, subtests, places)
+        calls[f"NUL in list's {name}"] = list_(**{name: "a\x00b"})
+    calls["half a pair in list's tags"] = list_(tags='["\\ud800"]')
+    calls["half a pair in exclude_tags"] = list_(exclude_tags='["\\ud800"]')
+    calls["half a pair in include"] = {"action": "get", "key": KEY, "include": '["\\ud800"]'}
+    calls["half a pair in a batch"] = {"action": "set_batch", "items": '[{"key":"\\ud800","value":"x"}]'}
+    calls["NUL in superseded_by"] = {"action": "deprecate", "key": KEY, "superseded_by": "a\x00b"}
+    assert_refused(agent, subtests, calls)
 
 
 @pytest.mark.parametrize(
@@ -240,14 +242,14 @@ def test_texts_that_no_database_can_hold(agent: McpClient, subtests: Subtests) -
         ("hub", {"action": "updates", "since": "e\x00"}),
     ],
 )
-def test_the_other_tools_refuse_them_too(agent: McpClient, tool: str, arguments: dict[str, Any]) -> None:
+def test_other_tools_refuse_invalid_texts(agent: McpClient, tool: str, arguments: dict[str, Any]) -> None:
     before = dump_all()
     assert agent.result(tool, arguments)["isError"] is True
     assert agent.call(tool, **arguments)["error"] == "invalid"
     assert dump_all() == before
 
 
-# -- JSON itself -----------------------------------------------------------------------------------
+# -- JSON ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -263,7 +265,7 @@ def test_the_other_tools_refuse_them_too(agent: McpClient, tool: str, arguments:
         b"\xff\xfe{",
     ],
 )
-def test_what_is_no_message_is_refused_by_the_protocol(agent: McpClient, body: bytes) -> None:
+def test_a_malformed_json_rpc_message_is_refused(agent: McpClient, body: bytes) -> None:
     before = dump_all()
     assert 400 <= agent.send("POST", "/mcp", body).status < 500
     assert dump_all() == before
@@ -297,7 +299,7 @@ def raw_set(value: bytes, metadata: bytes = b"{}") -> bytes:
         raw_set(b'"x"', b'"' + b'{\\"a\\":' * 5_000 + b'"'),
     ],
 )
-def test_what_json_cannot_say_well_is_refused(agent: McpClient, body: bytes) -> None:
+def test_invalid_numbers_texts_and_nesting_in_json_are_refused(agent: McpClient, body: bytes) -> None:
     before = dump_all()
     reply = agent.send("POST", "/mcp", body)
     assert reply.status == 400 or reply.body["result"]["isError"] is True
@@ -311,11 +313,11 @@ def test_a_body_over_5_mb_is_refused(agent: McpClient) -> None:
     assert dump_all() == before
 
 
-# -- Values, words, times, pages -------------------------------------------------------------------
+# -- Values, options, times, pages -----------------------------------------------------------------
 
 
-def test_values_and_objects_of_the_wrong_shape(agent: McpClient, subtests: Subtests) -> None:
-    refuses(
+def test_values_and_objects_of_the_wrong_type(agent: McpClient, subtests: Subtests) -> None:
+    assert_refused(
         agent,
         subtests,
         {
@@ -333,8 +335,8 @@ def test_values_and_objects_of_the_wrong_shape(agent: McpClient, subtests: Subte
     )
 
 
-def test_words_that_are_not_known(agent: McpClient, subtests: Subtests) -> None:
-    refuses(
+def test_unknown_layers_statuses_and_options(agent: McpClient, subtests: Subtests) -> None:
+    assert_refused(
         agent,
         subtests,
         {
@@ -352,7 +354,7 @@ def test_words_that_are_not_known(agent: McpClient, subtests: Subtests) -> None:
     )
 
 
-def test_pages_and_times_that_cannot_be_read(agent: McpClient, subtests: Subtests) -> None:
+def test_invalid_limits_cursors_and_times(agent: McpClient, subtests: Subtests) -> None:
     cursors = [
         "nonsense",
         make_cursor(1),
@@ -374,7 +376,7 @@ def test_pages_and_times_that_cannot_be_read(agent: McpClient, subtests: Subtest
         "12:00",
         "²d",
     ]
-    refuses(
+    assert_refused(
         agent,
         subtests,
         {
@@ -391,8 +393,8 @@ def test_pages_and_times_that_cannot_be_read(agent: McpClient, subtests: Subtest
 GOOD = {"key": "good", "value": "x"}
 
 
-def test_batches_with_something_wrong(agent: McpClient, subtests: Subtests) -> None:
-    refuses(
+def test_invalid_batches(agent: McpClient, subtests: Subtests) -> None:
+    assert_refused(
         agent,
         subtests,
         {
@@ -411,13 +413,13 @@ def test_batches_with_something_wrong(agent: McpClient, subtests: Subtests) -> N
     )
 
 
-def test_a_batch_names_the_item_that_is_wrong(agent: McpClient) -> None:
+def test_a_batch_gives_the_index_of_the_invalid_item(agent: McpClient) -> None:
     answer = agent.call("decision", **batch(GOOD, {**GOOD, "layer": "nowhere"}))
     assert (answer["error"], answer["index"]) == ("invalid", 1)
     assert "infrastructure" in answer["allowed"]
 
 
-def test_a_batch_that_is_not_atomic_writes_the_rest(agent: McpClient) -> None:
+def test_a_batch_that_is_not_atomic_writes_the_valid_items(agent: McpClient) -> None:
     answer = agent.call("decision", **batch(GOOD, {"key": "bad"}, {"key": "more", "value": 1}, atomic=False))
     assert (answer["done"], answer["failed"]) == (2, 1)
     assert [item.get("result", item.get("error")) for item in answer["results"]] == [
@@ -448,17 +450,17 @@ WITH_CREDENTIAL: dict[str, dict[str, Any]] = {
 }
 
 
-def test_a_credential_is_refused_wherever_it_stands(agent: McpClient, subtests: Subtests) -> None:
-    refuses(agent, subtests, WITH_CREDENTIAL)
+def test_a_credential_is_refused_in_every_field(agent: McpClient, subtests: Subtests) -> None:
+    assert_refused(agent, subtests, WITH_CREDENTIAL)
     assert CREDENTIAL not in str([agent.call("decision", **call) for call in WITH_CREDENTIAL.values()])
 
 
-@pytest.mark.parametrize("place", WITH_CREDENTIAL)
-def test_an_administrator_may_store_a_credential(agent: McpClient, ada_mcp: McpClient, place: str) -> None:
-    assert "error" not in ada_mcp.call("decision", **WITH_CREDENTIAL[place])
+@pytest.mark.parametrize("field", WITH_CREDENTIAL)
+def test_an_administrator_may_store_a_credential(agent: McpClient, ada_mcp: McpClient, field: str) -> None:
+    assert "error" not in ada_mcp.call("decision", **WITH_CREDENTIAL[field])
 
 
-def test_a_key_that_holds_a_credential_can_be_read_and_ended(agent: McpClient, ada_mcp: McpClient) -> None:
+def test_a_key_with_a_credential_can_be_read_and_deprecated(agent: McpClient, ada_mcp: McpClient) -> None:
     ada_mcp.call("decision", "set", key=CREDENTIAL, value="x")
     assert agent.call("decision", "get", key=CREDENTIAL)["found"] is True
     assert agent.call("decision", "deprecate", key=CREDENTIAL)["status"] == "deprecated"

@@ -1,4 +1,4 @@
-"""Lists of decisions: every filter, every order, any page."""
+"""Lists of decisions: filters, orders, cursors and pages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,10 +39,10 @@ def decide(caller: Caller, key: str, hours: int = 0, **rest: Any) -> None:
         set_decision(caller=caller, key=key, **{"value": "x", **rest})
 
 
-# -- Filters, one by one ---------------------------------------------------------------------------
+# -- Filters ---------------------------------------------------------------------------------------
 
 
-def test_a_list_shows_the_active_ones_newest_first(ada: Caller) -> None:
+def test_lists_show_active_decisions_newest_first_by_default(ada: Caller) -> None:
     for hours, (key, status) in enumerate((("a", "active"), ("b", "draft"), ("c", "active"))):
         decide(ada, key, hours, status=status)
     assert keys(ada) == ["c", "a"]
@@ -50,7 +50,7 @@ def test_a_list_shows_the_active_ones_newest_first(ada: Caller) -> None:
     assert keys(ada, status="any") == ["c", "b", "a"]
 
 
-def test_a_row_tells_the_whole_story(ada: Caller) -> None:
+def test_a_row_has_all_columns(ada: Caller) -> None:
     decide(ada, "a", value=5, layer="data", tags=["api"], scopes=["src"])
     assert list_decisions(ada.project_id).answer() == {
         "columns": ["key", "value", "version", "status", "layer", "tags", "scopes", "agent", "updated"],
@@ -66,7 +66,7 @@ def test_long_values_are_cut_unless_full(ada: Caller) -> None:
     assert list_decisions(ada.project_id, full=True).objects()[0]["value"] == "x" * 201
 
 
-def test_a_layer_an_agent_and_a_tag_match_in_any_case(ada: Caller, ben: Caller) -> None:
+def test_filters_ignore_case_and_surrounding_spaces(ada: Caller, ben: Caller) -> None:
     decide(ada, "a", layer="data", tags=["OAuth"])
     decide(ben, "b", layer="business")
     assert keys(ada, layer=" DATA ") == keys(ada, by=" Ada ") == keys(ada, tags=["oauth"]) == ["a"]
@@ -81,7 +81,7 @@ def test_tags_match_any_or_all(ada: Caller) -> None:
     assert keys(ada, exclude_tags=["y"]) == ["one", "none"]
 
 
-def test_a_word_that_nothing_has_finds_nothing(ada: Caller) -> None:
+def test_filters_without_matches_return_nothing(ada: Caller) -> None:
     decide(ada, "a", tags=["x"], scopes=["s"])
     for query in (
         {"tags": ["nothing"]},
@@ -94,7 +94,7 @@ def test_a_word_that_nothing_has_finds_nothing(ada: Caller) -> None:
         assert total(ada, **query) == {"total": 0}
 
 
-def test_a_tag_that_nothing_has_excludes_nothing(ada: Caller) -> None:
+def test_excluding_an_unused_tag_excludes_nothing(ada: Caller) -> None:
     decide(ada, "a")
     assert keys(ada, exclude_tags=["nothing"]) == ["a"]
 
@@ -102,7 +102,7 @@ def test_a_tag_that_nothing_has_excludes_nothing(ada: Caller) -> None:
 @pytest.mark.parametrize(
     "bad", [{"since": "someday"}, {"status": "odd"}, {"layer": "nowhere"}, {"text": " "}]
 )
-def test_what_is_unreadable_is_refused_even_where_nothing_could_match(ada: Caller, bad: Any) -> None:
+def test_invalid_arguments_are_refused_even_if_nothing_could_match(ada: Caller, bad: Any) -> None:
     for impossible in ({"tags": ["nothing"]}, {"by": "nobody"}, {"scope": "nothing"}, {}):
         with pytest.raises(InvalidInput):
             keys(ada, **bad, **impossible)
@@ -121,9 +121,7 @@ def test_what_is_unreadable_is_refused_even_where_nothing_could_match(ada: Calle
         ("*\\*", ["a\\b"]),
     ],
 )
-def test_a_scope_may_be_a_glob_and_nothing_else_in_it_is_special(
-    ada: Caller, scope: str, found: list[str]
-) -> None:
+def test_in_a_scope_only_the_star_is_special(ada: Caller, scope: str, found: list[str]) -> None:
     for scope_name in ("api", "api/auth", "api/a_b", "100%", "a\\b"):
         decide(ada, scope_name, scopes=[scope_name])
     assert sorted(keys(ada, scope=scope)) == sorted(found)
@@ -139,7 +137,7 @@ def test_a_glob_may_match_any_number_of_scopes(ada: Caller) -> None:
     assert keys(ada, scope="api/*", limit=1) == ["k1099"]
 
 
-def test_since_counts_from_a_moment_and_until_stops_before_one(ada: Caller) -> None:
+def test_since_is_inclusive_and_until_is_exclusive(ada: Caller) -> None:
     for hours, key in enumerate("abc"):
         decide(ada, key, hours)
     one = (NOON + timedelta(hours=1)).isoformat()
@@ -149,7 +147,7 @@ def test_since_counts_from_a_moment_and_until_stops_before_one(ada: Caller) -> N
         assert keys(ada, since="90m") == ["c"]
 
 
-def test_since_an_event_is_what_came_after_it(ada: Caller) -> None:
+def test_since_an_event_lists_later_changes(ada: Caller) -> None:
     decide(ada, "a", 0)
     cursor = str(latest_cursor(ada.project_id))
     decide(ada, "b", 1)
@@ -165,14 +163,14 @@ def test_versions_sort_as_numbers(ada: Caller) -> None:
     assert keys(ada, sort="version", order="asc").index("1.0.10") == 2
 
 
-def test_an_expired_decision_is_listed_by_its_status(ada: Caller) -> None:
+def test_a_deprecated_decision_is_listed_only_by_its_status(ada: Caller) -> None:
     decide(ada, "a")
     deprecate_decision(caller=ada, key="a")
     assert keys(ada) == []
     assert keys(ada, status="deprecated") == keys(ada, status=2) == ["a"]
 
 
-def test_the_total_counts_to_a_thousand(ada: Caller) -> None:
+def test_the_total_stops_at_a_thousand(ada: Caller) -> None:
     for start in range(0, 1_000, 50):
         set_decision_batch(
             caller=ada, items=[{"key": f"k{n}", "value": n, "tags": ["x"]} for n in range(start, start + 50)]
@@ -223,7 +221,7 @@ def test_a_cursor_of_another_sort_is_refused(ada: Caller) -> None:
     ],
 )
 @pytest.mark.parametrize("sort", ["updated", "key", "version"])
-def test_a_cursor_that_no_list_gave_is_refused(ada: Caller, sort: str, cursor: str) -> None:
+def test_a_forged_cursor_is_refused(ada: Caller, sort: str, cursor: str) -> None:
     with pytest.raises(InvalidInput, match="cursor"):
         keys(ada, sort=sort, cursor=cursor)
 
@@ -234,7 +232,7 @@ def test_a_page_holds_1_to_200_rows(ada: Caller, limit: int) -> None:
         keys(ada, limit=limit)
 
 
-# -- Any decisions, any filter, any order, any page ------------------------------------------------
+# -- Generated decisions, filters, orders and pages ------------------------------------------------
 
 NAMES = ["a", "A", "b", "a/b", "a\nb", "a\u00a0b", "é", "ß", "👩\u200d👧", "z" * 200, "%", "_", "\\", "中"]
 TAGS = ["red", "Green", "blue", "ΣΑΣ"]
@@ -246,7 +244,7 @@ few_scopes = st.lists(st.sampled_from(SCOPES), max_size=2, unique=True)
 
 
 @dataclass(frozen=True)
-class Fact:
+class Example:
     """A decision as a plain Python object."""
 
     key: str
@@ -259,9 +257,9 @@ class Fact:
     at: datetime
 
 
-facts = st.lists(
+examples = st.lists(
     st.builds(
-        Fact,
+        Example,
         key=st.sampled_from(NAMES),
         status=st.sampled_from(["active", "active", "draft", "deprecated"]),
         version=st.sampled_from(["1.0.0", "1.0.9", "1.0.10", "v2", "beta"]),
@@ -272,7 +270,7 @@ facts = st.lists(
         at=st.sampled_from(TIMES),
     ),
     max_size=len(NAMES),
-    unique_by=lambda fact: fact.key,
+    unique_by=lambda example: example.key,
 )
 filters = st.fixed_dictionaries(
     {"status": st.sampled_from(["any", "any", "active", "draft"])},
@@ -293,45 +291,45 @@ orders = st.fixed_dictionaries(
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(facts=facts, wanted=filters, order=orders, size=st.integers(1, 6))
-def test_paging_gives_what_a_plain_filter_gives(
-    apollo: Project, facts: list[Fact], wanted: dict[str, Any], order: dict[str, str], size: int
+@given(examples=examples, query=filters, order=orders, size=st.integers(1, 6))
+def test_pages_match_a_filter_and_sort_in_plain_python(
+    apollo: Project, examples: list[Example], query: dict[str, Any], order: dict[str, str], size: int
 ) -> None:
     with rolled_back():
-        store(apollo, facts)
+        store(apollo, examples)
         ids: dict[str, int] = dict(Decision.objects.in_project(apollo).values_list("key", "id"))
         expected = sorted(
-            (fact for fact in facts if passes(fact, wanted)),
-            key=lambda fact: (place(fact, order["sort"]), ids[fact.key]),
+            (example for example in examples if matches(example, query)),
+            key=lambda example: (sort_value(example, order["sort"]), ids[example.key]),
             reverse=order["order"] == "desc",
         )
-        pages = list(paged(apollo, limit=size, **wanted, **order))
-        assert [key for page in pages for key in page] == [fact.key for fact in expected]
+        pages = list(paged(apollo, limit=size, **query, **order))
+        assert [key for page in pages for key in page] == [example.key for example in expected]
         assert all(len(page) == size for page in pages[:-1])
 
 
-def passes(fact: Fact, wanted: Mapping[str, Any]) -> bool:
+def matches(example: Example, query: Mapping[str, Any]) -> bool:
     return all(
         (
-            wanted["status"] in ("any", fact.status),
-            wanted.get("layer", fact.layer or "").lower() == (fact.layer or ""),
-            has_tags(fact, wanted.get("tags", ()), wanted.get("match", "any")),
-            not set(fact.tags) & set(wanted.get("exclude_tags", ())),
-            "scope" not in wanted or any(fnmatchcase(s, wanted["scope"]) for s in fact.scopes),
-            wanted.get("by", fact.agent).lower() == fact.agent,
-            "since" not in wanted or fact.at >= datetime.fromisoformat(wanted["since"]),
-            "until" not in wanted or fact.at < datetime.fromisoformat(wanted["until"]),
+            query["status"] in ("any", example.status),
+            query.get("layer", example.layer or "").lower() == (example.layer or ""),
+            has_tags(example, query.get("tags", ()), query.get("match", "any")),
+            not set(example.tags) & set(query.get("exclude_tags", ())),
+            "scope" not in query or any(fnmatchcase(s, query["scope"]) for s in example.scopes),
+            query.get("by", example.agent).lower() == example.agent,
+            "since" not in query or example.at >= datetime.fromisoformat(query["since"]),
+            "until" not in query or example.at < datetime.fromisoformat(query["until"]),
         )
     )
 
 
-def has_tags(fact: Fact, tags: Iterable[str], match: str) -> bool:
-    found = [tag in fact.tags for tag in tags]
+def has_tags(example: Example, tags: Iterable[str], match: str) -> bool:
+    found = [tag in example.tags for tag in tags]
     return not found or (all(found) if match == "all" else any(found))
 
 
-def place(fact: Fact, sort: str) -> Any:
-    return {"updated": fact.at, "key": fact.key, "version": version_order(fact.version)}[sort]
+def sort_value(example: Example, sort: str) -> Any:
+    return {"updated": example.at, "key": example.key, "version": version_order(example.version)}[sort]
 
 
 def paged(project: Project, **query: Any) -> Iterator[list[str]]:
@@ -347,18 +345,18 @@ def paged(project: Project, **query: Any) -> Iterator[list[str]]:
             return
 
 
-def store(project: Project, facts: Iterable[Fact]) -> None:
-    for fact in facts:
-        with time_machine.travel(fact.at, tick=False):
+def store(project: Project, examples: Iterable[Example]) -> None:
+    for example in examples:
+        with time_machine.travel(example.at, tick=False):
             set_decision(
-                caller=Caller(project=project, agent=fact.agent),
-                key=fact.key,
+                caller=Caller(project=project, agent=example.agent),
+                key=example.key,
                 value="x",
-                status=fact.status,
-                version=fact.version,
-                layer=fact.layer,
-                tags=fact.tags,
-                scopes=fact.scopes,
+                status=example.status,
+                version=example.version,
+                layer=example.layer,
+                tags=example.tags,
+                scopes=example.scopes,
             )
 
 

@@ -1,4 +1,4 @@
-"""Decisions over the MCP wire."""
+"""Decisions over MCP."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ from tests.hub import LiveHub, McpClient
 KEY = "api/auth/method"
 
 
-def test_one_agent_decides_and_another_reads_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_one_agent_sets_a_decision_and_another_reads_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     ada_mcp.call("decision", "set", key=KEY, value="JWT", rationale="Stateless.")
     answer = ben_mcp.call("decision", "get", key=KEY, include=["rationale"])
     assert answer["decision"]["value"] == "JWT"
@@ -26,10 +26,10 @@ def test_another_projects_decision_does_not_exist(ada_mcp: McpClient, cy_mcp: Mc
     assert cy_mcp.call("decision", "get", key=KEY) == {"found": False, "similar": []}
 
 
-# -- One of each -----------------------------------------------------------------------------------
+# -- Actions ---------------------------------------------------------------------------------------
 
 
-def test_a_decision_lives_from_its_first_value_to_its_end(ada_mcp: McpClient) -> None:
+def test_a_decision_is_created_updated_deprecated_and_deleted(ada_mcp: McpClient) -> None:
     first = ada_mcp.call("decision", "set", key=KEY, value="JWT", layer="business", tags=["api"])
     assert first == {"key": KEY, "id": first["id"], "version": "1.0.0", "result": "created"}
     second = ada_mcp.call("decision", "set", key=KEY, value="OIDC", expected_version="1.0.0")
@@ -43,7 +43,7 @@ def test_a_decision_lives_from_its_first_value_to_its_end(ada_mcp: McpClient) ->
     assert ada_mcp.call("decision", "delete", key=KEY)["error"] == "not_found"
 
 
-def test_a_decision_is_shown_whole(ada_mcp: McpClient) -> None:
+def test_get_shows_all_fields_of_a_decision(ada_mcp: McpClient) -> None:
     ada_mcp.call(
         "decision", "set", key=KEY, value=5.5, layer="data", tags=["b", "a"], scopes=["src"], paths=["x/**"]
     )
@@ -68,12 +68,12 @@ def test_a_batch_sets_many(ada_mcp: McpClient) -> None:
     assert ada_mcp.call("decision", "list", limit=200)["total"] == 50
 
 
-def test_quick_set_tells_what_it_took_from_the_key(ada_mcp: McpClient) -> None:
+def test_quick_set_answers_what_it_inferred_from_the_key(ada_mcp: McpClient) -> None:
     answer = ada_mcp.call("decision", "quick_set", key="db/user-table", value="users")
     assert answer["inferred"] == {"layer": "data", "tags": ["db", "user", "table"], "scope": "db"}
 
 
-def test_a_key_nearly_right_is_answered_with_its_neighbours(ada_mcp: McpClient) -> None:
+def test_a_mistyped_key_is_answered_with_similar_keys(ada_mcp: McpClient) -> None:
     ada_mcp.call("decision", "set", key=KEY, value="JWT")
     assert ada_mcp.call("decision", "get", key="api/auth/metod") == {"found": False, "similar": [KEY]}
 
@@ -98,10 +98,10 @@ def test_help_shows_every_action_with_an_example_that_works(ada_mcp: McpClient) 
         assert "error" not in ada_mcp.call("decision", **entry["example"]), name
 
 
-# -- As clients send it ----------------------------------------------------------------------------
+# -- Argument forms --------------------------------------------------------------------------------
 
 
-def test_a_missing_action_is_taken_from_the_arguments(ada_mcp: McpClient) -> None:
+def test_a_missing_action_is_inferred_from_the_arguments(ada_mcp: McpClient) -> None:
     assert ada_mcp.call("decision", key=KEY, value="JWT")["result"] == "created"
     assert ada_mcp.call("decision", key=KEY)["found"] is True
     assert ada_mcp.call("decision")["count"] == 1
@@ -109,7 +109,7 @@ def test_a_missing_action_is_taken_from_the_arguments(ada_mcp: McpClient) -> Non
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("arguments", "stored"),
     [
         ({"tags": '["a","b"]'}, {"tags": ["a", "b"]}),
         ({"tags": "a"}, {"tags": ["a"]}),
@@ -124,13 +124,13 @@ def test_a_missing_action_is_taken_from_the_arguments(ada_mcp: McpClient) -> Non
         ({"tags": []}, {"tags": []}),
     ],
 )
-def test_arguments_come_as_clients_send_them(ada_mcp: McpClient, said: Any, kept: Any) -> None:
-    ada_mcp.call("decision", "set", key=KEY, value="x", **said)
+def test_arguments_are_converted_to_their_types(ada_mcp: McpClient, arguments: Any, stored: Any) -> None:
+    ada_mcp.call("decision", "set", key=KEY, value="x", **arguments)
     shown = ada_mcp.call("decision", "get", key=KEY)["decision"]
-    assert {name: shown[name] for name in kept} == kept
+    assert {name: shown[name] for name in stored} == stored
 
 
-def test_items_and_their_lists_may_be_json_in_a_text(ada_mcp: McpClient) -> None:
+def test_items_and_their_lists_may_be_json_strings(ada_mcp: McpClient) -> None:
     items = json.dumps([{"key": "a", "value": 1, "tags": '["x"]'}, {"key": "b", "value": "two"}])
     assert ada_mcp.call("decision", "set_batch", items=items)["done"] == 2
     assert [row["key"] for row in ada_mcp.rows("decision", "list", tags="x")] == ["a"]
@@ -151,14 +151,14 @@ def test_a_number_comes_back_as_it_was_sent(ada_mcp: McpClient, value: Any) -> N
     assert (shown, type(shown)) == (value, type(value))
 
 
-def test_a_key_is_composed_wherever_it_is_said(ada_mcp: McpClient) -> None:
+def test_keys_are_stripped_and_normalised_in_every_call(ada_mcp: McpClient) -> None:
     ada_mcp.call("decision", "set", key="cafe\u0301", value="x")
     for key in ("café", " cafe\u0301 "):
         assert ada_mcp.call("decision", "get", key=key)["decision"]["key"] == "café"
     assert ada_mcp.call("get", refs=["decision:cafe\u0301"])["missing"] == []
 
 
-SAID: dict[str, Any] = {
+ALL_FIELDS: dict[str, Any] = {
     "rationale": "Why.",
     "tags": ["a"],
     "scopes": ["s"],
@@ -170,22 +170,24 @@ SAID: dict[str, Any] = {
 }
 
 
-def said_of(client: McpClient) -> dict[str, Any]:
+def fields_of(client: McpClient) -> dict[str, Any]:
     decision = client.call("decision", "get", key=KEY, include=["rationale"])["decision"]
-    return {name: decision.get(name) for name in SAID}
+    return {name: decision.get(name) for name in ALL_FIELDS}
 
 
-def test_null_is_absent_and_empty_clears(ada_mcp: McpClient) -> None:
-    ada_mcp.call("decision", "set", key=KEY, value="x", **SAID)
-    ada_mcp.call("decision", "set", key=KEY, value="y", status=None, version=None, **dict.fromkeys(SAID))
-    assert said_of(ada_mcp) == SAID
-    empty = {name: type(value)() for name, value in SAID.items()}
+def test_null_leaves_a_field_and_an_empty_value_clears_it(ada_mcp: McpClient) -> None:
+    ada_mcp.call("decision", "set", key=KEY, value="x", **ALL_FIELDS)
+    ada_mcp.call(
+        "decision", "set", key=KEY, value="y", status=None, version=None, **dict.fromkeys(ALL_FIELDS)
+    )
+    assert fields_of(ada_mcp) == ALL_FIELDS
+    empty = {name: type(value)() for name, value in ALL_FIELDS.items()}
     ada_mcp.call("decision", "set", key=KEY, value="y", **{**empty, "metadata": {"a": None}})
-    assert said_of(ada_mcp) == {**empty, "layer": None, "metadata": None}
+    assert fields_of(ada_mcp) == {**empty, "layer": None, "metadata": None}
 
 
 @pytest.mark.parametrize(
-    ("said", "stands"),
+    ("tradeoffs", "expected"),
     [
         ({"pros": None}, {"cons": ["y"]}),
         ({"pros": None, "cons": ["z"]}, {"cons": ["z"]}),
@@ -195,38 +197,38 @@ def test_null_is_absent_and_empty_clears(ada_mcp: McpClient) -> None:
     ids=str,
 )
 def test_null_in_the_tradeoffs_removes_one_side(
-    ada_mcp: McpClient, said: dict[str, Any], stands: dict[str, Any]
+    ada_mcp: McpClient, tradeoffs: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    ada_mcp.call("decision", "set", key=KEY, value="x", **SAID)
-    ada_mcp.call("decision", "set", key=KEY, value="x", tradeoffs=said)
-    assert said_of(ada_mcp) == {**SAID, "tradeoffs": stands}
+    ada_mcp.call("decision", "set", key=KEY, value="x", **ALL_FIELDS)
+    ada_mcp.call("decision", "set", key=KEY, value="x", tradeoffs=tradeoffs)
+    assert fields_of(ada_mcp) == {**ALL_FIELDS, "tradeoffs": expected}
 
 
-def test_an_heir_is_cleared_by_an_empty_text_and_by_nothing_else(ada_mcp: McpClient) -> None:
+def test_only_an_empty_text_clears_the_successor(ada_mcp: McpClient) -> None:
     for key in (KEY, "heir"):
         ada_mcp.call("decision", "set", key=key, value="x")
-    end = {"reason": "Old.", "superseded_by": "heir"}
-    ada_mcp.call("decision", "deprecate", key=KEY, **end)
-    kept = ada_mcp.call("decision", "deprecate", key=KEY, **dict.fromkeys(end))
-    assert (kept["result"], kept["superseded_by"]) == ("unchanged", "heir")
-    gone = ada_mcp.call("decision", "deprecate", key=KEY, superseded_by="", reason="")
-    assert (gone["result"], gone["superseded_by"]) == ("updated", None)
+    arguments = {"reason": "Old.", "superseded_by": "heir"}
+    ada_mcp.call("decision", "deprecate", key=KEY, **arguments)
+    unchanged = ada_mcp.call("decision", "deprecate", key=KEY, **dict.fromkeys(arguments))
+    assert (unchanged["result"], unchanged["superseded_by"]) == ("unchanged", "heir")
+    cleared = ada_mcp.call("decision", "deprecate", key=KEY, superseded_by="", reason="")
+    assert (cleared["result"], cleared["superseded_by"]) == ("updated", None)
 
 
-@pytest.mark.parametrize("nothing", [None, ""])
-def test_an_empty_filter_is_no_filter(ada_mcp: McpClient, nothing: Any) -> None:
+@pytest.mark.parametrize("empty", [None, ""])
+def test_an_empty_filter_is_no_filter(ada_mcp: McpClient, empty: Any) -> None:
     ada_mcp.call("decision", "set", key=KEY, value="x")
     names = ("layer", "scope", "by", "since", "until", "cursor", "format", "agent")
-    assert ada_mcp.call("decision", "list", **dict.fromkeys(names, nothing))["count"] == 1
+    assert ada_mcp.call("decision", "list", **dict.fromkeys(names, empty))["count"] == 1
 
 
-def test_longest_keys_and_words_fit(ada_mcp: McpClient) -> None:
-    key, word = "键" * 200, "é" * 100
-    ada_mcp.call("decision", "set", key=key, value="x" * 65_536, tags=[word], scopes=[word], version="9" * 50)
-    assert ada_mcp.call("decision", "list", tags=[word], scope=word)["rows"][0][0] == key
+def test_keys_tags_and_scopes_of_the_greatest_length_are_accepted(ada_mcp: McpClient) -> None:
+    key, name = "键" * 200, "é" * 100
+    ada_mcp.call("decision", "set", key=key, value="x" * 65_536, tags=[name], scopes=[name], version="9" * 50)
+    assert ada_mcp.call("decision", "list", tags=[name], scope=name)["rows"][0][0] == key
 
 
-# -- Who speaks ------------------------------------------------------------------------------------
+# -- Authors ---------------------------------------------------------------------------------------
 
 
 def test_an_agent_named_in_the_call_is_the_author(hub: LiveHub, apollo: Project) -> None:
@@ -239,7 +241,7 @@ def test_an_agent_named_in_the_call_is_the_author(hub: LiveHub, apollo: Project)
     }
 
 
-def test_what_is_acknowledged_is_stored(ada_mcp: McpClient, apollo: Project) -> None:
+def test_the_id_in_the_answer_is_the_stored_row(ada_mcp: McpClient, apollo: Project) -> None:
     answer = ada_mcp.call("decision", "set", key=KEY, value="x")
     assert Decision.objects.in_project(apollo).get(pk=answer["id"]).value == "x"
 
@@ -247,7 +249,7 @@ def test_what_is_acknowledged_is_stored(ada_mcp: McpClient, apollo: Project) -> 
 # -- Batches ---------------------------------------------------------------------------------------
 
 
-def test_an_item_that_is_no_object_is_that_items_error(ada_mcp: McpClient) -> None:
+def test_an_item_that_is_not_an_object_gets_its_own_error(ada_mcp: McpClient) -> None:
     items = [{"key": "a", "value": 1}, 5, {"action": "set", "key": "b", "value": 2}]
     answer = ada_mcp.call("decision", "set_batch", items=items, atomic=False)
     assert (answer["done"], answer["failed"]) == (2, 1)
@@ -255,23 +257,23 @@ def test_an_item_that_is_no_object_is_that_items_error(ada_mcp: McpClient) -> No
     assert ada_mcp.call("decision", "set_batch", items=items)["index"] == 1
 
 
-def test_an_item_does_not_say_who_speaks(ada_mcp: McpClient) -> None:
+def test_an_item_must_not_name_an_agent(ada_mcp: McpClient) -> None:
     item = {"key": "a", "value": 1, "agent": "ben"}
     refused = ada_mcp.call("decision", "set_batch", items=[item])
     assert "no argument 'agent'" in refused["message"]
     assert "agent" not in refused["allowed"]
 
 
-def test_what_is_right_is_told_once_in_a_batch(ada_mcp: McpClient) -> None:
+def test_a_batch_lists_allowed_arguments_only_once(ada_mcp: McpClient) -> None:
     items = [{"key": f"k{n}", "value": 1, "colour": "red"} for n in range(50)]
     answer = ada_mcp.call("decision", "set_batch", items=items, atomic=False)
     assert [("allowed" in result) for result in answer["results"]] == [True] + [False] * 49
 
 
-# -- Lists that go on ------------------------------------------------------------------------------
+# -- Paged versions --------------------------------------------------------------------------------
 
 
-def test_a_long_history_comes_in_pages(ada_mcp: McpClient) -> None:
+def test_versions_are_paged(ada_mcp: McpClient) -> None:
     for n in range(5):
         ada_mcp.call("decision", "set", key=KEY, value=n)
     first = ada_mcp.call("decision", "versions", key=KEY, limit=3)
@@ -281,7 +283,7 @@ def test_a_long_history_comes_in_pages(ada_mcp: McpClient) -> None:
     assert ada_mcp.call("decision", "versions", key=KEY, limit=0)["error"] == "invalid"
 
 
-def test_a_history_that_is_cut_says_where_it_goes_on(ada_mcp: McpClient) -> None:
+def test_versions_cut_by_max_tokens_have_a_cursor(ada_mcp: McpClient) -> None:
     for n in range(5):
         ada_mcp.call("decision", "set", key=KEY, value=f"value {n} " * 20)
     first = ada_mcp.call("decision", "versions", key=KEY, max_tokens=200)
@@ -289,5 +291,5 @@ def test_a_history_that_is_cut_says_where_it_goes_on(ada_mcp: McpClient) -> None
     assert first["omitted"] == 5 - first["count"] == rest["count"]
 
 
-def test_a_list_of_an_unknown_status_is_told_that_any_is_one(ada_mcp: McpClient) -> None:
+def test_an_unknown_status_filter_lists_any_among_the_allowed(ada_mcp: McpClient) -> None:
     assert "any" in ada_mcp.call("decision", "list", status="x")["allowed"]

@@ -1,4 +1,4 @@
-"""Many agents write at once: nothing is lost, nothing doubled, nobody is turned away."""
+"""Many agents write decisions at once: no write is lost, stored twice or refused."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -44,17 +44,21 @@ def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apol
     return over_http(hub, create_token(project=apollo, name="crowd").secret)
 
 
-def set_(key: str, value: Any, **rest: Any) -> ToolCall:
+def set_call(key: str, value: Any, **rest: Any) -> ToolCall:
     request_id = rest.pop("request_id", None)
     return ToolCall("decision", {"action": "set", "key": key, "value": value, **rest}, request_id)
 
 
-def test_every_acknowledged_write_is_kept_and_versions_have_no_gaps(crowd: Crowd, apollo: Project) -> None:
+def test_every_acknowledged_write_is_stored_and_versions_have_no_gaps(crowd: Crowd, apollo: Project) -> None:
     calls = [
-        [c for n in range(ROUNDS) for c in (set_("shared", f"{a}-{n}"), set_(f"own/{a}", f"{a}-{n}"))]
-        for a in range(AGENTS)
+        [
+            tool_call
+            for n in range(ROUNDS)
+            for tool_call in (set_call("shared", f"{agent}-{n}"), set_call(f"own/{agent}", f"{agent}-{n}"))
+        ]
+        for agent in range(AGENTS)
     ]
-    answers = [answer for own in crowd(calls) for answer in own]
+    answers = [answer for agent_items in crowd(calls) for answer in agent_items]
     assert [answer for answer in answers if "error" in answer] == []
 
     writes = AGENTS * ROUNDS
@@ -62,14 +66,14 @@ def test_every_acknowledged_write_is_kept_and_versions_have_no_gaps(crowd: Crowd
     for agent in range(AGENTS):
         assert history(apollo, f"own/{agent}") == {f"1.0.{n}" for n in range(ROUNDS)}
     assert Event.objects.in_project(apollo).count() == 2 * writes
-    said = [call.arguments["value"] for own in calls for call in own]
+    values = [call.arguments["value"] for agent_items in calls for call in agent_items]
     assert stored(apollo) == {
-        (answer["key"], answer["version"], value) for answer, value in zip(answers, said, strict=True)
+        (answer["key"], answer["version"], value) for answer, value in zip(answers, values, strict=True)
     }
 
 
 def history(project: Project, key: str) -> set[str]:
-    """All versions of a key, each of which there is once."""
+    """All versions of a key. Fails if a version occurs twice."""
     decision = Decision.objects.in_project(project).get(key=key)
     revisions = list(
         DecisionRevision.objects.in_project(project)
@@ -82,16 +86,18 @@ def history(project: Project, key: str) -> set[str]:
 
 
 def stored(project: Project) -> set[tuple[str, str, str]]:
-    now = Decision.objects.in_project(project).values_list("key", "version", "value")
-    before = DecisionRevision.objects.in_project(project).values_list("decision__key", "version", "value")
-    return {*now, *before}
+    current = Decision.objects.in_project(project).values_list("key", "version", "value")
+    earlier = DecisionRevision.objects.in_project(project).values_list("decision__key", "version", "value")
+    return {*current, *earlier}
 
 
-def test_of_all_with_the_same_expected_version_one_wins(crowd: Crowd, ada: Caller) -> None:
+def test_of_simultaneous_writes_with_the_same_expected_version_one_wins(crowd: Crowd, ada: Caller) -> None:
     keys = [f"k{n}" for n in range(ROUNDS)]
     for key in keys:
         set_decision(caller=ada, key=key, value="first")
-    calls = [[set_(key, f"by {agent}", expected_version="1.0.0") for key in keys] for agent in range(AGENTS)]
+    calls = [
+        [set_call(key, f"by {agent}", expected_version="1.0.0") for key in keys] for agent in range(AGENTS)
+    ]
     for answers in zip(*crowd(calls), strict=True):
         won = [answer for answer in answers if answer.get("version") == "1.0.1"]
         lost = [answer for answer in answers if answer.get("error") == "conflict"]
@@ -99,9 +105,10 @@ def test_of_all_with_the_same_expected_version_one_wins(crowd: Crowd, ada: Calle
         assert all(answer["current"]["version"] == "1.0.1" for answer in lost)
 
 
-def test_the_same_request_sent_at_once_is_written_once(crowd: Crowd, apollo: Project) -> None:
+def test_simultaneous_retries_of_a_request_are_written_once(crowd: Crowd, apollo: Project) -> None:
     calls = [
-        [set_(f"k{n}", "x", agent="same", request_id=f"r-{n}") for n in range(ROUNDS)] for _ in range(AGENTS)
+        [set_call(f"k{n}", "x", agent="same", request_id=f"r-{n}") for n in range(ROUNDS)]
+        for _ in range(AGENTS)
     ]
     for answers in zip(*crowd(calls), strict=True):
         assert all(answer == answers[0] for answer in answers)
@@ -110,9 +117,9 @@ def test_the_same_request_sent_at_once_is_written_once(crowd: Crowd, apollo: Pro
     assert StoredAnswer.objects.in_project(apollo).count() == ROUNDS
 
 
-def test_of_other_calls_sent_at_once_under_one_id_one_is_written(crowd: Crowd, apollo: Project) -> None:
+def test_of_different_calls_with_one_request_id_only_one_is_written(crowd: Crowd, apollo: Project) -> None:
     calls = [
-        [set_(f"k{n}", f"by {agent % 2}", agent="same", request_id=f"r-{n}") for n in range(ROUNDS)]
+        [set_call(f"k{n}", f"by {agent % 2}", agent="same", request_id=f"r-{n}") for n in range(ROUNDS)]
         for agent in range(AGENTS)
     ]
     for n, answers in enumerate(zip(*crowd(calls), strict=True)):
@@ -124,44 +131,48 @@ def test_of_other_calls_sent_at_once_under_one_id_one_is_written(crowd: Crowd, a
     assert Event.objects.in_project(apollo).count() == ROUNDS
 
 
-def test_new_words_and_agents_named_at_once_are_made_once(crowd: Crowd, apollo: Project) -> None:
+def test_tags_scopes_and_agents_named_at_once_are_created_once(crowd: Crowd, apollo: Project) -> None:
     words = [f"Word {n}" for n in range(20)]
 
-    def own(agent: int) -> Sequence[ToolCall]:
-        said = [word.upper() if agent % 2 else word for word in (words if agent % 3 else reversed(words))]
+    def calls_of(agent: int) -> Sequence[ToolCall]:
+        names = [word.upper() if agent % 2 else word for word in (words if agent % 3 else reversed(words))]
         return [
-            set_(f"k{agent}", "x", tags=said, scopes=said, agent=f"Newcomer {agent % 4}"),
-            set_(f"l{agent}", "x", tags=said[agent % 7 :], agent=f"NEWCOMER {agent % 4}"),
+            set_call(f"k{agent}", "x", tags=names, scopes=names, agent=f"Newcomer {agent % 4}"),
+            set_call(f"l{agent}", "x", tags=names[agent % 7 :], agent=f"NEWCOMER {agent % 4}"),
         ]
 
-    answers = [answer for mine in crowd([own(agent) for agent in range(AGENTS)]) for answer in mine]
+    answers = [
+        answer
+        for agent_answers in crowd([calls_of(agent) for agent in range(AGENTS)])
+        for answer in agent_answers
+    ]
     assert {answer.get("result") for answer in answers} == {"created"}
     for model in (Tag, Scope):
-        made = (
+        folded_names = (
             model.objects.in_project(apollo).filter(name__istartswith="word").values_list("folded", flat=True)
         )
-        assert sorted(made) == sorted(word.casefold() for word in words)
+        assert sorted(folded_names) == sorted(word.casefold() for word in words)
     assert Agent.objects.in_project(apollo).filter(name__istartswith="newcomer").count() == 4
     for agent in range(AGENTS):
         assert Decision.objects.in_project(apollo).get(key=f"k{agent}").tags.count() == len(words)
 
 
-def test_a_reader_of_the_log_misses_nothing_while_eight_write(
+def test_a_reader_of_updates_misses_no_event_while_eight_agents_write(
     executor: Executor, transactional_db: None, apollo: Project
 ) -> None:
     set_decision(caller=Caller(project=apollo, agent="first"), key="shared", value="x")
     reader = Caller(project=apollo, agent="reader")
     start_at = time.time() + SECONDS_TO_GATHER
-    writing = [
+    writers = [
         executor.submit(write_in_every_way, apollo.pk, f"agent {n}", ROUNDS, start_at) for n in range(8)
     ]
     seen, cursor, is_over = [], 0, False
     while not is_over:
-        is_over = not wait(writing, timeout=0.002).not_done  # Looked at first: the last poll sees all.
-        told = call(reader, "hub", {"action": "updates", "since": f"e{cursor}"})["cursor"]
-        seen += event_ids(apollo, since=cursor, until=int(told[1:]))
-        cursor = int(told[1:])
-    assert [str(error) for work in writing if (error := work.exception())] == []
+        is_over = not wait(writers, timeout=0.002).not_done  # Before the poll: the last one reads all events.
+        next_cursor = call(reader, "hub", {"action": "updates", "since": f"e{cursor}"})["cursor"]
+        seen += event_ids(apollo, since=cursor, until=int(next_cursor[1:]))
+        cursor = int(next_cursor[1:])
+    assert [str(error) for writer in writers if (error := writer.exception())] == []
     assert seen == event_ids(apollo)
     assert len(seen) == 1 + 8 * ROUNDS * EVENTS_A_ROUND
 

@@ -1,4 +1,4 @@
-"""One decision over REST: set, read, changed, replaced, removed, with ETag and If-Match."""
+"""Single decisions over REST: POST, GET, PATCH, PUT and DELETE, with ETag and If-Match."""
 
 from typing import Any
 from urllib.parse import quote
@@ -9,7 +9,7 @@ from ctxhub.core.models import Event, Project
 from memory.models import Decision
 from tests.hub import Reply, RestClient
 
-WHOLE: dict[str, Any] = {
+ALL_FIELDS: dict[str, Any] = {
     "value": "JWT",
     "layer": "business",
     "tags": ["api", "security"],
@@ -27,63 +27,63 @@ def is_error(reply: Reply, status: int, code: str) -> bool:
     return (reply.status, reply.body["error"]) == (status, code)
 
 
-def events(project: Project) -> int:
+def count_events(project: Project) -> int:
     return Event.objects.in_project(project).count()
 
 
 # -- Set and read ----------------------------------------------------------------------------------
 
 
-def test_a_decision_comes_back_as_it_was_set(ada_rest: RestClient, ben_rest: RestClient) -> None:
-    made = ada_rest.post("decisions/", {"key": "api/auth/method", **WHOLE})
-    assert (made.status, made.body["result"], made.body["version"]) == (201, "created", "1.0.0")
-    read = ben_rest.get("decisions/api/auth/method/")
-    assert {name: read.body[name] for name in WHOLE} == WHOLE
-    assert (read.body["agent"], read.body["key"]) == ("ada", "api/auth/method")
-    assert read.body.items() <= made.body.items()
+def test_get_returns_all_fields_that_were_set(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    created = ada_rest.post("decisions/", {"key": "api/auth/method", **ALL_FIELDS})
+    assert (created.status, created.body["result"], created.body["version"]) == (201, "created", "1.0.0")
+    shown = ben_rest.get("decisions/api/auth/method/")
+    assert {name: shown.body[name] for name in ALL_FIELDS} == ALL_FIELDS
+    assert (shown.body["agent"], shown.body["key"]) == ("ada", "api/auth/method")
+    assert shown.body.items() <= created.body.items()
 
 
 def test_setting_a_key_that_exists_answers_200(ada_rest: RestClient) -> None:
-    ada_rest.post("decisions/", {"key": "k", **WHOLE})
+    ada_rest.post("decisions/", {"key": "k", **ALL_FIELDS})
     again = ada_rest.post("decisions/", {"key": "k", "value": "OAuth"})
     assert (again.status, again.body["result"], again.body["version"]) == (200, "updated", "1.0.1")
-    assert again.body["tags"] == WHOLE["tags"]
+    assert again.body["tags"] == ALL_FIELDS["tags"]
     assert ada_rest.post("decisions/", {"key": "k", "value": "OAuth"}).body["result"] == "unchanged"
 
 
 @pytest.mark.parametrize("value", [5, 5.5, "5", "", "  ", 0, -1.0, 10**20, "True"])
 def test_a_value_keeps_its_type(ada_rest: RestClient, value: object) -> None:
     ada_rest.post("decisions/", {"key": "k", "value": value})
-    read = ada_rest.get("decisions/k/").body["value"]
-    assert (type(read), read) == (type(value), value)
+    shown = ada_rest.get("decisions/k/").body["value"]
+    assert (type(shown), shown) == (type(value), value)
 
 
 @pytest.mark.parametrize(
     "key", ["a", "a/b/c", "ä/ö ü", "a?b#c%d", "a//b", "a/", "数据库", "a\nb", "versions", "x.y/z"]
 )
-def test_a_key_is_reached_at_its_address(ada_rest: RestClient, key: str) -> None:
+def test_any_key_works_in_a_url(ada_rest: RestClient, key: str) -> None:
     ada_rest.post("decisions/", {"key": key, "value": 1})
-    for address in (quote(key), quote(key, safe="")):
-        assert ada_rest.get(f"decisions/{address}/").body["key"] == key
-        assert ada_rest.patch(f"decisions/{address}/", {"value": 2}).status == 200
-        assert ada_rest.get(f"decisions/{address}/versions/").body["count"] >= 2
+    for path in (quote(key), quote(key, safe="")):
+        assert ada_rest.get(f"decisions/{path}/").body["key"] == key
+        assert ada_rest.patch(f"decisions/{path}/", {"value": 2}).status == 200
+        assert ada_rest.get(f"decisions/{path}/versions/").body["count"] >= 2
 
 
 @pytest.mark.parametrize("key", ["batch", "a/versions", "..", "a/../b", "."])
-def test_a_key_like_an_address_is_reached_by_query(ada_rest: RestClient, key: str) -> None:
-    ada_rest.post("decisions/", {"key": key, **WHOLE})
+def test_a_key_that_collides_with_a_path_is_found_by_query(ada_rest: RestClient, key: str) -> None:
+    ada_rest.post("decisions/", {"key": key, **ALL_FIELDS})
     [item] = ada_rest.get("decisions/", key=key).body["items"]
-    assert (item["key"], item["rationale"], item["metadata"]) == (key, "Stateless.", WHOLE["metadata"])
+    assert (item["key"], item["rationale"], item["metadata"]) == (key, "Stateless.", ALL_FIELDS["metadata"])
 
 
-def test_an_unknown_key_is_404_and_says_what_is_near(ada_rest: RestClient) -> None:
+def test_an_unknown_key_answers_404_with_similar_keys(ada_rest: RestClient) -> None:
     ada_rest.post("decisions/", {"key": "api/auth/method", "value": 1})
     reply = ada_rest.get("decisions/api/auth/metod/")
     assert is_error(reply, 404, "not_found")
     assert reply.body["similar"] == ["api/auth/method"]
 
 
-def test_history_and_links_come_when_asked_for(ada_rest: RestClient) -> None:
+def test_include_adds_history_and_links(ada_rest: RestClient) -> None:
     for value in (1, 2):
         ada_rest.post("decisions/", {"key": "old", "value": value})
     ada_rest.post("decisions/", {"key": "new", "value": "x" * 500})
@@ -96,7 +96,7 @@ def test_history_and_links_come_when_asked_for(ada_rest: RestClient) -> None:
     assert "history" not in ada_rest.get("decisions/new/").body
 
 
-def test_versions_come_newest_first_in_pages(ada_rest: RestClient) -> None:
+def test_versions_are_paged_newest_first(ada_rest: RestClient) -> None:
     for value in range(5):
         ada_rest.post("decisions/", {"key": "a/b", "value": value})
     first = ada_rest.get("decisions/a/b/versions/", limit=2).body
@@ -114,36 +114,36 @@ def test_an_unknown_key_has_no_versions(ada_rest: RestClient) -> None:
 # -- Change ----------------------------------------------------------------------------------------
 
 
-def test_a_patch_leaves_alone_what_it_does_not_name(ada_rest: RestClient, ben_rest: RestClient) -> None:
-    ada_rest.post("decisions/", {"key": "k", **WHOLE})
+def test_a_patch_changes_only_the_fields_sent(ada_rest: RestClient, ben_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "k", **ALL_FIELDS})
     changed = ben_rest.patch("decisions/k/", {"rationale": "Simple.", "metadata": {"ticket": None}})
     assert (changed.status, changed.body["result"], changed.body["version"]) == (200, "updated", "1.0.0")
-    expected = {**WHOLE, "rationale": "Simple.", "metadata": {"owner": "ada"}}
-    assert {name: changed.body[name] for name in WHOLE} == expected
+    expected = {**ALL_FIELDS, "rationale": "Simple.", "metadata": {"owner": "ada"}}
+    assert {name: changed.body[name] for name in ALL_FIELDS} == expected
     assert changed.body["agent"] == "ben"
 
 
-def test_a_patch_clears_with_null_or_nothing(ada_rest: RestClient) -> None:
-    ada_rest.post("decisions/", {"key": "k", **WHOLE})
-    nothing = dict.fromkeys(["layer", "scopes", "paths", "tradeoffs", "metadata"])
-    body = ada_rest.patch("decisions/k/", {**nothing, "tags": [], "rationale": "", "alternatives": []}).body
+def test_a_patch_clears_fields_with_null_or_an_empty_value(ada_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "k", **ALL_FIELDS})
+    nulls = dict.fromkeys(["layer", "scopes", "paths", "tradeoffs", "metadata"])
+    body = ada_rest.patch("decisions/k/", {**nulls, "tags": [], "rationale": "", "alternatives": []}).body
     assert (body["layer"], body["tags"], body["scopes"], body["paths"]) == (None, [], [], [])
     assert (body["rationale"], body["alternatives"], body["tradeoffs"]) == ("", [], {})
     assert (body["value"], "metadata" in body) == ("JWT", False)
 
 
 def test_an_empty_patch_changes_nothing(ada_rest: RestClient, apollo: Project) -> None:
-    ada_rest.post("decisions/", {"key": "k", **WHOLE})
+    ada_rest.post("decisions/", {"key": "k", **ALL_FIELDS})
     assert ada_rest.patch("decisions/k/", {}).body["result"] == "unchanged"
-    assert events(apollo) == 1
+    assert count_events(apollo) == 1
 
 
-def test_a_patch_needs_the_key_to_exist(ada_rest: RestClient, apollo: Project) -> None:
+def test_a_patch_of_an_unknown_key_answers_404(ada_rest: RestClient, apollo: Project) -> None:
     assert is_error(ada_rest.patch("decisions/k/", {"value": 1}), 404, "not_found")
-    assert events(apollo) == 0
+    assert count_events(apollo) == 0
 
 
-def test_a_patch_of_something_else_lets_a_stored_credential_be(
+def test_a_patch_of_other_fields_keeps_a_stored_credential(
     ada_rest: RestClient, ben_rest: RestClient
 ) -> None:
     secret = "ghp_a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8"
@@ -152,8 +152,8 @@ def test_a_patch_of_something_else_lets_a_stored_credential_be(
     assert is_error(ben_rest.patch("decisions/k/", {"rationale": secret}), 400, "invalid")
 
 
-def test_a_put_brings_back_the_defaults(ada_rest: RestClient) -> None:
-    ada_rest.post("decisions/", {"key": "k", **WHOLE})
+def test_a_put_resets_omitted_fields_to_their_defaults(ada_rest: RestClient) -> None:
+    ada_rest.post("decisions/", {"key": "k", **ALL_FIELDS})
     body = ada_rest.put("decisions/k/", {"value": "OAuth", "metadata": {"team": "x"}}).body
     assert (body["value"], body["version"], body["status"]) == ("OAuth", "1.0.1", "active")
     assert (body["layer"], body["tags"], body["scopes"], body["paths"]) == (None, [], [], [])
@@ -161,10 +161,14 @@ def test_a_put_brings_back_the_defaults(ada_rest: RestClient) -> None:
     assert body["metadata"] == {"team": "x"}
 
 
-def test_a_put_makes_what_is_not_there(ada_rest: RestClient) -> None:
-    made = ada_rest.put("decisions/k/", WHOLE)
-    assert (made.status, made.body["result"], made.body["tags"]) == (201, "created", WHOLE["tags"])
-    again = ada_rest.put("decisions/k/", WHOLE)
+def test_a_put_creates_a_missing_decision(ada_rest: RestClient) -> None:
+    created = ada_rest.put("decisions/k/", ALL_FIELDS)
+    assert (created.status, created.body["result"], created.body["tags"]) == (
+        201,
+        "created",
+        ALL_FIELDS["tags"],
+    )
+    again = ada_rest.put("decisions/k/", ALL_FIELDS)
     assert (again.status, again.body["result"]) == (200, "unchanged")
 
 
@@ -174,7 +178,7 @@ def test_a_put_needs_a_value(ada_rest: RestClient) -> None:
     assert reply.body["missing"] == ["value"]
 
 
-def test_setting_a_deprecated_key_says_so(ada_rest: RestClient) -> None:
+def test_setting_a_deprecated_key_answers_a_hint(ada_rest: RestClient) -> None:
     ada_rest.post("decisions/", {"key": "k", "value": 1, "status": "deprecated"})
     reply = ada_rest.post("decisions/", {"key": "k", "value": 2})
     assert (reply.body["status"], "revives" in reply.body["hint"]) == ("deprecated", True)
@@ -188,15 +192,15 @@ def test_a_status_is_its_word_or_its_number(ada_rest: RestClient, status: object
 
 def test_a_deleted_decision_is_gone_with_its_history(ada_rest: RestClient, apollo: Project) -> None:
     ada_rest.post("decisions/", {"key": "a/b", "value": 1})
-    gone = ada_rest.delete("decisions/a/b/")
-    assert (gone.status, gone.body) == (204, "")
+    deleted = ada_rest.delete("decisions/a/b/")
+    assert (deleted.status, deleted.body) == (204, "")
     assert is_error(ada_rest.get("decisions/a/b/"), 404, "not_found")
     assert is_error(ada_rest.delete("decisions/a/b/"), 404, "not_found")
     newest = Event.objects.in_project(apollo).latest("pk")
     assert (newest.verb, str(newest.agent)) == ("deleted", "ada")
 
 
-# -- Versions as HTTP knows them -------------------------------------------------------------------
+# -- ETag and If-Match -----------------------------------------------------------------------------
 
 
 def test_the_etag_is_the_quoted_version(ada_rest: RestClient) -> None:
@@ -206,7 +210,7 @@ def test_the_etag_is_the_quoted_version(ada_rest: RestClient) -> None:
 
 
 @pytest.mark.parametrize("tag", ['"1.0.1"', 'W/"1.0.1"', "1.0.1"])
-def test_if_match_lets_the_current_version_through(ada_rest: RestClient, tag: str) -> None:
+def test_if_match_accepts_the_current_version(ada_rest: RestClient, tag: str) -> None:
     ada_rest.post("decisions/", {"key": "k", "value": 1})
     ada_rest.post("decisions/", {"key": "k", "value": 2})
     assert ada_rest.patch("decisions/k/", {"value": 3}, {"If-Match": tag}).status == 200
@@ -221,26 +225,26 @@ def test_if_match_refuses_any_other_version(ada_rest: RestClient, apollo: Projec
     reply = ada_rest.send(method, path, body, {"If-Match": '"0.9"'})
     assert is_error(reply, 412, "conflict")
     assert reply.body["current"] == {"version": "1.0.0", "value": 1}
-    assert events(apollo) == 1
+    assert count_events(apollo) == 1
 
 
 @pytest.mark.parametrize("version", ["two words", 'say "hi"', "100%", "ü", "a,b", "*"])
-def test_any_version_survives_the_header(ada_rest: RestClient, version: str) -> None:
-    made = ada_rest.post("decisions/", {"key": "k", "value": 1, "version": version})
-    changed = ada_rest.patch("decisions/k/", {"tags": ["api"]}, {"If-Match": made.headers["etag"]})
+def test_any_version_works_as_etag_and_if_match(ada_rest: RestClient, version: str) -> None:
+    created = ada_rest.post("decisions/", {"key": "k", "value": 1, "version": version})
+    changed = ada_rest.patch("decisions/k/", {"tags": ["api"]}, {"If-Match": created.headers["etag"]})
     assert (changed.status, changed.body["version"]) == (200, version)
 
 
 @pytest.mark.parametrize("tag", ['"1.0.0", "1.0.1"', "*", '"1.0.0', ""])
-def test_if_match_takes_one_version(ada_rest: RestClient, tag: str) -> None:
+def test_if_match_must_be_exactly_one_version(ada_rest: RestClient, tag: str) -> None:
     ada_rest.post("decisions/", {"key": "k", "value": 1})
     assert is_error(ada_rest.patch("decisions/k/", {"value": 2}, {"If-Match": tag}), 400, "invalid")
 
 
-def test_if_match_of_something_new_fails(ada_rest: RestClient, apollo: Project) -> None:
+def test_if_match_on_an_unknown_key_fails(ada_rest: RestClient, apollo: Project) -> None:
     reply = ada_rest.put("decisions/k/", {"value": 1}, {"If-Match": '"1.0.0"'})
     assert is_error(reply, 412, "conflict")
-    assert events(apollo) == 0
+    assert count_events(apollo) == 0
 
 
 def test_an_expected_version_in_the_body_conflicts_with_409(ada_rest: RestClient) -> None:
@@ -295,7 +299,7 @@ BAD: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: str(bad)[:30])
-def test_bad_input_is_invalid_at_every_address_and_writes_nothing(
+def test_bad_input_is_invalid_at_every_endpoint_and_writes_nothing(
     ada_rest: RestClient, apollo: Project, bad: dict[str, Any]
 ) -> None:
     ada_rest.post("decisions/", {"key": "k", "value": 1})
@@ -305,7 +309,7 @@ def test_bad_input_is_invalid_at_every_address_and_writes_nothing(
     assert is_error(ada_rest.put("decisions/k/", body), 400, "invalid")
     assert is_error(ada_rest.patch("decisions/k/", bad), 400, "invalid")
     assert is_error(ada_rest.post("decisions/batch/", {"items": [item]}), 400, "invalid")
-    assert events(apollo) == 1
+    assert count_events(apollo) == 1
     assert Decision.objects.in_project(apollo).count() == 1
 
 
@@ -313,25 +317,25 @@ def test_bad_input_is_invalid_at_every_address_and_writes_nothing(
 def test_a_bad_key_is_invalid(ada_rest: RestClient, apollo: Project, key: object) -> None:
     assert is_error(ada_rest.post("decisions/", {"key": key, "value": 1}), 400, "invalid")
     assert is_error(ada_rest.post("decisions/batch/", {"items": [{"key": key, "value": 1}]}), 400, "invalid")
-    assert events(apollo) == 0
+    assert count_events(apollo) == 0
 
 
-def test_a_key_beyond_its_length_is_invalid_in_the_address_too(ada_rest: RestClient) -> None:
-    address = f"decisions/{'x' * 201}/"
-    assert is_error(ada_rest.get(address), 400, "invalid")
-    assert is_error(ada_rest.put(address, {"value": 1}), 400, "invalid")
-    assert is_error(ada_rest.delete(address), 400, "invalid")
+def test_a_too_long_key_in_the_url_is_invalid(ada_rest: RestClient) -> None:
+    path = f"decisions/{'x' * 201}/"
+    assert is_error(ada_rest.get(path), 400, "invalid")
+    assert is_error(ada_rest.put(path, {"value": 1}), 400, "invalid")
+    assert is_error(ada_rest.delete(path), 400, "invalid")
 
 
-def test_an_unknown_field_is_refused_with_the_one_that_was_meant(ada_rest: RestClient) -> None:
-    for wrong, meant in (("tag", "tags"), ("context_key", "key"), ("valeu", "value"), ("layers", "layer")):
-        body = {name: 1 for name in ("key", "value") if name != meant}
+def test_an_unknown_field_is_refused_with_the_nearest_name(ada_rest: RestClient) -> None:
+    for wrong, expected in (("tag", "tags"), ("context_key", "key"), ("valeu", "value"), ("layers", "layer")):
+        body = {name: 1 for name in ("key", "value") if name != expected}
         reply = ada_rest.post("decisions/", {**body, wrong: "x"})
         assert is_error(reply, 400, "invalid")
-        assert reply.body["did_you_mean"] == {wrong: meant}
+        assert reply.body["did_you_mean"] == {wrong: expected}
 
 
-def test_all_unknown_fields_are_told_at_once(ada_rest: RestClient) -> None:
+def test_an_error_names_all_unknown_fields(ada_rest: RestClient) -> None:
     reply = ada_rest.post("decisions/", {"name": "k", "decision": 1, "reason": "x", "zzz": 1})
     assert is_error(reply, 400, "invalid")
     assert reply.body["did_you_mean"] == {"name": "key", "decision": "value", "reason": "rationale"}
@@ -339,12 +343,12 @@ def test_all_unknown_fields_are_told_at_once(ada_rest: RestClient) -> None:
     assert query.body["did_you_mean"] == {"tag": "tags", "max_results": "limit"}
 
 
-def test_what_is_missing_is_named(ada_rest: RestClient) -> None:
+def test_an_error_names_missing_fields(ada_rest: RestClient) -> None:
     assert ada_rest.post("decisions/", {}).body["missing"] == ["key", "value"]
     assert ada_rest.post("decisions/batch/", {}).body["missing"] == ["items"]
 
 
-def test_an_unknown_parameter_is_refused_wherever_it_stands(ada_rest: RestClient) -> None:
+def test_unknown_query_parameters_are_refused_at_every_endpoint(ada_rest: RestClient) -> None:
     ada_rest.post("decisions/", {"key": "k", "value": 1})
     assert is_error(ada_rest.get("decisions/k/", inclued="links"), 400, "invalid")
     assert is_error(ada_rest.get("decisions/k/", include="everything"), 400, "invalid")

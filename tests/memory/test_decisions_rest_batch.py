@@ -1,4 +1,4 @@
-"""Many decisions at once over REST."""
+"""Batches of decisions over REST."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from ctxhub.core.models import Event, Project
 from tests.hub import RestClient
 
 
-def test_a_batch_sets_all_in_the_order_given(ada_rest: RestClient) -> None:
+def test_a_batch_sets_all_items_in_order(ada_rest: RestClient) -> None:
     items = [{"key": f"k{n}", "value": n, "tags": ["api"]} for n in range(50)]
     reply = ada_rest.post("decisions/batch/", {"items": items})
     assert (reply.status, reply.body["done"], reply.body["failed"]) == (200, 50, 0)
@@ -34,7 +34,7 @@ def test_one_bad_item_stops_an_atomic_batch(ada_rest: RestClient, apollo: Projec
     assert not Event.objects.in_project(apollo).exists()
 
 
-def test_a_batch_that_is_not_atomic_does_what_it_can(ada_rest: RestClient) -> None:
+def test_a_batch_that_is_not_atomic_writes_the_valid_items(ada_rest: RestClient) -> None:
     items = [
         {"key": "a", "value": 1},
         {"key": "b"},

@@ -1,4 +1,4 @@
-"""Lists of decisions over REST: every filter, pages, budgets, and a number of queries that does not grow."""
+"""Lists of decisions over REST: filters, pages, max_tokens and the number of queries."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.hub import LiveHub, RestClient
 
 @pytest.fixture
 def filled(hub: LiveHub, ada: Caller, ben: Caller) -> None:
-    """Four decisions that differ in everything one can filter by; `four` is the newest."""
+    """Four decisions that differ in every field that lists filter by; `four` is the newest."""
     set_decision(caller=ada, key="one", value=1, layer="data", tags=["api", "db"], scopes=["api/users"])
     set_decision(caller=ben, key="two", value="2", layer="business", tags=["api"], scopes=["api/orders"])
     set_decision(caller=ada, key="three", value="x" * 300, tags=["db"], scopes=["db"], status="draft")
@@ -82,14 +82,12 @@ def test_each_filter_finds_what_it_names(
     assert keys(ada_rest, **query) == expected
 
 
-def test_since_an_events_cursor_is_what_came_after_it(
-    filled: None, ada_rest: RestClient, apollo: Project
-) -> None:
+def test_since_an_event_lists_later_changes(filled: None, ada_rest: RestClient, apollo: Project) -> None:
     first = Event.objects.in_project(apollo).earliest("pk")
     assert keys(ada_rest, since=f"e{first.pk}", status="any") == ["four", "three", "two"]
 
 
-def test_an_item_has_the_names_of_a_decision(filled: None, ada_rest: RestClient) -> None:
+def test_an_item_has_the_fields_of_a_decision(filled: None, ada_rest: RestClient) -> None:
     [item] = ada_rest.get("decisions/", layer="data").body["items"]
     assert item.items() >= {"key": "one", "value": 1, "version": "1.0.0", "status": "active"}.items()
     assert (item["layer"], item["tags"], item["scopes"]) == ("data", ["api", "db"], ["api/users"])
@@ -97,13 +95,13 @@ def test_an_item_has_the_names_of_a_decision(filled: None, ada_rest: RestClient)
     assert "rationale" not in item
 
 
-def test_values_are_cut_unless_asked_for_whole(filled: None, ada_rest: RestClient) -> None:
+def test_values_are_cut_unless_full(filled: None, ada_rest: RestClient) -> None:
     [cut] = ada_rest.get("decisions/", status="draft").body["items"]
-    [whole] = ada_rest.get("decisions/", status="draft", full="true").body["items"]
-    assert (cut["value"], whole["value"]) == ("x" * 200 + "…", "x" * 300)
+    [full] = ada_rest.get("decisions/", status="draft", full="true").body["items"]
+    assert (cut["value"], full["value"]) == ("x" * 200 + "…", "x" * 300)
 
 
-def test_one_by_its_key_is_whole_with_what_it_includes(filled: None, ada_rest: RestClient) -> None:
+def test_a_list_by_key_is_full_and_accepts_include(filled: None, ada_rest: RestClient) -> None:
     [item] = ada_rest.get("decisions/", key="three", include="history,links").body["items"]
     assert (item["value"], item["rationale"], len(item["history"])) == ("x" * 300, "", 1)
     assert item["supersedes"] == []
@@ -147,75 +145,79 @@ def test_a_bad_query_is_invalid(filled: None, ada_rest: RestClient, query: dict[
     assert next(iter(query)) in reply.body["message"]
 
 
-def test_a_parameter_by_another_name_is_understood_and_refused(ada_rest: RestClient) -> None:
-    for wrong, meant in (
+def test_an_unknown_parameter_is_refused_with_the_nearest_name(ada_rest: RestClient) -> None:
+    for wrong, expected in (
         ("tag", "tags"),
         ("decided_by", "by"),
         ("updated_after", "since"),
         ("limits", "limit"),
     ):
-        assert ada_rest.get("decisions/", **{wrong: "x"}).body["did_you_mean"] == {wrong: meant}
+        assert ada_rest.get("decisions/", **{wrong: "x"}).body["did_you_mean"] == {wrong: expected}
 
 
 # -- Pages -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def seven(hub: LiveHub, ada: Caller) -> list[str]:
+def seven_keys(hub: LiveHub, ada: Caller) -> list[str]:
     for number in range(7):
         set_decision(caller=ada, key=f"k{number}", value=number, tags=["api"])
     return [f"k{number}" for number in reversed(range(7))]
 
 
 @pytest.mark.parametrize("query", [{}, {"sort": "key"}, {"tags": "api"}, {"sort": "version"}], ids=str)
-def test_pages_hold_everything_once(seven: list[str], ada_rest: RestClient, query: dict[str, str]) -> None:
+def test_pages_return_every_decision_once(
+    seven_keys: list[str], ada_rest: RestClient, query: dict[str, str]
+) -> None:
     found, cursor = [], ""
     while cursor is not None:
         page = ada_rest.get("decisions/", limit=3, cursor=cursor, **query).body
         assert (page["count"], page["total"]) == (len(page["items"]), 7)
         found += [item["key"] for item in page["items"]]
         cursor = page["next"]
-    assert found == seven
+    assert found == seven_keys
 
 
-def test_the_link_header_leads_through_all_pages(seven: list[str], ada_rest: RestClient) -> None:
+def test_the_link_header_leads_through_all_pages(seven_keys: list[str], ada_rest: RestClient) -> None:
     reply = ada_rest.get("decisions/", limit=3, tags=["api", "a b"])
     found = [item["key"] for item in reply.body["items"]]
     while link := reply.headers.get("link"):
         address = link.removeprefix("<").partition(">")[0]
         reply = ada_rest.get(address.partition(f":{ada_rest.port}")[2])
         found += [item["key"] for item in reply.body["items"]]
-    assert found == seven
+    assert found == seven_keys
 
 
-def test_a_cursor_of_another_order_is_refused(seven: list[str], ada_rest: RestClient) -> None:
+def test_a_cursor_of_another_order_is_refused(seven_keys: list[str], ada_rest: RestClient) -> None:
     cursor = ada_rest.get("decisions/", limit=3, sort="key").body["next"]
     assert ada_rest.get("decisions/", cursor=cursor).status == 400
 
 
-def test_a_budget_cuts_the_page_and_the_cursor_continues(seven: list[str], ada_rest: RestClient) -> None:
-    whole = ada_rest.get("decisions/").body
+def test_max_tokens_cuts_the_page_and_the_cursor_continues(
+    seven_keys: list[str], ada_rest: RestClient
+) -> None:
+    full = ada_rest.get("decisions/").body
     first = ada_rest.get("decisions/", max_tokens=200).body
-    assert 0 < first["count"] < whole["count"]
-    assert first["omitted"] == whole["count"] - first["count"]
+    assert 0 < first["count"] < full["count"]
+    assert first["omitted"] == full["count"] - first["count"]
     rest = ada_rest.get("decisions/", cursor=first["next"]).body
-    assert [*first["items"], *rest["items"]] == whole["items"]
+    assert [*first["items"], *rest["items"]] == full["items"]
 
 
-def test_a_budget_too_small_for_one_item_shows_one_and_goes_on(
-    seven: list[str], ada_rest: RestClient
+def test_max_tokens_too_small_for_one_item_still_returns_one(
+    seven_keys: list[str], ada_rest: RestClient
 ) -> None:
     found: list[str] = []
     cursor: dict[str, str] = {}
-    for left in range(6, -1, -1):
+    for omitted in range(6, -1, -1):
         page = ada_rest.get("decisions/", max_tokens=1, **cursor).body
-        assert (page["count"], page.get("omitted", 0), "truncated" in page) == (1, left, False)
+        assert (page["count"], page.get("omitted", 0), "truncated" in page) == (1, omitted, False)
         found += [item["key"] for item in page["items"]]
         cursor = {"cursor": page["next"]}
-    assert (sorted(found), page["next"]) == (sorted(seven), None)
+    assert (sorted(found), page["next"]) == (sorted(seven_keys), None)
 
 
-def test_no_page_exceeds_what_a_model_can_take(hub: LiveHub, ada: Caller, ada_rest: RestClient) -> None:
+def test_a_page_is_cut_by_size_without_max_tokens(hub: LiveHub, ada: Caller, ada_rest: RestClient) -> None:
     for number in range(4):
         set_decision(caller=ada, key=f"k{number}", value="word " * 12_000)
     page = ada_rest.get("decisions/", full="1").body

@@ -1,4 +1,4 @@
-"""The rules of decisions, at the service."""
+"""Decisions through the service functions, selectors and rules."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -53,7 +53,7 @@ def versions(caller: Caller, key: str = KEY) -> list[list[Any]]:
     return [list(row) for row in list_versions(caller.project_id, key).rows]
 
 
-# -- Set: what comes back --------------------------------------------------------------------------
+# -- Set: stored fields ----------------------------------------------------------------------------
 
 
 def test_the_first_version_is_1_0_0(ada: Caller) -> None:
@@ -61,8 +61,8 @@ def test_the_first_version_is_1_0_0(ada: Caller) -> None:
     assert answer == {"key": KEY, "id": answer["id"], "version": "1.0.0", "result": "created"}
 
 
-def test_a_decision_keeps_all_that_was_said(ada: Caller) -> None:
-    said: dict[str, Any] = {
+def test_set_stores_all_fields(ada: Caller) -> None:
+    fields: dict[str, Any] = {
         "layer": "business",
         "tags": ["api", "sso"],
         "scopes": ["services/auth"],
@@ -72,9 +72,9 @@ def test_a_decision_keeps_all_that_was_said(ada: Caller) -> None:
         "tradeoffs": {"pros": ["fast"], "cons": ["revocation"]},
         "metadata": {"ticket": "A-1"},
     }
-    set_decision(caller=ada, key=KEY, value="JWT", status="draft", version="2.1", **said)
+    set_decision(caller=ada, key=KEY, value="JWT", status="draft", version="2.1", **fields)
     shown = item(ada)
-    assert {name: shown[name] for name in said} == said
+    assert {name: shown[name] for name in fields} == fields
     assert (shown["value"], shown["status"], shown["version"], shown["agent"]) == (
         "JWT",
         "draft",
@@ -91,12 +91,12 @@ def test_a_value_comes_back_as_it_was_given(ada: Caller, value: str | int | floa
 
 
 @pytest.mark.parametrize("value", [True, False, float("nan"), float("inf"), 10**300, -(10**300)])
-def test_what_is_no_text_and_no_finite_number_is_refused(ada: Caller, value: Any) -> None:
+def test_a_value_must_be_a_text_or_a_finite_number(ada: Caller, value: Any) -> None:
     with pytest.raises(InvalidInput):
         set_decision(caller=ada, key=KEY, value=value)
 
 
-def test_a_key_is_stripped_and_composed(ada: Caller) -> None:
+def test_a_key_is_stripped_and_normalised(ada: Caller) -> None:
     assert set_decision(caller=ada, key="  cafe\u0301/menu ", value="x")["key"] == "café/menu"
     assert set_decision(caller=ada, key="café/menu", value="x")["result"] == "unchanged"
 
@@ -112,7 +112,7 @@ def test_a_status_is_a_word_in_any_case_or_its_number(ada: Caller, status: str |
     assert item(ada)["status"] == "draft"
 
 
-def test_an_unknown_layer_names_the_known_ones(ada: Caller) -> None:
+def test_an_unknown_layer_is_refused_with_the_known_ones(ada: Caller) -> None:
     with pytest.raises(InvalidInput) as refused:
         set_decision(caller=ada, key=KEY, value="JWT", layer="busines")
     assert refused.value.details["did_you_mean"] == "business"
@@ -125,7 +125,7 @@ def test_a_layer_is_known_in_any_case(ada: Caller) -> None:
     assert item(ada)["layer"] == "cross-cutting"
 
 
-def test_tags_are_the_same_in_any_case_and_keep_their_first_spelling(ada: Caller, ben: Caller) -> None:
+def test_tags_ignore_case_and_keep_their_first_spelling(ada: Caller, ben: Caller) -> None:
     set_decision(caller=ada, key="a", value="1", tags=["OAuth", "oauth", "API"])
     set_decision(caller=ben, key="b", value="2", tags=["OAUTH"])
     assert item(ada, "a")["tags"] == ["api", "OAuth"]
@@ -134,7 +134,7 @@ def test_tags_are_the_same_in_any_case_and_keep_their_first_spelling(ada: Caller
 
 # -- Set: absent, cleared, merged ------------------------------------------------------------------
 
-EVERYTHING: dict[str, Any] = {
+ALL_FIELDS: dict[str, Any] = {
     "layer": "business",
     "tags": ["api", "sso"],
     "scopes": ["services/auth"],
@@ -146,16 +146,16 @@ EVERYTHING: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", EVERYTHING)
+@pytest.mark.parametrize("name", ALL_FIELDS)
 def test_an_absent_field_stays_as_it_is(ada: Caller, name: str) -> None:
-    set_decision(caller=ada, key=KEY, value="JWT", **EVERYTHING)
+    set_decision(caller=ada, key=KEY, value="JWT", **ALL_FIELDS)
     set_decision(caller=ada, key=KEY, value="OIDC")
-    assert item(ada)[name] == EVERYTHING[name]
+    assert item(ada)[name] == ALL_FIELDS[name]
 
 
-@pytest.mark.parametrize("name", EVERYTHING)
+@pytest.mark.parametrize("name", ALL_FIELDS)
 def test_null_clears_a_field(ada: Caller, name: str) -> None:
-    set_decision(caller=ada, key=KEY, value="JWT", **EVERYTHING)
+    set_decision(caller=ada, key=KEY, value="JWT", **ALL_FIELDS)
     cleared: Any = {name: None}
     assert set_decision(caller=ada, key=KEY, value="JWT", **cleared)["result"] == "updated"
     assert not item(ada).get(name)
@@ -165,7 +165,7 @@ def test_null_clears_a_field(ada: Caller, name: str) -> None:
     "cleared", [{"layer": ""}, {"rationale": ""}, {"tags": []}, {"scopes": []}, {"paths": []}]
 )
 def test_an_empty_text_or_list_clears_a_field(ada: Caller, cleared: Any) -> None:
-    set_decision(caller=ada, key=KEY, value="JWT", **EVERYTHING)
+    set_decision(caller=ada, key=KEY, value="JWT", **ALL_FIELDS)
     set_decision(caller=ada, key=KEY, value="JWT", **cleared)
     [name] = cleared
     assert not item(ada)[name]
@@ -186,7 +186,7 @@ def test_metadata_merges_by_key_and_null_removes_one(ada: Caller) -> None:
 # -- Set: versions ---------------------------------------------------------------------------------
 
 
-def test_a_new_value_raises_the_version_and_leaves_a_revision(ada: Caller, ben: Caller) -> None:
+def test_a_new_value_raises_the_version_and_creates_a_revision(ada: Caller, ben: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="JWT")
     answer = set_decision(caller=ben, key=KEY, value="OIDC")
     assert (answer["version"], answer["result"]) == ("1.0.1", "updated")
@@ -196,34 +196,34 @@ def test_a_new_value_raises_the_version_and_leaves_a_revision(ada: Caller, ben: 
     ]
 
 
-def test_another_change_keeps_the_version_and_leaves_a_revision(ada: Caller) -> None:
+def test_a_change_of_other_fields_keeps_the_version_and_creates_a_revision(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="JWT")
     answer = set_decision(caller=ada, key=KEY, value="JWT", rationale="Stateless.")
     assert (answer["version"], answer["result"]) == ("1.0.0", "updated")
     assert [row[0] for row in versions(ada)] == ["1.0.0", "1.0.0"]
 
 
-def test_the_same_again_changes_nothing(ada: Caller, ben: Caller) -> None:
-    set_decision(caller=ada, key=KEY, value="JWT", **EVERYTHING)
+def test_setting_equal_fields_changes_nothing(ada: Caller, ben: Caller) -> None:
+    set_decision(caller=ada, key=KEY, value="JWT", **ALL_FIELDS)
     before = item(ada), versions(ada), Event.objects.in_project(ada.project).count()
-    again = {**EVERYTHING, "tags": ["SSO", "Api"]}
+    again = {**ALL_FIELDS, "tags": ["SSO", "Api"]}
     assert set_decision(caller=ben, key=KEY, value="JWT", **again)["result"] == "unchanged"
     assert (item(ada), versions(ada), Event.objects.in_project(ada.project).count()) == before
 
 
-def test_a_number_and_the_same_text_are_two_values(ada: Caller) -> None:
+def test_a_number_and_the_same_text_are_different_values(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value=5)
     assert set_decision(caller=ada, key=KEY, value="5")["version"] == "1.0.1"
     assert set_decision(caller=ada, key=KEY, value=5.0)["version"] == "1.0.2"
 
 
-def test_a_version_can_be_said(ada: Caller) -> None:
+def test_a_version_can_be_given(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="JWT")
     assert set_decision(caller=ada, key=KEY, value="JWT", version="2.0.0-beta")["version"] == "2.0.0-beta"
     assert set_decision(caller=ada, key=KEY, value="OIDC")["version"] == "2.0.1-beta"
 
 
-def test_a_new_value_under_the_version_that_stands_gets_the_next_one(ada: Caller) -> None:
+def test_a_new_value_with_the_current_version_gets_the_next_version(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="JWT")
     assert set_decision(caller=ada, key=KEY, value="OIDC", version="1.0.0")["version"] == "1.0.1"
 
@@ -243,7 +243,7 @@ def test_the_last_number_of_a_version_is_raised(version: str, following: str) ->
     assert bump(version) == following
 
 
-def test_a_version_at_its_longest_never_comes_again() -> None:
+def test_bumping_a_version_of_the_greatest_length_never_repeats_one() -> None:
     seen = ["x" * 48 + "98"]
     for _ in range(300):
         seen.append(bump(seen[-1]))
@@ -251,12 +251,12 @@ def test_a_version_at_its_longest_never_comes_again() -> None:
     assert max(map(len, seen)) == 50
 
 
-def test_an_expected_version_that_matches_lets_the_write_through(ada: Caller) -> None:
+def test_a_matching_expected_version_allows_the_write(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="JWT")
     assert set_decision(caller=ada, key=KEY, value="OIDC", expected_version="1.0.0")["result"] == "updated"
 
 
-def test_an_expected_version_that_does_not_match_is_a_conflict(ada: Caller, ben: Caller) -> None:
+def test_another_expected_version_is_a_conflict(ada: Caller, ben: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="JWT")
     set_decision(caller=ben, key=KEY, value="OIDC")
     with pytest.raises(Conflict) as refused:
@@ -265,12 +265,12 @@ def test_an_expected_version_that_does_not_match_is_a_conflict(ada: Caller, ben:
     assert item(ada)["value"] == "OIDC"
 
 
-def test_an_expected_version_of_what_does_not_exist_is_a_conflict(ada: Caller) -> None:
+def test_an_expected_version_of_an_unknown_key_is_a_conflict(ada: Caller) -> None:
     with pytest.raises(Conflict):
         set_decision(caller=ada, key=KEY, value="JWT", expected_version="1.0.0")
 
 
-def test_a_change_tells_who_made_it_and_when(ada: Caller, ben: Caller) -> None:
+def test_versions_have_their_author_and_time(ada: Caller, ben: Caller) -> None:
     with time_machine.travel("2026-11-21T10:00:00Z", tick=False):
         set_decision(caller=ada, key=KEY, value="JWT", tags=["api"], scopes=["s"])
     with time_machine.travel("2026-11-21T11:00:00Z", tick=False):
@@ -282,7 +282,7 @@ def test_a_change_tells_who_made_it_and_when(ada: Caller, ben: Caller) -> None:
     ]
 
 
-def test_the_links_of_a_decision_are_as_new_as_the_decision(ada: Caller) -> None:
+def test_links_have_the_time_of_their_decision(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="JWT", tags=["api"], scopes=["s"])
     set_decision(caller=ada, key=KEY, value="OIDC")
     decision = Decision.objects.in_project(ada.project).get()
@@ -295,7 +295,7 @@ def test_the_links_of_a_decision_are_as_new_as_the_decision(ada: Caller) -> None
 # -- Deprecate -------------------------------------------------------------------------------------
 
 
-def test_deprecating_says_why_and_what_comes_instead(ada: Caller) -> None:
+def test_deprecating_stores_the_reason_and_the_successor(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="JWT")
     set_decision(caller=ada, key="api/auth/sessions", value="Cookies")
     answer = deprecate_decision(caller=ada, key=KEY, reason="Revocation.", superseded_by="api/auth/sessions")
@@ -322,15 +322,15 @@ def test_deprecating_twice_changes_nothing(ada: Caller) -> None:
     assert (answer["result"], item(ada)["reason"]) == ("unchanged", "Old.")
 
 
-@pytest.mark.parametrize("nothing", ["", None])
-def test_an_heir_can_be_taken_away(ada: Caller, nothing: str | None) -> None:
+@pytest.mark.parametrize("empty", ["", None])
+def test_a_successor_can_be_cleared(ada: Caller, empty: str | None) -> None:
     set_decision(caller=ada, key=KEY, value="JWT")
     set_decision(caller=ada, key="heir", value="x")
     deprecate_decision(caller=ada, key=KEY, superseded_by="heir")
-    assert deprecate_decision(caller=ada, key=KEY, superseded_by=nothing)["superseded_by"] is None
+    assert deprecate_decision(caller=ada, key=KEY, superseded_by=empty)["superseded_by"] is None
 
 
-def test_an_unknown_key_or_heir_is_not_found(ada: Caller) -> None:
+def test_an_unknown_key_or_successor_is_not_found(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="JWT")
     for arguments in ({"key": "nothing"}, {"key": KEY, "superseded_by": "nothing"}):
         with pytest.raises(NotFound):
@@ -338,7 +338,7 @@ def test_an_unknown_key_or_heir_is_not_found(ada: Caller) -> None:
     assert item(ada)["status"] == "active"
 
 
-def test_a_decision_cannot_come_to_supersede_itself(ada: Caller) -> None:
+def test_successors_must_not_form_a_cycle(ada: Caller) -> None:
     for key in ("a", "b", "c"):
         set_decision(caller=ada, key=key, value="x")
     deprecate_decision(caller=ada, key="a", superseded_by="b")
@@ -348,7 +348,7 @@ def test_a_decision_cannot_come_to_supersede_itself(ada: Caller) -> None:
             deprecate_decision(caller=ada, key="c", superseded_by=successor)
 
 
-def test_setting_a_deprecated_decision_leaves_it_deprecated_and_says_so(ada: Caller) -> None:
+def test_setting_a_deprecated_decision_keeps_the_status_and_answers_a_hint(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="JWT")
     set_decision(caller=ada, key="heir", value="x")
     deprecate_decision(caller=ada, key=KEY, superseded_by="heir")
@@ -377,7 +377,7 @@ def test_a_deleted_decision_is_gone_with_its_history(ada: Caller) -> None:
         assert not model.objects.in_project(ada.project).exists()
 
 
-def test_what_a_deleted_decision_superseded_stays(ada: Caller) -> None:
+def test_deleting_a_successor_keeps_the_decisions_it_superseded(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="JWT")
     set_decision(caller=ada, key="heir", value="x")
     deprecate_decision(caller=ada, key=KEY, superseded_by="heir")
@@ -433,7 +433,7 @@ def test_an_atomic_batch_is_all_or_nothing(ada: Caller, bad: Mapping[str, Any]) 
     assert not Event.objects.in_project(ada.project).exists()
 
 
-def test_another_batch_does_what_it_can(ada: Caller) -> None:
+def test_a_batch_that_is_not_atomic_writes_the_valid_items(ada: Caller) -> None:
     items: list[Mapping[str, Any]] = [
         {"key": "a", "value": "x"},
         {"key": " ", "value": "x"},
@@ -451,7 +451,7 @@ def test_another_batch_does_what_it_can(ada: Caller) -> None:
     assert sorted(Decision.objects.in_project(ada.project).values_list("key", flat=True)) == ["a", "c"]
 
 
-def test_a_batch_holds_50_items_and_no_more(ada: Caller) -> None:
+def test_a_batch_has_at_most_50_items(ada: Caller) -> None:
     items: list[Mapping[str, Any]] = [{"key": f"k{n}", "value": n} for n in range(51)]
     assert set_decision_batch(caller=ada, items=items[:50])["done"] == 50
     with pytest.raises(InvalidInput, match="the limit is 50"):
@@ -475,7 +475,7 @@ def test_an_empty_batch_does_nothing(ada: Caller) -> None:
         ("something", "business", ["something"], None),
     ],
 )
-def test_layer_tags_and_scope_follow_from_a_key(
+def test_layer_tags_and_scope_are_inferred_from_a_key(
     key: str, layer: str, tags: list[str], scope: str | None
 ) -> None:
     assert infer(key) == {"layer": layer, "tags": tags, "scope": scope}
@@ -493,14 +493,14 @@ def test_quick_set_infers_for_a_new_key(ada: Caller) -> None:
     )
 
 
-def test_quick_set_changes_the_value_alone_of_a_key_that_exists(ada: Caller) -> None:
+def test_quick_set_changes_only_the_value_of_an_existing_key(ada: Caller) -> None:
     set_decision(caller=ada, key="api/rate-limit", value=100, layer="data", tags=["x"])
     quick_set_decision(caller=ada, key="api/rate-limit", value=200)
     shown = item(ada, "api/rate-limit")
     assert (shown["value"], shown["layer"], shown["tags"], shown["scopes"]) == (200, "data", ["x"], [])
 
 
-def test_quick_set_does_without_a_layer_the_project_has_given_up(ada: Caller) -> None:
+def test_quick_set_infers_no_layer_that_the_project_has_deleted(ada: Caller) -> None:
     Layer.objects.in_project(ada.project).filter(name="presentation").delete()
     assert quick_set_decision(caller=ada, key="api/x", value=1)["inferred"]["layer"] is None
 
@@ -508,7 +508,7 @@ def test_quick_set_does_without_a_layer_the_project_has_given_up(ada: Caller) ->
 # -- Reading ---------------------------------------------------------------------------------------
 
 
-def test_include_adds_reasons_links_and_history(ada: Caller) -> None:
+def test_include_adds_rationale_links_and_history(ada: Caller) -> None:
     set_decision(caller=ada, key="old", value="x")
     set_decision(caller=ada, key=KEY, value="JWT", rationale="Stateless.")
     set_decision(caller=ada, key=KEY, value="OIDC")
@@ -520,7 +520,7 @@ def test_include_adds_reasons_links_and_history(ada: Caller) -> None:
     assert [version[1] for version in parts["history"]["rows"]] == ["OIDC", "JWT"]
 
 
-def test_a_key_that_is_nearly_right_finds_its_neighbours(ada: Caller) -> None:
+def test_a_mistyped_key_finds_near_keys(ada: Caller) -> None:
     for key in ("api/auth/method", "api/auth/methods", "db/engine"):
         set_decision(caller=ada, key=key, value="x")
     assert near_keys(ada.project_id, "api/auth/metod")[0] == "api/auth/method"
@@ -531,14 +531,14 @@ def test_an_unknown_key_has_no_versions(ada: Caller) -> None:
     assert list_versions(ada.project_id, "nothing").answer() == {"columns": [], "rows": [], "count": 0}
 
 
-def test_a_decision_opens_whole_or_as_a_digest(ada: Caller) -> None:
+def test_a_decision_opens_in_full_or_as_a_digest(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="x" * 300, rationale="Why.")
     assert open_decisions(ada.project_id, [KEY, "nothing"], True)[KEY]["rationale"] == "Why."
     digest = open_decisions(ada.project_id, [KEY, "nothing"], False)
     assert digest == {KEY: {"value": "x" * 200 + "…", "version": "1.0.0", "status": "active"}}
 
 
-def test_the_time_of_a_revision_is_when_that_version_was_written(ada: Caller) -> None:
+def test_a_revision_has_the_time_when_its_version_was_written(ada: Caller) -> None:
     start = datetime.fromisoformat("2026-11-21T10:00:00+00:00")
     for minutes, value in enumerate(("a", "b", "c")):
         with time_machine.travel(start + timedelta(minutes=minutes), tick=False):
@@ -550,7 +550,7 @@ def test_the_time_of_a_revision_is_when_that_version_was_written(ada: Caller) ->
     ]
 
 
-def test_words_that_differ_only_in_case_folding_are_one_tag(ada: Caller) -> None:
+def test_inferred_tags_with_equal_case_folding_are_one_tag(ada: Caller) -> None:
     assert quick_set_decision(caller=ada, key="straße/strasse", value="x")["inferred"]["tags"] == ["straße"]
     assert item(ada, "straße/strasse")["tags"] == ["straße"]
 
@@ -560,7 +560,7 @@ def test_an_inferred_scope_has_no_space_around_it(ada: Caller) -> None:
     assert item(ada, "api /x")["scopes"] == ["api"]
 
 
-def test_a_decision_that_comes_back_as_a_draft_was_never_replaced(ada: Caller) -> None:
+def test_reviving_a_decision_clears_reason_and_successor(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="x")
     set_decision(caller=ada, key="heir", value="x")
     deprecate_decision(caller=ada, key=KEY, reason="Old.", superseded_by="heir")
@@ -575,10 +575,10 @@ def test_a_decision_cannot_supersede_itself(ada: Caller) -> None:
         deprecate_decision(caller=ada, key=KEY, superseded_by=KEY)
 
 
-# -- Versions come once ----------------------------------------------------------------------------
+# -- Unique versions -------------------------------------------------------------------------------
 
 
-def test_a_version_of_an_older_revision_does_not_come_again(ada: Caller) -> None:
+def test_a_version_of_an_older_revision_is_not_used_again(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="one")
     set_decision(caller=ada, key=KEY, value="two")
     assert set_decision(caller=ada, key=KEY, value="three", version="1.0.0")["version"] == "1.0.2"
@@ -587,7 +587,7 @@ def test_a_version_of_an_older_revision_does_not_come_again(ada: Caller) -> None
         set_decision(caller=ada, key=KEY, value="four", expected_version="1.0.0")
 
 
-def test_another_keys_version_may_come(ada: Caller) -> None:
+def test_a_version_of_another_key_may_be_used(ada: Caller) -> None:
     for value in ("one", "two"):
         set_decision(caller=ada, key="other", value=value, version=value)
         set_decision(caller=ada, key=KEY, value=value)
@@ -596,34 +596,34 @@ def test_another_keys_version_may_come(ada: Caller) -> None:
     assert [r["version"] for r in answer["results"]] == ["one", "two.1", "one"]
 
 
-def test_only_a_version_that_differs_is_looked_up(ada: Caller) -> None:
+def test_only_a_changed_version_takes_another_query(ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="x")
-    costs = []
-    said: list[str | Unset] = [UNSET, "1.0.1", "2.0"]
-    for n, version in enumerate(said):
+    query_counts = []
+    versions: list[str | Unset] = [UNSET, "1.0.1", "2.0"]
+    for n, version in enumerate(versions):
         with CaptureQueriesContext(connection) as captured:
             set_decision(caller=ada, key=KEY, value=n, version=version)
-        costs.append(len(captured))
-    assert costs[2] == costs[0] + 1 == costs[1] + 1
+        query_counts.append(len(captured))
+    assert query_counts[2] == query_counts[0] + 1 == query_counts[1] + 1
 
 
-# -- Each item of a batch has its moment -----------------------------------------------------------
+# -- Times of batch items --------------------------------------------------------------------------
 
 
-def test_whoever_reads_on_from_within_a_batch_misses_nothing(ada: Caller) -> None:
+def test_since_an_event_within_a_batch_lists_the_later_items(ada: Caller) -> None:
     set_decision(caller=ada, key="k1", value="old", tags=["kept"], scopes=["kept"])
     keys = ["k0", "k1", "k2", "k0", "k3"]
     set_decision_batch(caller=ada, items=[{"key": k, "value": n, "tags": ["t"]} for n, k in enumerate(keys)])
     refs = list(Event.objects.in_project(ada.project).order_by("pk").values_list("pk", "ref"))[1:]
-    for place, (event_id, _) in enumerate(refs):
-        later = {ref.removeprefix("decision:") for _, ref in refs[place + 1 :]}
+    for position, (event_id, _) in enumerate(refs):
+        later = {ref.removeprefix("decision:") for _, ref in refs[position + 1 :]}
         for tags in ([], ["t"]):
             listed = list_decisions(ada.project_id, since=f"e{event_id}", tags=tags).rows
             assert {key for key, *_ in listed} == later
     assert refs[-1][1] == "decision:k0"
 
 
-def test_the_only_item_that_changes_has_the_moment_of_its_event(ada: Caller) -> None:
+def test_the_only_changed_item_has_the_time_of_its_event(ada: Caller) -> None:
     items = [{"key": f"k{n}", "value": n} for n in range(3)]
     set_decision_batch(caller=ada, items=items)
     set_decision_batch(caller=ada, items=[*items[:2], {"key": "k2", "value": "new"}])
@@ -631,31 +631,31 @@ def test_the_only_item_that_changes_has_the_moment_of_its_event(ada: Caller) -> 
     assert last.at == Decision.objects.in_project(ada.project).get(key="k2").updated_at
 
 
-def test_links_and_revisions_carry_the_moment_of_their_decision(ada: Caller) -> None:
+def test_links_and_revisions_have_the_time_of_their_decision(ada: Caller) -> None:
     for value in (1, 2):
         items = [{"key": f"k{n}", "value": value, "tags": ["t"], "scopes": ["s"]} for n in range(3)]
         set_decision_batch(caller=ada, items=items)
     for decision in Decision.objects.in_project(ada.project):
-        own = Event.objects.in_project(ada.project).filter(ref=decision.ref).order_by("pk")
-        first, last = own.values_list("at", flat=True)
+        events = Event.objects.in_project(ada.project).filter(ref=decision.ref).order_by("pk")
+        first, last = events.values_list("at", flat=True)
         assert last == decision.updated_at == decision.tag_links.get().updated_at
         assert last == decision.scope_links.get().updated_at
         assert first == decision.revisions.get().at == decision.created_at
 
 
-# -- Keys that are near ----------------------------------------------------------------------------
+# -- Near keys -------------------------------------------------------------------------------------
 
 
-def test_a_key_in_another_case_is_the_nearest(ada: Caller) -> None:
+def test_the_nearest_key_is_the_one_that_differs_only_in_case(ada: Caller) -> None:
     set_decision_batch(caller=ada, items=[{"key": f"API/AUTH/M{n}", "value": n} for n in range(5)])
     set_decision(caller=ada, key=KEY, value="x")
     assert near_keys(ada.project_id, KEY.upper())[0] == KEY
 
 
-# -- Metadata that grows ---------------------------------------------------------------------------
+# -- Size of metadata ------------------------------------------------------------------------------
 
 
-def test_metadata_does_not_grow_beyond_its_limit_by_merging(ada: Caller) -> None:
+def test_merged_metadata_beyond_the_limit_is_refused(ada: Caller) -> None:
     set_decision(caller=ada, key="k", value=1, metadata={"a": "x" * 40_000})
     with pytest.raises(InvalidInput, match=r"metadata would have 80,0.* the limit is 65,536"):
         set_decision(caller=ada, key="k", value=1, metadata={"b": "x" * 40_000})
@@ -665,7 +665,7 @@ def test_metadata_does_not_grow_beyond_its_limit_by_merging(ada: Caller) -> None
     assert set(row.metadata) == {"b"}
 
 
-def test_metadata_that_is_too_large_already_can_be_made_smaller(ada: Caller) -> None:
-    whole = {"a": "x" * 70_000, "b": "x" * 70_000}
-    Decision.objects.create(project=ada.project, key="k", value="x", metadata=whole)
+def test_stored_metadata_beyond_the_limit_can_be_made_smaller(ada: Caller) -> None:
+    metadata = {"a": "x" * 70_000, "b": "x" * 70_000}
+    Decision.objects.create(project=ada.project, key="k", value="x", metadata=metadata)
     assert set_decision(caller=ada, key="k", value="x", metadata={"a": None})["result"] == "updated"

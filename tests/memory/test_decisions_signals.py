@@ -1,4 +1,4 @@
-"""Decisions written through the ORM leave what the services leave: history, one event, fresh links."""
+"""Decisions written through the ORM: same history, events and link times as after the service functions."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -33,20 +33,20 @@ def count_events(project: Project) -> int:
     return Event.objects.in_project(project).count()
 
 
-def word(model: type[Tag] | type[Scope], project: Project, name: str) -> Any:
+def get_or_create(model: type[Tag] | type[Scope], project: Project, name: str) -> Any:
     return model.objects.in_project(project).filter(name=name).first() or model.objects.create(
         project=project, name=name
     )
 
 
-def linked(project: Project) -> dict[str, Any]:
+def link_defaults(project: Project) -> dict[str, Any]:
     return {"project": project, "updated_at": datetime(2000, 1, 1, tzinfo=UTC)}
 
 
 # -- One change, one event, one revision -----------------------------------------------------------
 
 
-def test_a_saved_value_leaves_a_revision_and_the_next_version(decision: Decision) -> None:
+def test_saving_a_value_creates_a_revision_and_raises_the_version(decision: Decision) -> None:
     decision.value = "OIDC"
     decision.save()
     decision.refresh_from_db()
@@ -60,7 +60,7 @@ def test_a_saved_value_leaves_a_revision_and_the_next_version(decision: Decision
     assert (revision.value, revision.version) == ("JWT", "1.0.0")
 
 
-def test_saving_some_fields_raises_the_version_too(decision: Decision) -> None:
+def test_saving_with_update_fields_raises_the_version(decision: Decision) -> None:
     decision.value = "5"
     decision.value_type = ValueType.INTEGER
     decision.save(update_fields=["value", "value_type"])
@@ -68,7 +68,7 @@ def test_saving_some_fields_raises_the_version_too(decision: Decision) -> None:
     assert (decision.version, decision.number) == ("1.0.1", 5.0)
 
 
-def test_a_renamed_key_leaves_an_event(decision: Decision) -> None:
+def test_renaming_a_key_records_an_event(decision: Decision) -> None:
     decision.key = "api/auth/way"
     decision.save()
     assert last_event(decision.project)[1:] == (
@@ -78,7 +78,7 @@ def test_a_renamed_key_leaves_an_event(decision: Decision) -> None:
     )
 
 
-def test_whoever_acts_is_the_author(decision: Decision, ada: Caller, ben: Caller) -> None:
+def test_the_acting_caller_is_the_author_of_events(decision: Decision, ada: Caller, ben: Caller) -> None:
     with acting(ada):
         decision.rationale = "Stateless."
         decision.save()
@@ -91,29 +91,39 @@ def test_whoever_acts_is_the_author(decision: Decision, ada: Caller, ben: Caller
 
 
 @pytest.mark.parametrize("model", [Tag, Scope])
-def test_a_word_added_or_removed_is_a_change(decision: Decision, model: type[Tag] | type[Scope]) -> None:
-    words: Any = decision.tags if model is Tag else decision.scopes
+def test_adding_or_removing_a_tag_or_scope_is_a_change(
+    decision: Decision, model: type[Tag] | type[Scope]
+) -> None:
+    relation: Any = decision.tags if model is Tag else decision.scopes
     name = "tags" if model is Tag else "scopes"
-    words.add(word(model, decision.project, "x"), through_defaults=linked(decision.project))
+    relation.add(
+        get_or_create(model, decision.project, "x"), through_defaults=link_defaults(decision.project)
+    )
     assert last_event(decision.project)[3]["changed"] == [name]
-    words.remove(word(model, decision.project, "x"))
+    relation.remove(get_or_create(model, decision.project, "x"))
     assert last_event(decision.project)[3]["changed"] == [name]
     assert count_events(decision.project) == 3
     assert [r.data for r in DecisionRevision.objects.in_project(decision.project)] == [{name: ["x"]}, {}]
 
 
-def test_a_word_added_moves_the_decision_to_the_front(decision: Decision) -> None:
+def test_adding_a_tag_updates_the_time_of_decision_and_links(decision: Decision) -> None:
     with time_machine.travel(NOON + timedelta(days=1_000), tick=False):
-        decision.tags.add(word(Tag, decision.project, "x"), through_defaults=linked(decision.project))
+        decision.tags.add(
+            get_or_create(Tag, decision.project, "x"), through_defaults=link_defaults(decision.project)
+        )
     decision.refresh_from_db()
     [link] = DecisionTag.objects.in_project(decision.project)
     [newest, _] = Event.objects.in_project(decision.project)
     assert decision.updated_at == link.updated_at == newest.at == NOON + timedelta(days=1_000)
 
 
-def test_the_links_stay_as_new_as_the_decision(decision: Decision) -> None:
-    decision.tags.add(word(Tag, decision.project, "x"), through_defaults=linked(decision.project))
-    decision.scopes.add(word(Scope, decision.project, "s"), through_defaults=linked(decision.project))
+def test_saving_a_decision_updates_the_time_of_its_links(decision: Decision) -> None:
+    decision.tags.add(
+        get_or_create(Tag, decision.project, "x"), through_defaults=link_defaults(decision.project)
+    )
+    decision.scopes.add(
+        get_or_create(Scope, decision.project, "s"), through_defaults=link_defaults(decision.project)
+    )
     decision.value = "OIDC"
     decision.save()
     times = {decision.updated_at}
@@ -122,8 +132,10 @@ def test_the_links_stay_as_new_as_the_decision(decision: Decision) -> None:
     assert len(times) == 1
 
 
-def test_a_time_that_the_writer_sets_is_kept_and_the_event_is_new(decision: Decision) -> None:
-    decision.tags.add(word(Tag, decision.project, "x"), through_defaults=linked(decision.project))
+def test_a_given_updated_at_is_stored_and_the_event_has_the_current_time(decision: Decision) -> None:
+    decision.tags.add(
+        get_or_create(Tag, decision.project, "x"), through_defaults=link_defaults(decision.project)
+    )
     decision.value, decision.updated_at = "OIDC", NOON
     before = datetime.now(UTC)
     decision.save()
@@ -132,7 +144,7 @@ def test_a_time_that_the_writer_sets_is_kept_and_the_event_is_new(decision: Deci
     assert Event.objects.in_project(decision.project).order_by("-id")[0].at >= before
 
 
-def test_a_project_goes_with_everything_in_it(decision: Decision, ada: Caller) -> None:
+def test_deleting_a_project_deletes_everything_in_it(decision: Decision, ada: Caller) -> None:
     set_decision(caller=ada, key=KEY, value="OIDC", tags=["x"], scopes=["s"], layer="data")
     set_decision(caller=ada, key="old", value="x")
     deprecate_decision(caller=ada, key="old", superseded_by=KEY)
@@ -141,10 +153,10 @@ def test_a_project_goes_with_everything_in_it(decision: Decision, ada: Caller) -
         assert not model.unscoped.exists()
 
 
-# -- What the deleted one stood in the place of ----------------------------------------------------
+# -- Deleting --------------------------------------------------------------------------------------
 
 
-def superseded(caller: Caller, count: int) -> list[Decision]:
+def create_superseded(caller: Caller, count: int) -> list[Decision]:
     set_decision(caller=caller, key="heir", value="x")
     for n in range(count):
         set_decision(caller=caller, key=f"old/{n}", value=n, tags=["t"], scopes=["s"])
@@ -153,10 +165,10 @@ def superseded(caller: Caller, count: int) -> list[Decision]:
 
 
 @pytest.mark.parametrize("by_service", [True, False])
-def test_what_a_deleted_decision_superseded_has_changed_too(
+def test_deleting_a_successor_updates_the_decisions_it_superseded(
     ada: Caller, ben: Caller, by_service: bool
 ) -> None:
-    [old] = superseded(ada, 1)
+    [old] = create_superseded(ada, 1)
     if by_service:
         delete_decision(caller=ben, key="heir")
     else:
@@ -166,16 +178,16 @@ def test_what_a_deleted_decision_superseded_has_changed_too(
     assert last_event(ada.project)[3]["changed"] == ["superseded_by"]
     revision = DecisionRevision.objects.in_project(ada.project).filter(decision=old).latest("pk")
     assert (revision.data["superseded_by"], revision.data["reason"]) == ("heir", "Old.")
-    stood_since = old.updated_at
+    updated_before = old.updated_at
     old.refresh_from_db()
     assert (old.superseded_by, old.reason, str(old.agent)) == (None, "Old.", "ben")
-    assert old.updated_at > stood_since
+    assert old.updated_at > updated_before
     assert DecisionTag.unscoped.get(decision=old).updated_at == old.updated_at
     assert DecisionScope.unscoped.get(decision=old).updated_at == old.updated_at
 
 
-def test_those_that_are_deleted_together_leave_one_event_each(ada: Caller) -> None:
-    superseded(ada, 2)
+def test_deleting_decisions_together_records_one_event_each(ada: Caller) -> None:
+    create_superseded(ada, 2)
     before = count_events(ada.project)
     Decision.objects.in_project(ada.project).all().delete()
     assert count_events(ada.project) == before + 3
@@ -184,11 +196,11 @@ def test_those_that_are_deleted_together_leave_one_event_each(ada: Caller) -> No
     }
 
 
-def test_deleting_asks_as_often_however_many_were_superseded(ada: Caller) -> None:
-    asked = []
+def test_deleting_takes_the_same_number_of_queries_however_many_were_superseded(ada: Caller) -> None:
+    query_counts = []
     for count in (2, 20):
-        superseded(ada, count)
+        create_superseded(ada, count)
         with CaptureQueriesContext(connection) as queries:
             delete_decision(caller=ada, key="heir")
-        asked.append(len(queries))
-    assert asked[0] == asked[1]
+        query_counts.append(len(queries))
+    assert query_counts[0] == query_counts[1]

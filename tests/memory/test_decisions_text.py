@@ -1,4 +1,4 @@
-"""Lists of decisions narrowed by words: all of them are there, whatever else is asked for."""
+"""Lists of decisions filtered by text, alone and with every other filter."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def keys(caller: Caller, **query: Any) -> list[str]:
 
 
 @pytest.fixture
-def decided(ada: Caller) -> Caller:
+def author(ada: Caller) -> Caller:
     set_decision(
         caller=ada,
         key="api/auth",
@@ -61,22 +61,22 @@ def decided(ada: Caller) -> Caller:
         ("-tokens", []),
     ],
 )
-def test_all_the_words_have_to_be_there(decided: Caller, text: str, found: list[str]) -> None:
-    assert keys(decided, text=text) == found
-    assert list_decisions(decided.project_id, text=text).extra == {"total": len(found)}
+def test_a_text_finds_decisions_with_all_its_words(author: Caller, text: str, found: list[str]) -> None:
+    assert keys(author, text=text) == found
+    assert list_decisions(author.project_id, text=text).extra == {"total": len(found)}
 
 
-def test_a_text_that_is_not_said_narrows_nothing(decided: Caller) -> None:
-    assert keys(decided, text="") == keys(decided, text=None) == keys(decided)
+def test_an_empty_text_filters_nothing(author: Caller) -> None:
+    assert keys(author, text="") == keys(author, text=None) == keys(author)
 
 
-def test_what_has_changed_is_found_by_its_new_words(decided: Caller) -> None:
-    set_decision(caller=decided, key="db/pool", value="Twenty connections.")
-    assert keys(decided, text="log") == []
-    assert keys(decided, text="connections") == ["db/pool"]
+def test_a_changed_decision_is_found_by_its_new_words(author: Caller) -> None:
+    set_decision(caller=author, key="db/pool", value="Twenty connections.")
+    assert keys(author, text="log") == []
+    assert keys(author, text="connections") == ["db/pool"]
 
 
-def test_the_words_of_a_long_decision_may_be_far_apart(ada: Caller) -> None:
+def test_words_are_found_at_any_distance_in_a_long_value(ada: Caller) -> None:
     set_decision(caller=ada, key="long", value="alpha " + "filler words " * 2_000 + "omega")
     set_decision(caller=ada, key="short", value="alpha")
     assert keys(ada, text="alpha omega") == ["long"]
@@ -84,11 +84,11 @@ def test_the_words_of_a_long_decision_may_be_far_apart(ada: Caller) -> None:
     assert keys(ada, text="alpha -omega") == ["short"]
 
 
-def test_another_projects_words_find_nothing(decided: Caller, cy: Caller) -> None:
+def test_the_text_filter_finds_nothing_of_another_project(author: Caller, cy: Caller) -> None:
     assert keys(cy, text="tokens") == []
 
 
-# -- Beside every other filter ---------------------------------------------------------------------
+# -- With other filters ----------------------------------------------------------------------------
 
 FILTERS: list[dict[str, Any]] = [
     {},
@@ -112,7 +112,7 @@ SORTS: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def many(ada: Caller, ben: Caller) -> Caller:
+def filled(ada: Caller, ben: Caller) -> Caller:
     for caller, first in ((ada, 0), (ben, 40)):
         items = [
             {
@@ -131,18 +131,18 @@ def many(ada: Caller, ben: Caller) -> Caller:
 
 @pytest.mark.parametrize("few", [2_000, 10], ids=["few answers", "many answers"])
 @pytest.mark.parametrize("query", FILTERS, ids=str)
-def test_a_text_narrows_whatever_is_listed(
-    many: Caller, query: dict[str, Any], few: int, monkeypatch: pytest.MonkeyPatch
+def test_a_text_combines_with_every_filter_and_order(
+    filled: Caller, query: dict[str, Any], few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lists, "FEW", few)
     for order in SORTS:
-        every = list_decisions(many.project_id, limit=200, **query, **order).objects()
-        expected = [row["key"] for row in every if "green" in row["value"]]
-        assert pages(many, text="green blue", **query, **order) == expected
+        rows = list_decisions(filled.project_id, limit=200, **query, **order).objects()
+        expected = [row["key"] for row in rows if "green" in row["value"]]
+        assert pages(filled, text="green blue", **query, **order) == expected
 
 
 def pages(caller: Caller, **query: Any) -> list[str]:
-    """All keys, seven a page; each page says how many there are."""
+    """All keys, read in pages of seven. Fails unless the total of each page equals their number."""
     found: list[str] = []
     totals: set[int] = set()
     cursor = None
@@ -156,7 +156,7 @@ def pages(caller: Caller, **query: Any) -> list[str]:
             return found
 
 
-def test_the_total_stops_where_every_total_does(ada: Caller) -> None:
+def test_the_total_stops_at_the_counting_limit(ada: Caller) -> None:
     for first in range(0, COUNTED_TO + 50, 50):
         items = [{"key": f"k/{n}", "value": "blue"} for n in range(first, first + 50)]
         set_decision_batch(caller=ada, items=items)
@@ -164,8 +164,8 @@ def test_the_total_stops_where_every_total_does(ada: Caller) -> None:
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL goes by its statistics.")
-def test_few_answers_are_looked_at_one_by_one(many: Caller) -> None:
-    [statement] = statements(many, {"text": "green"}, {})
+def test_few_matches_are_read_by_id_and_sorted(filled: Caller) -> None:
+    [statement] = statements(filled, {"text": "green"}, {})
     plan = explained(statement)
     assert "memory_decision_by_status" not in plan
     assert "memory_decision_newest" not in plan
@@ -176,7 +176,7 @@ def test_few_answers_are_looked_at_one_by_one(many: Caller) -> None:
 
 
 @pytest.mark.parametrize("text", [" ", "a\x00b", "x" * 70_000, "\ud800"], ids=ascii)
-def test_what_cannot_be_looked_for_is_refused(ada: Caller, text: str) -> None:
+def test_an_invalid_text_is_refused(ada: Caller, text: str) -> None:
     with pytest.raises(InvalidInput):
         keys(ada, text=text)
 
@@ -184,19 +184,19 @@ def test_what_cannot_be_looked_for_is_refused(ada: Caller, text: str) -> None:
 @pytest.mark.parametrize(
     "text", ['foo AND "bar', "user-service", "c++", "'; --", "a:b", "NEAR(a b)", "^x", "😀", "(", "x" * 5_000]
 )
-def test_what_is_typed_is_data(decided: Caller, text: str) -> None:
-    assert keys(decided, text=text) == []
+def test_query_syntax_in_a_text_is_plain_data(author: Caller, text: str) -> None:
+    assert keys(author, text=text) == []
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(min_size=1, max_size=80))
-def test_any_text_gets_an_answer(decided: Caller, text: str) -> None:
+def test_any_text_is_answered_or_refused(author: Caller, text: str) -> None:
     try:
-        assert set(keys(decided, text=text)) <= {"api/auth", "db/pool", "快取/策略"}
+        assert set(keys(author, text=text)) <= {"api/auth", "db/pool", "快取/策略"}
     except InvalidInput:
         assert not text.strip() or "\x00" in text
 
 
-def test_hundreds_of_words_are_no_trouble(decided: Caller) -> None:
-    assert keys(decided, text=" ".join(f"word{n}" for n in range(500))) == []
-    assert Decision.objects.in_project(decided.project).count() == 3
+def test_a_text_of_hundreds_of_words_is_accepted(author: Caller) -> None:
+    assert keys(author, text=" ".join(f"word{n}" for n in range(500))) == []
+    assert Decision.objects.in_project(author.project).count() == 3
