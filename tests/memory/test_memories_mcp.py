@@ -11,7 +11,7 @@ from tests.tables import dump_project
 
 TITLE = "Caching the product list"
 CONTENT = "Keep it in Redis for five minutes. Without it the page takes two seconds."
-SAID: dict[str, Any] = {
+ALL_FIELDS: dict[str, Any] = {
     "type": "reference",
     "stack": "Django",
     "difficulty": "hard",
@@ -29,8 +29,8 @@ def titles(client: McpClient, action: str = "list", **query: Any) -> list[str]:
     return [row["title"] for row in client.rows("memory", action, **query)]
 
 
-def test_one_agent_adds_it_and_another_reads_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
-    made = ada_mcp.call("memory", "add", title=TITLE, content=CONTENT, context="Shop", **SAID)
+def test_one_agent_adds_a_memory_and_another_reads_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    made = ada_mcp.call("memory", "add", title=TITLE, content=CONTENT, context="Shop", **ALL_FIELDS)
     digest = "Keep it in Redis for five minutes."
     assert made == {"id": made["id"], "digest": digest, "tokens": made["tokens"], "context_created": True}
     whole = ben_mcp.call("memory", "get", id=made["id"])
@@ -42,7 +42,7 @@ def test_one_agent_adds_it_and_another_reads_it(ada_mcp: McpClient, ben_mcp: Mcp
         "tokens": made["tokens"],
         "context": "Shop",
         "agent": "ada",
-        **SAID,
+        **ALL_FIELDS,
         **{name: whole[name] for name in ("created", "updated")},
     }
     [opened] = ben_mcp.call("get", refs=[f"memory:{made['id']}"])["items"]
@@ -52,7 +52,7 @@ def test_one_agent_adds_it_and_another_reads_it(ada_mcp: McpClient, ben_mcp: Mcp
     assert row == {name: whole[name] for name in listed}
 
 
-def test_a_memory_lives_from_its_writing_to_its_end(ada_mcp: McpClient) -> None:
+def test_a_memory_is_added_updated_and_deleted(ada_mcp: McpClient) -> None:
     row_id = add(ada_mcp)
     changed = ada_mcp.call("memory", "update", id=row_id, content="Do not. It is slow.")
     assert changed == {"id": row_id, "result": "updated", "digest": "Do not.", "tokens": changed["tokens"]}
@@ -64,15 +64,15 @@ def test_a_memory_lives_from_its_writing_to_its_end(ada_mcp: McpClient) -> None:
     assert verbs[:3] == [("deleted", ref), ("updated", ref), ("created", ref)]
 
 
-def test_the_same_again_is_named(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_adding_a_duplicate_names_the_similar_memory(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     row_id = add(ada_mcp)
     again = ben_mcp.call("memory", "add", title=TITLE, content=CONTENT)
     assert again["similar"] == [{"id": row_id, "title": TITLE, "score": 1.0}]
     assert len(titles(ada_mcp)) == 2
 
 
-def test_empty_clears_what_null_leaves(ada_mcp: McpClient) -> None:
-    row_id = add(ada_mcp, context="shop", **SAID)
+def test_empty_values_clear_and_null_changes_nothing(ada_mcp: McpClient) -> None:
+    row_id = add(ada_mcp, context="shop", **ALL_FIELDS)
     cleared: dict[str, Any] = {
         "stack": "",
         "difficulty": "",
@@ -80,8 +80,8 @@ def test_empty_clears_what_null_leaves(ada_mcp: McpClient) -> None:
         "paths": [],
         "metadata": {"seen": None},
     }
-    kept = ada_mcp.call("memory", "update", id=row_id, **dict.fromkeys(cleared))
-    assert kept["result"] == "unchanged"
+    unchanged = ada_mcp.call("memory", "update", id=row_id, **dict.fromkeys(cleared))
+    assert unchanged["result"] == "unchanged"
     ada_mcp.call("memory", "update", id=row_id, **cleared)
     whole = ada_mcp.call("memory", "get", id=row_id)
     assert [whole[name] for name in cleared] == ["", None, [], [], {}]
@@ -102,7 +102,7 @@ def test_a_context_may_come_as_a_number(ada_mcp: McpClient) -> None:
     assert titles(ada_mcp, context=row_id) == titles(ada_mcp, context=str(row_id)) == [TITLE]
 
 
-def test_a_call_without_action_is_understood(ada_mcp: McpClient) -> None:
+def test_the_action_is_inferred_from_the_arguments(ada_mcp: McpClient) -> None:
     row_id = ada_mcp.call("memory", title=TITLE, content=CONTENT)["id"]
     assert ada_mcp.call("memory", query="redis")["meta"]["search_method"] == "any"
     assert ada_mcp.call("memory", id=row_id)["title"] == TITLE
@@ -118,7 +118,7 @@ def test_lists_and_objects_may_come_as_json_but_contents_are_never_parsed(ada_mc
     ]
 
 
-def test_a_digest_of_a_ref_says_what_a_list_does(ada_mcp: McpClient) -> None:
+def test_detail_digest_returns_the_short_fields(ada_mcp: McpClient) -> None:
     row_id = add(ada_mcp, context="shop")
     [item] = ada_mcp.call("get", refs=[f"memory:{row_id}"], detail="digest")["items"]
     assert item == {
@@ -136,7 +136,7 @@ def test_a_digest_of_a_ref_says_what_a_list_does(ada_mcp: McpClient) -> None:
 
 @pytest.fixture
 def filled(ada_mcp: McpClient) -> None:
-    """Four that differ in everything one can filter by."""
+    """Four memories that differ in every filter."""
     add(ada_mcp, title="one", context="shop", type="idea", stack="Django", difficulty="hard", tags=["a", "b"])
     add(ada_mcp, title="two", context="shop", tags=["a"])
     add(ada_mcp, title="three", context="zoo", type=6, stack="rust", difficulty=1, tags=["b"])
@@ -159,7 +159,7 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("query", "expected"), FILTERS, ids=str)
-def test_each_filter_of_a_list_finds_what_it_names(
+def test_each_filter_narrows_the_list(
     filled: None, ada_mcp: McpClient, query: dict[str, Any], expected: list[str]
 ) -> None:
     assert titles(ada_mcp, **query) == expected
@@ -176,7 +176,7 @@ SEARCHES: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("query", "expected"), SEARCHES, ids=str)
-def test_each_filter_of_a_search_finds_what_it_names(
+def test_each_filter_narrows_the_search(
     filled: None, ada_mcp: McpClient, query: dict[str, Any], expected: list[str]
 ) -> None:
     assert sorted(titles(ada_mcp, "search", query="is it kept in redis?", **query)) == expected
@@ -189,15 +189,15 @@ def test_a_search_may_be_limited(filled: None, ada_mcp: McpClient) -> None:
     assert answer["total_tokens"] == answer["avg_tokens"] <= 60
 
 
-def test_mistyped_words_find_what_is_near(filled: None, ada_mcp: McpClient) -> None:
+def test_fuzzy_search_finds_mistyped_words(filled: None, ada_mcp: McpClient) -> None:
     [row] = ada_mcp.rows("memory", "fuzzy", query="lamas spti")
     assert (row["title"], row["distance"], row["score"]) == ("four", 2, 0.78)
-    for said in ({"tolerance": 0}, {"context": "shop"}, {"type": "idea"}):
-        assert titles(ada_mcp, "fuzzy", query="lamas spti", **said) == []
+    for filters in ({"tolerance": 0}, {"context": "shop"}, {"type": "idea"}):
+        assert titles(ada_mcp, "fuzzy", query="lamas spti", **filters) == []
     assert ada_mcp.call("memory", "fuzzy", query="rediss", limit=2)["count"] == 2
 
 
-def test_a_list_is_paged_and_keeps_to_a_budget(ada_mcp: McpClient) -> None:
+def test_a_list_is_paged_and_respects_max_tokens(ada_mcp: McpClient) -> None:
     for n in range(5):
         add(ada_mcp, title=f"m{n}")
     first = ada_mcp.call("memory", "list", limit=3)
@@ -213,7 +213,7 @@ def test_a_list_may_be_objects(filled: None, ada_mcp: McpClient) -> None:
     assert [item["title"] for item in items] == ["two", "one"]
 
 
-def test_the_one_search_finds_them_too(filled: None, ada_mcp: McpClient) -> None:
+def test_the_global_search_finds_memories(filled: None, ada_mcp: McpClient) -> None:
     rows = ada_mcp.rows("search", query="llamas", kinds=["memories"], context="zoo")
     assert [row["title"] for row in rows] == ["four"]
     assert ada_mcp.call("search", query="llamas", context="none")["error"] == "not_found"
@@ -287,18 +287,18 @@ def test_an_unknown_id_is_not_found(ada_mcp: McpClient, unknown: Any) -> None:
 
 def test_an_unknown_context_is_not_found_with_the_nearest(ada_mcp: McpClient) -> None:
     row_id = add(ada_mcp, context="Shop")
-    for action, said in (
+    for action, arguments in (
         ("list", {}),
         ("search", {"query": "x"}),
         ("fuzzy", {"query": "x"}),
         ("update", {"id": row_id}),
     ):
-        answer = ada_mcp.call("memory", action, context="shpo", **said)
+        answer = ada_mcp.call("memory", action, context="shpo", **arguments)
         assert (answer["error"], answer["did_you_mean"]) == ("not_found", "Shop")
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("name", "expected"),
     [
         ("add_memory", "add"),
         ("get_memory", "get"),
@@ -310,12 +310,12 @@ def test_an_unknown_context_is_not_found_with_the_nearest(ada_mcp: McpClient) ->
         ("fuzzy_search", "fuzzy"),
     ],
 )
-def test_the_words_of_the_source_are_understood(ada_mcp: McpClient, said: str, meant: str) -> None:
-    assert ada_mcp.call("memory", said)["did_you_mean"] == meant
+def test_action_names_of_other_tools_get_a_suggestion(ada_mcp: McpClient, name: str, expected: str) -> None:
+    assert ada_mcp.call("memory", name)["did_you_mean"] == expected
 
 
 @pytest.mark.parametrize(
-    ("action", "said", "meant"),
+    ("action", "name", "expected"),
     [
         ("add", "contextId", "context"),
         ("get", "memoryId", "id"),
@@ -324,13 +324,13 @@ def test_the_words_of_the_source_are_understood(ada_mcp: McpClient, said: str, m
         ("list", "offset", "cursor"),
     ],
 )
-def test_the_arguments_of_the_source_are_understood(
-    ada_mcp: McpClient, action: str, said: str, meant: str
+def test_argument_names_of_other_tools_get_a_suggestion(
+    ada_mcp: McpClient, action: str, name: str, expected: str
 ) -> None:
-    assert ada_mcp.call("memory", action, **{said: "x"})["did_you_mean"] == {said: meant}
+    assert ada_mcp.call("memory", action, **{name: "x"})["did_you_mean"] == {name: expected}
 
 
-# -- Who asks --------------------------------------------------------------------------------------
+# -- Rights and requests ---------------------------------------------------------------------------
 
 
 def test_another_projects_memory_does_not_exist(
@@ -347,32 +347,32 @@ def test_another_projects_memory_does_not_exist(
     assert dump_project(apollo) == before
 
 
-def test_the_agent_that_is_named_wrote_it(hub: LiveHub, apollo: Project) -> None:
+def test_the_agent_argument_sets_the_author(hub: LiveHub, apollo: Project) -> None:
     client = hub.mcp(create_token(project=apollo, name="ci").secret)
     assert client.call("memory", "get", id=add(client, agent="zoe"))["agent"] == "zoe"
 
 
-def test_who_may_only_read_writes_nothing(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
+def test_a_read_only_token_writes_nothing(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
     row_id = add(ada_mcp)
     reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
-    for action, said in (("add", ADDED), ("update", {"id": row_id}), ("delete", {"id": row_id})):
-        assert reader.call("memory", action, **said)["error"] == "not_allowed"
+    for action, arguments in (("add", ADDED), ("update", {"id": row_id}), ("delete", {"id": row_id})):
+        assert reader.call("memory", action, **arguments)["error"] == "not_allowed"
     assert titles(reader) == [TITLE]
 
 
-def test_who_may_write_may_delete(ben_mcp: McpClient) -> None:
+def test_a_write_token_may_delete(ben_mcp: McpClient) -> None:
     assert ben_mcp.call("memory", "delete", id=add(ben_mcp))["result"] == "deleted"
 
 
 def test_a_repeated_request_is_written_once(ada_mcp: McpClient) -> None:
     meta = {"ctxhub/request_id": "r-1"}
-    said = {"action": "add", "title": TITLE, "content": CONTENT}
-    first, again = (ada_mcp.result("memory", said, meta)["content"] for _ in range(2))
+    arguments = {"action": "add", "title": TITLE, "content": CONTENT}
+    first, again = (ada_mcp.result("memory", arguments, meta)["content"] for _ in range(2))
     assert first == again
     assert ada_mcp.call("hub", "stats")["memories"] == 1
 
 
-def test_updates_tell_the_others(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_updates_count_new_memories_and_contexts(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     cursor = ben_mcp.call("hub", "updates")["cursor"]
     add(ada_mcp, context="new")
     news = ben_mcp.call("hub", "updates", since=cursor)

@@ -18,7 +18,7 @@ from tests.tables import dump_project
 
 TITLE = "Caching the product list"
 CONTENT = "Keep it in Redis for five minutes. Without it the page takes two seconds."
-SAID: dict[str, Any] = {
+ALL_FIELDS: dict[str, Any] = {
     "title": TITLE,
     "content": CONTENT,
     "context": "Shop",
@@ -41,26 +41,26 @@ def titles(client: RestClient, path: str = "memories/", **query: Any) -> list[st
     return [item["title"] for item in reply.body["items"]]
 
 
-# -- One -------------------------------------------------------------------------------------------
+# -- One memory ------------------------------------------------------------------------------------
 
 
-def test_a_new_memory_answers_201_and_comes_back_whole(ada_rest: RestClient) -> None:
-    made = add(ada_rest, **SAID)
+def test_a_new_memory_answers_201_with_all_fields(ada_rest: RestClient) -> None:
+    made = add(ada_rest, **ALL_FIELDS)
     assert made.status == 201
     one = ada_rest.get(f"memories/{made.body['id']}/")
     assert made.body == {**one.body, "context_created": True}
-    assert {name: one.body[name] for name in SAID} == SAID
+    assert {name: one.body[name] for name in ALL_FIELDS} == ALL_FIELDS
     assert (one.body["digest"], one.body["agent"]) == ("Keep it in Redis for five minutes.", "ada")
 
 
-def test_the_same_again_is_stored_and_named(ada_rest: RestClient) -> None:
+def test_a_duplicate_is_stored_and_named_as_similar(ada_rest: RestClient) -> None:
     first = add(ada_rest).body["id"]
     again = add(ada_rest)
     assert (again.status, again.body["similar"]) == (201, [{"id": first, "title": TITLE, "score": 1.0}])
     assert again.body["id"] != first
 
 
-def test_null_says_nothing(ada_rest: RestClient) -> None:
+def test_null_is_the_same_as_absent(ada_rest: RestClient) -> None:
     empty = dict.fromkeys(("stack", "difficulty", "tags", "paths", "metadata"))
     made = add(ada_rest, **empty)
     assert made.status == 201
@@ -75,10 +75,10 @@ def test_a_context_may_come_as_its_id(ada_rest: RestClient) -> None:
     assert add(ada_rest, context=999).status == 404
 
 
-def test_a_patch_changes_what_it_says(ada_rest: RestClient) -> None:
-    path = f"memories/{add(ada_rest, **SAID).body['id']}/"
-    said = {"content": "Do not. It is slow.", "type": 5, "difficulty": None, "metadata": {"a": 1}}
-    changed = ada_rest.patch(path, said)
+def test_a_patch_changes_only_its_fields(ada_rest: RestClient) -> None:
+    path = f"memories/{add(ada_rest, **ALL_FIELDS).body['id']}/"
+    body = {"content": "Do not. It is slow.", "type": 5, "difficulty": None, "metadata": {"a": 1}}
+    changed = ada_rest.patch(path, body)
     assert (changed.status, changed.body["result"]) == (200, "updated")
     one = ada_rest.get(path).body
     assert changed.body == {**one, "result": "updated"}
@@ -89,7 +89,7 @@ def test_a_patch_changes_what_it_says(ada_rest: RestClient) -> None:
 
 
 def test_a_patch_clears_and_moves(ada_rest: RestClient) -> None:
-    path = f"memories/{add(ada_rest, **SAID).body['id']}/"
+    path = f"memories/{add(ada_rest, **ALL_FIELDS).body['id']}/"
     ada_rest.post("contexts/", {"name": "Zoo"})
     changed = ada_rest.patch(
         path, {"context": "zoo", "stack": "", "tags": [], "paths": None, "metadata": None}
@@ -105,7 +105,7 @@ def test_a_deleted_memory_is_gone(ben_rest: RestClient) -> None:
     assert [ben_rest.get(path).status, ben_rest.delete(path).status] == [404, 404]
 
 
-def test_a_call_runs_what_the_tool_runs(ada_rest: RestClient) -> None:
+def test_a_call_runs_the_action_of_the_tool(ada_rest: RestClient) -> None:
     made = ada_rest.post("call/memory/add/", {"title": TITLE, "content": CONTENT}).body
     assert set(made) == {"id", "digest", "tokens", "context_created"}
     assert ada_rest.post("call/memory/get/", {"id": made["id"]}).body["title"] == TITLE
@@ -118,14 +118,14 @@ def test_a_call_runs_what_the_tool_runs(ada_rest: RestClient) -> None:
 
 @pytest.fixture
 def filled(hub: LiveHub, ada: Caller) -> None:
-    """Four that differ in everything one can filter by."""
-    said: list[dict[str, Any]] = [
+    """Four memories that differ in every filter."""
+    memories: list[dict[str, Any]] = [
         {"title": "one", "type": "idea", "stack": "Django", "difficulty": "hard", "tags": ["a", "b"]},
         {"title": "two", "tags": ["a"]},
         {"title": "three", "context": "zoo", "type": 6, "stack": "rust", "difficulty": 1, "tags": ["b"]},
         {"title": "four", "content": "Llamas spit.", "context": "zoo"},
     ]
-    for fields in said:
+    for fields in memories:
         add_memory(caller=ada, **{"content": CONTENT, "context": "shop", **fields})
 
 
@@ -145,7 +145,7 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("query", "expected"), FILTERS, ids=str)
-def test_each_filter_finds_what_it_names(
+def test_each_filter_narrows_the_list(
     filled: None, ada_rest: RestClient, query: dict[str, Any], expected: list[str]
 ) -> None:
     assert titles(ada_rest, **query) == expected
@@ -161,7 +161,7 @@ def test_a_list_comes_in_pages(filled: None, ada_rest: RestClient) -> None:
     assert found == ["four", "three", "two", "one"]
 
 
-def test_a_page_keeps_to_a_budget(filled: None, ada_rest: RestClient) -> None:
+def test_a_page_respects_max_tokens(filled: None, ada_rest: RestClient) -> None:
     page = ada_rest.get("memories/", max_tokens=250).body
     assert 0 < page["count"] < 4
     assert page["count"] + ada_rest.get("memories/", cursor=page["next"]).body["count"] == 4
@@ -185,13 +185,13 @@ def test_lists_hold_no_contents(filled: None, ada_rest: RestClient) -> None:
     ],
     ids=str,
 )
-def test_a_search_finds_what_answers(
+def test_each_filter_narrows_the_search(
     filled: None, ada_rest: RestClient, query: dict[str, Any], expected: list[str]
 ) -> None:
     assert sorted(titles(ada_rest, "memories/search/", query="kept in redis?", **query)) == expected
 
 
-def test_a_search_says_what_it_costs(filled: None, ada_rest: RestClient) -> None:
+def test_a_search_reports_its_tokens(filled: None, ada_rest: RestClient) -> None:
     body = ada_rest.get("memories/search/", query="rediss", limit=1).body
     [item] = body["items"]
     names = ("id", "title", "excerpt", "type", "context", "stack", "score", "tokens")
@@ -201,15 +201,15 @@ def test_a_search_says_what_it_costs(filled: None, ada_rest: RestClient) -> None
     assert set(body["meta"]) == {"search_method", "excerpt_strategy"}
 
 
-def test_mistyped_words_find_what_is_near(filled: None, ada_rest: RestClient) -> None:
+def test_fuzzy_search_finds_mistyped_words(filled: None, ada_rest: RestClient) -> None:
     [item] = ada_rest.get("memories/fuzzy/", query="lamas", context="zoo").body["items"]
     assert (item["title"], item["distance"], item["score"]) == ("four", 1, 0.8)
-    for said in ({"tolerance": 0}, {"context": "shop"}, {"type": "idea"}):
-        assert titles(ada_rest, "memories/fuzzy/", query="lamas", **said) == []
+    for filters in ({"tolerance": 0}, {"context": "shop"}, {"type": "idea"}):
+        assert titles(ada_rest, "memories/fuzzy/", query="lamas", **filters) == []
 
 
 @pytest.mark.parametrize("path", ["memories/search/", "memories/fuzzy/"])
-def test_a_search_asks_for_a_question(ada_rest: RestClient, path: str) -> None:
+def test_a_search_requires_a_query(ada_rest: RestClient, path: str) -> None:
     reply = ada_rest.get(path)
     assert (reply.status, reply.body["missing"]) == (400, ["query"])
     assert ada_rest.get(path, query="x", context="none").status == 404
@@ -299,11 +299,11 @@ def test_an_unknown_id_answers_404(ada_rest: RestClient, unknown: str) -> None:
     assert [(reply.status, reply.body["error"]) for reply in replies] == [(404, "not_found")] * 3
 
 
-def test_a_memory_is_not_replaced(ada_rest: RestClient) -> None:
+def test_put_is_not_allowed(ada_rest: RestClient) -> None:
     assert ada_rest.put(f"memories/{add(ada_rest).body['id']}/", {}).status == 405
 
 
-# -- Who asks --------------------------------------------------------------------------------------
+# -- Rights and requests ---------------------------------------------------------------------------
 
 
 def test_another_projects_memory_answers_404(
@@ -317,13 +317,13 @@ def test_another_projects_memory_answers_404(
     assert dump_project(apollo) == before
 
 
-def test_a_stranger_is_sent_away(hub: LiveHub, apollo: Project) -> None:
+def test_a_request_without_a_token_answers_401(hub: LiveHub, apollo: Project) -> None:
     nobody = hub.rest(None)
     assert [nobody.get("memories/").status, add(nobody).status] == [401, 401]
     assert not Memory.objects.in_project(apollo).exists()
 
 
-def test_a_token_that_may_only_write_learns_no_more_than_what_it_did(hub: LiveHub, apollo: Project) -> None:
+def test_a_write_only_token_gets_short_answers(hub: LiveHub, apollo: Project) -> None:
     writer = hub.rest(create_token(project=apollo, agent="ci", scopes=["write"]).secret)
     assert set(add(writer).body) == {"id", "digest", "tokens", "context_created"}
     made = add(writer).body
@@ -335,9 +335,7 @@ def test_a_token_that_may_only_write_learns_no_more_than_what_it_did(hub: LiveHu
     assert writer.delete(f"memories/{made['id']}/").status == 204
 
 
-def test_a_token_that_may_only_read_writes_nothing(
-    hub: LiveHub, apollo: Project, ada_rest: RestClient
-) -> None:
+def test_a_read_only_token_writes_nothing(hub: LiveHub, apollo: Project, ada_rest: RestClient) -> None:
     path = f"memories/{add(ada_rest).body['id']}/"
     reader = hub.rest(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
     replies = [add(reader), reader.patch(path, {"title": "x"}), reader.delete(path)]
@@ -348,7 +346,7 @@ def test_a_token_that_may_only_read_writes_nothing(
 @pytest.mark.parametrize(
     ("role", "status"), [(Membership.Role.VIEWER, 403), (Membership.Role.MEMBER, 201)], ids=str
 )
-def test_a_person_writes_by_their_role(
+def test_the_role_decides_who_may_write(
     hub: LiveHub, apollo: Project, role: Membership.Role, status: int
 ) -> None:
     assert add(sign_in(hub, "vi", apollo, role)).status == status
@@ -362,7 +360,7 @@ def test_an_idempotency_key_writes_once(ada_rest: RestClient) -> None:
     assert ada_rest.get("stats/").body["memories"] == 1
 
 
-def test_a_condition_that_nothing_heeds_is_refused(ada_rest: RestClient) -> None:
+def test_an_unsupported_if_match_is_refused(ada_rest: RestClient) -> None:
     path = f"memories/{add(ada_rest).body['id']}/"
     assert ada_rest.patch(path, {"title": "x"}, {"If-Match": '"1"'}).status == 400
 
@@ -370,7 +368,7 @@ def test_a_condition_that_nothing_heeds_is_refused(ada_rest: RestClient) -> None
 @pytest.mark.parametrize(
     "path", ["memories/", "contexts/", "memories/search/?query=known", "memories/fuzzy/?query=knwon"]
 )
-def test_an_answer_asks_as_often_for_many_as_for_few(ada: Caller, path: str) -> None:
+def test_the_number_of_queries_does_not_grow_with_the_rows(ada: Caller, path: str) -> None:
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {create_token(project=ada.project, agent='ada').secret}")
 

@@ -1,4 +1,4 @@
-"""What memories promise, whoever asks."""
+"""Memory services: adding, reading, changing and deleting."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 TITLE = "Caching the product list"
 CONTENT = "Keep it in Redis for five minutes. Without it the page takes two seconds."
-SAID: dict[str, Any] = {
+ALL_FIELDS: dict[str, Any] = {
     "type": "reference",
     "stack": "Django",
     "difficulty": "hard",
@@ -53,20 +53,20 @@ def last_event(project: Project) -> tuple[str, str, dict[str, Any]]:
 # -- Adding ----------------------------------------------------------------------------------------
 
 
-def test_what_is_said_is_kept(ada: Caller) -> None:
+def test_a_memory_stores_all_fields(ada: Caller) -> None:
     create_context(caller=ada, name="shop")
-    made = add_memory(caller=ada, title=f" {TITLE} ", content=CONTENT, context="SHOP", **SAID)
+    made = add_memory(caller=ada, title=f" {TITLE} ", content=CONTENT, context="SHOP", **ALL_FIELDS)
     tokens = tokens_of(TITLE, CONTENT)
     assert made == {"id": made["id"], "digest": "Keep it in Redis for five minutes.", "tokens": tokens}
     whole = item(ada, made["id"])
-    assert {name: whole[name] for name in SAID} == SAID
+    assert {name: whole[name] for name in ALL_FIELDS} == ALL_FIELDS
     assert (whole["title"], whole["content"], whole["context"]) == (TITLE, CONTENT, "shop")
     assert (whole["digest"], whole["tokens"]) == (made["digest"], tokens)
     assert (whole["agent"], whole["created"]) == ("ada", whole["updated"])
     assert last_event(ada.project) == ("memory", "created", {"note": "reference in shop"})
 
 
-def test_nothing_more_need_be_said(ada: Caller) -> None:
+def test_title_and_content_are_enough(ada: Caller) -> None:
     made = add_memory(caller=ada, title=TITLE, content=CONTENT)
     assert made["context_created"] is True
     whole = item(ada, made["id"])
@@ -74,7 +74,7 @@ def test_nothing_more_need_be_said(ada: Caller) -> None:
     assert [whole[name] for name in ("stack", "tags", "paths", "metadata")] == ["", [], [], {}]
 
 
-def test_a_new_name_makes_a_context_once(ada: Caller) -> None:
+def test_a_new_context_name_creates_the_context_once(ada: Caller) -> None:
     created = [add_memory(caller=ada, title=TITLE, content="x", context=name) for name in ("New", "NEW")]
     assert [made.get("context_created") for made in created] == [True, None]
     assert [context.name for context in Context.objects.in_project(ada.project)] == ["New"]
@@ -85,53 +85,53 @@ def test_a_new_name_makes_a_context_once(ada: Caller) -> None:
 
 def test_a_context_may_be_named_by_its_id(ada: Caller) -> None:
     row_id = create_context(caller=ada, name="shop")["id"]
-    for said in (row_id, str(row_id), f"context:{row_id}"):
-        assert item(ada, add(ada, context=said))["context"] == "shop"
+    for context in (row_id, str(row_id), f"context:{row_id}"):
+        assert item(ada, add(ada, context=context))["context"] == "shop"
 
 
-@pytest.mark.parametrize("said", ["999999", "0", 999_999])
-def test_an_id_that_no_context_has_makes_none(ada: Caller, said: str | int) -> None:
+@pytest.mark.parametrize("context", ["999999", "0", 999_999])
+def test_an_unknown_context_id_is_not_found(ada: Caller, context: str | int) -> None:
     before = dump_project(ada.project)
     with pytest.raises(NotFound):
-        add(ada, context=said)
+        add(ada, context=context)
     assert dump_project(ada.project) == before
 
 
-def test_the_same_again_is_stored_and_named(ada: Caller, ben: Caller) -> None:
+def test_a_duplicate_is_stored_and_named_as_similar(ada: Caller, ben: Caller) -> None:
     first = add(ada)
     again = add_memory(caller=ben, title=TITLE, content=CONTENT)
     assert again["similar"] == [{"id": first, "title": TITLE, "score": 1.0}]
     assert Memory.objects.in_project(ada.project).count() == 2
 
 
-def test_who_may_only_write_learns_nothing_of_what_is_there(ada: Caller, apollo: Project) -> None:
+def test_a_write_only_caller_gets_no_similar_memories(ada: Caller, apollo: Project) -> None:
     add(ada)
     writer = Caller(project=apollo, agent="w", scopes=frozenset({"write"}))
     assert "similar" not in add_memory(caller=writer, title=TITLE, content=CONTENT)
 
 
-def test_words_are_spelled_as_the_project_spells_them(ada: Caller) -> None:
+def test_tags_keep_the_first_spelling_of_the_project(ada: Caller) -> None:
     add(ada, tags=["Redis"])
     assert item(ada, add(ada, tags=["REDIS", "redis"]))["tags"] == ["Redis"]
     assert Tag.objects.in_project(ada.project).filter(folded="redis").count() == 1
 
 
-@pytest.mark.parametrize("said", ["Idea", "IDEA", " idea ", 6, "6"])
-def test_a_type_is_a_word_in_any_case_or_a_number(ada: Caller, said: str | int) -> None:
-    assert item(ada, add(ada, type=said))["type"] == "idea"
+@pytest.mark.parametrize("value", ["Idea", "IDEA", " idea ", 6, "6"])
+def test_a_type_is_a_word_in_any_case_or_a_number(ada: Caller, value: str | int) -> None:
+    assert item(ada, add(ada, type=value))["type"] == "idea"
 
 
-@pytest.mark.parametrize("said", ["Hard", "HARD", 3, "3"])
-def test_a_difficulty_is_a_word_in_any_case_or_a_number(ada: Caller, said: str | int) -> None:
-    assert item(ada, add(ada, difficulty=said))["difficulty"] == "hard"
+@pytest.mark.parametrize("value", ["Hard", "HARD", 3, "3"])
+def test_a_difficulty_is_a_word_in_any_case_or_a_number(ada: Caller, value: str | int) -> None:
+    assert item(ada, add(ada, difficulty=value))["difficulty"] == "hard"
 
 
-def test_the_largest_content_is_kept_whole(ada: Caller) -> None:
+def test_the_largest_content_is_stored_whole(ada: Caller) -> None:
     content = ("word " * (CONTENT_BYTES // 5 + 1))[:CONTENT_BYTES]
     assert item(ada, add(ada, content=content))["content"] == content
 
 
-def test_a_content_is_kept_as_it_is(ada: Caller) -> None:
+def test_content_is_stored_unchanged(ada: Caller) -> None:
     for content in ("x", " ", "\n  a\r\n", "快取 效能 🧠", '{"a": 1}'):
         assert item(ada, add(ada, content=content))["content"] == content
 
@@ -162,14 +162,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("said", "why"), BAD, ids=str)
-def test_what_is_out_of_bounds_is_refused(ada: Caller, said: dict[str, Any], why: str) -> None:
+@pytest.mark.parametrize(("arguments", "message"), BAD, ids=str)
+def test_invalid_values_are_refused(ada: Caller, arguments: dict[str, Any], message: str) -> None:
     row_id = add(ada)
     before = dump_project(ada.project)
-    with pytest.raises(InvalidInput, match=why):
-        add(ada, **said)
-    with pytest.raises(InvalidInput, match=why):
-        update_memory(caller=ada, memory_id=row_id, **said)
+    with pytest.raises(InvalidInput, match=message):
+        add(ada, **arguments)
+    with pytest.raises(InvalidInput, match=message):
+        update_memory(caller=ada, memory_id=row_id, **arguments)
     assert dump_project(ada.project) == before
 
 
@@ -182,7 +182,7 @@ def test_an_administrator_may_store_a_secret(apollo: Project) -> None:
 
 
 @pytest.mark.parametrize("memory_id", [0, -1, 999_999, 2**63, 10**30])
-def test_what_is_not_there_is_not_found(ada: Caller, memory_id: int) -> None:
+def test_an_unknown_memory_is_not_found(ada: Caller, memory_id: int) -> None:
     with pytest.raises(NotFound, match="There is no memory"):
         get_memory(ada.project_id, memory_id)
 
@@ -237,45 +237,45 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("said", "changed"), CHANGES, ids=str)
-def test_what_is_said_changes_and_nothing_else(
-    ada: Caller, ben: Caller, said: dict[str, Any], changed: dict[str, Any]
+@pytest.mark.parametrize(("arguments", "changed"), CHANGES, ids=str)
+def test_an_update_changes_only_the_given_fields(
+    ada: Caller, ben: Caller, arguments: dict[str, Any], changed: dict[str, Any]
 ) -> None:
     create_context(caller=ada, name="zoo")
-    row_id = add(ada, **SAID)
+    row_id = add(ada, **ALL_FIELDS)
     before = item(ada, row_id)
-    answer = update_memory(caller=ben, memory_id=row_id, **said)
+    answer = update_memory(caller=ben, memory_id=row_id, **arguments)
     after = item(ada, row_id)
     assert after == {**before, **changed, "updated": after["updated"]}
     shown = {name: after[name] for name in ("id", "digest", "tokens")}
     assert answer == {**shown, "result": "updated"}
     [event] = Event.objects.in_project(ada.project).filter(verb="updated")
-    assert (event.agent and event.agent.name, set(event.data["changed"])) == ("ben", set(said))
+    assert (event.agent and event.agent.name, set(event.data["changed"])) == ("ben", set(arguments))
 
 
 @pytest.mark.parametrize(
-    "said",
+    "arguments",
     [
         {},
         {"title": f" {TITLE} "},
         {"content": CONTENT},
-        {**SAID, "tags": ["SHOP", "caching"]},
+        {**ALL_FIELDS, "tags": ["SHOP", "caching"]},
         {"metadata": {}},
     ],
 )
-def test_what_is_there_already_changes_nothing(ada: Caller, said: dict[str, Any]) -> None:
-    row_id = add(ada, context="shop", **SAID)
+def test_an_update_with_the_stored_values_changes_nothing(ada: Caller, arguments: dict[str, Any]) -> None:
+    row_id = add(ada, context="shop", **ALL_FIELDS)
     before = dump_project(ada.project)
-    assert update_memory(caller=ada, memory_id=row_id, context="SHOP", **said)["result"] == "unchanged"
+    assert update_memory(caller=ada, memory_id=row_id, context="SHOP", **arguments)["result"] == "unchanged"
     assert dump_project(ada.project) == before
 
 
-def test_a_title_stands_in_for_a_content_of_code_also_when_it_changes(ada: Caller) -> None:
+def test_a_changed_title_becomes_the_digest_of_content_that_is_code(ada: Caller) -> None:
     row_id = add(ada, content="```\nx\n```")
     assert update_memory(caller=ada, memory_id=row_id, title="Other")["digest"] == "Other"
 
 
-def test_a_move_is_counted_on_both_sides(ada: Caller) -> None:
+def test_a_move_updates_the_counts_of_both_contexts(ada: Caller) -> None:
     row_id = add(ada, context="shop")
     add(ada, context="shop")
     zoo = create_context(caller=ada, name="zoo")["id"]
@@ -285,7 +285,7 @@ def test_a_move_is_counted_on_both_sides(ada: Caller) -> None:
     assert [hit.ref for hit in search(ada.project_id, TITLE, context="zoo").hits] == [f"memory:{row_id}"]
 
 
-def test_it_moves_to_no_unknown_context(ada: Caller) -> None:
+def test_a_move_to_an_unknown_context_is_not_found(ada: Caller) -> None:
     row_id = add(ada, context="shop")
     before = dump_project(ada.project)
     with pytest.raises(NotFound) as refusal:
@@ -294,7 +294,7 @@ def test_it_moves_to_no_unknown_context(ada: Caller) -> None:
     assert dump_project(ada.project) == before
 
 
-def test_every_write_is_one_of_its_context(ada: Caller) -> None:
+def test_every_write_touches_the_context(ada: Caller) -> None:
     row_id = add(ada, context="shop")
     seen = [get_context(ada.project_id, "shop").updated_at]
     update_memory(caller=ada, memory_id=row_id, title="Other")
@@ -307,8 +307,8 @@ def test_every_write_is_one_of_its_context(ada: Caller) -> None:
 # -- Deleting --------------------------------------------------------------------------------------
 
 
-def test_what_is_deleted_is_gone(ada: Caller) -> None:
-    row_id = add(ada, context="shop", **SAID)
+def test_a_deleted_memory_leaves_no_rows(ada: Caller) -> None:
+    row_id = add(ada, context="shop", **ALL_FIELDS)
     assert delete_memory(caller=ada, memory_id=row_id) == {"id": row_id, "result": "deleted"}
     assert (Memory.unscoped.count(), MemoryTag.unscoped.count(), count_in(ada, "shop")) == (0, 0, 0)
     assert search(ada.project_id, TITLE).hits == []
@@ -317,9 +317,9 @@ def test_what_is_deleted_is_gone(ada: Caller) -> None:
     assert str(Agent.objects.in_project(ada.project).get()) == "ada"
 
 
-def test_the_log_never_holds_the_text(ada: Caller) -> None:
+def test_events_never_hold_the_text(ada: Caller) -> None:
     row_id = add(ada)
     update_memory(caller=ada, memory_id=row_id, content="llama")
     delete_memory(caller=ada, memory_id=row_id)
-    said = str(list(Event.objects.in_project(ada.project).values_list("data", flat=True)))
-    assert not [word for word in (TITLE, CONTENT, "llama") if word in said]
+    data = str(list(Event.objects.in_project(ada.project).values_list("data", flat=True)))
+    assert not [word for word in (TITLE, CONTENT, "llama") if word in data]

@@ -1,4 +1,4 @@
-"""Templates: set, listed, and decisions made from them."""
+"""Template services: setting and listing templates, making decisions from them."""
 
 import re
 import time
@@ -34,7 +34,7 @@ INCIDENT: dict[str, Any] = {
     "require": ["rationale", "severity"],
     "patterns": {"severity": "^(low|high)$"},
 }
-SAID: dict[str, Any] = {"key": "k", "value": "x", "rationale": "So.", "metadata": {"severity": "low"}}
+ARGUMENTS: dict[str, Any] = {"key": "k", "value": "x", "rationale": "So.", "metadata": {"severity": "low"}}
 
 
 @pytest.fixture
@@ -53,10 +53,10 @@ def row_of(caller: Caller, key: str = "k") -> DecisionRow:
     return row
 
 
-def refused(caller: Caller, **said: Any) -> InvalidInput:
+def refused(caller: Caller, **arguments: Any) -> InvalidInput:
     before = Decision.objects.in_project(caller.project).count()
     with pytest.raises(InvalidInput) as raised:
-        set_from_template(caller=caller, **said)
+        set_from_template(caller=caller, **arguments)
     assert Decision.objects.in_project(caller.project).count() == before
     return raised.value
 
@@ -64,7 +64,7 @@ def refused(caller: Caller, **said: Any) -> InvalidInput:
 # -- Set -------------------------------------------------------------------------------------------
 
 
-def test_a_template_is_kept_as_it_was_set(incident: Caller) -> None:
+def test_a_template_is_stored_as_set(incident: Caller) -> None:
     template = get_template(incident.project_id, "incident")
     assert (template.name, template.origin) == ("Incident", "own")
     assert (template.defaults, template.require, template.patterns) == (
@@ -74,7 +74,7 @@ def test_a_template_is_kept_as_it_was_set(incident: Caller) -> None:
     )
 
 
-def test_what_is_left_out_stays_and_null_clears(incident: Caller) -> None:
+def test_omitted_fields_stay_and_null_clears(incident: Caller) -> None:
     assert set_template(caller=incident, name="INCIDENT", require=["rationale"]) == {
         "name": "Incident",
         "result": "updated",
@@ -86,7 +86,7 @@ def test_what_is_left_out_stays_and_null_clears(incident: Caller) -> None:
     assert (template.defaults, template.require, template.patterns) == ({}, [], {})
 
 
-def test_setting_what_is_there_changes_nothing(incident: Caller) -> None:
+def test_setting_the_same_template_changes_nothing(incident: Caller) -> None:
     assert set_template(caller=incident, name="incident", **INCIDENT)["result"] == "unchanged"
     assert set_template(caller=incident, name="incident")["result"] == "unchanged"
     assert Event.objects.in_project(incident.project).filter(noun="template").count() == 1
@@ -95,8 +95,8 @@ def test_setting_what_is_there_changes_nothing(incident: Caller) -> None:
 def test_every_change_leaves_an_event(incident: Caller, ben: Caller) -> None:
     set_template(caller=ben, name="incident", require=[])
     delete_template(caller=ben, name="incident")
-    told = Event.objects.in_project(ben.project).order_by("pk").values_list("verb", "ref", "agent__name")
-    assert list(told) == [
+    events = Event.objects.in_project(ben.project).order_by("pk").values_list("verb", "ref", "agent__name")
+    assert list(events) == [
         ("created", "template:Incident", "ada"),
         ("updated", "template:Incident", "ben"),
         ("deleted", "template:Incident", "ben"),
@@ -104,7 +104,7 @@ def test_every_change_leaves_an_event(incident: Caller, ben: Caller) -> None:
     assert Event.objects.in_project(ben.project).get(verb="updated").data == {"changed": ["require"]}
 
 
-def test_one_of_a_built_in_name_begins_as_that_does_and_takes_its_place(ada: Caller) -> None:
+def test_setting_a_built_in_name_copies_and_overrides_it(ada: Caller) -> None:
     assert set_template(caller=ada, name="breaking_change", require=["rationale"])["result"] == "created"
     template = get_template(ada.project_id, "breaking_change")
     built_in = TEMPLATES["breaking_change"]
@@ -115,20 +115,20 @@ def test_one_of_a_built_in_name_begins_as_that_does_and_takes_its_place(ada: Cal
     assert get_template(ada.project_id, "breaking_change") == built_in
 
 
-def test_replacing_leaves_nothing_of_what_was(incident: Caller) -> None:
+def test_replacing_clears_omitted_fields(incident: Caller) -> None:
     replace_template(caller=incident, name="incident", require=["cause"])
     template = get_template(incident.project_id, "incident")
     assert (template.defaults, template.require, template.patterns) == ({}, ["cause"], {})
 
 
-def test_only_a_template_that_there_is_can_be_changed(incident: Caller) -> None:
+def test_an_unknown_template_cannot_be_changed(incident: Caller) -> None:
     assert change_template(caller=incident, name="incident", require=[])["result"] == "updated"
     assert change_template(caller=incident, name="deprecation", require=["cause"])["result"] == "created"
     with pytest.raises(NotFound):
         change_template(caller=incident, name="nothing", require=[])
 
 
-def test_a_built_in_one_cannot_be_deleted(ada: Caller) -> None:
+def test_a_built_in_template_cannot_be_deleted(ada: Caller) -> None:
     with pytest.raises(NotAllowed):
         delete_template(caller=ada, name="deprecation")
     with pytest.raises(NotFound):
@@ -147,10 +147,10 @@ DEFAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("said", "kept"), DEFAULTS)
-def test_defaults_are_kept_clean(ada: Caller, said: dict[str, Any], kept: dict[str, Any]) -> None:
-    set_template(caller=ada, name="t", defaults=said)
-    assert get_template(ada.project_id, "t").defaults == kept
+@pytest.mark.parametrize(("defaults", "stored"), DEFAULTS)
+def test_defaults_are_normalised(ada: Caller, defaults: dict[str, Any], stored: dict[str, Any]) -> None:
+    set_template(caller=ada, name="t", defaults=defaults)
+    assert get_template(ada.project_id, "t").defaults == stored
 
 
 BAD: list[dict[str, Any]] = [
@@ -196,7 +196,7 @@ def test_bad_input_is_refused_and_writes_nothing(ada: Caller, bad: dict[str, Any
     assert not Event.objects.in_project(ada.project).exists()
 
 
-def test_a_refusal_says_what_would_have_been_right(ada: Caller) -> None:
+def test_an_error_suggests_or_explains_the_correction(ada: Caller) -> None:
     with pytest.raises(InvalidInput) as raised:
         set_template(caller=ada, name="t", defaults={"rational": "x"})
     assert raised.value.details["did_you_mean"] == "rationale"
@@ -204,7 +204,7 @@ def test_a_refusal_says_what_would_have_been_right(ada: Caller) -> None:
         set_template(caller=ada, name="t", patterns={"cve": "("})
 
 
-def test_an_administrator_may_keep_what_looks_like_a_credential(ada: Caller) -> None:
+def test_an_administrator_may_store_a_credential(ada: Caller) -> None:
     admin = Caller(project=ada.project, agent="ada", keeps_secrets=True)
     set_template(caller=admin, name="t", defaults={"rationale": "AKIAIOSFODNN7EXAMPLE"})
     assert "credential" in refused(ada, name="t", key="k", value="x").message
@@ -213,7 +213,7 @@ def test_an_administrator_may_keep_what_looks_like_a_credential(ada: Caller) -> 
 # -- List ------------------------------------------------------------------------------------------
 
 
-def test_own_and_built_in_ones_are_listed_by_name(incident: Caller) -> None:
+def test_own_and_built_in_templates_are_listed_by_name(incident: Caller) -> None:
     set_template(caller=incident, name="Zeta")
     set_template(caller=incident, name="adr")
     assert names(incident) == [
@@ -240,69 +240,69 @@ def test_pages_hold_each_template_once(incident: Caller) -> None:
 
 
 @pytest.mark.parametrize("query", [{"limit": 0}, {"limit": 201}, {"cursor": "x"}, {"cursor": "WzFd"}])
-def test_a_list_refuses_what_it_cannot_read(ada: Caller, query: dict[str, Any]) -> None:
+def test_invalid_list_arguments_are_refused(ada: Caller, query: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         list_templates(ada.project_id, **query)
 
 
-def test_a_template_is_known_in_its_project_alone(incident: Caller, cy: Caller) -> None:
+def test_a_template_is_visible_only_in_its_project(incident: Caller, cy: Caller) -> None:
     assert "Incident" not in names(cy)
     with pytest.raises(NotFound) as raised:
         get_template(cy.project_id, "Incident")
     assert raised.value.details["allowed"] == list(TEMPLATES)
 
 
-# -- From one --------------------------------------------------------------------------------------
+# -- Decisions from a template ---------------------------------------------------------------------
 
 
-def test_a_decision_begins_with_the_defaults(incident: Caller) -> None:
-    answer = set_from_template(caller=incident, name="incident", **SAID)
+def test_a_decision_takes_the_defaults(incident: Caller) -> None:
+    answer = set_from_template(caller=incident, name="incident", **ARGUMENTS)
     row = row_of(incident)
     assert answer == {"key": "k", "id": row.id, "version": "1.0.0", "result": "created"}
     assert (row.layer, row.tags, row.status_label) == ("infrastructure", ["incident"], "draft")
     assert (row.rationale, row.metadata, row.agent) == ("So.", {"severity": "low"}, "ada")
 
 
-def test_what_the_caller_says_stands_before_the_defaults(incident: Caller) -> None:
-    said = {**SAID, "layer": "data", "tags": ["api", "INCIDENT"], "status": "active"}
-    set_from_template(caller=incident, name="incident", **said)
+def test_arguments_override_the_defaults_and_tags_are_merged(incident: Caller) -> None:
+    arguments = {**ARGUMENTS, "layer": "data", "tags": ["api", "INCIDENT"], "status": "active"}
+    set_from_template(caller=incident, name="incident", **arguments)
     row = row_of(incident)
     assert (row.layer, row.status_label, row.tags) == ("data", "active", ["api", "incident"])
 
 
-def test_metadata_of_both_comes_together(incident: Caller) -> None:
+def test_metadata_is_merged_with_the_defaults(incident: Caller) -> None:
     set_template(caller=incident, name="incident", defaults={"metadata": {"team": "x", "severity": "high"}})
-    set_from_template(caller=incident, name="incident", **SAID)
+    set_from_template(caller=incident, name="incident", **ARGUMENTS)
     assert row_of(incident).metadata == {"team": "x", "severity": "low"}
     set_from_template(caller=incident, name="incident", key="j", value=1, rationale="So.")
     assert row_of(incident, "j").metadata == {"team": "x", "severity": "high"}
 
 
 def test_a_default_can_be_cleared(incident: Caller) -> None:
-    set_from_template(caller=incident, name="incident", **SAID, layer=None)
+    set_from_template(caller=incident, name="incident", **ARGUMENTS, layer=None)
     assert row_of(incident).layer is None
 
 
-def test_a_decision_that_is_there_is_set_as_the_call_would_have_set_it(incident: Caller) -> None:
+def test_an_existing_decision_is_updated_by_the_arguments(incident: Caller) -> None:
     set_decision(caller=incident, key="k", value="old", paths=["src/**"], metadata={"ticket": 1})
-    answer = set_from_template(caller=incident, name="incident", **SAID, expected_version="1.0.0")
+    answer = set_from_template(caller=incident, name="incident", **ARGUMENTS, expected_version="1.0.0")
     assert (answer["version"], answer["result"]) == ("1.0.1", "updated")
     row = row_of(incident)
     assert (row.paths, row.metadata) == (["src/**"], {"ticket": 1, "severity": "low"})
     with pytest.raises(Conflict):
-        set_from_template(caller=incident, name="incident", **SAID, expected_version="1.0.0")
+        set_from_template(caller=incident, name="incident", **ARGUMENTS, expected_version="1.0.0")
 
 
-def test_what_is_required_is_named_where_it_is_missing(incident: Caller) -> None:
+def test_missing_required_fields_are_named(incident: Caller) -> None:
     error = refused(incident, name="incident", key="k", value="x", rationale="  ", metadata={"severity": ""})
     assert error.details["missing"] == ["rationale", "severity"]
     assert error.hint == "In metadata: 'severity'."
 
 
 @pytest.mark.parametrize("severity", ["medium", "LOW", "lowest", 5, ["low"], True])
-def test_what_does_not_match_is_refused(incident: Caller, severity: Any) -> None:
-    said = {**SAID, "metadata": {"severity": severity}}
-    error = refused(incident, name="incident", **said)
+def test_a_value_that_does_not_match_is_refused(incident: Caller, severity: Any) -> None:
+    arguments = {**ARGUMENTS, "metadata": {"severity": severity}}
+    error = refused(incident, name="incident", **arguments)
     assert "severity" in error.message
     assert "^(low|high)$" in error.message
 
@@ -323,49 +323,54 @@ def test_what_does_not_match_is_refused(incident: Caller, severity: Any) -> None
         (r"x", None, True),
     ],
 )
-def test_a_pattern_is_found_anywhere_in_what_is_said(
-    ada: Caller, pattern: str, value: Any, fits: bool
-) -> None:
+def test_a_pattern_matches_anywhere_in_the_value(ada: Caller, pattern: str, value: Any, fits: bool) -> None:
     set_template(caller=ada, name="t", patterns={"field": pattern})
-    said: dict[str, Any] = {"name": "t", "key": "k", "value": "v", "metadata": {"field": value}}
+    arguments: dict[str, Any] = {"name": "t", "key": "k", "value": "v", "metadata": {"field": value}}
     if fits:
-        assert set_from_template(caller=ada, **said)["result"] == "created"
+        assert set_from_template(caller=ada, **arguments)["result"] == "created"
     else:
-        refused(ada, **said)
+        refused(ada, **arguments)
 
 
 @pytest.mark.parametrize("field", ["key", "value", "rationale", "layer", "version", "status"])
-def test_arguments_have_patterns_too(ada: Caller, field: str) -> None:
+def test_patterns_apply_to_arguments_too(ada: Caller, field: str) -> None:
     set_template(caller=ada, name="t", patterns={field: "^never$"}, require=[field])
-    said = {"key": "k", "value": "v", "rationale": "r", "layer": "data", "version": "1", "status": "draft"}
-    assert f"{field} '{said[field]}' has to match" in refused(ada, name="t", **said).message
+    arguments = {
+        "key": "k",
+        "value": "v",
+        "rationale": "r",
+        "layer": "data",
+        "version": "1",
+        "status": "draft",
+    }
+    assert f"{field} '{arguments[field]}' has to match" in refused(ada, name="t", **arguments).message
 
 
-def test_an_unknown_template_is_not_found_and_the_known_are_named(incident: Caller) -> None:
+def test_an_unknown_template_is_not_found_and_known_ones_are_named(incident: Caller) -> None:
     with pytest.raises(NotFound) as raised:
-        set_from_template(caller=incident, name="incidents", **SAID)
+        set_from_template(caller=incident, name="incidents", **ARGUMENTS)
     assert raised.value.details["did_you_mean"] == "Incident"
     assert set(raised.value.details["allowed"]) == {*TEMPLATES, "Incident"}
 
 
-def test_a_layer_that_has_gone_is_dropped_from_a_built_in_one_only(incident: Caller) -> None:
+def test_a_deleted_layer_is_dropped_from_built_in_templates_only(incident: Caller) -> None:
     Layer.objects.in_project(incident.project).filter(name="infrastructure").delete()
-    said: dict[str, Any] = {"alternatives": ["none"], "tradeoffs": {"pros": ["x"]}, "rationale": "So."}
-    set_from_template(caller=incident, name="architecture_decision", key="k", value="x", **said)
+    arguments: dict[str, Any] = {"alternatives": ["none"], "tradeoffs": {"pros": ["x"]}, "rationale": "So."}
+    set_from_template(caller=incident, name="architecture_decision", key="k", value="x", **arguments)
     assert row_of(incident).layer is None
     set_template(caller=incident, name="architecture_decision", require=[])
     assert "layer" not in get_template(incident.project_id, "architecture_decision").defaults
-    assert "layer: 'infrastructure' is not known" in refused(incident, name="incident", **SAID).message
+    assert "layer: 'infrastructure' is not known" in refused(incident, name="incident", **ARGUMENTS).message
 
 
-def test_what_the_orm_let_in_is_refused_where_it_is_used(ada: Caller) -> None:
+def test_an_invalid_template_from_the_orm_is_refused_on_use(ada: Caller) -> None:
     DecisionTemplate.objects.create(project=ada.project, name="a", patterns={"key": "("})
     DecisionTemplate.objects.create(project=ada.project, name="b", defaults={"nonsense": 1})
     assert "is no regular expression" in refused(ada, name="a", key="k", value="x").message
     assert "defaults" in refused(ada, name="b", key="k", value="x").message
 
 
-# -- Built in --------------------------------------------------------------------------------------
+# -- Built-in templates ----------------------------------------------------------------------------
 
 REASONS: dict[str, Any] = {"rationale": "Upgrade.", "alternatives": ["none"], "tradeoffs": {"pros": ["x"]}}
 CVE = {"cve_id": "CVE-2026-12345", "severity": "High"}
@@ -378,11 +383,11 @@ BUILT_IN: list[tuple[str, dict[str, Any], list[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "said", "tags", "layer"), BUILT_IN)
-def test_each_built_in_one_can_be_used(
-    ada: Caller, name: str, said: dict[str, Any], tags: list[str], layer: str
+@pytest.mark.parametrize(("name", "arguments", "tags", "layer"), BUILT_IN)
+def test_each_built_in_template_can_be_used(
+    ada: Caller, name: str, arguments: dict[str, Any], tags: list[str], layer: str
 ) -> None:
-    set_from_template(caller=ada, name=name, key="k", value="x", **said)
+    set_from_template(caller=ada, name=name, key="k", value="x", **arguments)
     assert (row_of(ada).tags, row_of(ada).layer) == (tags, layer)
 
 
@@ -398,17 +403,19 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "said"), REFUSED)
-def test_each_built_in_one_demands_what_it_should(ada: Caller, name: str, said: dict[str, Any]) -> None:
-    refused(ada, name=name, key="k", value="x", **said)
+@pytest.mark.parametrize(("name", "arguments"), REFUSED)
+def test_each_built_in_template_requires_its_fields(
+    ada: Caller, name: str, arguments: dict[str, Any]
+) -> None:
+    refused(ada, name=name, key="k", value="x", **arguments)
 
 
-def test_a_breaking_change_may_tell_of_the_migration_in_its_value(ada: Caller) -> None:
-    said = {**REASONS, "rationale": "It was time.", "value": "v2; migrate with tools/v2.py"}
-    assert set_from_template(caller=ada, name="breaking_change", key="k", **said)["result"] == "created"
+def test_a_breaking_change_may_name_the_migration_in_its_value(ada: Caller) -> None:
+    arguments = {**REASONS, "rationale": "It was time.", "value": "v2; migrate with tools/v2.py"}
+    assert set_from_template(caller=ada, name="breaking_change", key="k", **arguments)["result"] == "created"
 
 
-# -- Costs -----------------------------------------------------------------------------------------
+# -- Performance -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("pattern", [r"(x+x+)+y", r"(a*)*b", r"(\w+\s?)+$9", r"(.*a){12}q", r"(a?){200}b"])
@@ -420,7 +427,7 @@ def test_no_pattern_takes_long(ada: Caller, pattern: str) -> None:
     assert time.perf_counter() - started < 2
 
 
-def test_the_largest_program_is_told(ada: Caller) -> None:
+def test_the_error_names_the_size_limit_of_a_pattern(ada: Caller) -> None:
     with pytest.raises(InvalidInput, match=f"the limit is {PROGRAM_SIZE:,}"):
         set_template(caller=ada, name="t", patterns={"value": ".{1000}"})
 
@@ -428,14 +435,14 @@ def test_the_largest_program_is_told(ada: Caller) -> None:
 def test_queries_do_not_grow_with_templates(ada: Caller) -> None:
     def count() -> list[int]:
         counted = []
-        for asked in (
+        for run in (
             lambda: list_templates(ada.project_id, limit=5),
             lambda: set_template(caller=ada, name="t0", require=[str(time.perf_counter())]),
             lambda: set_from_template(caller=ada, name="deprecation", key="k", value=time.perf_counter()),
             lambda: find_templates(ada.project_id, [f"t{n}" for n in range(60)]),
         ):
             with CaptureQueriesContext(connection) as queries:
-                asked()
+                run()
             counted.append(len(queries))
         return counted
 
@@ -449,7 +456,7 @@ def test_queries_do_not_grow_with_templates(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize("cursor", [False, True])
-def test_a_page_walks_the_names(ada: Caller, cursor: bool) -> None:
+def test_a_page_is_read_from_the_index(ada: Caller, cursor: bool) -> None:
     DecisionTemplate.objects.in_project(ada.project).bulk_create(
         DecisionTemplate(project=ada.project, name=f"t{n}", folded=f"t{n}") for n in range(500)
     )
@@ -463,10 +470,10 @@ def test_a_page_walks_the_names(ada: Caller, cursor: bool) -> None:
     assert len(re.findall(index, plan)) == 2, plan
 
 
-# -- Deprecated ones -------------------------------------------------------------------------------
+# -- Deprecated decisions --------------------------------------------------------------------------
 
 
-def test_a_template_does_not_revive_what_was_deprecated(ada: Caller) -> None:
+def test_a_template_does_not_revive_a_deprecated_decision(ada: Caller) -> None:
     set_decision(caller=ada, key="k", value="x")
     deprecate_decision(caller=ada, key="k", reason="Old.")
     answer = set_from_template(caller=ada, name="deprecation", key="k", value="y")
