@@ -1,4 +1,4 @@
-"""Workflows and scratchpads, as tests say them."""
+"""Helpers of tests that create and read workflows and scratchpads."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ from tests.tallies import counted, tallied
 LIMIT = 1_048_576
 
 SECTIONS = "# A\nx\n# B\ny"
-# Places without a mode, and what "new" makes of the sections.
-MEANT: list[tuple[dict[str, Any], str, PadChange]] = [
+# Arguments without a mode, the text that SECTIONS becomes with the content "new", and the recorded change.
+INFERRED_MODES: list[tuple[dict[str, Any], str, PadChange]] = [
     ({}, "new", PadChange.REPLACED),
     ({"line": 2}, "# A\nnew\nx\n# B\ny", PadChange.INSERTED),
     ({"line": 2, "end": 3}, "# A\nnew\ny", PadChange.LINES_REPLACED),
@@ -22,7 +22,7 @@ MEANT: list[tuple[dict[str, Any], str, PadChange]] = [
     ({"section": "A"}, "# A\nx\nnew\n# B\ny", PadChange.SECTION_EXTENDED),
     ({"section": "A", "line": None, "end": None}, "# A\nx\nnew\n# B\ny", PadChange.SECTION_EXTENDED),
 ]
-# What contradicts itself, and how it is told.
+# Arguments that contradict each other, and the error message.
 CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ({"mode": "replace", "line": 1}, "mode replace does not go with line"),
     ({"mode": "replace", "end": 1}, "mode replace does not go with end"),
@@ -41,7 +41,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def begin(caller: Caller, name: str | None = "Code Refactoring Task", **rest: Any) -> int:
+def new_workflow(caller: Caller, name: str | None = "Code Refactoring Task", **rest: Any) -> int:
     return create_workflow(caller=caller, name=name, **rest)["workflow_id"]
 
 
@@ -49,7 +49,7 @@ def pad_of(
     caller: Caller, content: str = "", name: str = "code_analysis", workflow: int | None = None
 ) -> int:
     """A new pad, in a new workflow unless one is named."""
-    workflow = begin(caller) if workflow is None else workflow
+    workflow = new_workflow(caller) if workflow is None else workflow
     made = create_scratchpad(caller=caller, workflow_id=workflow, name=name, content=content)
     return made["scratchpad_id"]
 
@@ -62,15 +62,15 @@ def content_of(pad_id: int) -> str:
     return stored(pad_id).content
 
 
-def states_of(pad_id: int) -> list[ScratchpadRevision]:
+def revisions_of(pad_id: int) -> list[ScratchpadRevision]:
     return list(ScratchpadRevision.unscoped.filter(scratchpad_id=pad_id).order_by("number"))
 
 
 def events_of(project: Project, noun: str) -> list[str]:
-    """The verbs, in the order of the log."""
+    """The verbs of the events, the oldest first."""
     events = Event.objects.in_project(project).filter(noun=noun).order_by("pk")
     return list(events.values_list("verb", flat=True))
 
 
-def figures_are_right(project: Project) -> None:
+def assert_counters_are_right(project: Project) -> None:
     assert tallied(project) == counted(project)

@@ -1,4 +1,4 @@
-"""The ways of editing a pad: before a line, some lines, a section's end."""
+"""Edit modes of a pad: insert before a line, replace lines, extend a section."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from memory.models import PadChange
 from memory.scratchpads.rules.edits import MODES, edited
 from memory.scratchpads.selectors.lines import Heading, headings, split_lines
 from memory.scratchpads.services.scratchpads import update_scratchpad
-from tests.memory.pads import CONTRADICTIONS, MEANT, SECTIONS, content_of, pad_of, states_of
+from tests.memory.pads import CONTRADICTIONS, INFERRED_MODES, SECTIONS, content_of, pad_of, revisions_of
 
 THREE = "one\ntwo\nthree"
 
@@ -36,12 +36,12 @@ def edit(
         ("a\u2028b\x0cc", ["a\u2028b\x0cc"]),
     ],
 )
-def test_a_line_ends_with_a_line_break_and_with_nothing_else(text: str, lines: list[str]) -> None:
+def test_lines_end_only_at_line_feeds(text: str, lines: list[str]) -> None:
     assert split_lines(text) == lines
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "content", "wanted"),
+    ("text", "line", "content", "expected"),
     [
         (THREE, 1, "new", "new\none\ntwo\nthree"),
         (THREE, 3, "new", "one\ntwo\nnew\nthree"),
@@ -54,12 +54,12 @@ def test_a_line_ends_with_a_line_break_and_with_nothing_else(text: str, lines: l
         ("a\r\nb\r\n", 2, "new\r\n", "a\r\nnew\r\nb\r\n"),
     ],
 )
-def test_what_is_inserted_stands_before_the_line(text: str, line: int, content: str, wanted: str) -> None:
-    assert edit(text, content, "insert", line) == wanted
+def test_insert_puts_the_content_before_the_line(text: str, line: int, content: str, expected: str) -> None:
+    assert edit(text, content, "insert", line) == expected
 
 
 @pytest.mark.parametrize(
-    ("line", "end", "content", "wanted"),
+    ("line", "end", "content", "expected"),
     [
         (1, None, "new", "new\ntwo\nthree"),
         (2, 3, "new", "one\nnew"),
@@ -69,14 +69,14 @@ def test_what_is_inserted_stands_before_the_line(text: str, line: int, content: 
         (2, None, "\n", "one\n\nthree"),
     ],
 )
-def test_lines_are_replaced_or_removed(line: int, end: int | None, content: str, wanted: str) -> None:
-    assert edit(THREE, content, "replace_lines", line, end) == wanted
-    kept = f"{wanted}\n" if wanted else ""
-    assert edit(f"{THREE}\n", content, "replace_lines", line, end) == kept
+def test_lines_are_replaced_or_removed(line: int, end: int | None, content: str, expected: str) -> None:
+    assert edit(THREE, content, "replace_lines", line, end) == expected
+    with_line_break = f"{expected}\n" if expected else ""
+    assert edit(f"{THREE}\n", content, "replace_lines", line, end) == with_line_break
 
 
 @pytest.mark.parametrize(
-    ("mode", "line", "end", "why"),
+    ("mode", "line", "end", "message"),
     [
         ("insert", 0, None, "line is 0; the pad has 3 lines, and one more"),
         ("insert", 5, None, "line is 5; the pad has 3 lines, and one more"),
@@ -87,8 +87,8 @@ def test_lines_are_replaced_or_removed(line: int, end: int | None, content: str,
         ("replace_lines", 2, 1, "end is 1, before line 2"),
     ],
 )
-def test_a_line_that_is_not_there_is_refused(mode: str, line: int, end: int | None, why: str) -> None:
-    with pytest.raises(InvalidInput, match=why):
+def test_an_unknown_line_is_refused(mode: str, line: int, end: int | None, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         edit(THREE, "new", mode, line, end)
 
 
@@ -121,7 +121,7 @@ Slow.
         ("Plan", "\n"),
     ],
 )
-def test_a_sections_end_is_before_the_next_heading_as_high(section: str, before: str) -> None:
+def test_a_section_ends_before_the_next_heading_of_its_level_or_higher(section: str, before: str) -> None:
     found = edit(DOCUMENT, "- new", "section", section=section)
     assert f"- new{before}" in found
     assert found.replace("- new\n", "", 1) == DOCUMENT
@@ -132,16 +132,16 @@ def test_an_empty_section_gets_its_first_line() -> None:
     assert edit("# A\n\n\n# B\n\n", "new", "section", section="b") == "# A\n\n\n# B\nnew\n\n"
 
 
-def test_the_first_of_two_of_one_name_is_meant() -> None:
+def test_the_first_of_two_equal_headings_is_used() -> None:
     assert edit("# A\n# B\n# A", "new", "section", section="A") == "# A\nnew\n# B\n# A"
 
 
-def test_a_heading_is_found_however_its_letters_are_made() -> None:
+def test_headings_match_in_any_unicode_normal_form() -> None:
     assert edit("# Cafe\u0301", "new", "section", section="CAF\u00c9") == "# Cafe\u0301\nnew"
 
 
 @pytest.mark.parametrize("section", ["Nothing", "not a heading", "#"])
-def test_an_unknown_section_names_those_there_are(section: str) -> None:
+def test_an_unknown_section_lists_the_known_ones(section: str) -> None:
     with pytest.raises(InvalidInput, match="no heading") as refused:
         edit(DOCUMENT, "new", "section", section=section)
     assert refused.value.details["allowed"] == ["Findings", "Details", "Plan"]
@@ -174,7 +174,7 @@ def test_a_hostile_text_is_read_in_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted", "change"),
+    ("arguments", "expected", "change"),
     [
         ({"content": "new"}, "new", PadChange.REPLACED),
         ({"content": "new", "mode": "insert", "line": 1}, "new\n# A\nx", PadChange.INSERTED),
@@ -186,36 +186,36 @@ def test_a_hostile_text_is_read_in_time() -> None:
         ({"content": "new", "mode": "section", "section": "a"}, "# A\nx\nnew", PadChange.SECTION_EXTENDED),
     ],
 )
-def test_each_mode_writes_and_is_remembered(
-    ada: Caller, said: dict[str, Any], wanted: str, change: PadChange
+def test_each_mode_edits_and_is_recorded(
+    ada: Caller, arguments: dict[str, Any], expected: str, change: PadChange
 ) -> None:
     pad = pad_of(ada, "# A\nx")
-    update_scratchpad(caller=ada, scratchpad_id=pad, **said)
-    assert content_of(pad) == wanted
-    assert states_of(pad)[-1].change == change
+    update_scratchpad(caller=ada, scratchpad_id=pad, **arguments)
+    assert content_of(pad) == expected
+    assert revisions_of(pad)[-1].change == change
 
 
-@pytest.mark.parametrize(("said", "wanted", "change"), MEANT, ids=str)
-def test_without_a_mode_the_place_tells_which_is_meant(
-    ada: Caller, said: dict[str, Any], wanted: str, change: PadChange
+@pytest.mark.parametrize(("arguments", "expected", "change"), INFERRED_MODES, ids=str)
+def test_the_mode_is_inferred_from_the_place(
+    ada: Caller, arguments: dict[str, Any], expected: str, change: PadChange
 ) -> None:
     pad = pad_of(ada, SECTIONS)
-    update_scratchpad(caller=ada, scratchpad_id=pad, content="new", **said)
-    assert content_of(pad) == wanted
-    assert states_of(pad)[-1].change == change
+    update_scratchpad(caller=ada, scratchpad_id=pad, content="new", **arguments)
+    assert content_of(pad) == expected
+    assert revisions_of(pad)[-1].change == change
 
 
-@pytest.mark.parametrize(("said", "why"), CONTRADICTIONS, ids=str)
-def test_what_does_not_go_together_is_refused(ada: Caller, said: dict[str, Any], why: str) -> None:
+@pytest.mark.parametrize(("arguments", "message"), CONTRADICTIONS, ids=str)
+def test_contradicting_arguments_are_refused(ada: Caller, arguments: dict[str, Any], message: str) -> None:
     pad = pad_of(ada, "# A\nx")
-    with pytest.raises(InvalidInput, match=why) as refused:
-        update_scratchpad(caller=ada, scratchpad_id=pad, content="new", **said)
+    with pytest.raises(InvalidInput, match=message) as refused:
+        update_scratchpad(caller=ada, scratchpad_id=pad, content="new", **arguments)
     assert "line and end" in refused.value.hint
-    assert (content_of(pad), len(states_of(pad))) == ("# A\nx", 1)
+    assert (content_of(pad), len(revisions_of(pad))) == ("# A\nx", 1)
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("arguments", "message"),
     [
         ({"content": "x", "end": 1}, "line must be given"),
         ({"content": "x", "section": ""}, "section must not be blank"),
@@ -233,8 +233,10 @@ def test_what_does_not_go_together_is_refused(ada: Caller, said: dict[str, Any],
         ({"content": "x\x00"}, "NUL"),
     ],
 )
-def test_what_a_mode_needs_must_be_said(ada: Caller, said: dict[str, Any], why: str) -> None:
+def test_arguments_that_a_mode_requires_are_checked(
+    ada: Caller, arguments: dict[str, Any], message: str
+) -> None:
     pad = pad_of(ada, "# A\nx")
-    with pytest.raises(InvalidInput, match=why):
-        update_scratchpad(caller=ada, scratchpad_id=pad, **said)
+    with pytest.raises(InvalidInput, match=message):
+        update_scratchpad(caller=ada, scratchpad_id=pad, **arguments)
     assert content_of(pad) == "# A\nx"

@@ -15,12 +15,12 @@ from tests.tables import dump_project
 TEXT = "# Findings\nA slow query\n\n# Plan\nMend it"
 
 
-def begin(client: McpClient, **said: Any) -> int:
-    return int(client.call("scratchpad", "create_workflow", **said)["workflow_id"])
+def new_workflow(client: McpClient, **fields: Any) -> int:
+    return int(client.call("scratchpad", "create_workflow", **fields)["workflow_id"])
 
 
 def pad(client: McpClient, content: str = TEXT, workflow: int | None = None, name: str = "notes") -> int:
-    workflow = begin(client) if workflow is None else workflow
+    workflow = new_workflow(client) if workflow is None else workflow
     made = client.call("scratchpad", "create", workflow_id=workflow, name=name, content=content)
     return int(made["scratchpad_id"])
 
@@ -34,7 +34,7 @@ def tables(project: Project) -> Any:
 
 
 def test_one_agent_writes_and_another_reads(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
-    workflow = begin(ada_mcp, name="Refactoring", metadata={"team": "payments"})
+    workflow = new_workflow(ada_mcp, name="Refactoring", metadata={"team": "payments"})
     row_id = pad(ada_mcp, workflow=workflow)
     [listed] = ben_mcp.rows("scratchpad", "workflows")
     shown = {
@@ -52,7 +52,7 @@ def test_one_agent_writes_and_another_reads(ada_mcp: McpClient, ben_mcp: McpClie
     assert (found["content"], found["workflow_id"], found["revision"]) == (TEXT, workflow, 1)
 
 
-def test_a_pad_lives_from_its_beginning_to_its_end(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_a_pad_is_created_edited_restored_and_deleted(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     row_id = pad(ada_mcp)
     where = {"scratchpad_id": row_id}
     assert ben_mcp.call("scratchpad", "append", **where, content="more")["new_length"] == len(TEXT) + 6
@@ -73,8 +73,8 @@ def test_a_pad_lives_from_its_beginning_to_its_end(ada_mcp: McpClient, ben_mcp: 
     assert ada_mcp.call("scratchpad", "get", **where) == {"scratchpad": None}
 
 
-def test_a_workflow_is_closed_opened_and_deleted(ada_mcp: McpClient) -> None:
-    workflow = begin(ada_mcp)
+def test_a_workflow_is_closed_reopened_and_deleted(ada_mcp: McpClient) -> None:
+    workflow = new_workflow(ada_mcp)
     row_id = pad(ada_mcp, workflow=workflow)
     closed = ada_mcp.call("scratchpad", "close_workflow", workflow_id=workflow)
     assert closed == {"workflow_id": workflow, "active": False, "result": "updated"}
@@ -88,11 +88,11 @@ def test_a_workflow_is_closed_opened_and_deleted(ada_mcp: McpClient) -> None:
     assert ada_mcp.call("scratchpad", "workflows")["total"] == 0
 
 
-def test_parts_of_a_pad(ada_mcp: McpClient) -> None:
+def test_get_reads_parts_of_a_pad(ada_mcp: McpClient) -> None:
     row_id = pad(ada_mcp)
 
-    def read(**said: Any) -> dict[str, Any]:
-        found: dict[str, Any] = ada_mcp.call("scratchpad", "get", scratchpad_id=row_id, **said)["scratchpad"]
+    def read(**part: Any) -> dict[str, Any]:
+        found: dict[str, Any] = ada_mcp.call("scratchpad", "get", scratchpad_id=row_id, **part)["scratchpad"]
         return found
 
     assert (read(lines="2-3")["content"], read(lines="2-3")["lines"]) == ("A slow query\n", "2-3")
@@ -100,7 +100,7 @@ def test_parts_of_a_pad(ada_mcp: McpClient) -> None:
     assert read(outline=True)["outline"]["rows"] == [[1, "Findings", 1], [1, "Plan", 4]]
 
 
-def test_several_pads_and_those_that_are_missing(ada_mcp: McpClient) -> None:
+def test_get_reads_several_pads_and_lists_missing_ids(ada_mcp: McpClient) -> None:
     first, second = pad(ada_mcp, "a"), pad(ada_mcp, "b")
     answer = ada_mcp.call("scratchpad", "get", scratchpad_ids=[f"scratchpad:{second}", 10**9, str(first)])
     assert [found["content"] for found in answer["scratchpads"]] == ["b", "a"]
@@ -116,13 +116,13 @@ def test_a_pads_id_may_come_as_text_or_as_a_ref(ada_mcp: McpClient, form: str) -
 
 @pytest.mark.parametrize("form", ["{}", "workflow:{}", " {} "])
 def test_a_workflows_id_may_come_as_text_or_as_a_ref(ada_mcp: McpClient, form: str) -> None:
-    workflow = begin(ada_mcp)
+    workflow = new_workflow(ada_mcp)
     pad(ada_mcp, workflow=workflow)
     assert ada_mcp.call("scratchpad", "list", workflow_id=form.format(workflow))["count"] == 1
 
 
-def test_a_call_without_action_is_understood(ada_mcp: McpClient) -> None:
-    workflow = begin(ada_mcp, name="w")
+def test_the_action_is_inferred_from_the_arguments(ada_mcp: McpClient) -> None:
+    workflow = new_workflow(ada_mcp, name="w")
     made = ada_mcp.call("scratchpad", workflow_id=workflow, name="notes", content="eagle")
     where = {"scratchpad_id": made["scratchpad_id"]}
     assert ada_mcp.call("scratchpad", **where, content="x")["new_length"] == 8
@@ -140,8 +140,8 @@ def test_texts_are_never_parsed(ada_mcp: McpClient) -> None:
     assert content_of(row_id) == '{"a": 1}[1]["b"]'
 
 
-def test_it_is_in_what_looks_at_everything(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
-    workflow = begin(ada_mcp, name="eagle landing")
+def test_search_get_stats_and_activity_include_pads(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+    workflow = new_workflow(ada_mcp, name="eagle landing")
     row_id = pad(ada_mcp, "eagle", workflow)
     refs = {row["ref"] for row in ben_mcp.rows("search", query="eagle")}
     assert refs == {f"workflow:{workflow}", f"scratchpad:{row_id}"}
@@ -164,7 +164,7 @@ def test_it_is_in_what_looks_at_everything(ada_mcp: McpClient, ben_mcp: McpClien
 
 @pytest.fixture
 def filled(ada_mcp: McpClient) -> dict[str, int]:
-    ids = {name: begin(ada_mcp, name=name) for name in ("open", "closed")}
+    ids = {name: new_workflow(ada_mcp, name=name) for name in ("open", "closed")}
     pad(ada_mcp, "eagle one", ids["open"], "first")
     pad(ada_mcp, "eagle two\nand eagle three", ids["open"], "second")
     pad(ada_mcp, "eagle four", ids["closed"], "third")
@@ -185,13 +185,13 @@ def filled(ada_mcp: McpClient) -> dict[str, int]:
     ],
     ids=str,
 )
-def test_each_filter_of_workflows(
+def test_each_filter_narrows_the_workflows(
     filled: dict[str, int], ada_mcp: McpClient, query: dict[str, Any], expected: list[str]
 ) -> None:
     assert [row["name"] for row in ada_mcp.rows("scratchpad", "workflows", **query)] == expected
 
 
-def test_each_filter_of_a_search(filled: dict[str, int], ada_mcp: McpClient) -> None:
+def test_each_filter_narrows_the_search(filled: dict[str, int], ada_mcp: McpClient) -> None:
     def found(**query: Any) -> list[str]:
         return sorted(row["name"] for row in ada_mcp.rows("scratchpad", "search", query="eagle", **query))
 
@@ -206,21 +206,21 @@ def test_each_filter_of_a_search(filled: dict[str, int], ada_mcp: McpClient) -> 
 
 
 @pytest.mark.parametrize(
-    ("action", "said"),
+    ("action", "arguments"),
     [("workflows", {}), ("list", {"workflow_id": "W"}), ("revisions", {"scratchpad_id": "P"})],
 )
-def test_a_list_is_paged_by_its_cursor(ada_mcp: McpClient, action: str, said: dict[str, Any]) -> None:
-    workflow = begin(ada_mcp)
+def test_a_list_is_paged_by_its_cursor(ada_mcp: McpClient, action: str, arguments: dict[str, Any]) -> None:
+    workflow = new_workflow(ada_mcp)
     row_id = pad(ada_mcp, workflow=workflow)
     for n in range(4):
-        begin(ada_mcp)
+        new_workflow(ada_mcp)
         pad(ada_mcp, workflow=workflow)
         ada_mcp.call("scratchpad", "append", scratchpad_id=row_id, content=str(n))
-    said = {name: {"W": workflow, "P": row_id}[value] for name, value in said.items()}
+    arguments = {name: {"W": workflow, "P": row_id}[value] for name, value in arguments.items()}
     found: list[int] = []
     cursor: dict[str, Any] = {}
     for _ in range(3):
-        page = ada_mcp.call("scratchpad", action, **said, limit=2, **cursor)
+        page = ada_mcp.call("scratchpad", action, **arguments, limit=2, **cursor)
         found += [row[0] for row in page["rows"]]
         cursor = {"cursor": page.get("next")}
     assert cursor == {"cursor": None}
@@ -228,21 +228,21 @@ def test_a_list_is_paged_by_its_cursor(ada_mcp: McpClient, action: str, said: di
 
 
 @pytest.mark.parametrize("action", ["workflows", "list", "revisions", "search"])
-def test_a_list_may_be_objects_and_keep_to_a_budget(
+def test_a_list_can_return_objects_and_respects_max_tokens(
     ada_mcp: McpClient, filled: dict[str, int], action: str
 ) -> None:
     [first, *_] = ada_mcp.rows("scratchpad", "list", workflow_id=filled["open"])
-    said = {
+    arguments = {
         "workflows": {},
         "list": {"workflow_id": filled["open"], "include_content": True},
         "revisions": {"scratchpad_id": first["id"]},
         "search": {"query": "eagle"},
     }[action]
-    whole = ada_mcp.call("scratchpad", action, **said, format="objects")
+    whole = ada_mcp.call("scratchpad", action, **arguments, format="objects")
     assert whole["count"] == len(whole["items"]) >= 1
-    short = ada_mcp.call("scratchpad", action, **said, max_tokens=25)
+    short = ada_mcp.call("scratchpad", action, **arguments, max_tokens=25)
     assert short["count"] < max(whole["count"], 2)
-    assert ada_mcp.call("scratchpad", action, **said, format="xml")["error"] == "invalid"
+    assert ada_mcp.call("scratchpad", action, **arguments, format="xml")["error"] == "invalid"
 
 
 # -- Bad input -------------------------------------------------------------------------------------
@@ -311,28 +311,28 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.fixture
-def there(ada_mcp: McpClient) -> dict[str, int]:
-    workflow = begin(ada_mcp)
+def ids(ada_mcp: McpClient) -> dict[str, int]:
+    workflow = new_workflow(ada_mcp)
     return {W: workflow, P: pad(ada_mcp, workflow=workflow)}
 
 
-@pytest.mark.parametrize(("action", "said", "named"), BAD, ids=str)
+@pytest.mark.parametrize(("action", "arguments", "named"), BAD, ids=str)
 def test_bad_input_is_named_and_nothing_is_written(
     ada_mcp: McpClient,
     apollo: Project,
-    there: dict[str, int],
+    ids: dict[str, int],
     action: str,
-    said: dict[str, Any],
+    arguments: dict[str, Any],
     named: str,
 ) -> None:
     before = tables(apollo)
     filled = {
-        name: [there.get(one, one) for one in value]
+        name: [ids.get(one, one) for one in value]
         if isinstance(value, list)
-        else there.get(value, value)
+        else ids.get(value, value)
         if isinstance(value, str)
         else value
-        for name, value in said.items()
+        for name, value in arguments.items()
     }
     answer = ada_mcp.call("scratchpad", action, **filled)
     assert answer["error"] == "invalid"
@@ -342,13 +342,13 @@ def test_bad_input_is_named_and_nothing_is_written(
 
 @pytest.mark.parametrize("unknown", [0, -1, 999_999, 2**63, HUGE, "scratchpad:999999"])
 def test_writes_on_an_unknown_pad_are_not_found(ada_mcp: McpClient, unknown: Any) -> None:
-    for action, said in (
+    for action, arguments in (
         ("append", {"content": "x"}),
         ("update", {"content": "x"}),
         ("restore", {"revision": 1}),
         ("delete", {}),
     ):
-        answer = ada_mcp.call("scratchpad", action, scratchpad_id=unknown, **said)
+        answer = ada_mcp.call("scratchpad", action, scratchpad_id=unknown, **arguments)
         assert (answer["error"], bool(answer["hint"])) == ("not_found", True)
 
 
@@ -356,26 +356,26 @@ def test_writes_on_an_unknown_pad_are_not_found(ada_mcp: McpClient, unknown: Any
 def test_writes_on_an_unknown_workflow_are_not_found_and_reads_are_empty(
     ada_mcp: McpClient, unknown: int
 ) -> None:
-    for action, said in (("create", {"name": "x"}), ("close_workflow", {}), ("delete", {})):
-        assert ada_mcp.call("scratchpad", action, workflow_id=unknown, **said)["error"] == "not_found"
+    for action, arguments in (("create", {"name": "x"}), ("close_workflow", {}), ("delete", {})):
+        assert ada_mcp.call("scratchpad", action, workflow_id=unknown, **arguments)["error"] == "not_found"
     assert ada_mcp.call("scratchpad", "list", workflow_id=unknown)["count"] == 0
     assert ada_mcp.call("scratchpad", "search", query="x", workflow_id=unknown)["count"] == 0
 
 
-def test_a_stale_length_is_a_conflict_that_says_what_is_there(ada_mcp: McpClient) -> None:
+def test_a_stale_length_is_a_conflict_with_the_current_length(ada_mcp: McpClient) -> None:
     row_id = pad(ada_mcp, "text")
     answer = ada_mcp.call("scratchpad", "update", scratchpad_id=row_id, content="x", expected_length=3)
     assert (answer["error"], answer["current"]) == ("conflict", {"length": 4, "revision": 1})
     assert content_of(row_id) == "text"
 
 
-def test_an_unknown_section_names_those_there_are(ada_mcp: McpClient) -> None:
-    said = {"scratchpad_id": pad(ada_mcp), "content": "x", "mode": "section", "section": "nowhere"}
-    assert ada_mcp.call("scratchpad", "update", **said)["allowed"] == ["Findings", "Plan"]
+def test_an_unknown_section_lists_the_known_ones(ada_mcp: McpClient) -> None:
+    arguments = {"scratchpad_id": pad(ada_mcp), "content": "x", "mode": "section", "section": "nowhere"}
+    assert ada_mcp.call("scratchpad", "update", **arguments)["allowed"] == ["Findings", "Plan"]
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("name", "expected"),
     [
         ("begin", "create_workflow"),
         ("list_scratchpads", "list"),
@@ -389,12 +389,12 @@ def test_an_unknown_section_names_those_there_are(ada_mcp: McpClient) -> None:
         ("undo", "restore"),
     ],
 )
-def test_the_words_of_the_sources_are_understood(ada_mcp: McpClient, said: str, meant: str) -> None:
-    assert ada_mcp.call("scratchpad", said)["did_you_mean"] == meant
+def test_action_names_of_other_tools_get_a_suggestion(ada_mcp: McpClient, name: str, expected: str) -> None:
+    assert ada_mcp.call("scratchpad", name)["did_you_mean"] == expected
 
 
 @pytest.mark.parametrize(
-    ("action", "said", "meant"),
+    ("action", "name", "expected"),
     [
         ("update", "line_number", "line"),
         ("update", "start_line", "line"),
@@ -408,13 +408,13 @@ def test_the_words_of_the_sources_are_understood(ada_mcp: McpClient, said: str, 
         ("list", "offset", "cursor"),
     ],
 )
-def test_the_arguments_of_the_sources_are_understood(
-    ada_mcp: McpClient, action: str, said: str, meant: str
+def test_argument_names_of_other_tools_get_a_suggestion(
+    ada_mcp: McpClient, action: str, name: str, expected: str
 ) -> None:
-    assert ada_mcp.call("scratchpad", action, **{said: "x"})["did_you_mean"] == {said: meant}
+    assert ada_mcp.call("scratchpad", action, **{name: "x"})["did_you_mean"] == {name: expected}
 
 
-# -- Who asks --------------------------------------------------------------------------------------
+# -- Rights and requests ---------------------------------------------------------------------------
 
 
 def test_another_projects_pad_does_not_exist(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
@@ -425,28 +425,30 @@ def test_another_projects_pad_does_not_exist(ada_mcp: McpClient, cy_mcp: McpClie
     assert cy_mcp.call("get", refs=[f"scratchpad:{row_id}"])["items"] == []
 
 
-def test_who_may_only_read_writes_nothing(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
+def test_a_read_only_token_writes_nothing(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
     row_id = pad(ada_mcp)
     reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
-    for action, said in (
+    for action, arguments in (
         ("create_workflow", {}),
         ("append", {"scratchpad_id": row_id, "content": "x"}),
         ("delete", {"scratchpad_id": row_id}),
     ):
-        assert reader.call("scratchpad", action, **said)["error"] == "not_allowed"
+        assert reader.call("scratchpad", action, **arguments)["error"] == "not_allowed"
     assert reader.call("scratchpad", "get", scratchpad_id=row_id)["scratchpad"]["content"] == TEXT
 
 
-def test_who_may_write_may_delete_a_pad(ben_mcp: McpClient, apollo: Project) -> None:
+def test_a_write_token_may_delete_a_pad(ben_mcp: McpClient, apollo: Project) -> None:
     ben_mcp.call("scratchpad", "delete", scratchpad_id=pad(ben_mcp))
     assert not Scratchpad.objects.in_project(apollo).exists()
 
 
 def test_a_repeated_request_is_written_once(ada_mcp: McpClient) -> None:
     row_id = pad(ada_mcp, "text")
-    said = {"action": "append", "scratchpad_id": row_id, "content": "once"}
+    arguments = {"action": "append", "scratchpad_id": row_id, "content": "once"}
     first, again = (
-        json.loads(ada_mcp.result("scratchpad", said, {"ctxhub/request_id": "r-1"})["content"][0]["text"])
+        json.loads(
+            ada_mcp.result("scratchpad", arguments, {"ctxhub/request_id": "r-1"})["content"][0]["text"]
+        )
         for _ in range(2)
     )
     assert first == again

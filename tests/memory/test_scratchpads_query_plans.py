@@ -1,4 +1,4 @@
-"""Lists of workflows and pads walk an index in their own order, however many there are."""
+"""Lists of workflows, pads and revisions read an index in their sort order, however many rows there are."""
 
 import re
 from datetime import timedelta
@@ -20,9 +20,9 @@ FIRST, NEXT = "first", "next"
 
 @pytest.fixture
 def many(ada: Caller, ben: Caller) -> Caller:
-    """Many at once, as an import writes them; each pad of the first workflow was 30 times something else."""
+    """Rows written in bulk, as an import does; the first 40 pads have 30 revisions each."""
     start_compact(Workflow, Scratchpad)
-    made = Workflow.unscoped.bulk_create(
+    created = Workflow.unscoped.bulk_create(
         Workflow(
             project=ada.project,
             name=f"w{n}",
@@ -34,7 +34,7 @@ def many(ada: Caller, ben: Caller) -> Caller:
     )
     pads = Scratchpad.unscoped.bulk_create(
         Scratchpad(project=ada.project, workflow=workflow, name=f"p{n}", content="x" * 500, size=500)
-        for workflow in made
+        for workflow in created
         for n in range(3)
     )
     ScratchpadRevision.unscoped.bulk_create(
@@ -55,13 +55,17 @@ def first_pad(caller: Caller) -> int:
 
 
 def statement(caller: Caller, action: str, page: str, marker: str, **query: Any) -> str:
-    """What the database was really asked for the page's rows."""
-    given = {"action": action, "limit": 2, **query}
+    """The SQL statement that fetched the rows of the page."""
+    arguments = {"action": action, "limit": 2, **query}
     if page == NEXT:
-        given["cursor"] = call(caller, "scratchpad", given)["next"]
+        arguments["cursor"] = call(caller, "scratchpad", arguments)["next"]
     with CaptureQueriesContext(connection) as captured:
-        assert call(caller, "scratchpad", given)["rows"]
-    found = [asked["sql"] for asked in captured.captured_queries if marker in asked["sql"]]
+        assert call(caller, "scratchpad", arguments)["rows"]
+    found = [
+        captured_query["sql"]
+        for captured_query in captured.captured_queries
+        if marker in captured_query["sql"]
+    ]
     assert len(found) == 1, found
     return found[0]
 
@@ -76,7 +80,7 @@ def statement(caller: Caller, action: str, page: str, marker: str, **query: Any)
     ],
     ids=str,
 )
-def test_workflows_are_walked_in_their_order(
+def test_workflows_are_read_in_index_order(
     many: Caller, page: str, query: dict[str, Any], index: str
 ) -> None:
     plan = explained(statement(many, "workflows", page, "WITH page", **query))
@@ -85,20 +89,20 @@ def test_workflows_are_walked_in_their_order(
 
 
 @pytest.mark.parametrize("page", [FIRST, NEXT])
-def test_pads_are_walked_in_their_order(many: Caller, page: str) -> None:
+def test_pads_are_read_in_index_order(many: Caller, page: str) -> None:
     plan = explained(statement(many, "list", page, "WITH page", workflow_id=first_workflow(many)))
     assert re.search(r"\bmemory_scratchpad_by_workflow\b", plan), plan
     assert not sorts_inside(plan), plan
 
 
 @pytest.mark.parametrize("page", [FIRST, NEXT])
-def test_revisions_are_walked_in_their_order(many: Caller, page: str) -> None:
+def test_revisions_are_read_in_index_order(many: Caller, page: str) -> None:
     plan = explained(statement(many, "revisions", page, "r.number <", scratchpad_id=first_pad(many)))
     assert re.search(r"\bmemory_one_state_per_number\b|autoindex_memory_scratchpadrevision", plan), plan
     assert_sorts_nothing(plan)
 
 
-def test_the_idle_are_found_by_how_long_they_have_lain(many: Caller) -> None:
+def test_idle_workflows_are_found_by_index(many: Caller) -> None:
     with CaptureQueriesContext(connection) as captured:
         assert idle_workflows(many.project_id, clock.now() - timedelta(days=300), 5)
     plan = explained(captured.captured_queries[0]["sql"])
@@ -112,14 +116,14 @@ def assert_sorts_nothing(plan: str) -> None:
 
 def test_an_append_reads_no_text_but_the_last_passage(ada: Caller) -> None:
     workflow = call(ada, "scratchpad", {"action": "create_workflow"})["workflow_id"]
-    made = {"action": "create", "workflow_id": workflow, "name": "x", "content": "word " * 100_000}
-    pad = call(ada, "scratchpad", made)["scratchpad_id"]
+    pad_arguments = {"action": "create", "workflow_id": workflow, "name": "x", "content": "word " * 100_000}
+    pad = call(ada, "scratchpad", pad_arguments)["scratchpad_id"]
     with CaptureQueriesContext(connection) as captured:
         call(ada, "scratchpad", {"action": "append", "scratchpad_id": pad, "content": "new"})
-    asked = [query["sql"] for query in captured.captured_queries]
-    assert max(map(len, asked)) < 20_000
-    assert [statement for statement in asked if "substr(content" in statement]
-    # Of the text that was there no more than a credential may have begun in.
+    statements = [query["sql"] for query in captured.captured_queries]
+    assert max(map(len, statements)) < 20_000
+    assert [statement for statement in statements if "substr(content" in statement]
+    # The append reads only as much of the old text as the start of a credential may need.
     assert not [
-        statement for statement in asked if re.search(r"d\.content(?! AS BLOB\), -|, 10240)", statement)
+        statement for statement in statements if re.search(r"d\.content(?! AS BLOB\), -|, 10240)", statement)
     ]

@@ -1,4 +1,4 @@
-"""Many agents write to one pad at once: every line is there, once, and each writer's own keep their order."""
+"""Concurrent writes to one pad: every line is stored once, and the lines of each writer keep their order."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +14,15 @@ from memory.models import Scratchpad
 from memory.scratchpads.selectors.scratchpads import content_at
 from tests.crowd import Crowd, ToolCall, in_processes, over_http, processes
 from tests.hub import LiveHub
-from tests.memory.pads import begin, content_of, events_of, figures_are_right, pad_of, states_of, stored
+from tests.memory.pads import (
+    assert_counters_are_right,
+    content_of,
+    events_of,
+    new_workflow,
+    pad_of,
+    revisions_of,
+    stored,
+)
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
@@ -36,8 +44,8 @@ def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apol
 
 
 def append(pad: int, line: str) -> ToolCall:
-    said = {"action": "append", "scratchpad_id": pad, "content": line, "separator": "\n"}
-    return ToolCall("scratchpad", said)
+    arguments = {"action": "append", "scratchpad_id": pad, "content": line, "separator": "\n"}
+    return ToolCall("scratchpad", arguments)
 
 
 def replace(pad: int, content: str, **rest: Any) -> ToolCall:
@@ -51,8 +59,8 @@ def lines_of(agent: int) -> list[str]:
 def test_no_line_of_sixteen_writers_is_lost_doubled_or_out_of_order(crowd: Crowd, ada: Caller) -> None:
     pad = pad_of(ada, "begun")
     answers = crowd([[append(pad, line) for line in lines_of(agent)] for agent in range(AGENTS)])
-    begun, *found = content_of(pad).split("\n")
-    assert begun == "begun"
+    first, *found = content_of(pad).split("\n")
+    assert first == "begun"
     assert Counter(found) == Counter(line for agent in range(AGENTS) for line in lines_of(agent))
     for agent in range(AGENTS):
         assert [line for line in found if line.startswith(f"agent {agent},")] == lines_of(agent)
@@ -61,20 +69,20 @@ def test_no_line_of_sixteen_writers_is_lost_doubled_or_out_of_order(crowd: Crowd
     assert max(lengths) == stored(pad).length == len(content_of(pad))
 
 
-def test_each_append_is_a_state_and_an_event(crowd: Crowd, ada: Caller) -> None:
+def test_each_append_makes_a_revision_and_an_event(crowd: Crowd, ada: Caller) -> None:
     pad = pad_of(ada, "begun")
     crowd([[append(pad, line) for line in lines_of(agent)] for agent in range(AGENTS)])
-    states = states_of(pad)
+    states = revisions_of(pad)
     assert [state.number for state in states] == list(range(1, AGENTS * ROUNDS + 2))
     for state in states[:: AGENTS * 2]:
         text = content_at(ada.project_id, pad, state.number)
         assert content_of(pad).startswith(text)
         assert len(text) == state.length
     assert Counter(events_of(ada.project, "scratchpad")) == {"created": 1, "appended": AGENTS * ROUNDS}
-    figures_are_right(ada.project)
+    assert_counters_are_right(ada.project)
 
 
-def test_of_all_who_expect_the_same_length_one_writes(crowd: Crowd, ada: Caller) -> None:
+def test_only_one_of_the_writers_that_expect_the_same_length_succeeds(crowd: Crowd, ada: Caller) -> None:
     pads = [pad_of(ada, "old") for _ in range(4)]
     calls = [
         [replace(pad, f"by agent {agent}", expected_length=3) for pad in pads] for agent in range(AGENTS)
@@ -84,10 +92,10 @@ def test_of_all_who_expect_the_same_length_one_writes(crowd: Crowd, ada: Caller)
         assert outcomes == {"updated": 1, "conflict": AGENTS - 1}
         [winner] = [agent for agent, answer in enumerate(answers) if "error" not in answer]
         assert content_of(pad) == f"by agent {winner}"
-        assert [state.content for state in states_of(pad)] == ["old", None]
+        assert [state.content for state in revisions_of(pad)] == ["old", None]
 
 
-def test_appends_beside_edits_lose_nothing_that_was_not_replaced(crowd: Crowd, ada: Caller) -> None:
+def test_concurrent_appends_and_inserts_lose_nothing(crowd: Crowd, ada: Caller) -> None:
     """Half insert at the front while half append: both are whole afterwards."""
     pad = pad_of(ada, "begun")
     calls = [
@@ -103,22 +111,22 @@ def test_appends_beside_edits_lose_nothing_that_was_not_replaced(crowd: Crowd, a
     assert Counter(found) == Counter(
         ["begun", *(line for agent in range(AGENTS) for line in lines_of(agent))]
     )
-    states = states_of(pad)
+    states = revisions_of(pad)
     assert sum(state.content is not None for state in states) == 50
     for state in states[::20]:
         assert len(content_at(ada.project_id, pad, state.number)) == state.length
 
 
-def test_of_many_pads_at_once_no_more_than_fifty_are_made(crowd: Crowd, ada: Caller) -> None:
-    workflow = begin(ada)
+def test_concurrent_creations_stop_at_fifty_pads(crowd: Crowd, ada: Caller) -> None:
+    workflow = new_workflow(ada)
     call = ToolCall("scratchpad", {"action": "create", "workflow_id": workflow, "name": "pad"})
     answers = [answer for own in crowd([[call] * 4] * AGENTS) for answer in own]
     assert Counter(answer.get("error") for answer in answers) == {None: 50, "limit_reached": 14}
     assert Scratchpad.objects.in_project(ada.project).count() == 50
-    figures_are_right(ada.project)
+    assert_counters_are_right(ada.project)
 
 
-def test_what_is_appended_to_a_pad_that_goes_is_there_or_refused(crowd: Crowd, ada: Caller) -> None:
+def test_appends_beside_a_deletion_are_written_or_refused(crowd: Crowd, ada: Caller) -> None:
     pad = pad_of(ada, "begun")
     delete = ToolCall("scratchpad", {"action": "delete", "scratchpad_id": pad})
     calls = [[append(pad, line) for line in lines_of(agent)] for agent in range(AGENTS - 1)]
@@ -127,4 +135,4 @@ def test_what_is_appended_to_a_pad_that_goes_is_there_or_refused(crowd: Crowd, a
     assert not Scratchpad.unscoped.filter(pk=pad).exists()
     appended = sum("new_length" in answer for answer in answers)
     assert events_of(ada.project, "scratchpad").count("appended") == appended
-    figures_are_right(ada.project)
+    assert_counters_are_right(ada.project)

@@ -1,4 +1,4 @@
-"""Reading pads: whole, in part, several at once, and never more than an answer may cost."""
+"""Reading pads: whole, in part, several at once, within the token budget of an answer."""
 
 import json
 from typing import Any
@@ -11,25 +11,25 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.toolbox.dispatch import call
 from memory.scratchpads.selectors.scratchpads import list_scratchpads
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad
-from tests.memory.pads import begin, pad_of
+from tests.memory.pads import new_workflow, pad_of
 
 TEN = "\n".join(f"line {n}" for n in range(1, 11))
 
 
-def ask(caller: Caller, **said: Any) -> dict[str, Any]:
-    return call(caller, "scratchpad", {"action": "get", **said})
+def get(caller: Caller, **arguments: Any) -> dict[str, Any]:
+    return call(caller, "scratchpad", {"action": "get", **arguments})
 
 
-def read(caller: Caller, pad: int, **said: Any) -> dict[str, Any]:
-    found: dict[str, Any] = ask(caller, scratchpad_id=pad, **said)["scratchpad"]
+def read(caller: Caller, pad: int, **arguments: Any) -> dict[str, Any]:
+    found: dict[str, Any] = get(caller, scratchpad_id=pad, **arguments)["scratchpad"]
     return found
 
 
-# -- One, and several ------------------------------------------------------------------------------
+# -- One pad and several ---------------------------------------------------------------------------
 
 
-def test_a_pad_comes_back_as_the_contract_says(ada: Caller) -> None:
-    workflow = begin(ada)
+def test_a_pad_has_the_fields_of_the_contract(ada: Caller) -> None:
+    workflow = new_workflow(ada)
     pad = pad_of(ada, "text", workflow=workflow)
     found = read(ada, pad)
     assert found == {
@@ -43,20 +43,20 @@ def test_a_pad_comes_back_as_the_contract_says(ada: Caller) -> None:
     }
 
 
-def test_several_come_in_the_order_asked_for_each_once(ada: Caller) -> None:
+def test_several_pads_come_once_each_in_the_given_order(ada: Caller) -> None:
     first, second = pad_of(ada, "a"), pad_of(ada, "b")
-    answer = ask(ada, scratchpad_ids=[second, 10**30, first, second, 999_999, 0])
+    answer = get(ada, scratchpad_ids=[second, 10**30, first, second, 999_999, 0])
     assert [pad["content"] for pad in answer["scratchpads"]] == ["b", "a"]
     assert answer["missing"] == [10**30, 999_999, 0]
 
 
 @pytest.mark.parametrize("pad", [0, -3, 999_999, 2**63, 10**40])
 def test_an_unknown_pad_is_null(ada: Caller, pad: int) -> None:
-    assert ask(ada, scratchpad_id=pad) == {"scratchpad": None}
+    assert get(ada, scratchpad_id=pad) == {"scratchpad": None}
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("arguments", "message"),
     [
         ({}, "either"),
         ({"scratchpad_id": 1, "scratchpad_ids": [1]}, "either"),
@@ -72,16 +72,16 @@ def test_an_unknown_pad_is_null(ada: Caller, pad: int) -> None:
         ({"scratchpad_id": 1, "max_tokens": 0}, "max_tokens"),
     ],
 )
-def test_a_question_that_makes_no_sense_is_refused(ada: Caller, said: dict[str, Any], why: str) -> None:
-    with pytest.raises(InvalidInput, match=why):
-        ask(ada, **said)
+def test_invalid_arguments_are_refused(ada: Caller, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        get(ada, **arguments)
 
 
-# -- Some lines ------------------------------------------------------------------------------------
+# -- Ranges of lines -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("said", "first", "last"),
+    ("arguments", "first", "last"),
     [
         ({"lines": "2-4"}, 2, 4),
         ({"lines": " 2 - 4 "}, 2, 4),
@@ -94,19 +94,21 @@ def test_a_question_that_makes_no_sense_is_refused(ada: Caller, said: dict[str, 
         ({"tail": 10**30}, 1, 10),
     ],
 )
-def test_some_lines_say_which_they_are(ada: Caller, said: dict[str, Any], first: int, last: int) -> None:
-    found = read(ada, pad_of(ada, f"{TEN}\n"), **said)
-    # What reaches the last line reaches the text's end.
+def test_a_range_of_lines_has_its_numbers(
+    ada: Caller, arguments: dict[str, Any], first: int, last: int
+) -> None:
+    found = read(ada, pad_of(ada, f"{TEN}\n"), **arguments)
+    # A range that reaches the last line includes the final line break.
     end = "\n" if last == 10 else ""
     assert found["content"] == "\n".join(f"line {n}" for n in range(first, last + 1)) + end
     assert (found["lines"], found["total_lines"]) == (f"{first}-{last}", 10)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [(TEN, {"lines": "11-20"}), ("", {"tail": 3}), ("", {"lines": "1"})]
+    ("text", "arguments"), [(TEN, {"lines": "11-20"}), ("", {"tail": 3}), ("", {"lines": "1"})]
 )
-def test_behind_the_end_there_is_nothing(ada: Caller, text: str, said: dict[str, Any]) -> None:
-    found = read(ada, pad_of(ada, text), **said)
+def test_lines_after_the_end_are_empty(ada: Caller, text: str, arguments: dict[str, Any]) -> None:
+    found = read(ada, pad_of(ada, text), **arguments)
     assert (found["content"], found.get("lines")) == ("", None)
     assert found["total_lines"] == (10 if text else 0)
 
@@ -133,47 +135,47 @@ def test_behind_the_end_there_is_nothing(ada: Caller, text: str, said: dict[str,
         "content:-3",
     ],
 )
-def test_lines_that_are_no_range_are_refused(ada: Caller, lines: str) -> None:
+def test_an_invalid_range_is_refused(ada: Caller, lines: str) -> None:
     with pytest.raises(InvalidInput, match="is no range of lines"):
         read(ada, pad_of(ada, TEN), lines=lines)
 
 
-def test_an_outline_is_the_headings_instead_of_the_text(ada: Caller) -> None:
+def test_an_outline_has_headings_and_no_text(ada: Caller) -> None:
     found = read(ada, pad_of(ada, "# A\n```\n# no\n```\n## B ##\ntext"), outline=True)
     assert found["outline"] == {"columns": ["level", "text", "line"], "rows": [[1, "A", 1], [2, "B", 5]]}
     assert "content" not in found
     assert found["total_lines"] == 6
 
 
-def test_a_part_is_taken_of_each_of_several(ada: Caller) -> None:
+def test_tail_applies_to_each_of_several_pads(ada: Caller) -> None:
     pads = [pad_of(ada, TEN), pad_of(ada, "a\nb")]
-    answer = ask(ada, scratchpad_ids=pads, tail=1)
+    answer = get(ada, scratchpad_ids=pads, tail=1)
     assert [pad["content"] for pad in answer["scratchpads"]] == ["line 10", "b"]
 
 
-# -- What an answer may cost -----------------------------------------------------------------------
+# -- Token budget ----------------------------------------------------------------------------------
 
 LONG = "".join(f'line {n}: "效能" and \\ more\n' for n in range(1, 20_001))
 
 
-def test_a_long_pad_is_cut_to_whole_lines_and_says_how_to_go_on(ada: Caller) -> None:
+def test_a_long_pad_is_cut_after_a_line_and_names_the_next_lines(ada: Caller) -> None:
     pad = pad_of(ada, LONG)
-    answer = ask(ada, scratchpad_id=pad)
+    answer = get(ada, scratchpad_id=pad)
     assert MAX_TOKENS * 0.95 < size(answer) <= MAX_TOKENS
-    *kept, end = answer["scratchpad"]["content"].split("\n")
-    assert (kept, end) == (LONG.split("\n")[: len(kept)], "")
-    marks = {"truncated": True, "total_lines": 20_000, "next_lines": f"{len(kept) + 1}-20000"}
+    *lines, end = answer["scratchpad"]["content"].split("\n")
+    assert (lines, end) == (LONG.split("\n")[: len(lines)], "")
+    marks = {"truncated": True, "total_lines": 20_000, "next_lines": f"{len(lines) + 1}-20000"}
     assert {name: answer[name] for name in marks} == marks
     assert {name: answer["scratchpad"][name] for name in marks} == marks
 
 
 @pytest.mark.parametrize("budget", [500, 3_000, MAX_TOKENS])
-def test_a_long_pad_is_read_to_its_end_by_what_each_answer_says(ada: Caller, budget: int) -> None:
+def test_next_lines_lead_to_the_end_of_a_long_pad(ada: Caller, budget: int) -> None:
     text = LONG[:200_000] if budget == MAX_TOKENS else LONG[:20_000]
     pad = pad_of(ada, text)
     read_so_far, lines = "", None
     for _ in range(100):
-        answer = ask(ada, scratchpad_id=pad, max_tokens=budget, **({"lines": lines} if lines else {}))
+        answer = get(ada, scratchpad_id=pad, max_tokens=budget, **({"lines": lines} if lines else {}))
         assert size(answer) <= budget
         read_so_far += answer["scratchpad"]["content"]
         lines = answer.get("next_lines")
@@ -182,8 +184,8 @@ def test_a_long_pad_is_read_to_its_end_by_what_each_answer_says(ada: Caller, bud
     assert read_so_far == text
 
 
-def test_behind_lines_the_pads_own_numbers_are_said(ada: Caller) -> None:
-    answer = ask(ada, scratchpad_id=pad_of(ada, LONG), lines="1000-1999", max_tokens=1_000)
+def test_next_lines_of_a_range_count_from_the_start_of_the_pad(ada: Caller) -> None:
+    answer = get(ada, scratchpad_id=pad_of(ada, LONG), lines="1000-1999", max_tokens=1_000)
     first, last = map(int, answer["scratchpad"]["lines"].split("-"))
     assert first == 1_000
     assert answer["next_lines"] == f"{last + 1}-1999"
@@ -194,18 +196,18 @@ def test_behind_lines_the_pads_own_numbers_are_said(ada: Caller) -> None:
 @pytest.mark.parametrize(
     "text", ["x" * 300_000, "効" * 300_000, '"\\' * 150_000, "🙂" * 100_000, " " * 900_000]
 )
-def test_one_endless_line_is_begun(ada: Caller, text: str) -> None:
-    answer = ask(ada, scratchpad_id=pad_of(ada, text))
+def test_a_very_long_line_is_cut_inside_the_line(ada: Caller, text: str) -> None:
+    answer = get(ada, scratchpad_id=pad_of(ada, text))
     assert size(answer) <= MAX_TOKENS
-    kept = answer["scratchpad"]["content"]
-    assert len(kept) > 5_000
-    assert text.startswith(kept)
-    assert (answer["truncated"], answer["next_lines"]) == (True, f"1@{len(kept) + 1}-")
+    content = answer["scratchpad"]["content"]
+    assert len(content) > 5_000
+    assert text.startswith(content)
+    assert (answer["truncated"], answer["next_lines"]) == (True, f"1@{len(content) + 1}-")
 
 
-def test_several_share_fairly_and_each_says_what_it_lacks(ada: Caller) -> None:
+def test_several_pads_share_the_budget_and_each_names_its_next_lines(ada: Caller) -> None:
     pads = [pad_of(ada, "short"), pad_of(ada, LONG), pad_of(ada, LONG[:2_000]), pad_of(ada, LONG)]
-    answer = ask(ada, scratchpad_ids=pads, max_tokens=8_000)
+    answer = get(ada, scratchpad_ids=pads, max_tokens=8_000)
     assert 0.9 * 8_000 < size(answer) <= 8_000
     short, long, middle, other = answer["scratchpads"]
     assert (short["content"], middle["content"]) == ("short", LONG[:2_000])
@@ -217,9 +219,9 @@ def test_several_share_fairly_and_each_says_what_it_lacks(ada: Caller) -> None:
 
 
 def test_fifty_full_pads_still_fit_into_one_answer(ada: Caller) -> None:
-    workflow = begin(ada)
+    workflow = new_workflow(ada)
     pads = [pad_of(ada, LONG[:100_000], workflow=workflow) for _ in range(50)]
-    answer = ask(ada, scratchpad_ids=pads)
+    answer = get(ada, scratchpad_ids=pads)
     assert size(answer) <= MAX_TOKENS
     assert len(answer["scratchpads"]) == 50
     assert all(pad["content"] and pad["truncated"] for pad in answer["scratchpads"])
@@ -227,11 +229,11 @@ def test_fifty_full_pads_still_fit_into_one_answer(ada: Caller) -> None:
 
 @pytest.mark.parametrize("budget", [1, 20, 60])
 def test_the_smallest_budget_is_answered(ada: Caller, budget: int) -> None:
-    answer = ask(ada, scratchpad_id=pad_of(ada, LONG), max_tokens=budget)
+    answer = get(ada, scratchpad_id=pad_of(ada, LONG), max_tokens=budget)
     assert len(json.dumps(answer)) < 600
 
 
-def test_what_a_pad_was_is_cut_as_well(ada: Caller) -> None:
+def test_a_revision_is_cut_as_well(ada: Caller) -> None:
     pad = pad_of(ada, LONG)
     update_scratchpad(caller=ada, scratchpad_id=pad, content="new")
     answer = call(ada, "scratchpad", {"action": "revisions", "scratchpad_id": pad, "revision": 1})
@@ -242,8 +244,8 @@ def test_what_a_pad_was_is_cut_as_well(ada: Caller) -> None:
 # -- Lists -----------------------------------------------------------------------------------------
 
 
-def test_pads_are_listed_as_they_were_begun(ada: Caller) -> None:
-    workflow = begin(ada)
+def test_pads_are_listed_in_order_of_creation(ada: Caller) -> None:
+    workflow = new_workflow(ada)
     first = pad_of(ada, "效能", "first", workflow)
     pad_of(ada, "", "second", workflow)
     append_to_scratchpad(caller=ada, scratchpad_id=first, content="x")
@@ -263,8 +265,8 @@ def test_an_unknown_workflow_has_no_pads(ada: Caller, workflow: int) -> None:
 
 
 @pytest.mark.parametrize("include_content", [False, True])
-def test_pages_continue_without_a_gap_or_a_double(ada: Caller, include_content: bool) -> None:
-    workflow = begin(ada)
+def test_pages_continue_without_a_gap_or_a_duplicate(ada: Caller, include_content: bool) -> None:
+    workflow = new_workflow(ada)
     ids = [pad_of(ada, "x", workflow=workflow) for _ in range(5)]
     found, cursor = [], None
     for _ in range(3):
@@ -276,8 +278,8 @@ def test_pages_continue_without_a_gap_or_a_double(ada: Caller, include_content: 
     assert (found, cursor) == (ids, None)
 
 
-def test_with_contents_a_page_ends_where_an_answer_would(ada: Caller) -> None:
-    workflow = begin(ada)
+def test_a_page_with_contents_ends_at_the_size_of_an_answer(ada: Caller) -> None:
+    workflow = new_workflow(ada)
     ids = [pad_of(ada, "x" * 150_000, workflow=workflow) for _ in range(3)]
     first = list_scratchpads(ada.project_id, workflow, include_content=True)
     assert ([row[0] for row in first.rows], first.extra["total"]) == (ids[:1], 3)
@@ -286,6 +288,6 @@ def test_with_contents_a_page_ends_where_an_answer_would(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize("query", [{"limit": 0}, {"limit": 201}, {"cursor": "nowhere"}])
-def test_a_page_that_cannot_be_is_refused(ada: Caller, query: dict[str, Any]) -> None:
+def test_invalid_page_arguments_are_refused(ada: Caller, query: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         list_scratchpads(ada.project_id, 1, **query)

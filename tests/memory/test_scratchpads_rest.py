@@ -12,15 +12,15 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Membership, Project
 from memory.models import Scratchpad, Workflow
 from tests.hub import LiveHub, Reply, RestClient
-from tests.memory.pads import LIMIT, begin, content_of, pad_of
+from tests.memory.pads import LIMIT, content_of, new_workflow, pad_of
 from tests.signed_in import sign_in
 from tests.tables import dump_project
 
 TEXT = "# Findings\nA slow query\n\n# Plan\nMend it"
 
 
-def workflow_of(client: RestClient, **said: Any) -> int:
-    reply = client.post("workflows/", said)
+def workflow_of(client: RestClient, **fields: Any) -> int:
+    reply = client.post("workflows/", fields)
     assert reply.status == 201, reply
     return int(reply.body["id"])
 
@@ -47,7 +47,7 @@ def test_a_new_workflow_answers_201_and_comes_back(ada_rest: RestClient) -> None
     assert (one["name"], one["metadata"], one["active"], one["pads"]) == ("w", {"team": "payments"}, True, 0)
 
 
-def test_a_patch_changes_what_it_names(ada_rest: RestClient) -> None:
+def test_a_patch_changes_only_its_fields(ada_rest: RestClient) -> None:
     path = f"workflows/{workflow_of(ada_rest, name='w', metadata={'a': 1})}/"
     changed = ada_rest.patch(path, {"name": "new", "metadata": {"b": 2}})
     assert (changed.status, changed.body["result"], changed.body["active"]) == (200, "updated", True)
@@ -78,7 +78,9 @@ def test_a_workflow_is_deleted_with_its_pads(ben_rest: RestClient, apollo: Proje
     ],
     ids=str,
 )
-def test_each_filter_of_workflows(ada_rest: RestClient, query: dict[str, Any], expected: list[str]) -> None:
+def test_each_filter_narrows_the_workflows(
+    ada_rest: RestClient, query: dict[str, Any], expected: list[str]
+) -> None:
     pad(ada_rest, "eagle", workflow_of(ada_rest, name="open"))
     closed = workflow_of(ada_rest, name="closed")
     ada_rest.patch(f"workflows/{closed}/", {"active": False})
@@ -98,7 +100,7 @@ def test_a_new_pad_answers_201_and_comes_back_with_its_etag(ada_rest: RestClient
     assert (one.body["content"], one.body["workflow_id"], one.body["revision"]) == (TEXT, workflow, 1)
 
 
-def test_the_pads_of_a_workflow_are_listed_in_two_places(ada_rest: RestClient) -> None:
+def test_two_addresses_list_the_pads_of_a_workflow(ada_rest: RestClient) -> None:
     workflow = workflow_of(ada_rest)
     ids = [pad(ada_rest, workflow=workflow, name=f"pad {n}") for n in range(3)]
     below = ada_rest.get(f"workflows/{workflow}/scratchpads/", limit=2)
@@ -112,7 +114,7 @@ def test_the_pads_of_a_workflow_are_listed_in_two_places(ada_rest: RestClient) -
     assert [item["content"] for item in whole["items"]] == [TEXT] * 3
 
 
-def test_parts_of_a_pad(ada_rest: RestClient) -> None:
+def test_get_reads_parts_of_a_pad(ada_rest: RestClient) -> None:
     path = f"scratchpads/{pad(ada_rest)}/"
     assert ada_rest.get(path, lines="1-2").body["content"] == "# Findings\nA slow query"
     assert ada_rest.get(path, tail=1).body["lines"] == "5-5"
@@ -129,8 +131,8 @@ def test_a_pad_is_appended_to(ada_rest: RestClient, ben_rest: RestClient) -> Non
 
 def test_a_patch_edits(ada_rest: RestClient) -> None:
     row_id = pad(ada_rest)
-    said = {"content": "new", "mode": "section", "section": "Findings", "expected_length": len(TEXT)}
-    changed = ada_rest.patch(f"scratchpads/{row_id}/", said)
+    body = {"content": "new", "mode": "section", "section": "Findings", "expected_length": len(TEXT)}
+    changed = ada_rest.patch(f"scratchpads/{row_id}/", body)
     assert (changed.status, changed.body["result"], changed.body["revision"]) == (200, "updated", 2)
     assert changed.headers["etag"] == '"2"'
     assert content_of(row_id) == TEXT.replace("query\n", "query\nnew\n")
@@ -138,7 +140,7 @@ def test_a_patch_edits(ada_rest: RestClient) -> None:
     assert content_of(row_id) == "x\nMend it"
 
 
-def test_what_a_pad_was_is_listed_read_and_brought_back(ada_rest: RestClient, ben_rest: RestClient) -> None:
+def test_revisions_are_listed_read_and_restored(ada_rest: RestClient, ben_rest: RestClient) -> None:
     path = f"scratchpads/{pad(ada_rest, 'one')}/"
     ben_rest.patch(path, {"content": "two"})
     items = ada_rest.get(f"{path}revisions/").body["items"]
@@ -172,19 +174,19 @@ def test_pads_are_searched(ada_rest: RestClient) -> None:
     assert [item["snippet"] for item in bare] == [None, None]
 
 
-def test_what_is_too_long_is_cut_with_a_warning(ada_rest: RestClient) -> None:
-    said = {"workflow_id": workflow_of(ada_rest), "name": "long", "content": "x" * (LIMIT + 5)}
-    made = ada_rest.post("scratchpads/", said)
+def test_content_that_is_too_long_is_cut_with_a_warning(ada_rest: RestClient) -> None:
+    body = {"workflow_id": workflow_of(ada_rest), "name": "long", "content": "x" * (LIMIT + 5)}
+    made = ada_rest.post("scratchpads/", body)
     assert (made.status, "the last 5 were cut off" in made.body["warning"]) == (201, True)
     path = f"scratchpads/{made.body['scratchpad_id']}/"
     assert len(ada_rest.get(path).body["content"]) == LIMIT
     assert "cut off" in ada_rest.post(f"{path}append/", {"content": "more"}).body["warning"]
 
 
-def test_a_call_runs_what_the_tool_runs(ada_rest: RestClient) -> None:
+def test_a_call_runs_the_action_of_the_tool(ada_rest: RestClient) -> None:
     workflow = ada_rest.post("call/scratchpad/create_workflow/", {"name": "w"}).body["workflow_id"]
-    said = {"workflow_id": workflow, "name": "notes", "content": "text"}
-    row_id = ada_rest.post("call/scratchpad/create/", said).body["scratchpad_id"]
+    body = {"workflow_id": workflow, "name": "notes", "content": "text"}
+    row_id = ada_rest.post("call/scratchpad/create/", body).body["scratchpad_id"]
     assert ada_rest.post("call/scratchpad/get/", {"scratchpad_id": 999_999}).body == {"scratchpad": None}
     got = ada_rest.post("call/scratchpad/get/", {"scratchpad_id": row_id}).body
     assert got["scratchpad"]["content"] == "text"
@@ -193,7 +195,7 @@ def test_a_call_runs_what_the_tool_runs(ada_rest: RestClient) -> None:
 # -- Conditions ------------------------------------------------------------------------------------
 
 
-def test_if_match_is_heeded_by_every_write(ada_rest: RestClient) -> None:
+def test_every_write_checks_if_match(ada_rest: RestClient) -> None:
     row_id = pad(ada_rest, "text")
     path, stale = f"scratchpads/{row_id}/", {"If-Match": '"7"'}
     for reply in (
@@ -216,14 +218,14 @@ def test_a_stale_length_without_a_condition_answers_409(ada_rest: RestClient) ->
     assert reply.body["current"] == {"length": len(TEXT), "revision": 1}
 
 
-def test_a_condition_that_nothing_heeds_is_refused(ada_rest: RestClient) -> None:
+def test_an_unsupported_if_match_is_refused(ada_rest: RestClient) -> None:
     workflow = workflow_of(ada_rest)
     headers = {"If-Match": '"1"'}
     assert refused(ada_rest.patch(f"workflows/{workflow}/", {"name": "x"}, headers))
     assert refused(ada_rest.post("scratchpads/", {"workflow_id": workflow, "name": "x"}, headers))
 
 
-# -- What is refused -------------------------------------------------------------------------------
+# -- Errors ----------------------------------------------------------------------------------------
 
 
 def test_a_closed_workflow_answers_409(ada_rest: RestClient) -> None:
@@ -241,7 +243,7 @@ def test_a_closed_workflow_answers_409(ada_rest: RestClient) -> None:
 
 
 def test_the_51st_pad_answers_409(ada_rest: RestClient, ada: Caller) -> None:
-    workflow = begin(ada)
+    workflow = new_workflow(ada)
     for _ in range(50):
         pad_of(ada, workflow=workflow)
     assert refused(
@@ -331,10 +333,10 @@ def test_a_bad_query_is_invalid(ada_rest: RestClient, path: str, query: dict[str
     assert refused(ada_rest.get(path.format(p=pad(ada_rest)), **query))
 
 
-# -- Who asks --------------------------------------------------------------------------------------
+# -- Rights and requests ---------------------------------------------------------------------------
 
 
-def test_another_projects_things_answer_404(
+def test_another_projects_objects_answer_404(
     ada_rest: RestClient, cy_rest: RestClient, apollo: Project
 ) -> None:
     workflow = workflow_of(ada_rest)
@@ -354,14 +356,14 @@ def test_another_projects_things_answer_404(
     assert dump_project(apollo) == before
 
 
-def test_a_stranger_is_sent_away(hub: LiveHub, apollo: Project) -> None:
+def test_a_request_without_a_token_answers_401(hub: LiveHub, apollo: Project) -> None:
     nobody = hub.rest(None)
     assert nobody.get("workflows/").status == 401
     assert nobody.post("workflows/", {}).status == 401
     assert not Workflow.objects.in_project(apollo).exists()
 
 
-def test_a_token_that_may_only_write_learns_no_more_than_what_it_did(hub: LiveHub, apollo: Project) -> None:
+def test_a_write_only_token_gets_short_answers(hub: LiveHub, apollo: Project) -> None:
     writer = hub.rest(create_token(project=apollo, agent="ci", scopes=["write"]).secret)
     made = writer.post("workflows/", {"name": "w"})
     assert set(made.body) == {"workflow_id", "created_at"}
@@ -373,7 +375,7 @@ def test_a_token_that_may_only_write_learns_no_more_than_what_it_did(hub: LiveHu
 @pytest.mark.parametrize(
     ("role", "status"), [(Membership.Role.VIEWER, 403), (Membership.Role.MEMBER, 201)], ids=str
 )
-def test_a_person_writes_by_their_role(
+def test_the_role_decides_who_may_write(
     hub: LiveHub, apollo: Project, role: Membership.Role, status: int
 ) -> None:
     assert sign_in(hub, "vi", apollo, role).post("workflows/", {}).status == status
@@ -388,10 +390,10 @@ def test_an_idempotency_key_writes_once(ada_rest: RestClient) -> None:
     assert content_of(row_id) == "text\n\nonce"
 
 
-def test_lists_ask_as_often_for_many_as_for_few(ada: Caller) -> None:
+def test_the_number_of_queries_does_not_grow_with_the_rows(ada: Caller) -> None:
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {create_token(project=ada.project, agent='ada').secret}")
-    workflow = begin(ada)
+    workflow = new_workflow(ada)
 
     def count() -> int:
         with CaptureQueriesContext(connection) as queries:

@@ -1,4 +1,4 @@
-"""Finding pads by what is written in them, and the places in one pad."""
+"""Search over pads, and for the matching lines of one pad."""
 
 from typing import Any
 
@@ -10,23 +10,23 @@ from ctxhub.core.search.excerpts import Wanted
 from memory.scratchpads.selectors.search import marked, search_scratchpads
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, delete_scratchpad, update_scratchpad
 from memory.scratchpads.services.workflows import close_workflow
-from tests.memory.pads import begin, pad_of
+from tests.memory.pads import new_workflow, pad_of
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 SOURCE = "發現 3 個主要問題:\n1. UserService 效能瓶頸...\n2. 記憶體洩漏..."
 
 
-def find(caller: Caller, query: str, **said: Any) -> list[dict[str, Any]]:
-    return search_scratchpads(caller.project_id, query, **said).objects()
+def find(caller: Caller, query: str, **filters: Any) -> list[dict[str, Any]]:
+    return search_scratchpads(caller.project_id, query, **filters).objects()
 
 
-def found(caller: Caller, query: str, **said: Any) -> list[int]:
-    return [row["scratchpad_id"] for row in find(caller, query, **said)]
+def found(caller: Caller, query: str, **filters: Any) -> list[int]:
+    return [row["scratchpad_id"] for row in find(caller, query, **filters)]
 
 
-def test_a_hit_says_which_pad_and_marks_what_was_found(ada: Caller) -> None:
-    workflow = begin(ada)
+def test_a_hit_names_the_pad_and_marks_the_match(ada: Caller) -> None:
+    workflow = new_workflow(ada)
     pad = pad_of(ada, SOURCE, workflow=workflow)
     [row] = find(ada, "快取 效能")
     assert (row["scratchpad_id"], row["name"], row["workflow_id"]) == (pad, "code_analysis", workflow)
@@ -36,7 +36,7 @@ def test_a_hit_says_which_pad_and_marks_what_was_found(ada: Caller) -> None:
 @pytest.mark.parametrize(
     "query", ["效能瓶頸", "user service", "洩漏", "UserService", "code analysis", "userservise"]
 )
-def test_it_is_found_as_people_ask(ada: Caller, query: str) -> None:
+def test_words_names_and_misspellings_find_a_pad(ada: Caller, query: str) -> None:
     pad = pad_of(ada, SOURCE)
     pad_of(ada, "something else", name="other")
     assert found(ada, query) == [pad]
@@ -48,8 +48,8 @@ def test_the_best_comes_first(ada: Caller) -> None:
     assert found(ada, "cache invalidation") == [best, weak]
 
 
-def test_it_is_found_only_in_the_workflow_that_is_named(ada: Caller) -> None:
-    first, second = begin(ada), begin(ada)
+def test_a_search_is_narrowed_to_a_workflow(ada: Caller) -> None:
+    first, second = new_workflow(ada), new_workflow(ada)
     pads = [pad_of(ada, "eagle", workflow=workflow) for workflow in (first, second)]
     assert found(ada, "eagle", workflow_id=first) == pads[:1]
     assert sorted(found(ada, "eagle")) == pads
@@ -62,15 +62,15 @@ def test_a_snippet_can_be_left_out(ada: Caller) -> None:
         assert [row["snippet"] for row in listing.objects()] in ([None], [None, None])
 
 
-def test_no_more_than_asked_for_and_how_many_there_are(ada: Caller) -> None:
-    workflow = begin(ada)
+def test_the_limit_bounds_the_rows_and_not_the_total(ada: Caller) -> None:
+    workflow = new_workflow(ada)
     for _ in range(5):
         pad_of(ada, "eagle", workflow=workflow)
     listing = search_scratchpads(ada.project_id, "eagle", limit=2)
     assert (len(listing.rows), listing.extra["total"]) == (2, 5)
 
 
-def test_what_is_written_later_is_found_and_what_is_gone_is_not(ada: Caller) -> None:
+def test_edits_and_deletions_update_the_index(ada: Caller) -> None:
     pad = pad_of(ada, "alpha")
     append_to_scratchpad(caller=ada, scratchpad_id=pad, content="beta")
     assert found(ada, "beta") == [pad]
@@ -80,20 +80,20 @@ def test_what_is_written_later_is_found_and_what_is_gone_is_not(ada: Caller) -> 
     assert found(ada, "gamma") == []
 
 
-def test_what_stands_far_behind_is_found_with_what_is_around_it(ada: Caller) -> None:
+def test_a_word_far_down_is_found_with_the_text_around_it(ada: Caller) -> None:
     pad_of(ada, "filler words here\n" * 5_000 + "the needle is here\n" + "more filler\n" * 5_000)
     [row] = find(ada, "needle")
     assert "the «needle» is here" in row["snippet"]
 
 
 def test_the_pads_of_a_closed_workflow_are_found(ada: Caller) -> None:
-    workflow = begin(ada)
+    workflow = new_workflow(ada)
     pad = pad_of(ada, "eagle", workflow=workflow)
     close_workflow(caller=ada, workflow_id=workflow)
     assert found(ada, "eagle") == [pad]
 
 
-def test_a_mistyped_word_is_put_right_and_said(ada: Caller) -> None:
+def test_a_mistyped_word_is_corrected_and_reported(ada: Caller) -> None:
     pad_of(ada, "invalidation of caches")
     for pad in (None, pad_of(ada, "the invalidation")):
         listing = search_scratchpads(ada.project_id, "invalidatoin", scratchpad_id=pad)
@@ -106,91 +106,91 @@ def test_a_mistyped_word_is_put_right_and_said(ada: Caller) -> None:
 PAD = "# Findings\nslow query\n\nnothing here\nThe query is slow, the query waits.\nslow\nfast"
 
 
-def places(caller: Caller, query: str, **said: Any) -> list[tuple[int, str]]:
-    return [(row["line"], row["snippet"]) for row in find(caller, query, **said)]
+def matching_lines(caller: Caller, query: str, **filters: Any) -> list[tuple[int, str]]:
+    return [(row["line"], row["snippet"]) for row in find(caller, query, **filters)]
 
 
-def test_each_place_has_its_line(ada: Caller) -> None:
+def test_each_match_has_its_line_number(ada: Caller) -> None:
     pad = pad_of(ada, PAD)
     pad_of(ada, "slow query")
-    rows = places(ada, "waits", scratchpad_id=pad)
+    rows = matching_lines(ada, "waits", scratchpad_id=pad)
     assert rows == [(5, "The query is slow, the query «waits».")]
 
 
-def test_the_lines_that_hold_most_of_it_come_first(ada: Caller) -> None:
+def test_lines_that_match_best_come_first(ada: Caller) -> None:
     pad = pad_of(ada, PAD)
-    lines = [line for line, _ in places(ada, "slow query", scratchpad_id=pad)]
+    lines = [line for line, _ in matching_lines(ada, "slow query", scratchpad_id=pad)]
     assert lines == [2, 5, 6]
 
 
-def test_places_are_counted_beyond_the_limit(ada: Caller) -> None:
+def test_matches_are_counted_beyond_the_limit(ada: Caller) -> None:
     pad = pad_of(ada, "\n".join(f"eagle {n}" for n in range(1, 1_501)))
     listing = search_scratchpads(ada.project_id, "eagle", scratchpad_id=pad, limit=3)
     assert [row["line"] for row in listing.objects()] == [1, 2, 3]
     assert listing.extra == {"total": 1_000, "more": True}
 
 
-def test_a_line_with_what_is_not_wanted_is_left_out(ada: Caller) -> None:
+def test_a_line_with_an_excluded_word_is_left_out(ada: Caller) -> None:
     pad = pad_of(ada, PAD)
-    assert [line for line, _ in places(ada, "query -waits", scratchpad_id=pad)] == [2]
+    assert [line for line, _ in matching_lines(ada, "query -waits", scratchpad_id=pad)] == [2]
 
 
-def test_an_endless_line_is_cut_around_what_was_found(ada: Caller) -> None:
+def test_a_very_long_line_is_cut_around_the_match(ada: Caller) -> None:
     pad = pad_of(ada, "filler " * 10_000 + "needle" + " filler" * 10_000)
-    [(line, snippet)] = places(ada, "needle", scratchpad_id=pad)
+    [(line, snippet)] = matching_lines(ada, "needle", scratchpad_id=pad)
     assert line == 1
     assert "«needle»" in snippet
     assert len(snippet) < 1_500
 
 
-def test_a_pad_of_another_workflow_is_not_looked_at(ada: Caller) -> None:
-    first, second = begin(ada), begin(ada)
+def test_a_pad_of_another_workflow_is_not_searched(ada: Caller) -> None:
+    first, second = new_workflow(ada), new_workflow(ada)
     pad = pad_of(ada, "eagle", workflow=first)
     assert found(ada, "eagle", scratchpad_id=pad, workflow_id=first) == [pad]
     assert found(ada, "eagle", scratchpad_id=pad, workflow_id=second) == []
 
 
-# -- Nothing, and nonsense -------------------------------------------------------------------------
+# -- Empty results and invalid queries -------------------------------------------------------------
 
 
 @pytest.mark.parametrize("where", ["workflow_id", "scratchpad_id"])
 @pytest.mark.parametrize("row_id", [0, -1, 999_999, 2**63, 10**40])
-def test_in_what_is_not_there_nothing_is_found(ada: Caller, where: str, row_id: int) -> None:
+def test_an_unknown_workflow_or_pad_has_no_hits(ada: Caller, where: str, row_id: int) -> None:
     pad_of(ada, "eagle")
     listing = search_scratchpads(ada.project_id, "eagle", **{where: row_id})  # type: ignore[arg-type]
     assert (listing.rows, listing.extra["total"]) == ([], 0)
 
 
 @pytest.mark.parametrize("query", ["", "  ", "\x00", "x" * 70_000])
-def test_a_question_that_is_none_is_refused(ada: Caller, query: str) -> None:
-    for said in ({}, {"scratchpad_id": pad_of(ada, "x")}):
+def test_an_invalid_query_is_refused(ada: Caller, query: str) -> None:
+    for filters in ({}, {"scratchpad_id": pad_of(ada, "x")}):
         with pytest.raises(InvalidInput):
-            find(ada, query, **said)
+            find(ada, query, **filters)
 
 
 @pytest.mark.parametrize(
     "query", ['"', "*", "AND OR", "F1", "-", 'a" OR words:b', "the", "🙂", "KSCRATCHPAD"]
 )
-def test_a_question_is_never_syntax(ada: Caller, query: str) -> None:
+def test_a_query_is_never_parsed_as_syntax(ada: Caller, query: str) -> None:
     pad = pad_of(ada, "eagle")
-    for said in ({}, {"scratchpad_id": pad}):
-        assert found(ada, query, **said) == []
+    for filters in ({}, {"scratchpad_id": pad}):
+        assert found(ada, query, **filters) == []
 
 
 @pytest.mark.parametrize("limit", [0, -1, 201, 10**30])
-def test_a_limit_has_limits(ada: Caller, limit: int) -> None:
+def test_an_invalid_limit_is_refused(ada: Caller, limit: int) -> None:
     with pytest.raises(InvalidInput, match="limit"):
         find(ada, "eagle", limit=limit)
 
 
 def test_another_projects_pads_are_not_found(ada: Caller, cy: Caller) -> None:
-    workflow = begin(ada)
+    workflow = new_workflow(ada)
     pad = pad_of(ada, "moonshot", workflow=workflow)
-    for said in ({}, {"workflow_id": workflow}, {"scratchpad_id": pad}):
-        assert found(cy, "moonshot", **said) == []
+    for filters in ({}, {"workflow_id": workflow}, {"scratchpad_id": pad}):
+        assert found(cy, "moonshot", **filters) == []
 
 
-def test_marks_stand_around_whole_words(ada: Caller) -> None:
+def test_whole_words_are_marked(ada: Caller) -> None:
     assert marked("Caches cached; a cache", Wanted({"cach": 1.0})) == "«Caches» «cached»; a «cache»"
     assert marked("效能瓶頸", Wanted({"效能": 1.0, "能瓶": 1.0, "瓶頸": 1.0})) == "«效能瓶頸»"
     assert marked("nothing", Wanted({})) == "nothing"

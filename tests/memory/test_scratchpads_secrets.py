@@ -1,4 +1,4 @@
-"""No credential gets into a pad, whole or in pieces. Its values are put together at run time."""
+"""No credential is stored in a pad, whole or in pieces. The test values are joined at run time."""
 
 from dataclasses import replace
 from typing import Any
@@ -30,7 +30,7 @@ FORMS = {
     "AWS": "aws_secret_access_key = " + "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYZZZZZZZKEY",
     "sentence": f"The root password is {PASSWORD}, so that you can log in.",
 }
-# What a pad ends with, what stands between, and what is added.
+# The end of the pad, the separator and the appended text.
 PIECES = {
     "a key": (KEY[:12], "", KEY[12:]),
     "a value behind its name": ("DB_PASSWORD=", "", PASSWORD),
@@ -69,7 +69,7 @@ def test_an_append_to_an_empty_pad_has_no_separator(ada: Caller) -> None:
     assert content_of(pad_id) == PASSWORD
 
 
-def test_an_administrator_may_put_a_credential_together(ada: Caller) -> None:
+def test_an_administrator_may_complete_a_credential(ada: Caller) -> None:
     pad_id = pad_of(ada, "DB_PASSWORD=")
     keeper = replace(ada, keeps_secrets=True)
 
@@ -79,7 +79,7 @@ def test_an_administrator_may_put_a_credential_together(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize("separator", ["\n\n", "\n", " ", ""])
-def test_what_an_administrator_stored_hinders_nobody(ada: Caller, separator: str) -> None:
+def test_a_stored_credential_does_not_block_appends(ada: Caller, separator: str) -> None:
     pad_id = pad_of(replace(ada, keeps_secrets=True), f"Deploy with {KEY}")
 
     append_to_scratchpad(caller=ada, scratchpad_id=pad_id, content=", tomorrow", separator=separator)
@@ -91,7 +91,7 @@ def test_what_an_administrator_stored_hinders_nobody(ada: Caller, separator: str
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "arguments"),
     [
         ("password:\nhost: db", {"mode": "insert", "line": 2, "content": f"  {PASSWORD}"}),
         (f"host:\n  {PASSWORD}", {"mode": "replace_lines", "line": 1, "content": "password:"}),
@@ -100,14 +100,14 @@ def test_what_an_administrator_stored_hinders_nobody(ada: Caller, separator: str
     ],
 )
 def test_an_edit_does_not_make_a_credential(
-    ada: Caller, apollo: Project, text: str, said: dict[str, Any]
+    ada: Caller, apollo: Project, text: str, arguments: dict[str, Any]
 ) -> None:
     pad_id = pad_of(ada, f"{FAR}{text}")
-    said = {name: value + 2_000 if name == "line" else value for name, value in said.items()}
+    arguments = {name: value + 2_000 if name == "line" else value for name, value in arguments.items()}
     before = dump_project(apollo)
 
     with pytest.raises(InvalidInput, match="makes a credential"):
-        update_scratchpad(caller=ada, scratchpad_id=pad_id, **said)
+        update_scratchpad(caller=ada, scratchpad_id=pad_id, **arguments)
 
     assert dump_project(apollo) == before
 
@@ -120,7 +120,7 @@ def test_a_line_beside_a_stored_credential_can_be_edited(ada: Caller) -> None:
     assert content_of(pad_id) == f"new\n{FORMS['variable']}\nnew\n{KEY}"
 
 
-def test_an_older_state_can_be_restored_as_it_was(ada: Caller) -> None:
+def test_a_revision_with_a_credential_can_be_restored(ada: Caller) -> None:
     pad_id = pad_of(replace(ada, keeps_secrets=True), FORMS["variable"])
     update_scratchpad(caller=ada, scratchpad_id=pad_id, content="")
 
@@ -129,19 +129,19 @@ def test_an_older_state_can_be_restored_as_it_was(ada: Caller) -> None:
     assert content_of(pad_id) == FORMS["variable"]
 
 
-# -- Faces -----------------------------------------------------------------------------------------
+# -- MCP and REST ----------------------------------------------------------------------------------
 
 
-def begin(client: McpClient) -> tuple[int, int]:
-    """A new workflow, and a pad in it that ends in the name of a secret."""
+def new_pad(client: McpClient) -> tuple[int, int]:
+    """A new workflow, and a pad in it that ends with the name of a secret."""
     workflow = client.call("scratchpad", "create_workflow")["workflow_id"]
-    said = {"workflow_id": workflow, "name": "notes", "content": "DB_PASSWORD="}
-    return workflow, client.call("scratchpad", "create", **said)["scratchpad_id"]
+    arguments = {"workflow_id": workflow, "name": "notes", "content": "DB_PASSWORD="}
+    return workflow, client.call("scratchpad", "create", **arguments)["scratchpad_id"]
 
 
 @every_form
 def test_each_form_is_refused_over_mcp(ben_mcp: McpClient, apollo: Project, form: str) -> None:
-    workflow, pad_id = begin(ben_mcp)
+    workflow, pad_id = new_pad(ben_mcp)
     before = dump_project(apollo)
     refusals = [
         ben_mcp.call("scratchpad", "create", workflow_id=workflow, name="new", content=FORMS[form]),
@@ -157,7 +157,7 @@ def test_each_form_is_refused_over_mcp(ben_mcp: McpClient, apollo: Project, form
 
 @every_form
 def test_each_form_is_refused_over_rest(ben_mcp: McpClient, ben_rest: RestClient, form: str) -> None:
-    workflow, pad_id = begin(ben_mcp)
+    workflow, pad_id = new_pad(ben_mcp)
     replies = [
         ben_rest.post("scratchpads/", {"workflow_id": workflow, "name": "new", "content": FORMS[form]}),
         ben_rest.post(f"scratchpads/{pad_id}/append/", {"content": FORMS[form]}),
@@ -170,11 +170,11 @@ def test_each_form_is_refused_over_rest(ben_mcp: McpClient, ben_rest: RestClient
     assert content_of(pad_id) == "DB_PASSWORD="
 
 
-def test_two_appends_are_refused_on_both_faces(ben_mcp: McpClient, ben_rest: RestClient) -> None:
-    _, pad_id = begin(ben_mcp)
-    said = {"content": PASSWORD, "separator": ""}
-    answer = ben_mcp.call("scratchpad", "append", scratchpad_id=pad_id, **said)
-    reply = ben_rest.post(f"scratchpads/{pad_id}/append/", said)
+def test_two_appends_are_refused_over_mcp_and_rest(ben_mcp: McpClient, ben_rest: RestClient) -> None:
+    _, pad_id = new_pad(ben_mcp)
+    arguments = {"content": PASSWORD, "separator": ""}
+    answer = ben_mcp.call("scratchpad", "append", scratchpad_id=pad_id, **arguments)
+    reply = ben_rest.post(f"scratchpads/{pad_id}/append/", arguments)
 
     assert (answer["error"], reply.status, reply.body) == ("invalid", 400, answer)
     assert answer["message"].startswith(

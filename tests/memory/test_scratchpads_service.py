@@ -1,4 +1,4 @@
-"""What a pad holds, what is cut, and what is refused."""
+"""Scratchpad services: content and its limit, appending, editing, conflicts, deleting."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,15 @@ from memory.scratchpads.services.scratchpads import (
     restore_scratchpad,
     update_scratchpad,
 )
-from tests.memory.pads import LIMIT, begin, content_of, events_of, figures_are_right, pad_of, stored
+from tests.memory.pads import (
+    LIMIT,
+    assert_counters_are_right,
+    content_of,
+    events_of,
+    new_workflow,
+    pad_of,
+    stored,
+)
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
@@ -37,8 +45,8 @@ def update(caller: Caller, pad: int, content: str, **rest: Any) -> Any:
 # -- Creating --------------------------------------------------------------------------------------
 
 
-def test_a_new_pad_answers_its_id_and_its_time(ada: Caller) -> None:
-    workflow = begin(ada)
+def test_creating_a_pad_returns_its_id_and_time(ada: Caller) -> None:
+    workflow = new_workflow(ada)
     with time_machine.travel(NOON, tick=False):
         made = create_scratchpad(caller=ada, workflow_id=workflow, name="notes", content="效能")
     row = get_scratchpad(ada.project_id, made["scratchpad_id"])
@@ -48,20 +56,20 @@ def test_a_new_pad_answers_its_id_and_its_time(ada: Caller) -> None:
 
 
 def test_a_pad_may_be_empty_and_two_may_have_one_name(ada: Caller) -> None:
-    workflow = begin(ada)
+    workflow = new_workflow(ada)
     first, second = (pad_of(ada, workflow=workflow) for _ in range(2))
     assert first != second
     assert content_of(first) == content_of(second) == ""
-    figures_are_right(ada.project)
+    assert_counters_are_right(ada.project)
 
 
 @pytest.mark.parametrize("text", ["a\r\nb\r\n", "\n\n", " x ", "\ufeffBOM", "e\u0301", "👩‍👩‍👧"])
-def test_a_text_is_kept_as_it_is(ada: Caller, text: str) -> None:
+def test_a_text_is_stored_unchanged(ada: Caller, text: str) -> None:
     assert get_scratchpad(ada.project_id, pad_of(ada, text)).content == text
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("arguments", "message"),
     [
         ({"name": ""}, "name must not be blank"),
         ({"name": " "}, "name must not be blank"),
@@ -73,15 +81,15 @@ def test_a_text_is_kept_as_it_is(ada: Caller, text: str) -> None:
         ({"content": f"token {KEY}"}, "credential"),
     ],
 )
-def test_what_cannot_be_stored_is_refused(ada: Caller, said: dict[str, str], why: str) -> None:
-    workflow = begin(ada)
-    with pytest.raises(InvalidInput, match=why):
-        create_scratchpad(caller=ada, workflow_id=workflow, **{"name": "x", **said})
+def test_invalid_values_are_refused(ada: Caller, arguments: dict[str, str], message: str) -> None:
+    workflow = new_workflow(ada)
+    with pytest.raises(InvalidInput, match=message):
+        create_scratchpad(caller=ada, workflow_id=workflow, **{"name": "x", **arguments})
     assert list_scratchpads(ada.project_id, workflow).rows == []
 
 
 def test_the_51st_pad_is_too_many(ada: Caller) -> None:
-    workflow = begin(ada)
+    workflow = new_workflow(ada)
     pads = [pad_of(ada, workflow=workflow) for _ in range(50)]
     with pytest.raises(LimitReached, match="the limit is 50"):
         pad_of(ada, workflow=workflow)
@@ -90,17 +98,19 @@ def test_the_51st_pad_is_too_many(ada: Caller) -> None:
     assert len(list_scratchpads(ada.project_id, workflow).rows) == 50
 
 
-# -- What does not fit -----------------------------------------------------------------------------
+# -- Truncation ------------------------------------------------------------------------------------
 
 
-def test_what_does_not_fit_is_cut_and_the_answer_says_how_much(ada: Caller) -> None:
-    made = create_scratchpad(caller=ada, workflow_id=begin(ada), name="long", content="x" * (LIMIT + 1_234))
+def test_content_that_is_too_long_is_cut_with_a_warning(ada: Caller) -> None:
+    made = create_scratchpad(
+        caller=ada, workflow_id=new_workflow(ada), name="long", content="x" * (LIMIT + 1_234)
+    )
     assert stored(made["scratchpad_id"]).size == LIMIT
     assert made["warning"] == "A pad holds 1,048,576 bytes: the last 1,234 were cut off."
 
 
 def test_a_text_that_just_fits_is_not_cut(ada: Caller) -> None:
-    made = create_scratchpad(caller=ada, workflow_id=begin(ada), name="long", content="x" * LIMIT)
+    made = create_scratchpad(caller=ada, workflow_id=new_workflow(ada), name="long", content="x" * LIMIT)
     assert "warning" not in made
 
 
@@ -109,12 +119,12 @@ def test_a_text_that_just_fits_is_not_cut(ada: Caller) -> None:
 )
 def test_no_character_is_cut_in_two(ada: Caller, character: str, left: int) -> None:
     text = "x" * (LIMIT - left) + character
-    made = create_scratchpad(caller=ada, workflow_id=begin(ada), name="long", content=text)
+    made = create_scratchpad(caller=ada, workflow_id=new_workflow(ada), name="long", content=text)
     assert content_of(made["scratchpad_id"]) == "x" * (LIMIT - left)
     assert f"the last {len(character.encode())} were" in made["warning"]
 
 
-def test_what_is_appended_is_cut_where_the_pad_is_full(ada: Caller) -> None:
+def test_an_append_is_cut_where_the_pad_is_full(ada: Caller) -> None:
     pad = pad_of(ada, "x" * (LIMIT - 10))
     answer = append(ada, pad, "0123456789")
     assert content_of(pad).endswith("xx\n\n01234567")
@@ -131,7 +141,7 @@ def test_a_separator_is_not_added_alone(ada: Caller, left: int) -> None:
     assert events_of(ada.project, "scratchpad") == ["created"]
 
 
-def test_what_an_edit_makes_too_long_is_cut_at_its_end(ada: Caller) -> None:
+def test_a_pad_made_too_long_by_an_edit_is_cut_at_its_end(ada: Caller) -> None:
     pad = pad_of(ada, "x" * (LIMIT - 4) + "\nend")
     answer = update(ada, pad, "12345", mode="insert", line=1)
     assert content_of(pad).startswith("12345\nxxx")
@@ -141,13 +151,13 @@ def test_what_an_edit_makes_too_long_is_cut_at_its_end(ada: Caller) -> None:
 
 def test_a_text_of_more_than_sixteen_pads_is_refused(ada: Caller) -> None:
     with pytest.raises(InvalidInput, match="16,777,216"):
-        create_scratchpad(caller=ada, workflow_id=begin(ada), name="x", content="x" * (16 * LIMIT + 1))
+        create_scratchpad(caller=ada, workflow_id=new_workflow(ada), name="x", content="x" * (16 * LIMIT + 1))
 
 
 # -- Appending -------------------------------------------------------------------------------------
 
 
-def test_what_is_appended_stands_behind_a_blank_line(ada: Caller, ben: Caller) -> None:
+def test_an_append_is_separated_by_a_blank_line(ada: Caller, ben: Caller) -> None:
     pad = pad_of(ada, "first")
     with time_machine.travel(NOON, tick=False):
         answer = append(ben, pad, "第二")
@@ -156,7 +166,7 @@ def test_what_is_appended_stands_behind_a_blank_line(ada: Caller, ben: Caller) -
     assert (stored(pad).length, stored(pad).size, stored(pad).revision) == (9, 13, 2)
 
 
-def test_nothing_stands_before_the_first_text(ada: Caller) -> None:
+def test_the_first_append_has_no_separator(ada: Caller) -> None:
     pad = pad_of(ada)
     append(ada, pad, "first")
     append(ada, pad, "second", separator="\r\n---\r\n")
@@ -171,7 +181,7 @@ def test_an_absent_separator_is_a_blank_line(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("arguments", "message"),
     [
         ({"content": ""}, "content must not be empty"),
         ({"content": "x\x00"}, "NUL"),
@@ -180,15 +190,15 @@ def test_an_absent_separator_is_a_blank_line(ada: Caller) -> None:
         ({"content": "x", "separator": "-" * 65_537}, "65,536"),
     ],
 )
-def test_what_cannot_be_appended_is_refused(ada: Caller, said: dict[str, str], why: str) -> None:
+def test_invalid_appends_are_refused(ada: Caller, arguments: dict[str, str], message: str) -> None:
     pad = pad_of(ada, "text")
-    with pytest.raises(InvalidInput, match=why):
-        append(ada, pad, **said)
+    with pytest.raises(InvalidInput, match=message):
+        append(ada, pad, **arguments)
     assert content_of(pad) == "text"
 
 
 def test_an_append_is_found_at_once_also_in_a_long_pad(ada: Caller) -> None:
-    """What is found by which words, the fixture compares with the text."""
+    """The fixture compares the index with the text."""
     pad = pad_of(ada, "alpha " * 3_000)
     for n in range(5):
         append(ada, pad, f"beta{n} " * 300)
@@ -206,7 +216,7 @@ def test_an_append_of_the_next_day_is_found_too(ada: Caller) -> None:
 # -- Editing and conflicts -------------------------------------------------------------------------
 
 
-def test_an_edit_answers_what_the_pad_is_now(ada: Caller) -> None:
+def test_an_edit_returns_the_new_length_and_revision(ada: Caller) -> None:
     pad = pad_of(ada, "old")
     with time_machine.travel(NOON, tick=False):
         answer = update(ada, pad, "brand new")
@@ -230,18 +240,20 @@ def test_a_pad_can_be_cleared(ada: Caller) -> None:
     assert content_of(pad) == ""
 
 
-@pytest.mark.parametrize("said", [{"mode": "replace"}, {"mode": "insert", "line": 1}])
-def test_another_length_than_expected_is_a_conflict(ada: Caller, ben: Caller, said: dict[str, Any]) -> None:
+@pytest.mark.parametrize("arguments", [{"mode": "replace"}, {"mode": "insert", "line": 1}])
+def test_another_length_than_expected_is_a_conflict(
+    ada: Caller, ben: Caller, arguments: dict[str, Any]
+) -> None:
     pad = pad_of(ada, "old")
     append(ben, pad, "meanwhile")
     with pytest.raises(Conflict, match="14 characters, not 3") as refused:
-        update(ada, pad, "new", expected_length=3, **said)
+        update(ada, pad, "new", expected_length=3, **arguments)
     assert refused.value.details["current"] == {"length": 14, "revision": 2}
     assert content_of(pad) == "old\n\nmeanwhile"
-    assert update(ada, pad, "new", expected_length=14, **said)["result"] == "updated"
+    assert update(ada, pad, "new", expected_length=14, **arguments)["result"] == "updated"
 
 
-def test_a_restore_expects_too(ada: Caller) -> None:
+def test_a_restore_checks_the_expected_length(ada: Caller) -> None:
     pad = pad_of(ada, "old")
     update(ada, pad, "newer")
     with pytest.raises(Conflict):
@@ -251,25 +263,25 @@ def test_a_restore_expects_too(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize("expected", [-1, 2**63, 10**40])
-def test_a_length_that_nothing_has_is_a_conflict(ada: Caller, expected: int) -> None:
+def test_an_impossible_length_is_a_conflict(ada: Caller, expected: int) -> None:
     with pytest.raises(Conflict):
         update(ada, pad_of(ada, "old"), "new", expected_length=expected)
 
 
-def test_an_edit_to_the_same_text_still_heeds_what_is_expected(ada: Caller) -> None:
+def test_an_edit_to_the_same_text_checks_the_expected_length(ada: Caller) -> None:
     with pytest.raises(Conflict):
         update(ada, pad_of(ada, "same"), "same", expected_length=1)
 
 
-# -- Deleting, and what is not there ---------------------------------------------------------------
+# -- Deleting and unknown pads ---------------------------------------------------------------------
 
 
-def test_a_deleted_pad_is_gone_and_told_of(ada: Caller) -> None:
+def test_deleting_a_pad_leaves_an_event(ada: Caller) -> None:
     pad = pad_of(ada, "text", name="notes")
     assert delete_scratchpad(caller=ada, scratchpad_id=pad) == {"deleted": f"scratchpad:{pad}"}
     last = Event.objects.in_project(ada.project).latest("pk")
     assert (last.verb, last.ref, last.data["note"]) == ("deleted", f"scratchpad:{pad}", "notes")
-    figures_are_right(ada.project)
+    assert_counters_are_right(ada.project)
 
 
 WRITES: list[Callable[[Caller, int], Any]] = [
@@ -299,10 +311,10 @@ def test_another_projects_pad_cannot_be_written_to(
     assert content_of(pad) == "text"
 
 
-# -- Log -------------------------------------------------------------------------------------------
+# -- Events ----------------------------------------------------------------------------------------
 
 
-def test_every_write_leaves_one_event_and_never_the_text(ada: Caller) -> None:
+def test_every_write_leaves_one_event_without_the_text(ada: Caller) -> None:
     pad = pad_of(ada, "moonshot")
     append(ada, pad, "moonshot")
     update(ada, pad, "moonshot 2")

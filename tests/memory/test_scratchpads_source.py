@@ -1,4 +1,4 @@
-"""The source's own example, call by call over real stdio: three agents, one after the other, on one pad."""
+"""The example of the original scratchpad tool, call by call over real stdio: three agents in turn on one pad."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ def client(apollo: Project) -> Iterator[StdioClient]:
         yield client
 
 
-def test_three_agents_work_one_pad_after_another(client: StdioClient) -> None:
+def test_three_agents_work_on_one_pad_in_turn(client: StdioClient) -> None:
     # 1. 建立工作流程
     workflow = client.call("scratchpad", "create_workflow", name="Code Refactoring Task")
     assert set(workflow) == {"workflow_id", "created_at"}
@@ -71,7 +71,7 @@ def test_three_agents_work_one_pad_after_another(client: StdioClient) -> None:
     assert row[:3] == [made["scratchpad_id"], "code_analysis", len(whole)]
 
 
-def test_what_the_source_says_of_errors_holds(client: StdioClient) -> None:
+def test_unknown_ids_and_long_content_answer_as_in_the_original_tool(client: StdioClient) -> None:
     assert client.call("scratchpad", "list", workflow_id=999_999)["rows"] == []
     assert client.call("scratchpad", "get", scratchpad_id=999_999) == {"scratchpad": None}
     workflow = client.call("scratchpad", "create_workflow")["workflow_id"]
@@ -82,13 +82,13 @@ def test_what_the_source_says_of_errors_holds(client: StdioClient) -> None:
     assert row[2] == 1_048_576 // 3
 
 
-def test_metadata_may_come_as_the_sources_json_string(client: StdioClient) -> None:
+def test_metadata_may_come_as_a_json_string(client: StdioClient) -> None:
     client.call("scratchpad", "create_workflow", name="w", metadata='{"owner": "payments"}')
     answer = client.call("scratchpad", "workflows", format="objects")
     assert answer["items"][0]["metadata"] == {"owner": "payments"}
 
 
-def test_contents_are_listed_where_they_are_asked_for(client: StdioClient) -> None:
+def test_include_content_lists_the_contents(client: StdioClient) -> None:
     workflow = client.call("scratchpad", "create_workflow")["workflow_id"]
     for n in range(2):
         client.call("scratchpad", "create", workflow_id=workflow, name=f"pad {n}", content=f"text {n}")

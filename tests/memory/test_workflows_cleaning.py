@@ -1,4 +1,4 @@
-"""Workflows that nobody writes to any more go with all that is in them."""
+"""Cleanup deletes workflows that nobody writes to any more, with everything in them."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ from memory.models import Scratchpad, ScratchpadRevision, Workflow
 from memory.scratchpads.services import workflows
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad
 from memory.scratchpads.services.workflows import close_workflow, update_workflow
-from tests.memory.pads import begin, figures_are_right, pad_of
+from tests.memory.pads import assert_counters_are_right, new_workflow, pad_of
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
@@ -32,8 +32,8 @@ def time() -> Iterator[Any]:
         yield traveller
 
 
-def left(caller: Caller) -> list[str]:
-    figures_are_right(caller.project)
+def remaining(caller: Caller) -> list[str]:
+    assert_counters_are_right(caller.project)
     return list(Workflow.objects.in_project(caller.project).order_by("pk").values_list("name", flat=True))
 
 
@@ -43,19 +43,19 @@ def cleaned(caller: Caller) -> list[dict[str, Any]]:
 
 
 def test_a_workflow_lasts_seven_days_from_the_last_write(ada: Caller, time: Any) -> None:
-    begin(ada, "still")
-    pad = pad_of(ada, "x", workflow=begin(ada, "written to"))
+    new_workflow(ada, "still")
+    pad = pad_of(ada, "x", workflow=new_workflow(ada, "written to"))
     time.shift(6 * DAYS)
     append_to_scratchpad(caller=ada, scratchpad_id=pad, content="y")
     time.shift(DAYS)
     assert cleanup(ada.project_id).get("workflows", 0) == 0
     time.shift(timedelta(seconds=1))
     assert cleanup(ada.project_id)["workflows"] == 1
-    assert left(ada) == ["written to"]
+    assert remaining(ada) == ["written to"]
 
 
-def test_all_that_was_in_it_goes_too(ada: Caller, time: Any) -> None:
-    workflow = begin(ada)
+def test_cleanup_deletes_everything_in_a_workflow(ada: Caller, time: Any) -> None:
+    workflow = new_workflow(ada)
     for n in range(3):
         pad = pad_of(ada, f"eagle {n}", workflow=workflow)
         update_scratchpad(caller=ada, scratchpad_id=pad, content="other")
@@ -63,84 +63,82 @@ def test_all_that_was_in_it_goes_too(ada: Caller, time: Any) -> None:
     assert cleanup(ada.project_id) == {"messages": 0, "changes": 0, "workflows": 1, "scratchpads": 3}
     for model in (Workflow, Scratchpad, ScratchpadRevision, SearchEntry):
         assert not model.objects.in_project(ada.project).exists()
-    assert left(ada) == []
+    assert remaining(ada) == []
 
 
-def test_one_event_says_what_went(ada: Caller, time: Any) -> None:
-    pad_of(ada, workflow=begin(ada))
-    begin(ada)
+def test_one_event_counts_what_was_deleted(ada: Caller, time: Any) -> None:
+    pad_of(ada, workflow=new_workflow(ada))
+    new_workflow(ada)
     time.shift(8 * DAYS)
     cleanup(ada.project_id)
     assert cleaned(ada) == [{"workflows": 2, "scratchpads": 1, "note": "2 workflows, 1 scratchpad"}]
 
 
-def test_where_nothing_goes_nothing_is_said(ada: Caller) -> None:
-    begin(ada)
+def test_a_cleanup_without_deletions_leaves_no_event(ada: Caller) -> None:
+    new_workflow(ada)
     assert cleanup(ada.project_id) == {"messages": 0, "changes": 0}
     assert cleaned(ada) == []
 
 
 @pytest.mark.parametrize("is_closed", [False, True])
-def test_what_says_never_is_spared(ada: Caller, time: Any, is_closed: bool) -> None:
-    row_id = begin(ada, "kept", metadata={"keep": "never"})
+def test_a_workflow_with_keep_never_is_not_deleted(ada: Caller, time: Any, is_closed: bool) -> None:
+    row_id = new_workflow(ada, "kept", metadata={"keep": "never"})
     if is_closed:
         close_workflow(caller=ada, workflow_id=row_id)
     time.shift(400 * DAYS)
     cleanup(ada.project_id)
-    assert left(ada) == ["kept"]
+    assert remaining(ada) == ["kept"]
     update_workflow(caller=ada, workflow_id=row_id, metadata={"keep": None})
     time.shift(8 * DAYS)
     cleanup(ada.project_id)
-    assert left(ada) == []
+    assert remaining(ada) == []
 
 
-@pytest.mark.parametrize(("days", "remains"), [(0, ["w"]), (1, []), (30, ["w"])])
-def test_the_project_says_how_long(ada: Caller, time: Any, days: int, remains: list[str]) -> None:
+@pytest.mark.parametrize(("days", "expected"), [(0, ["w"]), (1, []), (30, ["w"])])
+def test_the_project_configures_the_retention(ada: Caller, time: Any, days: int, expected: list[str]) -> None:
     set_config(caller=ada, values={"scratchpad_days": days})
-    begin(ada, "w")
+    new_workflow(ada, "w")
     time.shift(20 * DAYS)
     cleanup(ada.project_id)
-    assert left(ada) == remains
+    assert remaining(ada) == expected
 
 
-def test_the_first_write_of_a_minute_cleans(ada: Caller, time: Any) -> None:
-    begin(ada, "old")
+def test_the_first_write_of_a_minute_runs_the_cleanup(ada: Caller, time: Any) -> None:
+    new_workflow(ada, "old")
     time.shift(8 * DAYS)
-    begin(ada, "new")
-    assert left(ada) == ["new"]
+    new_workflow(ada, "new")
+    assert remaining(ada) == ["new"]
 
 
-def test_a_write_to_what_has_lain_still_saves_it(ada: Caller, time: Any) -> None:
-    pad = pad_of(ada, "x", workflow=begin(ada, "old"))
+def test_a_write_to_an_idle_workflow_saves_it(ada: Caller, time: Any) -> None:
+    pad = pad_of(ada, "x", workflow=new_workflow(ada, "old"))
     time.shift(8 * DAYS)
     append_to_scratchpad(caller=ada, scratchpad_id=pad, content="y")
-    assert left(ada) == ["old"]
+    assert remaining(ada) == ["old"]
 
 
-def test_a_cleaning_takes_some_and_the_command_takes_all(ada: Caller, time: Any) -> None:
+def test_a_batch_is_limited_and_the_command_deletes_all(ada: Caller, time: Any) -> None:
     for n in range(45):
-        begin(ada, f"w{n}")
+        new_workflow(ada, f"w{n}")
     time.shift(8 * DAYS)
     assert retention._clean_batch(ada.project_id, clock.now()) == {"workflows": workflows.CLEANED_AT_ONCE}
     call_command("cleanup", "--project", "apollo")
-    assert left(ada) == []
+    assert remaining(ada) == []
 
 
-def test_what_is_much_goes_a_little_at_a_time(
-    ada: Caller, time: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_batch_is_limited_by_bytes(ada: Caller, time: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workflows, "CLEANED_BYTES", 25)
     for n in range(4):
-        pad_of(ada, "x" * 10, workflow=begin(ada, f"w{n}"))
-    pad_of(ada, "x" * 100, workflow=begin(ada, "large"))
+        pad_of(ada, "x" * 10, workflow=new_workflow(ada, f"w{n}"))
+    pad_of(ada, "x" * 100, workflow=new_workflow(ada, "large"))
     time.shift(8 * DAYS)
-    gone = [retention._clean_batch(ada.project_id, clock.now()).get("workflows", 0) for _ in range(4)]
-    assert gone == [2, 2, 1, 0]
+    deleted = [retention._clean_batch(ada.project_id, clock.now()).get("workflows", 0) for _ in range(4)]
+    assert deleted == [2, 2, 1, 0]
 
 
 def test_another_projects_workflows_stay(ada: Caller, cy: Caller, time: Any) -> None:
-    begin(ada, "w")
-    begin(cy, "theirs")
+    new_workflow(ada, "w")
+    new_workflow(cy, "theirs")
     time.shift(8 * DAYS)
     cleanup(cy.project_id)
-    assert (left(ada), left(cy)) == (["w"], [])
+    assert (remaining(ada), remaining(cy)) == (["w"], [])

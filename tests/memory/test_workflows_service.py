@@ -1,4 +1,4 @@
-"""What a workflow may be, and what closing and deleting one does."""
+"""Workflow services: creating, changing, closing, deleting and listing."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,7 @@ from memory.scratchpads.services.workflows import (
     delete_workflow,
     update_workflow,
 )
-from tests.memory.pads import begin, events_of, figures_are_right, pad_of, stored
+from tests.memory.pads import assert_counters_are_right, events_of, new_workflow, pad_of, stored
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
@@ -40,7 +40,7 @@ def names(caller: Caller, **query: Any) -> list[str]:
 # -- Creating --------------------------------------------------------------------------------------
 
 
-def test_a_new_workflow_answers_its_id_and_its_time(ada: Caller) -> None:
+def test_creating_a_workflow_returns_its_id_and_time(ada: Caller) -> None:
     with time_machine.travel(NOON, tick=False):
         answer = create_workflow(caller=ada, name="Code Refactoring Task")
     row = get_workflow(ada.project_id, answer["workflow_id"])
@@ -50,26 +50,26 @@ def test_a_new_workflow_answers_its_id_and_its_time(ada: Caller) -> None:
 
 @pytest.mark.parametrize("name", [None, "", "  \n"])
 def test_a_workflow_needs_no_name(ada: Caller, name: str | None) -> None:
-    assert get_workflow(ada.project_id, begin(ada, name)).name == ""
-    figures_are_right(ada.project)
+    assert get_workflow(ada.project_id, new_workflow(ada, name)).name == ""
+    assert_counters_are_right(ada.project)
 
 
 def test_a_name_is_stripped_and_composed(ada: Caller) -> None:
-    assert get_workflow(ada.project_id, begin(ada, "  cafe\u0301 ")).name == "caf\u00e9"
+    assert get_workflow(ada.project_id, new_workflow(ada, "  cafe\u0301 ")).name == "caf\u00e9"
 
 
 @pytest.mark.parametrize("metadata", [{"keep": "never"}, {"keep": "Never"}, {"keep": True}])
-def test_metadata_can_spare_it_for_ever(ada: Caller, metadata: dict[str, Any]) -> None:
-    assert Workflow.unscoped.get(pk=begin(ada, metadata=metadata)).is_kept
+def test_metadata_can_exempt_a_workflow_from_cleanup(ada: Caller, metadata: dict[str, Any]) -> None:
+    assert Workflow.unscoped.get(pk=new_workflow(ada, metadata=metadata)).is_kept
 
 
 @pytest.mark.parametrize("metadata", [{}, {"keep": "7d"}, {"keep": False}, {"keep": 1}, {"keep": ["never"]}])
-def test_nothing_else_in_it_does(ada: Caller, metadata: dict[str, Any]) -> None:
-    assert not Workflow.unscoped.get(pk=begin(ada, metadata=metadata)).is_kept
+def test_other_metadata_does_not_exempt_it(ada: Caller, metadata: dict[str, Any]) -> None:
+    assert not Workflow.unscoped.get(pk=new_workflow(ada, metadata=metadata)).is_kept
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("arguments", "message"),
     [
         ({"name": "x" * 201}, "201 characters"),
         ({"name": "a\x00"}, "NUL"),
@@ -79,51 +79,51 @@ def test_nothing_else_in_it_does(ada: Caller, metadata: dict[str, Any]) -> None:
         ({"metadata": {"token": "ghp_" + "a1B2" * 9}}, "credential"),
     ],
 )
-def test_what_cannot_be_stored_is_refused(ada: Caller, said: dict[str, Any], why: str) -> None:
-    with pytest.raises(InvalidInput, match=why):
-        create_workflow(caller=ada, **said)
+def test_invalid_values_are_refused(ada: Caller, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        create_workflow(caller=ada, **arguments)
     assert not Workflow.objects.in_project(ada.project).exists()
 
 
 # -- Changing --------------------------------------------------------------------------------------
 
 
-def test_what_is_left_out_stays_as_it_is(ada: Caller) -> None:
-    row_id = begin(ada, "old", metadata={"team": "payments"})
+def test_omitted_fields_stay(ada: Caller) -> None:
+    row_id = new_workflow(ada, "old", metadata={"team": "payments"})
     assert update_workflow(caller=ada, workflow_id=row_id, name="new")["result"] == "updated"
     row = get_workflow(ada.project_id, row_id)
     assert (row.name, row.metadata, row.is_active) == ("new", {"team": "payments"}, True)
 
 
 def test_metadata_merges_and_null_removes(ada: Caller) -> None:
-    row_id = begin(ada, metadata={"a": 1, "b": 2, "keep": "never"})
+    row_id = new_workflow(ada, metadata={"a": 1, "b": 2, "keep": "never"})
     update_workflow(caller=ada, workflow_id=row_id, metadata={"b": 3, "keep": None})
     assert get_workflow(ada.project_id, row_id).metadata == {"a": 1, "b": 3}
     assert not Workflow.unscoped.get(pk=row_id).is_kept
 
 
-@pytest.mark.parametrize(("said", "left"), [({}, {"a": 1}), (None, {}), (UNSET, {"a": 1})])
-def test_no_metadata_at_all_clears_it(ada: Caller, said: Any, left: dict[str, Any]) -> None:
-    row_id = begin(ada, metadata={"a": 1})
-    update_workflow(caller=ada, workflow_id=row_id, metadata=said)
-    assert get_workflow(ada.project_id, row_id).metadata == left
+@pytest.mark.parametrize(("value", "expected"), [({}, {"a": 1}), (None, {}), (UNSET, {"a": 1})])
+def test_null_clears_the_metadata(ada: Caller, value: Any, expected: dict[str, Any]) -> None:
+    row_id = new_workflow(ada, metadata={"a": 1})
+    update_workflow(caller=ada, workflow_id=row_id, metadata=value)
+    assert get_workflow(ada.project_id, row_id).metadata == expected
 
 
-def test_what_merges_beyond_the_limit_is_refused(ada: Caller) -> None:
-    row_id = begin(ada, metadata={"a": "x" * 40_000})
+def test_merged_metadata_beyond_the_limit_is_refused(ada: Caller) -> None:
+    row_id = new_workflow(ada, metadata={"a": "x" * 40_000})
     with pytest.raises(InvalidInput, match="65,536"):
         update_workflow(caller=ada, workflow_id=row_id, metadata={"b": "x" * 40_000})
 
 
-def test_saying_the_same_again_changes_nothing(ada: Caller) -> None:
-    row_id = begin(ada, "same", metadata={"a": 1})
+def test_an_update_with_the_stored_values_changes_nothing(ada: Caller) -> None:
+    row_id = new_workflow(ada, "same", metadata={"a": 1})
     answer = update_workflow(caller=ada, workflow_id=row_id, name=" same ", metadata={"a": 1}, active=True)
     assert answer == {"workflow_id": row_id, "active": True, "result": "unchanged"}
     assert events_of(ada.project, "workflow") == ["created"]
 
 
 @pytest.mark.parametrize("row_id", [0, -1, 999_999, 2**63, 10**40])
-def test_an_unknown_one_cannot_be_changed(ada: Caller, row_id: int) -> None:
+def test_an_unknown_workflow_cannot_be_changed(ada: Caller, row_id: int) -> None:
     for change in (
         lambda: update_workflow(caller=ada, workflow_id=row_id, name="x"),
         lambda: close_workflow(caller=ada, workflow_id=row_id),
@@ -137,18 +137,18 @@ def test_an_unknown_one_cannot_be_changed(ada: Caller, row_id: int) -> None:
 # -- Closing ---------------------------------------------------------------------------------------
 
 
-def test_closing_and_opening_again_are_idempotent(ada: Caller) -> None:
-    row_id = begin(ada)
-    said = [
+def test_closing_and_reopening_are_idempotent(ada: Caller) -> None:
+    row_id = new_workflow(ada)
+    answers = [
         close_workflow(caller=ada, workflow_id=row_id, reopen=reopen) for reopen in (False, False, True, True)
     ]
-    assert [answer["result"] for answer in said] == ["updated", "unchanged", "updated", "unchanged"]
-    assert [answer["active"] for answer in said] == [False, False, True, True]
+    assert [answer["result"] for answer in answers] == ["updated", "unchanged", "updated", "unchanged"]
+    assert [answer["active"] for answer in answers] == [False, False, True, True]
     assert events_of(ada.project, "workflow") == ["created", "closed", "reopened"]
 
 
-def test_the_pads_of_a_closed_one_can_only_be_read(ada: Caller) -> None:
-    workflow = begin(ada)
+def test_the_pads_of_a_closed_workflow_are_read_only(ada: Caller) -> None:
+    workflow = new_workflow(ada)
     pad = pad_of(ada, "text", workflow=workflow)
     close_workflow(caller=ada, workflow_id=workflow)
     for write in (
@@ -167,8 +167,8 @@ def test_the_pads_of_a_closed_one_can_only_be_read(ada: Caller) -> None:
     assert stored(pad).content == "text x"
 
 
-def test_a_closed_one_is_found_and_says_so(ada: Caller) -> None:
-    close_workflow(caller=ada, workflow_id=begin(ada, "tidying"))
+def test_the_active_filter_finds_closed_workflows(ada: Caller) -> None:
+    close_workflow(caller=ada, workflow_id=new_workflow(ada, "tidying"))
     assert names(ada, active=False) == ["tidying"]
     assert names(ada, active=True) == []
 
@@ -176,23 +176,23 @@ def test_a_closed_one_is_found_and_says_so(ada: Caller) -> None:
 # -- Deleting --------------------------------------------------------------------------------------
 
 
-def test_a_workflow_goes_with_its_pads_and_what_they_were(ada: Caller) -> None:
-    going, staying = begin(ada, "going"), begin(ada, "staying")
+def test_deleting_a_workflow_deletes_its_pads_and_revisions(ada: Caller) -> None:
+    going, staying = new_workflow(ada, "going"), new_workflow(ada, "staying")
     for n in range(3):
         pad = pad_of(ada, f"eagle {n}", workflow=going)
         update_scratchpad(caller=ada, scratchpad_id=pad, content="other")
-    kept = pad_of(ada, "kept", workflow=staying)
+    remaining = pad_of(ada, "kept", workflow=staying)
     close_workflow(caller=ada, workflow_id=going)
     answer = delete_workflow(caller=ada, workflow_id=going)
     assert answer == {"deleted": f"workflow:{going}", "scratchpads": 3}
-    assert list(Scratchpad.objects.in_project(ada.project).values_list("pk", flat=True)) == [kept]
+    assert list(Scratchpad.objects.in_project(ada.project).values_list("pk", flat=True)) == [remaining]
     assert ScratchpadRevision.objects.in_project(ada.project).count() == 1
     assert SearchEntry.objects.in_project(ada.project).count() == 2
-    figures_are_right(ada.project)
+    assert_counters_are_right(ada.project)
 
 
-def test_deleting_it_is_one_event_that_says_how_many_pads_went(ada: Caller) -> None:
-    workflow = begin(ada)
+def test_deleting_a_workflow_is_one_event_with_the_number_of_pads(ada: Caller) -> None:
+    workflow = new_workflow(ada)
     pad_of(ada, workflow=workflow)
     delete_workflow(caller=ada, workflow_id=workflow)
     last = Event.objects.in_project(ada.project).latest("pk")
@@ -203,11 +203,11 @@ def test_deleting_it_is_one_event_that_says_how_many_pads_went(ada: Caller) -> N
 # -- Lists -----------------------------------------------------------------------------------------
 
 
-def test_what_was_written_to_last_is_first(ada: Caller) -> None:
+def test_the_last_written_workflow_is_first(ada: Caller) -> None:
     with time_machine.travel(NOON, tick=False) as time:
         ids = []
         for name in ("a", "b", "c"):
-            ids.append(begin(ada, name))
+            ids.append(new_workflow(ada, name))
             time.shift(timedelta(seconds=1))
         pad = pad_of(ada, workflow=ids[0])
         assert names(ada) == ["a", "c", "b"]
@@ -222,7 +222,7 @@ def test_what_was_written_to_last_is_first(ada: Caller) -> None:
 @pytest.mark.parametrize("write", ["create", "append", "update", "restore", "delete"])
 def test_every_write_of_a_pad_touches_its_workflow(ada: Caller, write: str) -> None:
     with time_machine.travel(NOON, tick=False) as time:
-        workflow = begin(ada)
+        workflow = new_workflow(ada)
         pad = pad_of(ada, "text", workflow=workflow)
         update_scratchpad(caller=ada, scratchpad_id=pad, content="other")
         time.shift(timedelta(minutes=5))
@@ -237,10 +237,10 @@ def test_every_write_of_a_pad_touches_its_workflow(ada: Caller, write: str) -> N
     assert workflow_item(get_workflow(ada.project_id, workflow))["updated_at"] == "2026-11-21T12:05:00Z"
 
 
-def test_pages_continue_without_a_gap_or_a_double(ada: Caller) -> None:
+def test_pages_continue_without_a_gap_or_a_duplicate(ada: Caller) -> None:
     with time_machine.travel(NOON, tick=False):  # All at one moment: the id decides.
         for n in range(5):
-            begin(ada, f"w{n}")
+            new_workflow(ada, f"w{n}")
     first = list_workflows(ada.project_id, limit=2)
     second = list_workflows(ada.project_id, limit=2, cursor=first.next)
     third = list_workflows(ada.project_id, limit=2, cursor=second.next)
@@ -251,13 +251,13 @@ def test_pages_continue_without_a_gap_or_a_double(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize("cursor", ["x", "W10", "e30", "bnVsbA"])
-def test_a_cursor_of_nowhere_is_refused(ada: Caller, cursor: str) -> None:
+def test_an_invalid_cursor_is_refused(ada: Caller, cursor: str) -> None:
     with pytest.raises(InvalidInput, match="cursor"):
         list_workflows(ada.project_id, cursor=cursor)
 
 
 @pytest.mark.parametrize("limit", [0, -1, 201, 10**30])
-def test_a_limit_has_limits(ada: Caller, limit: int) -> None:
+def test_an_invalid_limit_is_refused(ada: Caller, limit: int) -> None:
     with pytest.raises(InvalidInput, match="limit"):
         list_workflows(ada.project_id, limit=limit)
 
@@ -266,29 +266,29 @@ def test_a_limit_has_limits(ada: Caller, limit: int) -> None:
     "text",
     ["refactoring", "payments", "team payments", "效能", "code_analysis", "bottleneck", '"slow query"'],
 )
-def test_text_finds_it_by_its_name_its_metadata_and_its_pads(ada: Caller, text: str) -> None:
-    workflow = begin(ada, "Refactoring", metadata={"team": "payments"})
+def test_text_searches_name_metadata_and_pads(ada: Caller, text: str) -> None:
+    workflow = new_workflow(ada, "Refactoring", metadata={"team": "payments"})
     pad_of(ada, "效能瓶頸 bottleneck\na slow query", workflow=workflow)
-    begin(ada, "Another")
+    new_workflow(ada, "Another")
     assert names(ada, text=text) == ["Refactoring"]
 
 
 @pytest.mark.parametrize("text", ["nothing", "refactoring bottleneck", "refactoring -refactoring"])
-def test_all_words_of_it_have_to_stand_in_one_place(ada: Caller, text: str) -> None:
-    pad_of(ada, "bottleneck", workflow=begin(ada, "Refactoring"))
+def test_all_words_must_match_in_one_place(ada: Caller, text: str) -> None:
+    pad_of(ada, "bottleneck", workflow=new_workflow(ada, "Refactoring"))
     assert names(ada, text=text) == []
 
 
 def test_text_and_active_narrow_together(ada: Caller) -> None:
-    closed = begin(ada, "eagle closed")
-    begin(ada, "eagle open")
+    closed = new_workflow(ada, "eagle closed")
+    new_workflow(ada, "eagle open")
     close_workflow(caller=ada, workflow_id=closed)
     assert names(ada, text="eagle", active=True) == ["eagle open"]
     assert names(ada, text="eagle", active=False) == ["eagle closed"]
 
 
-def test_another_projects_workflows_are_not_there(ada: Caller, cy: Caller) -> None:
-    row_id = begin(ada, "moonshot")
+def test_another_projects_workflows_are_not_found(ada: Caller, cy: Caller) -> None:
+    row_id = new_workflow(ada, "moonshot")
     assert names(cy) == names(cy, text="moonshot") == []
     with pytest.raises(NotFound):
         get_workflow(cy.project_id, row_id)
