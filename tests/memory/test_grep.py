@@ -1,4 +1,4 @@
-"""`memory grep`: lines of files below allowed folders, and nothing of what lies elsewhere."""
+"""`memory grep`: searches lines of files below allowed folders and reads nothing outside them."""
 
 import os
 import random
@@ -38,7 +38,7 @@ def root(apollo: Project, tmp_path: Path, settings: Settings) -> Path:
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """A folder beside it, which nobody may."""
+    """A folder beside the root, which no project may search."""
     write(tmp_path, {"elsewhere/secret.txt": f"{SECRET}\n", "elsewhere/deep/secret.txt": f"{SECRET}\n"})
     return tmp_path / "elsewhere"
 
@@ -65,10 +65,10 @@ def files(project: Project, pattern: str, **arguments: Any) -> list[str]:
     return [file for file, _, _ in hits(project, pattern, **arguments)]
 
 
-# -- What it finds ---------------------------------------------------------------------------------
+# -- Results ---------------------------------------------------------------------------------------
 
 
-def test_it_shows_file_line_and_text(apollo: Project, root: Path) -> None:
+def test_a_hit_has_file_line_and_text(apollo: Project, root: Path) -> None:
     write(root, {"src/app.py": "import os\n\ndef run():\n    os.run()\n", "README.md": "run it\n"})
     assert answer(apollo, "run") == {
         "items": [
@@ -88,14 +88,14 @@ def test_nothing_found_is_no_error(apollo: Project, root: Path) -> None:
     assert answer(apollo, "^$")["total"] == 0
 
 
-def test_case_counts_unless_said(apollo: Project, root: Path) -> None:
+def test_the_search_is_case_sensitive_by_default(apollo: Project, root: Path) -> None:
     write(root, {"a.txt": "Cache\ncache\nÉTAT\n"})
     assert [line for _, line, _ in hits(apollo, "cache")] == [2]
     assert [line for _, line, _ in hits(apollo, "cache", ignore_case=True)] == [1, 2]
     assert [line for _, line, _ in hits(apollo, "état", ignore_case=True)] == [3]
 
 
-def test_lines_around_a_hit_are_shown_when_asked_for(apollo: Project, root: Path) -> None:
+def test_context_lines_add_the_lines_around_a_hit(apollo: Project, root: Path) -> None:
     write(root, {"a.txt": "".join(f"line {n}\n" for n in range(1, 8))})
     [row] = answer(apollo, "line 2", context_lines=2)["items"]
     assert (row["before"], row["after"]) == (["line 1"], ["line 3", "line 4"])
@@ -169,14 +169,14 @@ def test_a_pattern_that_looks_like_an_option_is_a_pattern(apollo: Project, root:
 
 
 def test_lines_of_a_large_file_keep_their_numbers(apollo: Project, root: Path) -> None:
-    """It is looked at in blocks."""
-    dice = random.Random(1)
-    lines = ["x" * dice.choice([0, 1, 70, 900]) for _ in range(4_000)]
-    wanted = sorted(dice.sample(range(4_000), 40))
-    for index in wanted:
+    """Large files are searched in blocks."""
+    rng = random.Random(1)
+    lines = ["x" * rng.choice([0, 1, 70, 900]) for _ in range(4_000)]
+    expected = sorted(rng.sample(range(4_000), 40))
+    for index in expected:
         lines[index] += "needle"
     write(root, {"a.txt": "\n".join(lines)})
-    assert [line - 1 for _, line, _ in hits(apollo, "needle$", limit=200)] == wanted
+    assert [line - 1 for _, line, _ in hits(apollo, "needle$", limit=200)] == expected
     assert hits(apollo, r"needle\z", limit=200) == hits(apollo, "needle$", limit=200)
 
 
@@ -187,23 +187,23 @@ def test_a_long_line_is_cut_around_the_hit(apollo: Project, root: Path) -> None:
     assert start == f"needle{'b' * 294}…"
 
 
-def test_texts_that_are_no_utf_8_are_read(apollo: Project, root: Path) -> None:
+def test_files_that_are_not_utf_8_are_read(apollo: Project, root: Path) -> None:
     write(root, {"latin.txt": "caf\xe9 needle".encode("latin-1"), "bom.txt": b"\xef\xbb\xbfneedle"})
     assert hits(apollo, "needle$") == [("bom.txt", 1, "needle"), ("latin.txt", 1, "caf� needle")]
     assert files(apollo, "^needle") == ["bom.txt"]
 
 
-def test_names_that_are_no_utf_8_are_spelled_in_it(apollo: Project, root: Path) -> None:
+def test_file_names_that_are_not_utf_8_are_decoded_with_replacement(apollo: Project, root: Path) -> None:
     folder = os.fsencode(root) + b"/d\xff"
     os.mkdir(folder)
     Path(os.fsdecode(folder + b"/f\xfe.txt")).write_text("x")
     assert files(apollo, "x") == ["d�/f�.txt"]
 
 
-# -- What it leaves out ----------------------------------------------------------------------------
+# -- Skipped files ---------------------------------------------------------------------------------
 
 
-def test_what_is_no_text_is_skipped(apollo: Project, root: Path) -> None:
+def test_binary_and_large_files_are_skipped(apollo: Project, root: Path) -> None:
     write(
         root,
         {
@@ -219,7 +219,7 @@ def test_what_is_no_text_is_skipped(apollo: Project, root: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".env", ".git/config", "src/.cache/a.txt"])
-def test_what_is_hidden_is_not_there(apollo: Project, root: Path, name: str) -> None:
+def test_hidden_files_are_not_found(apollo: Project, root: Path, name: str) -> None:
     write(root, {name: SECRET})
     assert not hits(apollo, SECRET)
     for path in (name, os.path.dirname(name) or name):
@@ -228,14 +228,16 @@ def test_what_is_hidden_is_not_there(apollo: Project, root: Path, name: str) -> 
                 hits(apollo, SECRET, path=path)
 
 
-def test_installed_packages_are_searched_only_where_a_path_leads_there(apollo: Project, root: Path) -> None:
+def test_installed_packages_are_searched_only_if_the_path_names_them(apollo: Project, root: Path) -> None:
     write(root, {"node_modules/a/index.js": "x", "src/index.js": "x"})
     assert files(apollo, "x") == ["src/index.js"]
     assert files(apollo, "x", path="node_modules/a") == ["node_modules/a/index.js"]
 
 
-def test_the_folder_of_the_hub_itself_is_not_there(apollo: Project, root: Path, settings: Settings) -> None:
-    """It holds the secret key."""
+def test_the_data_folder_of_the_server_is_not_searched(
+    apollo: Project, root: Path, settings: Settings
+) -> None:
+    """The data folder holds the secret key."""
     write(root, {"var/secret_key": SECRET, "var/static/a.txt": SECRET, "variety.txt": SECRET})
     settings.VAR_DIR = root / "var"
     assert files(apollo, SECRET) == ["variety.txt"]
@@ -246,7 +248,7 @@ def test_the_folder_of_the_hub_itself_is_not_there(apollo: Project, root: Path, 
 
 @contextmanager
 def as_nobody() -> Iterator[None]:
-    """As a user to whom nothing belongs, where the tests run as one who may read everything."""
+    """Runs as the user nobody where the tests run as root, who may read everything."""
     own = os.geteuid()
     if own == 0:
         os.seteuid(NOBODY)
@@ -256,7 +258,7 @@ def as_nobody() -> Iterator[None]:
         os.seteuid(own)
 
 
-def test_what_may_not_be_read_is_skipped(apollo: Project, settings: Settings) -> None:
+def test_unreadable_files_are_skipped(apollo: Project, settings: Settings) -> None:
     folder = Path(tempfile.mkdtemp(dir="/tmp"))
     try:
         write(folder, {"closed/a.txt": "x", "closed.txt": "x", "open.txt": "x"})
@@ -275,7 +277,7 @@ def test_what_may_not_be_read_is_skipped(apollo: Project, settings: Settings) ->
 
 
 @pytest.mark.timeout(20)
-def test_pipes_sockets_and_devices_hold_nobody_up(apollo: Project, root: Path) -> None:
+def test_pipes_sockets_and_devices_do_not_block(apollo: Project, root: Path) -> None:
     write(root, {"a.txt": "x"})
     os.mkfifo(root / "pipe")
     os.mkfifo(root / "pipe.txt")
@@ -291,7 +293,7 @@ def test_pipes_sockets_and_devices_hold_nobody_up(apollo: Project, root: Path) -
 
 
 @pytest.mark.timeout(20)
-def test_a_file_that_becomes_a_pipe_before_it_is_opened_holds_nobody_up(root: Path) -> None:
+def test_a_file_that_becomes_a_pipe_before_it_is_opened_does_not_block(root: Path) -> None:
     write(root, {"a.txt": "x", "b.txt": "x"})
     texts = read_texts(Root("code", root), "", lambda place, is_folder: True, Budget())
     assert next(texts) == ("a.txt", "x")
@@ -300,20 +302,22 @@ def test_a_file_that_becomes_a_pipe_before_it_is_opened_holds_nobody_up(root: Pa
     assert list(texts) == []
 
 
-# -- What it must never read -----------------------------------------------------------------------
+# -- Paths and links out of the root ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "path",
     ["/etc/passwd", "/", "..", "../elsewhere", "src/../../elsewhere", "..\\elsewhere", "C:/x", "~/../x/.."],
 )
-def test_a_path_is_relative_and_goes_only_down(apollo: Project, root: Path, outside: Path, path: str) -> None:
+def test_a_path_that_is_absolute_or_leaves_the_root_is_refused(
+    apollo: Project, root: Path, outside: Path, path: str
+) -> None:
     with pytest.raises(InvalidInput, match=r"path: .* must be relative"):
         hits(apollo, SECRET, path=path)
 
 
 @pytest.mark.parametrize("path", ["nowhere", "a.txt/b", "a.txt/", "~", "code", "src\nx", "x" * 300])
-def test_a_path_that_is_not_there_is_not_found(apollo: Project, root: Path, path: str) -> None:
+def test_an_unknown_path_is_not_found(apollo: Project, root: Path, path: str) -> None:
     write(root, {"a.txt": "x"})
     if path == "a.txt/":
         assert files(apollo, "x", path=path) == ["a.txt"]
@@ -323,7 +327,9 @@ def test_a_path_that_is_not_there_is_not_found(apollo: Project, root: Path, path
 
 
 @pytest.mark.parametrize("target", ["../elsewhere", "../elsewhere/secret.txt", "/etc/passwd", "/"])
-def test_links_that_leave_are_not_followed(apollo: Project, root: Path, outside: Path, target: str) -> None:
+def test_links_out_of_the_root_are_not_followed(
+    apollo: Project, root: Path, outside: Path, target: str
+) -> None:
     (root / "link").symlink_to(target)
     assert not hits(apollo, ".")
     for path in ("link", "link/secret.txt", "link/deep"):
@@ -331,7 +337,7 @@ def test_links_that_leave_are_not_followed(apollo: Project, root: Path, outside:
             hits(apollo, ".", path=path)
 
 
-def test_a_link_through_a_link_does_not_leave_either(apollo: Project, root: Path, outside: Path) -> None:
+def test_a_chain_of_links_out_of_the_root_is_not_followed(apollo: Project, root: Path, outside: Path) -> None:
     write(root, {"src/a.txt": "x"})
     (root / "one").symlink_to("src/two")
     (root / "src/two").symlink_to(outside)
@@ -339,7 +345,7 @@ def test_a_link_through_a_link_does_not_leave_either(apollo: Project, root: Path
         hits(apollo, ".", path="one/secret.txt")
 
 
-def test_links_to_what_is_hidden_are_not_followed(apollo: Project, root: Path) -> None:
+def test_links_to_hidden_files_are_not_followed(apollo: Project, root: Path) -> None:
     write(root, {".env": SECRET, ".git/config": SECRET})
     (root / "env").symlink_to(".env")
     (root / "git").symlink_to(".git")
@@ -349,7 +355,7 @@ def test_links_to_what_is_hidden_are_not_followed(apollo: Project, root: Path) -
             hits(apollo, SECRET, path=path)
 
 
-def test_links_that_stay_are_found_once_and_may_be_named(apollo: Project, root: Path) -> None:
+def test_files_behind_inner_links_are_found_once_and_by_any_path(apollo: Project, root: Path) -> None:
     write(root, {"src/a.txt": "x"})
     (root / "again").symlink_to("src")
     (root / "src/loop").symlink_to("..")
@@ -358,7 +364,9 @@ def test_links_that_stay_are_found_once_and_may_be_named(apollo: Project, root: 
     assert files(apollo, "x", path="src/loop/src") == ["src/a.txt"]
 
 
-def test_a_folder_that_begins_like_the_root_lies_outside(apollo: Project, root: Path, tmp_path: Path) -> None:
+def test_a_sibling_folder_with_the_prefix_of_the_root_is_outside(
+    apollo: Project, root: Path, tmp_path: Path
+) -> None:
     write(tmp_path, {"code-private/secret.txt": SECRET})
     (root / "link").symlink_to("../code-private")
     with pytest.raises(NotFound):
@@ -372,41 +380,41 @@ def test_a_root_may_be_a_link_itself(apollo: Project, root: Path, tmp_path: Path
     assert files(apollo, "x", path="src") == ["src/a.txt"]
 
 
-def swapped(root: Path, name: str, target: Path) -> None:
-    """What an attacker does between two steps of a search."""
+def swap(root: Path, name: str, target: Path) -> None:
+    """Replaces a path with a link, as an attacker may between two steps of a search."""
     (root / name).rename(root.parent / f"was-{name}")
     (root / name).symlink_to(target)
 
 
-def test_a_folder_that_is_swapped_for_a_link_leads_nowhere(root: Path, outside: Path) -> None:
+def test_a_folder_swapped_for_a_link_is_not_read(root: Path, outside: Path) -> None:
     write(root, {"a.txt": "x", "b/secret.txt": "x"})
     texts = read_texts(Root("code", root), "", lambda place, is_folder: True, Budget())
     assert next(texts) == ("a.txt", "x")
-    swapped(root, "b", outside)
+    swap(root, "b", outside)
     assert list(texts) == []
 
 
-def test_a_file_that_is_swapped_for_a_link_leads_nowhere(root: Path, outside: Path) -> None:
+def test_a_file_swapped_for_a_link_is_not_read(root: Path, outside: Path) -> None:
     write(root, {"a.txt": "x", "b.txt": "x"})
     texts = read_texts(Root("code", root), "", lambda place, is_folder: True, Budget())
     assert next(texts) == ("a.txt", "x")
-    swapped(root, "b.txt", outside / "secret.txt")
+    swap(root, "b.txt", outside / "secret.txt")
     assert list(texts) == []
 
 
-def test_a_way_that_is_swapped_behind_the_check_leads_nowhere(
+def test_a_folder_swapped_after_the_path_check_is_not_read(
     root: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The real path was in the root when it was looked at; it is not when it is opened."""
+    """The real path is inside the root when it is checked and outside when it is opened."""
     write(root, {"b/deep/secret.txt": "x"})
-    looked_at = roots._real_parts
+    real_parts = roots._real_parts
 
-    def swap_behind(root_: Root, path: str) -> list[str]:
-        parts = looked_at(root_, path)
-        swapped(root, "b", outside)
+    def check_then_swap(root_: Root, path: str) -> list[str]:
+        parts = real_parts(root_, path)
+        swap(root, "b", outside)
         return parts
 
-    monkeypatch.setattr(roots, "_real_parts", swap_behind)
+    monkeypatch.setattr(roots, "_real_parts", check_then_swap)
     with pytest.raises(NotFound):
         list(read_texts(Root("code", root), "b/deep", lambda place, is_folder: True, Budget()))
 
@@ -421,16 +429,16 @@ def test_no_file_stays_open(apollo: Project, root: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-# -- Who may look where ----------------------------------------------------------------------------
+# -- Roots of projects -----------------------------------------------------------------------------
 
 
-def test_without_a_root_nobody_may(apollo: Project) -> None:
+def test_without_a_root_grep_is_not_allowed(apollo: Project) -> None:
     with pytest.raises(NotAllowed, match="No folder") as refused:
         hits(apollo, "x")
     assert "CTXHUB_GREP_ROOTS" in refused.value.hint
 
 
-def test_the_root_of_another_project_is_not_there(
+def test_the_root_of_another_project_is_not_searched(
     apollo: Project, hermes: Project, tmp_path: Path, settings: Settings
 ) -> None:
     write(tmp_path, {"moon/a.txt": SECRET, "shared/b.txt": SECRET})
@@ -446,7 +454,9 @@ def test_the_root_of_another_project_is_not_there(
     assert "moon" not in refused.value.hint
 
 
-def test_of_several_roots_a_path_names_one(apollo: Project, tmp_path: Path, settings: Settings) -> None:
+def test_a_path_begins_with_a_root_when_there_are_several(
+    apollo: Project, tmp_path: Path, settings: Settings
+) -> None:
     write(tmp_path, {"api/src/a.txt": "x", "web/src/b.txt": "x"})
     settings.GREP_ROOTS = [("", tmp_path / "api"), ("", tmp_path / "web")]
     assert files(apollo, "x") == ["api/src/a.txt", "web/src/b.txt"]
@@ -457,7 +467,7 @@ def test_of_several_roots_a_path_names_one(apollo: Project, tmp_path: Path, sett
     assert refused.value.hint == "A path begins with one of: 'api', 'web'."
 
 
-def test_a_root_that_is_gone_is_named_without_its_path(
+def test_a_missing_root_is_named_without_its_path(
     apollo: Project, tmp_path: Path, settings: Settings
 ) -> None:
     settings.GREP_ROOTS = [("", tmp_path / "unmounted")]
@@ -466,7 +476,7 @@ def test_a_root_that_is_gone_is_named_without_its_path(
     assert str(tmp_path) not in refused.value.message
 
 
-# -- What it refuses, and what it costs ------------------------------------------------------------
+# -- Bad input and limits --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -499,9 +509,9 @@ def test_arguments_out_of_bounds_are_refused(apollo: Project, root: Path, bad: d
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+b", "(x+x+)+y", "(.*a){12}b", "(a|b)*a(a|b){300}c"])
-def test_no_pattern_makes_it_slow(apollo: Project, root: Path, pattern: str) -> None:
-    dice = random.Random(2)
-    line = "".join(dice.choice("ab") for _ in range(200_000))
+def test_no_pattern_exceeds_the_time_limit(apollo: Project, root: Path, pattern: str) -> None:
+    rng = random.Random(2)
+    line = "".join(rng.choice("ab") for _ in range(200_000))
     write(root, {f"{n}.txt": f"{'a' * 100_000}!\n{'x' * 100_000}\n{line}" for n in range(5)})
     started = time.perf_counter()
     answer(apollo, pattern)
@@ -535,7 +545,7 @@ def test_depth_is_limited_and_the_answer_says_so(apollo: Project, root: Path) ->
     assert (found["total"], found["truncated"]) == (1, True)
 
 
-def test_the_end_of_an_endless_line_is_not_looked_at(apollo: Project, root: Path) -> None:
+def test_the_end_of_a_very_long_line_is_not_searched(apollo: Project, root: Path) -> None:
     write(root, {"a.js": f"{'a' * selector.LONGEST_LINE}needle", "b.js": "needle"})
     found = answer(apollo, "needle")
     assert (found["total"], found["truncated"]) == (1, True)

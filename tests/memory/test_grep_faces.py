@@ -16,7 +16,7 @@ FOUND = [
 
 @pytest.fixture(autouse=True)
 def root(tmp_path: Path, settings: Settings) -> Path:
-    """A folder that apollo may search, and nobody else."""
+    """A folder that only apollo may search."""
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "app.py").write_text("import os\ndef run():\n    pass\n")
     (tmp_path / "README.md").write_text("run it\n")
@@ -24,7 +24,7 @@ def root(tmp_path: Path, settings: Settings) -> Path:
     return tmp_path
 
 
-def test_an_agent_finds_lines(ada_mcp: McpClient) -> None:
+def test_mcp_finds_lines(ada_mcp: McpClient) -> None:
     assert ada_mcp.call("memory", "grep", **LINES) == {
         "columns": ["file", "line", "text", "before", "after"],
         "rows": [list(FOUND[0].values())],
@@ -37,7 +37,7 @@ def test_an_agent_finds_lines(ada_mcp: McpClient) -> None:
     ]
 
 
-def test_a_program_finds_lines(ada_rest: RestClient) -> None:
+def test_rest_finds_lines(ada_rest: RestClient) -> None:
     query = "pattern=RUN&glob=*.py&ignore_case=true&context_lines=1"
     assert ada_rest.get(f"memories/grep/?{query}").body == {
         "items": FOUND,
@@ -49,7 +49,7 @@ def test_a_program_finds_lines(ada_rest: RestClient) -> None:
     assert ada_rest.get("memories/grep/?pattern=run&path=src&limit=1").body["total"] == 1
 
 
-def test_an_answer_keeps_to_its_budget(ada_mcp: McpClient, ada_rest: RestClient, root: Path) -> None:
+def test_an_answer_respects_max_tokens(ada_mcp: McpClient, ada_rest: RestClient, root: Path) -> None:
     (root / "many.txt").write_text("needle in the haystack\n" * 150)
     answer = ada_mcp.call("memory", "grep", pattern="needle", limit=150, max_tokens=300)
     assert (answer["count"] + answer["omitted"], answer["total"]) == (150, 150)
@@ -58,7 +58,7 @@ def test_an_answer_keeps_to_its_budget(ada_mcp: McpClient, ada_rest: RestClient,
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("arguments", "message"),
     [
         ({"pattern": "("}, "pattern is no regular expression"),
         ({"pattern": "x", "path": "../x"}, "path"),
@@ -68,29 +68,31 @@ def test_an_answer_keeps_to_its_budget(ada_mcp: McpClient, ada_rest: RestClient,
         ({}, "pattern"),
     ],
 )
-def test_bad_input_is_refused_on_both_faces(
-    ada_mcp: McpClient, ada_rest: RestClient, said: dict[str, Any], why: str
+def test_bad_input_is_refused_over_mcp_and_rest(
+    ada_mcp: McpClient, ada_rest: RestClient, arguments: dict[str, Any], message: str
 ) -> None:
-    error = ada_mcp.call("memory", "grep", **said)
+    error = ada_mcp.call("memory", "grep", **arguments)
     assert error["error"] == "invalid"
-    assert why in error["message"]
-    reply = ada_rest.get("memories/grep/?" + "&".join(f"{name}={value}" for name, value in said.items()))
+    assert message in error["message"]
+    reply = ada_rest.get("memories/grep/?" + "&".join(f"{name}={value}" for name, value in arguments.items()))
     assert (reply.status, reply.body["error"]) == (400, "invalid")
-    assert why in reply.body["message"]
+    assert message in reply.body["message"]
 
 
-def test_a_path_that_is_not_there_is_not_found(ada_mcp: McpClient, ada_rest: RestClient) -> None:
+def test_an_unknown_path_is_not_found(ada_mcp: McpClient, ada_rest: RestClient) -> None:
     assert ada_mcp.call("memory", "grep", pattern="x", path="nowhere")["error"] == "not_found"
     assert ada_rest.get("memories/grep/?pattern=x&path=nowhere").status == 404
 
 
-def test_a_stranger_is_told_who_can_allow_it(cy_mcp: McpClient, cy_rest: RestClient) -> None:
+def test_a_project_without_a_root_is_refused_with_the_setting_to_change(
+    cy_mcp: McpClient, cy_rest: RestClient
+) -> None:
     error = cy_mcp.call("memory", "grep", pattern="run")
     assert (error["error"], "CTXHUB_GREP_ROOTS" in error["hint"]) == ("not_allowed", True)
     assert (cy_rest.get("memories/grep/?pattern=run").status, "app.py" in str(error)) == (403, False)
 
 
-def test_the_names_of_the_source_are_known(ada_mcp: McpClient) -> None:
+def test_names_of_other_tools_get_a_suggestion(ada_mcp: McpClient) -> None:
     error = ada_mcp.call("memory", "grep", pattern="x", max_results=5)
     assert (error["error"], error["did_you_mean"]) == ("invalid", {"max_results": "limit"})
     error = ada_mcp.call("memory", "grep", pattern="x", ignoreCase=True)

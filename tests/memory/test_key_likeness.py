@@ -1,4 +1,4 @@
-"""How alike keys are: the same words in another order or form, and not mere neighbours."""
+"""Similarity of keys: the same words in another order or form are similar, neighbouring keys are not."""
 
 import pytest
 from hypothesis import given
@@ -25,7 +25,7 @@ KEY = "api/auth/method"
         ("auth/method", 0.787),
     ],
 )
-def test_one_key_may_stand_for_the_other(other: str, score: float) -> None:
+def test_similar_keys_are_the_same_with_this_score(other: str, score: float) -> None:
     similarity = compare_keys(KEY, other)
     assert similarity.is_same
     assert round(similarity.score, 3) == score
@@ -51,7 +51,7 @@ def test_one_key_may_stand_for_the_other(other: str, score: float) -> None:
         ("→", "⇒"),
     ],
 )
-def test_two_keys_mean_two_things(one: str, other: str) -> None:
+def test_different_keys_are_not_the_same(one: str, other: str) -> None:
     assert not compare_keys(one, other).is_same
     assert not compare_keys(other, one).is_same
 
@@ -65,18 +65,18 @@ def test_two_keys_mean_two_things(one: str, other: str) -> None:
         ("Größe", "grösse"),
     ],
 )
-def test_words_of_other_scripts_and_identifiers_are_words_too(one: str, other: str) -> None:
+def test_words_of_other_scripts_and_of_identifiers_are_compared(one: str, other: str) -> None:
     assert compare_keys(one, other).is_same
 
 
-def test_the_shared_path_is_told_as_the_other_writes_it() -> None:
+def test_the_shared_path_is_spelled_as_in_the_other_key() -> None:
     assert compare_keys("api/auth/method", "API/Auth/timeout").path == "API/Auth"
     assert compare_keys("api/auth", "api/auth/method").path == "api/auth"
     assert compare_keys("x", "y").path == ""
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
-def test_any_two_texts_are_alike_between_nothing_and_wholly(one: str, other: str) -> None:
+def test_every_score_is_between_zero_and_one(one: str, other: str) -> None:
     assert 0 <= compare_keys(one, other).score <= 1 + 1e-9
 
 
@@ -93,7 +93,7 @@ def test_any_two_texts_are_alike_between_nothing_and_wholly(one: str, other: str
         ("cache", "caching"),
     ],
 )
-def test_keys_that_say_the_same_are_looked_up_by_a_sign_that_both_have(one: str, other: str) -> None:
+def test_similar_keys_share_a_signature(one: str, other: str) -> None:
     assert {*key_signatures(one)} & {*similar_signatures(other)}
     assert {*key_signatures(other)} & {*similar_signatures(one)}
 
@@ -101,12 +101,12 @@ def test_keys_that_say_the_same_are_looked_up_by_a_sign_that_both_have(one: str,
 @pytest.mark.parametrize(
     "other", ["api/auth/timeout", "api/auth", "api/auth/method/default", "k/1", "→", "x" * 200]
 )
-def test_others_have_no_sign_in_common(other: str) -> None:
+def test_different_keys_share_no_signature(other: str) -> None:
     assert not {*key_signatures(KEY)} & {*similar_signatures(other)}
     assert not {*key_signatures(other)} & {*similar_signatures(KEY)}
 
 
-def test_a_long_key_has_few_signs() -> None:
+def test_a_long_key_has_few_signatures() -> None:
     assert len(key_signatures("/".join(f"word{n}" for n in range(25)))) == 1
     assert len(key_signatures("a/b/c/d/e/f/g/h")) == 8
     assert key_signatures("→") == similar_signatures("//") == []

@@ -1,4 +1,4 @@
-"""Memories by words that may be mistyped: golden distances and scores."""
+"""Fuzzy search over memories: expected distances and scores."""
 
 from typing import Any
 
@@ -61,20 +61,20 @@ def test_the_nearest_come_first_the_newest_among_equals(ada: Caller) -> None:
     assert [row[0] for row in found(ada, "drain")] == ["brain", "train", "brains"]
 
 
-def test_a_row_shows_where_it_was_found(filled: Caller) -> None:
+def test_the_excerpt_shows_the_match(filled: Caller) -> None:
     [row] = find_fuzzy(filled.project_id, "zepelin").objects()
     assert list(row) == ["id", "title", "excerpt", "distance", "score"]
     assert "zeppelin" in row["excerpt"]
 
 
-def test_it_is_narrowed(filled: Caller) -> None:
+def test_context_and_type_narrow_the_search(filled: Caller) -> None:
     assert found(filled, "postgers", context="DB", type="task") == [("Postgres", 1, 0.88)]
     assert found(filled, "postgers", context="ops") == found(filled, "postgers", type="note") == []
     with pytest.raises(NotFound):
         found(filled, "postgers", context="none")
 
 
-def test_scripts_without_blanks_are_found_by_their_pairs(ada: Caller) -> None:
+def test_scripts_without_spaces_are_matched_by_pairs_of_characters(ada: Caller) -> None:
     add_memory(caller=ada, title="快取效能", content="提升了系統。")
     assert found(ada, "快取效能") == [("快取效能", 0, 1.0)]
     assert found(ada, "快") == [("快取效能", 0, 1.0)]
@@ -82,12 +82,12 @@ def test_scripts_without_blanks_are_found_by_their_pairs(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize("query", ["!!!", "😀", '"', "qq", "-x", "*"])
-def test_what_holds_no_word_finds_nothing(filled: Caller, query: str) -> None:
+def test_a_query_without_words_finds_nothing(filled: Caller, query: str) -> None:
     assert found(filled, query, tolerance=10) == []
 
 
 @pytest.mark.parametrize(
-    "said",
+    "arguments",
     [
         {"query": ""},
         {"query": " "},
@@ -98,22 +98,22 @@ def test_what_holds_no_word_finds_nothing(filled: Caller, query: str) -> None:
         {"type": "poem"},
         {"context": ""} | {"query": "x" * 65_537},
     ],
-    ids=lambda said: str(said)[:30],
+    ids=lambda arguments: str(arguments)[:30],
 )
-def test_a_wrong_question_is_refused(filled: Caller, said: dict[str, Any]) -> None:
+def test_invalid_arguments_are_refused(filled: Caller, arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
-        found(filled, **{"query": "kubernetes", **said})
+        found(filled, **{"query": "kubernetes", **arguments})
 
 
 # -- Words -----------------------------------------------------------------------------------------
 
 
-def test_at_least_one_letter_of_a_word_stays() -> None:
+def test_the_tolerance_keeps_at_least_one_letter_of_a_word() -> None:
     assert asked_words("a the cat 快取", 10) == {"cat": 2, "快取": 0}
     assert asked_words("the and", 1) == {"the": 1, "and": 1}
 
 
-def test_the_nearest_of_a_texts_own_words_counts() -> None:
+def test_each_query_word_is_matched_with_the_nearest_word_of_the_text() -> None:
     assert nearest({"cat": 2, "dog": 1, "owl": 0}, own_words("Cut the CART, dogs; owls.")) == {
         "cat": ("cart", 1),
         "dog": ("dogs", 1),

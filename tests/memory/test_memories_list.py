@@ -59,7 +59,7 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("query", "expected"), FILTERS, ids=str)
-def test_a_list_holds_what_passes_every_filter_the_newest_first(
+def test_a_list_applies_every_filter_newest_first(
     filled: Caller, query: dict[str, Any], expected: list[str]
 ) -> None:
     assert titles(filled, **query) == expected
@@ -67,7 +67,7 @@ def test_a_list_holds_what_passes_every_filter_the_newest_first(
 
 
 @pytest.mark.parametrize("query", [query for query, _ in FILTERS], ids=str)
-def test_every_page_goes_on_where_the_last_one_ended(filled: Caller, query: dict[str, Any]) -> None:
+def test_every_page_continues_where_the_last_one_ended(filled: Caller, query: dict[str, Any]) -> None:
     paged = [title for page in pages(filled, **query) for title in page]
     assert paged == titles(filled, **query)
 
@@ -82,28 +82,28 @@ def pages(caller: Caller, **query: Any) -> Iterator[list[str]]:
             return
 
 
-def test_a_row_says_what_it_is_for_few_tokens(filled: Caller) -> None:
+def test_a_row_has_the_short_fields(filled: Caller) -> None:
     row = list_memories(filled.project_id, limit=1).objects()[0]
-    said = {"title": "m11", "digest": "Sentence 11.", "type": "task", "context": "odd", "stack": ""}
-    assert {name: row[name] for name in said} == said
+    expected = {"title": "m11", "digest": "Sentence 11.", "type": "task", "context": "odd", "stack": ""}
+    assert {name: row[name] for name in expected} == expected
     assert list(row) == ["id", "title", "digest", "type", "context", "stack", "tags", "tokens", "updated"]
     assert row["tags"] == ["all", "t3"]
 
 
-def test_what_is_changed_comes_first_along_every_index(filled: Caller) -> None:
+def test_a_changed_memory_comes_first_in_every_list(filled: Caller) -> None:
     first = find_memories(filled.project_id, limit=200).rows[-1]
     update_memory(caller=filled, memory_id=first.id, content="Changed.")
     for query in ({}, {"context": "even"}, {"type": "note"}, {"tags": ["all"]}, {"stack": "django"}):
         assert titles(filled, **query)[0] == "m0"
 
 
-def test_a_long_title_is_cut_unless_it_is_asked_for(ada: Caller) -> None:
+def test_a_long_title_is_cut_unless_full_is_set(ada: Caller) -> None:
     add_memory(caller=ada, title="x" * 500, content="x")
     assert titles(ada) == [f"{'x' * 200}…"]
     assert titles(ada, full=True) == ["x" * 500]
 
 
-def test_a_page_cut_short_by_a_budget_says_how_to_go_on(filled: Caller) -> None:
+def test_a_page_cut_by_max_tokens_has_a_cursor(filled: Caller) -> None:
     listing = list_memories(filled.project_id)
     answer = listing.answer(max_tokens=200)
     assert 0 < answer["count"] < 12 == answer["count"] + answer["omitted"]
@@ -131,6 +131,6 @@ WRONG: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("query", WRONG, ids=str)
-def test_a_wrong_question_is_refused(filled: Caller, query: dict[str, Any]) -> None:
+def test_invalid_arguments_are_refused(filled: Caller, query: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         list_memories(filled.project_id, **query)

@@ -1,4 +1,4 @@
-"""Lists of memories walk an index in their own order: a page costs the same however many there are."""
+"""Lists of memories read an index in their sort order: a page costs the same however many rows there are."""
 
 import re
 from typing import Any
@@ -17,7 +17,7 @@ from memory.models import Context, Memory, MemoryTag
 from tests.databases import every_statement_within, take_statistics
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 
-WALKS: list[tuple[dict[str, Any], str]] = [
+QUERIES: list[tuple[dict[str, Any], str]] = [
     ({}, "memory_memory_by_time"),
     ({"context": "c1"}, "memory_memory_by_(context|time)"),
     ({"context": "rare"}, "memory_memory_by_context"),
@@ -44,7 +44,7 @@ def many(ada: Caller) -> Caller:
 
 
 def fill(caller: Caller, count: int) -> None:
-    """Many at once, as an import writes them."""
+    """Writes rows in bulk, as an import does."""
     project, agent_id = caller.project, register_agent(caller, now())
     names = ["c0", "c1", "c2", "rare"]
     contexts = Context.unscoped.bulk_create(
@@ -79,14 +79,14 @@ def fill(caller: Caller, count: int) -> None:
 
 
 @pytest.mark.parametrize("page", ["first", "next"])
-def test_a_list_walks_an_index_in_its_own_order(many: Caller, page: str) -> None:
-    for query, index in WALKS:
+def test_a_list_reads_an_index_in_its_sort_order(many: Caller, page: str) -> None:
+    for query, index in QUERIES:
         plan = explained(statement(many, query, page))
         assert re.search(rf"\b{index}\b", plan), (query, plan)
         assert not sorts_inside(plan), (query, plan)
 
 
-def test_the_turns_beside_one_are_a_step_in_the_index_of_their_context(many: Caller) -> None:
+def test_turns_beside_a_memory_are_read_from_the_context_index(many: Caller) -> None:
     found = list(Memory.objects.in_project(many.project).filter(type=2).values_list("pk", flat=True)[:20])
     with CaptureQueriesContext(connection) as captured:
         assert len(read_turns(many.project_id, found)) == 20
@@ -97,18 +97,18 @@ def test_the_turns_beside_one_are_a_step_in_the_index_of_their_context(many: Cal
 
 
 def statement(caller: Caller, query: dict[str, Any], page: str) -> str:
-    """What the database was really asked for the page's rows."""
-    given = {"action": "list", "limit": 5, **query}
+    """The SQL statement that fetched the rows of the page."""
+    arguments = {"action": "list", "limit": 5, **query}
     if page == "next":
-        given["cursor"] = call(caller, "memory", given)["next"]
+        arguments["cursor"] = call(caller, "memory", arguments)["next"]
     with CaptureQueriesContext(connection) as captured:
-        assert call(caller, "memory", given)["count"] == 5
+        assert call(caller, "memory", arguments)["count"] == 5
     [found] = [query["sql"] for query in captured.captured_queries if "JOIN memory_context" in query["sql"]]
     return str(found)
 
 
-def test_every_page_of_a_walk_goes_on_where_the_last_one_ended(many: Caller) -> None:
-    for query, _ in WALKS:
+def test_every_page_continues_where_the_last_one_ended(many: Caller) -> None:
+    for query, _ in QUERIES:
         whole = ids(many, {**query, "limit": 200})
         assert ids(many, {**query, "limit": 37}) == whole
         listed = call(many, "memory", {"action": "list", **query})
@@ -118,25 +118,25 @@ def test_every_page_of_a_walk_goes_on_where_the_last_one_ended(many: Caller) -> 
 
 def ids(caller: Caller, query: dict[str, Any]) -> list[int]:
     found: list[int] = []
-    given = {"action": "list", **query}
+    arguments = {"action": "list", **query}
     while True:
-        page = call(caller, "memory", given)
+        page = call(caller, "memory", arguments)
         found += [row[0] for row in page["rows"]]
         if "next" not in page:
             return found
-        given["cursor"] = page["next"]
+        arguments["cursor"] = page["next"]
 
 
 def test_a_list_is_quick_with_statistics_of_empty_tables(ada: Caller) -> None:
-    """So it is in a young hub that takes an import: PostgreSQL then expects one row of each."""
+    """As in a new server that takes an import: PostgreSQL then expects one row in each table."""
     take_statistics()
     fill(ada, 1_200)
     with every_statement_within(seconds=2):
-        for query, _ in WALKS:
+        for query, _ in QUERIES:
             assert call(ada, "memory", {"action": "list", "limit": 20, **query})["count"] == 20
 
 
-def test_contexts_walk_an_index_too(many: Caller) -> None:
+def test_contexts_are_read_from_an_index(many: Caller) -> None:
     names = [f"more {n}" for n in range(400)]
     Context.unscoped.bulk_create(Context(project=many.project, name=name, folded=name) for name in names)
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Many agents write at once: one context, every memory, right counts."""
+"""Concurrent writes: one context per name, no memory lost, right counts."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -40,14 +40,14 @@ def memory_call(action: str, **arguments: Any) -> ToolCall:
     return ToolCall("memory", {"action": action, **arguments})
 
 
-def right_counts(project: Project) -> None:
+def assert_counts_are_right(project: Project) -> None:
     for context in Context.objects.in_project(project):
         assert context.memory_count == context.memories.count(), context
     assert Stats(project.pk).of("memory") == Memory.objects.in_project(project).count()
     assert Stats(project.pk).of("context") == Context.objects.in_project(project).count()
 
 
-def test_a_context_that_all_begin_at_once_is_there_once(crowd: Crowd, apollo: Project) -> None:
+def test_a_context_that_many_agents_name_at_once_is_created_once(crowd: Crowd, apollo: Project) -> None:
     calls = [
         [
             memory_call(
@@ -69,10 +69,10 @@ def test_a_context_that_all_begin_at_once_is_there_once(crowd: Crowd, apollo: Pr
     assert Tag.objects.in_project(apollo).filter(name__startswith="tag ").count() == ROUNDS
     nouns = Counter(Event.objects.in_project(apollo).values_list("noun", flat=True))
     assert (nouns["context"], nouns["memory"]) == (ROUNDS, AGENTS * ROUNDS)
-    right_counts(apollo)
+    assert_counts_are_right(apollo)
 
 
-def test_of_all_who_create_a_context_at_once_one_has(crowd: Crowd, apollo: Project) -> None:
+def test_only_one_of_concurrent_context_creations_succeeds(crowd: Crowd, apollo: Project) -> None:
     calls = [[memory_call("context_create", name=f"c{n}") for n in range(ROUNDS)] for _ in range(AGENTS)]
     for answers in zip(*crowd(calls), strict=True):
         assert Counter(answer.get("error", "created") for answer in answers) == {
@@ -82,8 +82,8 @@ def test_of_all_who_create_a_context_at_once_one_has(crowd: Crowd, apollo: Proje
     assert Stats(apollo.pk).of("context") == ROUNDS
 
 
-def test_counts_keep_up_with_whatever_happens_at_once(crowd: Crowd, ada: Caller) -> None:
-    """Some add, some move, some delete memories, some a whole context: what is counted is what is there."""
+def test_counts_stay_right_under_concurrent_writes(crowd: Crowd, ada: Caller) -> None:
+    """Agents add, move and delete memories and delete a context: the counters equal the rows."""
     for name in ("a", "b", "c"):
         create_context(caller=ada, name=name)
     ids = [
@@ -103,4 +103,4 @@ def test_counts_keep_up_with_whatever_happens_at_once(crowd: Crowd, ada: Caller)
     ]
     answers = [answer for own in crowd(calls) for answer in own]
     assert {answer.get("error", "not_found") for answer in answers} == {"not_found"}
-    right_counts(ada.project)
+    assert_counts_are_right(ada.project)

@@ -1,4 +1,4 @@
-"""Search over memories: what answers, within its budget."""
+"""Search over memories: hits, excerpts within the token budget, filters."""
 
 from typing import Any
 
@@ -29,12 +29,12 @@ def found(caller: Caller, query: str, **rest: Any) -> list[str]:
     return [str(row["title"]) for row in search_memories(caller.project_id, query, **rest).objects()]
 
 
-def test_a_hit_says_what_answers_and_what_it_costs(filled: Caller) -> None:
+def test_a_hit_has_an_excerpt_and_its_tokens(filled: Caller) -> None:
     listing = search_memories(filled.project_id, "when does useEffect run?")
     [row] = listing.objects()
     assert list(row) == ["id", "title", "excerpt", "type", "context", "stack", "score", "tokens"]
-    said = {"title": "React hooks guide", "type": "reference", "context": "React", "stack": "react19"}
-    assert {name: row[name] for name in said} == said
+    expected = {"title": "React hooks guide", "type": "reference", "context": "React", "stack": "react19"}
+    assert {name: row[name] for name in expected} == expected
     assert "useEffect runs after React has painted" in row["excerpt"]
     assert 0 < row["score"] <= 1
     assert row["tokens"] == count_tokens(row["title"]) + count_tokens(row["excerpt"])
@@ -75,7 +75,7 @@ def test_a_search_is_narrowed(filled: Caller, filters: dict[str, Any], expected:
     assert found(filled, "react hooks", **filters) == expected
 
 
-def test_a_mistyped_word_is_put_right(filled: Caller) -> None:
+def test_a_mistyped_word_is_corrected(filled: Caller) -> None:
     listing = search_memories(filled.project_id, "prodct lists")
     assert listing.extra["did_you_mean"] == "product lists"
     assert listing.extra["meta"]["search_method"] == "corrected"
@@ -83,7 +83,7 @@ def test_a_mistyped_word_is_put_right(filled: Caller) -> None:
 
 
 @pytest.mark.parametrize("query", ["llama", "???", "-react", '"hooks react"'])
-def test_what_finds_nothing_is_answered_alike(filled: Caller, query: str) -> None:
+def test_an_empty_result_has_the_same_fields(filled: Caller, query: str) -> None:
     listing = search_memories(filled.project_id, query)
     assert listing.rows == []
     assert {name: listing.extra[name] for name in ("total", "total_tokens", "avg_tokens")} == {
@@ -113,7 +113,7 @@ WRONG: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("said", WRONG, ids=str)
-def test_a_wrong_question_is_refused(filled: Caller, said: dict[str, Any]) -> None:
+@pytest.mark.parametrize("arguments", WRONG, ids=str)
+def test_invalid_arguments_are_refused(filled: Caller, arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
-        found(filled, **{"query": "react", **said})
+        found(filled, **{"query": "react", **arguments})

@@ -1,4 +1,4 @@
-"""Memories and contexts written through the ORM leave what the services leave."""
+"""Writes of memories and contexts through the ORM have the same effects as the services."""
 
 from typing import Any
 
@@ -31,8 +31,8 @@ def objects(model: Any) -> Any:
 
 def create(project: Project, title: str = TITLE, **rest: Any) -> Memory:
     context = Context.objects.in_project(project).filter(name="shop").first() or make_context(project)
-    said = {"project": project, "context": context, "title": title, "content": CONTENT, **rest}
-    made: Memory = objects(Memory).create(**said)
+    fields = {"project": project, "context": context, "title": title, "content": CONTENT, **rest}
+    made: Memory = objects(Memory).create(**fields)
     return made
 
 
@@ -50,9 +50,9 @@ def count_events(project: Project) -> int:
     return Event.objects.in_project(project).count()
 
 
-def figures(project: Project) -> tuple[int, int]:
-    counted = Stats(project.pk)
-    return counted.of("context"), counted.of("memory")
+def totals(project: Project) -> tuple[int, int]:
+    stats = Stats(project.pk)
+    return stats.of("context"), stats.of("memory")
 
 
 def counts(project: Project) -> dict[str, int]:
@@ -71,13 +71,13 @@ def titles(project: Project, **query: Any) -> list[str]:
 # -- One change, one event -------------------------------------------------------------------------
 
 
-def test_what_follows_from_a_title_and_content_is_kept(memory: Memory) -> None:
+def test_digest_and_tokens_are_derived_on_create(memory: Memory) -> None:
     memory.refresh_from_db()
     assert (memory.digest, memory.tokens) == ("Keep it in Redis for five minutes.", tokens_of(TITLE, CONTENT))
 
 
 @pytest.mark.parametrize("fields", [None, ["content", "stack"]])
-def test_what_follows_from_a_save_is_saved_too(memory: Memory, fields: list[str] | None) -> None:
+def test_derived_fields_are_saved_with_the_changed_ones(memory: Memory, fields: list[str] | None) -> None:
     memory.tags.add(tag(memory.project, "x"), through_defaults={"project": memory.project})
     create(memory.project, "Newer")
     memory.content, memory.stack = "Do not. It is slow.", "DJANGO"
@@ -89,14 +89,14 @@ def test_what_follows_from_a_save_is_saved_too(memory: Memory, fields: list[str]
     assert titles(memory.project, stack="django") == titles(memory.project, tags=["x"]) == [TITLE]
 
 
-def test_a_move_is_counted_on_both_sides(memory: Memory) -> None:
+def test_a_move_updates_the_counts_of_both_contexts(memory: Memory) -> None:
     memory.context = make_context(memory.project, "zoo")
     memory.save()
     assert counts(memory.project) == {"shop": 0, "zoo": 1}
     assert last_event(memory.project)[3] == {"changed": ["context"]}
 
 
-def test_a_context_saved_with_an_old_count_keeps_the_right_one(memory: Memory) -> None:
+def test_saving_a_stale_context_keeps_the_right_count(memory: Memory) -> None:
     stale = Context.objects.in_project(memory.project).get()
     create(memory.project, "Newer")
     stale.description = "The shop."
@@ -125,16 +125,16 @@ def test_a_renamed_tag_is_found_by_its_new_name(ada: Caller) -> None:
     assert titles(ada.project, tags=["new"]) == [TITLE]
 
 
-def test_contexts_deleted_together_take_their_memories_along(memory: Memory) -> None:
+def test_deleting_contexts_in_bulk_deletes_their_memories(memory: Memory) -> None:
     create(memory.project, "Other", context=make_context(memory.project, "zoo"))
     Context.objects.in_project(memory.project).delete()
     deleted = Event.objects.in_project(memory.project).filter(verb="deleted")
     assert [(event.noun, event.data["memories"]) for event in deleted] == [("context", 1)] * 2
-    assert figures(memory.project) == (0, 0)
+    assert totals(memory.project) == (0, 0)
     assert not SearchEntry.objects.in_project(memory.project).exists()
 
 
-def test_a_project_goes_with_everything_in_it(memory: Memory, ada: Caller) -> None:
+def test_deleting_a_project_deletes_everything_in_it(memory: Memory, ada: Caller) -> None:
     add_memory(caller=ada, title="x", content="x", context="new", tags=["x"])
     update_context(caller=ada, context="new", tags=["x"])
     memory.project.delete()
@@ -142,7 +142,7 @@ def test_a_project_goes_with_everything_in_it(memory: Memory, ada: Caller) -> No
         assert not model.unscoped.exists()
 
 
-def test_a_name_is_never_stored_twice(memory: Memory) -> None:
+def test_a_context_name_is_unique_in_any_case(memory: Memory) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         make_context(memory.project, "SHOP")
-    assert figures(memory.project) == (1, 1)
+    assert totals(memory.project) == (1, 1)

@@ -1,4 +1,4 @@
-"""Memories that say nearly the same: through the selector, the tool and REST."""
+"""Similar memories, through the selector, the tool and REST."""
 
 import math
 from typing import Any
@@ -21,12 +21,12 @@ def add(caller: Caller, title: str, content: str, **rest: Any) -> int:
     return add_memory(caller=caller, title=title, content=content, **rest)["id"]
 
 
-def similar(caller: Caller, **said: Any) -> dict[str, Any]:
-    return call(caller, "memory", {"action": "similar", **said})
+def similar(caller: Caller, **arguments: Any) -> dict[str, Any]:
+    return call(caller, "memory", {"action": "similar", **arguments})
 
 
 def test_a_score_by_hand(ada: Caller) -> None:
-    """Two memories; each has `redis`, which is worth ln 2, and one word of its own, worth ln 2.5."""
+    """Two memories; each has `redis`, of weight ln 2, and one word of its own, of weight ln 2.5."""
     add(ada, "redis", "alpha", context="x")
     other = add(ada, "redis", "beta", context="x")
     shared, own = math.log(2), math.log(2.5)
@@ -35,17 +35,17 @@ def test_a_score_by_hand(ada: Caller) -> None:
     assert found.score == pytest.approx(shared**2 / (shared**2 + own**2))  # 0.364
 
 
-def test_the_same_text_is_one_and_stands_first(ada: Caller) -> None:
+def test_the_same_text_scores_one_and_comes_first(ada: Caller) -> None:
     add(ada, "Slow pages", "The product page is slow in the evening.")
     same = add(ada, "Caching", CACHE)
     assert similar(ada, text=f"Caching {CACHE}")["rows"][0] == [same, "Caching", 1.0]
 
 
-def test_what_is_abbreviated_is_the_same(ada: Caller) -> None:
+def test_abbreviations_match_their_long_forms(ada: Caller) -> None:
     short = add(ada, "Auth", "The db repo has the config of k8s.")
     add(ada, "Lunch", "Noodles on Friday.")
-    asked = "Authentication: the database repository has the configuration of Kubernetes."
-    assert similar(ada, text=asked)["rows"] == [[short, "Auth", 1.0]]
+    text = "Authentication: the database repository has the configuration of Kubernetes."
+    assert similar(ada, text=text)["rows"] == [[short, "Auth", 1.0]]
 
 
 def test_a_memory_is_not_similar_to_itself(ada: Caller) -> None:
@@ -53,12 +53,12 @@ def test_a_memory_is_not_similar_to_itself(ada: Caller) -> None:
     assert similar(ada, id=one)["rows"] == [[copy, "Caching", 1.0]]
 
 
-def test_what_has_nothing_in_common_is_not_there(ada: Caller) -> None:
+def test_memories_without_common_words_are_not_similar(ada: Caller) -> None:
     add(ada, "Caching", CACHE)
     assert similar(ada, text="Kafka lags behind", threshold=0)["count"] == 0
 
 
-def test_likeness_is_the_same_from_either_side(ada: Caller) -> None:
+def test_similarity_is_symmetric(ada: Caller) -> None:
     one = add(ada, "Caching", CACHE)
     other = add(ada, "Caching the basket", "Keep the basket in Redis for an hour, because it is slow.")
     for _ in range(5):
@@ -68,13 +68,13 @@ def test_likeness_is_the_same_from_either_side(ada: Caller) -> None:
     assert scores[0][2] == scores[1][2] > 0.1
 
 
-def test_chinese_is_compared_by_its_pairs(ada: Caller) -> None:
+def test_chinese_is_compared_by_pairs_of_characters(ada: Caller) -> None:
     near = add(ada, "快取", "使用者資料的快取放在記憶體裡，五分鐘後失效。")
     add(ada, "備份", "每天晚上把磁碟複製到另一台機器。")
     assert similar(ada, text="使用者資料快取五分鐘後失效", threshold=0.3)["rows"][0][0] == near
 
 
-def test_the_threshold_and_the_limit_hold(ada: Caller) -> None:
+def test_the_threshold_and_the_limit_are_applied(ada: Caller) -> None:
     for n in range(5):
         add(ada, f"Caching {n}", CACHE)
     assert similar(ada, text=CACHE, limit=2)["count"] == 2
@@ -82,13 +82,13 @@ def test_the_threshold_and_the_limit_hold(ada: Caller) -> None:
     assert similar(ada, text=CACHE, limit=200)["count"] == 5
 
 
-def test_a_longer_list_is_longer(ada: Caller) -> None:
+def test_a_large_limit_is_honoured(ada: Caller) -> None:
     for n in range(70):
         add(ada, f"Caching {n}", CACHE)
     assert similar(ada, text=CACHE, limit=60)["count"] == 60
 
 
-def test_a_changed_memory_is_similar_to_what_it_says_now(ada: Caller) -> None:
+def test_a_changed_memory_is_compared_by_its_new_text(ada: Caller) -> None:
     one = add(ada, "Caching", CACHE)
     update_memory(caller=ada, memory_id=one, title="Queues", content="Kafka holds what is not sent yet.")
     assert similar(ada, text=CACHE)["count"] == 0
@@ -96,7 +96,7 @@ def test_a_changed_memory_is_similar_to_what_it_says_now(ada: Caller) -> None:
     assert similar(ada, text="Kafka holds what is not sent yet.")["count"] == 0
 
 
-def test_rare_words_are_told_from_a_spread_where_there_are_many(
+def test_rarity_is_estimated_from_a_sample_of_many_memories(
     ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = [add(ada, f"Note {n}", f"common word{n}x") for n in range(30)]
@@ -108,7 +108,7 @@ def test_rare_words_are_told_from_a_spread_where_there_are_many(
     assert first.id == ids[13]
 
 
-def test_an_empty_hub_has_nothing_similar(ada: Caller) -> None:
+def test_an_empty_project_has_nothing_similar(ada: Caller) -> None:
     assert find_similar(ada.project_id, CACHE) == []
     assert similar(ada, text=CACHE)["count"] == 0
 
@@ -122,7 +122,7 @@ def test_another_projects_memories_are_not_similar(ada: Caller, cy: Caller) -> N
 
 
 @pytest.mark.parametrize(
-    "said",
+    "arguments",
     [
         {},
         {"id": 1, "text": "both"},
@@ -139,9 +139,9 @@ def test_another_projects_memories_are_not_similar(ada: Caller, cy: Caller) -> N
         {"id": "one"},
     ],
 )
-def test_what_is_said_wrong_is_refused(ada: Caller, said: dict[str, Any]) -> None:
+def test_invalid_arguments_are_refused(ada: Caller, arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
-        similar(ada, **said)
+        similar(ada, **arguments)
 
 
 @pytest.mark.parametrize("memory_id", [0, -1, 999, 10**30])
@@ -150,13 +150,13 @@ def test_an_unknown_memory_is_not_found(ada: Caller, memory_id: int) -> None:
         similar(ada, id=memory_id)
 
 
-def test_a_text_of_nothing_but_signs_is_like_nothing(ada: Caller) -> None:
+def test_a_text_without_words_is_similar_to_nothing(ada: Caller) -> None:
     add(ada, "Caching", CACHE)
     assert similar(ada, text="!!! ??? ...")["count"] == 0
     assert similar(ada, text="the of and", threshold=0)["count"] >= 0
 
 
-def test_it_answers_over_rest(ada_rest: RestClient) -> None:
+def test_rest_returns_similar_memories(ada_rest: RestClient) -> None:
     one = ada_rest.post("memories/", {"title": "Caching", "content": CACHE}).body["id"]
     ada_rest.post("memories/", {"title": "Caching", "content": CACHE})
     reply = ada_rest.get(f"memories/similar/?id={one}&threshold=0.9&limit=5")

@@ -1,4 +1,4 @@
-"""Digests: golden ones."""
+"""Digests of memories: the first sentence, or the title where there is only code."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_a_digest_is_the_first_sentence_outside_code(content: str, digest: str) 
     assert digest_of("The title", content) == digest
 
 
-def test_a_long_title_stands_in_cut() -> None:
+def test_a_long_title_is_cut_when_it_is_the_digest() -> None:
     assert digest_of("t" * 500, "```\nx\n```") == f"{'t' * 77}…"
 
 

@@ -1,4 +1,4 @@
-"""The views of decisions and constraints that agents ask for by name."""
+"""Named views of decisions and constraints."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services.decisions import set_decision
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-OURS = ("tagged_decisions", "active_context", "tagged_constraints")
+VIEWS = ("tagged_decisions", "active_context", "tagged_constraints")
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def column(listing: Listing, name: str) -> list[Any]:
     return [row[name] for row in listing.objects()]
 
 
-def test_tagged_decisions_are_all_there_are_the_newest_first(filled: None, ada: Caller) -> None:
+def test_tagged_decisions_lists_all_decisions_newest_first(filled: None, ada: Caller) -> None:
     listing = view(ada, "tagged_decisions")
     assert listing.columns == (
         *("key", "value", "status", "layer", "tags", "scopes", "version", "agent", "updated"),
@@ -48,20 +48,20 @@ def test_tagged_decisions_are_all_there_are_the_newest_first(filled: None, ada: 
     assert {len(value) for value in column(listing, "value")} == {201}
 
 
-def test_the_active_context_is_what_is_active_of_the_last_hour(filled: None, ada: Caller) -> None:
+def test_active_context_lists_active_decisions_of_the_last_hour(filled: None, ada: Caller) -> None:
     with time_machine.travel(NOON + timedelta(minutes=70), tick=False):
         assert column(view(ada, "active_context"), "key") == ["new"]
     with time_machine.travel(NOON + timedelta(minutes=50), tick=False):
         assert column(view(ada, "active_context"), "key") == ["new", "old"]
 
 
-def test_tagged_constraints_are_those_in_force_the_most_urgent_first(filled: None, ada: Caller) -> None:
+def test_tagged_constraints_lists_active_constraints_most_urgent_first(filled: None, ada: Caller) -> None:
     listing = view(ada, "tagged_constraints")
     assert column(listing, "text") == ["great", "small"]
     assert column(listing, "tags") == [["api"]] * 2
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", VIEWS)
 def test_a_view_comes_in_pages(filled: None, ada: Caller, name: str) -> None:
     with time_machine.travel(NOON + timedelta(minutes=31), tick=False):
         whole = [list(row) for row in view(ada, name).rows]
@@ -75,13 +75,13 @@ def test_a_view_comes_in_pages(filled: None, ada: Caller, name: str) -> None:
     assert len(whole) >= 2
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", VIEWS)
 def test_a_view_shows_nothing_of_another_project(filled: None, cy: Caller, name: str) -> None:
     assert view(cy, name).rows == []
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_a_view_asks_as_often_for_many_as_for_few(ada: Caller, name: str) -> None:
+@pytest.mark.parametrize("name", VIEWS)
+def test_the_number_of_queries_does_not_grow_with_the_rows(ada: Caller, name: str) -> None:
     def count() -> int:
         with CaptureQueriesContext(connection) as queries:
             assert view(ada, name, limit=2).next

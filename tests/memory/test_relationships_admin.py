@@ -234,7 +234,7 @@ def test_the_form_changes_the_strength(client: Client, relationship: Relationshi
     assert last_event(relationship.project) == ("updated", "relationship", "vi")
 
 
-def test_a_member_deletes_it_and_both_ends_stay(
+def test_a_member_deletes_a_relationship_and_both_ends_stay(
     client: Client, ada: Caller, relationship: Relationship
 ) -> None:
     relate(caller=ada, source=relationship.source, target="decision:cache/engine", relation="blocks")

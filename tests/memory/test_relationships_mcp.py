@@ -1,4 +1,4 @@
-"""Relationships, likeness and captures over the MCP wire."""
+"""Relationships, similarity and captures over the MCP wire."""
 
 from typing import Any
 
@@ -21,13 +21,13 @@ def add(client: McpClient, title: str, content: str = "x", **rest: Any) -> int:
     return int(client.call("memory", "add", title=title, content=content, **rest)["id"])
 
 
-def test_one_agent_relates_and_another_walks(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_one_agent_relates_and_another_reads_the_graph(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     one, other = add(ada_mcp, "one"), add(ada_mcp, "other", type="idea")
     ada_mcp.call("decision", "set", key="api/auth", value="JWT")
-    said = ada_mcp.call(
+    answer = ada_mcp.call(
         "memory", "relate", source=str(one), target="decision:api/auth", relation="DEPENDS_ON"
     )
-    assert said == {
+    assert answer == {
         **{"source": one, "target": "decision:api/auth", "relation": "depends_on", "strength": 50},
         "result": "created",
     }
@@ -57,7 +57,7 @@ def test_one_agent_relates_and_another_walks(ada_mcp: McpClient, ben_mcp: McpCli
     assert ben_mcp.call("memory", "unrelate", source=one, target="decision:api/auth") == {"deleted": 1}
 
 
-def test_what_is_suggested_is_made_once(ada_mcp: McpClient, apollo: Project) -> None:
+def test_suggested_relationships_are_created_once(ada_mcp: McpClient, apollo: Project) -> None:
     one = add(ada_mcp, "Redis cache", REDIS)
     other = add(ada_mcp, "Redis queue", "Keep answers in Redis, five hours")
     made = ada_mcp.call("memory", "relationships", id=f"memory:{one}", create=True)
@@ -96,7 +96,7 @@ def test_a_wrong_call_writes_nothing(
     assert dump_project(apollo) == before
 
 
-def test_a_reader_may_look_and_try_and_nothing_more(
+def test_a_read_only_token_may_read_and_run_dry_runs_only(
     hub: LiveHub, apollo: Project, ada_mcp: McpClient
 ) -> None:
     one = add(ada_mcp, "Redis cache", REDIS)
@@ -125,7 +125,7 @@ def test_a_text_is_captured_over_the_wire(ada_mcp: McpClient, ben_mcp: McpClient
     assert ben_mcp.rows("memory", "similar", text=DECIDED)[0]["id"] == saved["id"]
 
 
-def test_similar_comes_as_objects_too(ada_mcp: McpClient) -> None:
+def test_similar_can_return_objects(ada_mcp: McpClient) -> None:
     one, same = add(ada_mcp, "Redis cache", REDIS), add(ada_mcp, "Redis cache", REDIS)
     answer = ada_mcp.call("memory", "similar", id=one, format="objects")
     assert answer == {"items": [{"id": same, "title": "Redis cache", "score": 1.0}], "count": 1}

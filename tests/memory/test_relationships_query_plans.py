@@ -1,4 +1,4 @@
-"""What memories have to do with one another is looked up where it is: no reading of a whole project."""
+"""Queries of relationships and texts use an index and never read a whole project."""
 
 import re
 from collections.abc import Callable
@@ -15,13 +15,13 @@ from memory.models import Context, Memory, Relationship
 from tests.databases import take_statistics
 from tests.query_plans import explained, start_compact
 
-Place = tuple[str, int]
-ONE: Place = ("memory", 3)
+Key = tuple[str, int]
+ONE: Key = ("memory", 3)
 FEW = [3, 5, 2_700]
 
 RELATED = r"(source|target)_kind\b.*(source|target)_id\b"
-# What is asked, and the indexes that are walked for it.
-LOOKED_UP: list[tuple[Callable[[int], object], str]] = [
+# Each query, and the index or columns that its plan must name.
+QUERIES: list[tuple[Callable[[int], object], str]] = [
     (lambda p: read_texts(p, FEW, 100), "PRIMARY KEY|memory_memory_pkey"),
     (lambda p: MEMORIES.read(p, FEW), "PRIMARY KEY|memory_memory_pkey"),
     (lambda p: read_edges_from(p, ONE, ("memory", 5)), RELATED),
@@ -52,15 +52,15 @@ def many(ada: Caller) -> Caller:
     return ada
 
 
-@pytest.mark.parametrize(("ask", "index"), LOOKED_UP)
-def test_a_few_are_looked_up_by_themselves(many: Caller, ask: Callable[[int], object], index: str) -> None:
+@pytest.mark.parametrize(("query", "index"), QUERIES)
+def test_a_few_rows_are_read_by_index(many: Caller, query: Callable[[int], object], index: str) -> None:
     with CaptureQueriesContext(connection) as captured:
-        ask(many.project_id)
+        query(many.project_id)
     plan = explained(captured[-1]["sql"])
     assert re.search(index, plan), plan
     assert not re.search(r"\(project_id=\?\)|Seq Scan on memory_(memory|relationship)\b", plan), plan
 
 
-def test_a_walk_of_the_project_would_be_noticed(many: Caller) -> None:
+def test_a_scan_of_the_project_would_be_noticed(many: Caller) -> None:
     plan = explained(f"SELECT title FROM memory_memory WHERE project_id = {many.project_id}")
     assert re.search(r"\(project_id=\?\)|Seq Scan on memory_memory", plan), plan

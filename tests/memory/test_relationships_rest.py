@@ -18,14 +18,14 @@ def add(client: RestClient, title: str, content: str = "x") -> int:
 
 def test_a_new_relationship_answers_201_and_the_same_again_200(ada_rest: RestClient) -> None:
     one, other = add(ada_rest, "one"), add(ada_rest, "other")
-    said = {"target": other, "relation": "blocks", "strength": 70}
-    made = ada_rest.post(f"memories/{one}/relationships/", said)
-    assert (made.status, made.body) == (201, {**said, "source": one, "result": "created"})
-    again = ada_rest.post(f"memories/{one}/relationships/", {**said, "target": f"memory:{other}"})
+    body = {"target": other, "relation": "blocks", "strength": 70}
+    made = ada_rest.post(f"memories/{one}/relationships/", body)
+    assert (made.status, made.body) == (201, {**body, "source": one, "result": "created"})
+    again = ada_rest.post(f"memories/{one}/relationships/", {**body, "target": f"memory:{other}"})
     assert (again.status, again.body["result"]) == (200, "unchanged")
 
 
-def test_what_is_around_a_memory(ada_rest: RestClient) -> None:
+def test_get_returns_the_graph_around_a_memory(ada_rest: RestClient) -> None:
     one = add(ada_rest, "Redis cache", REDIS)
     same = add(ada_rest, "Redis cache", REDIS)
     ada_rest.post("decisions/", {"key": "api/auth", "value": "JWT"})
@@ -44,7 +44,7 @@ def test_what_is_around_a_memory(ada_rest: RestClient) -> None:
     assert around["created"] == 0
 
 
-def test_what_is_suggested_is_made(ada_rest: RestClient, apollo: Project) -> None:
+def test_suggested_relationships_are_created(ada_rest: RestClient, apollo: Project) -> None:
     one = add(ada_rest, "Redis cache", REDIS)
     add(ada_rest, "Redis cache", REDIS)
     made = ada_rest.post(f"memories/{one}/relationships/suggested/", {"threshold": 0.9})
@@ -52,7 +52,7 @@ def test_what_is_suggested_is_made(ada_rest: RestClient, apollo: Project) -> Non
     assert Relationship.objects.in_project(apollo).count() == 1
 
 
-def test_a_relationship_is_taken_back(ada_rest: RestClient, apollo: Project) -> None:
+def test_a_relationship_is_deleted(ada_rest: RestClient, apollo: Project) -> None:
     one, other = add(ada_rest, "one"), add(ada_rest, "other")
     for relation in ("related", "blocks"):
         ada_rest.post(f"memories/{one}/relationships/", {"target": other, "relation": relation})
@@ -76,13 +76,13 @@ def test_a_relationship_is_taken_back(ada_rest: RestClient, apollo: Project) -> 
         ({"target": "OTHER", "kind": "x"}, 400),
     ],
 )
-def test_what_is_said_wrong_is_refused(
+def test_an_invalid_body_is_refused(
     ada_rest: RestClient, apollo: Project, body: dict[str, Any], status: int
 ) -> None:
     one, other = add(ada_rest, "one"), add(ada_rest, "other")
-    meant = {"SELF": one, "OTHER": other}
-    said = {name: meant.get(value, value) if name == "target" else value for name, value in body.items()}
-    assert ada_rest.post(f"memories/{one}/relationships/", said).status == status
+    ids = {"SELF": one, "OTHER": other}
+    sent = {name: ids.get(value, value) if name == "target" else value for name, value in body.items()}
+    assert ada_rest.post(f"memories/{one}/relationships/", sent).status == status
     assert ada_rest.post("memories/999999999/relationships/", {"target": one}).status == 404
     assert not Relationship.objects.in_project(apollo).exists()
 
@@ -90,17 +90,19 @@ def test_what_is_said_wrong_is_refused(
 @pytest.mark.parametrize(
     "query", ["threshold=2", "threshold=x", "threshold=nan", "limit=0", "depth=6", "of=1"]
 )
-def test_what_is_asked_wrong_is_refused(ada_rest: RestClient, query: str) -> None:
+def test_an_invalid_query_is_refused(ada_rest: RestClient, query: str) -> None:
     assert ada_rest.get(f"memories/{add(ada_rest, 'one')}/relationships/?{query}").status == 400
 
 
-def test_taking_back_needs_a_target(ada_rest: RestClient) -> None:
+def test_deleting_requires_a_target(ada_rest: RestClient) -> None:
     one = add(ada_rest, "one")
     assert ada_rest.delete(f"memories/{one}/relationships/").status == 400
     assert ada_rest.delete(f"memories/{one}/relationships/?target=999999999").status == 404
 
 
-def test_rights(hub: LiveHub, apollo: Project, ada_rest: RestClient, cy_rest: RestClient) -> None:
+def test_scopes_decide_what_a_token_may_do(
+    hub: LiveHub, apollo: Project, ada_rest: RestClient, cy_rest: RestClient
+) -> None:
     one, other = add(ada_rest, "one"), add(ada_rest, "other")
     reader = hub.rest(create_token(project=apollo, agent="eve", scopes=["read"]).secret, project="apollo")
     writer = hub.rest(create_token(project=apollo, agent="eve", scopes=["write"]).secret, project="apollo")
@@ -116,7 +118,7 @@ def test_rights(hub: LiveHub, apollo: Project, ada_rest: RestClient, cy_rest: Re
     assert reader.post("memories/capture/", {"content": "x" * 60}).status == 403
 
 
-def test_a_request_key_writes_once(ada_rest: RestClient, apollo: Project) -> None:
+def test_an_idempotency_key_writes_once(ada_rest: RestClient, apollo: Project) -> None:
     one, other = add(ada_rest, "one"), add(ada_rest, "other")
     for _ in range(2):
         reply = ada_rest.post(

@@ -1,4 +1,4 @@
-"""What things have to do with one another: the rules, and what goes with what."""
+"""Relationship services: creating, deleting, the neighbourhood of an object, suggestions."""
 
 from typing import Any
 
@@ -35,10 +35,10 @@ def events(project: Project) -> list[tuple[str, str]]:
     return [(event.verb, event.data["note"]) for event in found]
 
 
-# -- Said ------------------------------------------------------------------------------------------
+# -- Creating --------------------------------------------------------------------------------------
 
 
-def test_what_one_memory_is_to_another_is_kept(ada: Caller, apollo: Project) -> None:
+def test_relate_stores_a_relationship(ada: Caller, apollo: Project) -> None:
     one, other = add(ada, "one"), add(ada, "other")
     answer = relate(caller=ada, source=one, target=str(other))
     assert answer == {
@@ -48,7 +48,7 @@ def test_what_one_memory_is_to_another_is_kept(ada: Caller, apollo: Project) -> 
     assert events(apollo) == [("created", f"memory:{one} related memory:{other}, 50")]
 
 
-def test_anything_can_be_related_by_its_ref(ada: Caller) -> None:
+def test_any_object_can_be_related_by_its_ref(ada: Caller) -> None:
     set_decision(caller=ada, key="api/auth", value="JWT")
     rule = add_constraint(caller=ada, category="security", text="Ask for a token.")["id"]
     answer = relate(caller=ada, source="decision:api/auth", target=f"constraint:{rule}", relation="blocks")
@@ -56,16 +56,16 @@ def test_anything_can_be_related_by_its_ref(ada: Caller) -> None:
     assert answer["relation"] == "blocks"
 
 
-def test_said_again_it_has_the_new_strength(ada: Caller, apollo: Project) -> None:
+def test_relating_again_updates_the_strength(ada: Caller, apollo: Project) -> None:
     one, other = add(ada, "one"), add(ada, "other")
-    said: dict[str, Any] = {"caller": ada, "source": one, "target": other, "relation": 4}
-    results = [relate(**said, strength=strength)["result"] for strength in (50, 50, 90)]
+    arguments: dict[str, Any] = {"caller": ada, "source": one, "target": other, "relation": 4}
+    results = [relate(**arguments, strength=strength)["result"] for strength in (50, 50, 90)]
     assert results == ["created", "unchanged", "updated"]
     assert edges(apollo) == {(f"memory:{one}", f"memory:{other}", "depends_on", 90)}
     assert [verb for verb, _ in events(apollo)] == ["created", "updated"]
 
 
-def test_another_relation_or_direction_stands_beside_it(ada: Caller, apollo: Project) -> None:
+def test_another_relation_or_direction_is_a_new_relationship(ada: Caller, apollo: Project) -> None:
     one, other = add(ada, "one"), add(ada, "other")
     for source, target, relation in (
         (one, other, "related"),
@@ -76,7 +76,7 @@ def test_another_relation_or_direction_stands_beside_it(ada: Caller, apollo: Pro
     assert len(edges(apollo)) == 3
 
 
-def test_nothing_is_related_to_itself(ada: Caller) -> None:
+def test_an_object_cannot_be_related_to_itself(ada: Caller) -> None:
     one = add(ada, "one")
     with pytest.raises(InvalidInput, match="itself"):
         relate(caller=ada, source=one, target=f"memory:{one}")
@@ -96,7 +96,7 @@ def test_an_unknown_end_is_not_found(ada: Caller, apollo: Project, ref: int | st
 
 
 @pytest.mark.parametrize(
-    "said",
+    "arguments",
     [
         {"target": ""},
         {"target": "-4"},
@@ -110,23 +110,25 @@ def test_an_unknown_end_is_not_found(ada: Caller, apollo: Project, ref: int | st
         {"strength": 101},
     ],
 )
-def test_what_is_said_wrong_is_refused(ada: Caller, apollo: Project, said: dict[str, Any]) -> None:
+def test_invalid_arguments_of_relate_are_refused(
+    ada: Caller, apollo: Project, arguments: dict[str, Any]
+) -> None:
     one, other = add(ada, "one"), add(ada, "other")
     with pytest.raises(InvalidInput):
-        relate(caller=ada, **{"source": one, "target": other, **said})
+        relate(caller=ada, **{"source": one, "target": other, **arguments})
     assert not edges(apollo)
 
 
-def test_another_projects_things_cannot_be_related(ada: Caller, cy: Caller) -> None:
+def test_another_projects_objects_cannot_be_related(ada: Caller, cy: Caller) -> None:
     theirs, own = add(ada, "theirs"), add(cy, "own")
     with pytest.raises(NotFound):
         relate(caller=cy, source=own, target=theirs)
 
 
-# -- Taken back ------------------------------------------------------------------------------------
+# -- Deleting --------------------------------------------------------------------------------------
 
 
-def test_one_relation_is_taken_back(ada: Caller, apollo: Project) -> None:
+def test_one_relation_is_deleted(ada: Caller, apollo: Project) -> None:
     one, other = add(ada, "one"), add(ada, "other")
     for relation in ("related", "blocks"):
         relate(caller=ada, source=one, target=other, relation=relation)
@@ -135,7 +137,7 @@ def test_one_relation_is_taken_back(ada: Caller, apollo: Project) -> None:
     assert events(apollo)[-1] == ("deleted", f"memory:{one} blocks memory:{other}, 50")
 
 
-def test_all_relations_in_one_direction_are_taken_back(ada: Caller, apollo: Project) -> None:
+def test_all_relations_in_one_direction_are_deleted(ada: Caller, apollo: Project) -> None:
     one, other = add(ada, "one"), add(ada, "other")
     for source, target, relation in (
         (one, other, "related"),
@@ -149,7 +151,7 @@ def test_all_relations_in_one_direction_are_taken_back(ada: Caller, apollo: Proj
     assert [verb for verb, _ in events(apollo)] == ["created"] * 3 + ["deleted"] * 2
 
 
-def test_it_goes_with_either_end(ada: Caller, apollo: Project) -> None:
+def test_deleting_either_end_deletes_the_relationship(ada: Caller, apollo: Project) -> None:
     one, two, three = (add(ada, title) for title in ("one", "two", "three"))
     set_decision(caller=ada, key="k", value="v")
     for source, target in ((one, two), (two, three), (three, "decision:k"), ("decision:k", one)):
@@ -164,7 +166,7 @@ def test_it_goes_with_either_end(ada: Caller, apollo: Project) -> None:
     assert not edges(apollo)
 
 
-def test_it_goes_with_a_whole_context_and_with_a_row_deleted_by_the_orm(ada: Caller, apollo: Project) -> None:
+def test_deleting_a_context_or_an_end_by_the_orm_deletes_relationships(ada: Caller, apollo: Project) -> None:
     here, there = add(ada, "here", context="a"), add(ada, "there", context="b")
     rule = add_constraint(caller=ada, category="security", text="Ask for a token.")["id"]
     relate(caller=ada, source=here, target=there)
@@ -183,10 +185,10 @@ def test_the_same_id_of_another_kind_or_project_stays(ada: Caller, cy: Caller, a
     assert len(edges(apollo)) == 1
 
 
-# -- By the ORM ------------------------------------------------------------------------------------
+# -- Writes through the ORM ------------------------------------------------------------------------
 
 
-def test_whoever_writes_leaves_an_event(ada: Caller, apollo: Project) -> None:
+def test_writes_through_the_orm_leave_events(ada: Caller, apollo: Project) -> None:
     one, other = add(ada, "one"), add(ada, "other")
     row = Relationship.objects.create(
         project=apollo, source_kind="memory", source_id=one, target_kind="memory", target_id=other
@@ -203,18 +205,18 @@ def test_whoever_writes_leaves_an_event(ada: Caller, apollo: Project) -> None:
     ]
 
 
-def test_a_project_takes_its_relationships_with_it(ada: Caller, apollo: Project) -> None:
+def test_deleting_a_project_deletes_its_relationships(ada: Caller, apollo: Project) -> None:
     relate(caller=ada, source=add(ada, "one"), target=add(ada, "other"))
     apollo.delete()
     assert not Relationship.unscoped.exists()
 
 
-# -- What is around --------------------------------------------------------------------------------
+# -- Neighbourhood ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def circle(ada: Caller) -> list[int]:
-    """1 → 2 → 3 → 4 → 1, and 5 beside 3."""
+def cycle(ada: Caller) -> list[int]:
+    """1 → 2 → 3 → 4 → 1, and 5 → 3."""
     ids = [add(ada, f"memory {n}") for n in range(1, 6)]
     pairs = [(0, 1), (1, 2), (2, 3), (3, 0), (4, 2)]
     for source, target in pairs:
@@ -222,62 +224,62 @@ def circle(ada: Caller) -> list[int]:
     return ids
 
 
-def places(ids: list[int]) -> list[ObjectKey]:
+def keys(ids: list[int]) -> list[ObjectKey]:
     return [("memory", row_id) for row_id in ids]
 
 
-def test_a_step_goes_in_both_directions(ada: Caller, circle: list[int]) -> None:
-    around = find_neighbourhood(ada.project_id, ("memory", circle[0]), 1)
-    assert set(around.nodes) == set(places([circle[0], circle[1], circle[3]]))
+def test_a_step_follows_both_directions(ada: Caller, cycle: list[int]) -> None:
+    around = find_neighbourhood(ada.project_id, ("memory", cycle[0]), 1)
+    assert set(around.nodes) == set(keys([cycle[0], cycle[1], cycle[3]]))
     assert len(around.edges) == 2
 
 
-def test_a_circle_is_walked_once(ada: Caller, circle: list[int]) -> None:
-    around = find_neighbourhood(ada.project_id, ("memory", circle[0]), 5)
-    assert set(around.nodes) == set(places(circle))
-    assert next(iter(around.nodes)) == ("memory", circle[0])
+def test_a_cycle_is_followed_once(ada: Caller, cycle: list[int]) -> None:
+    around = find_neighbourhood(ada.project_id, ("memory", cycle[0]), 5)
+    assert set(around.nodes) == set(keys(cycle))
+    assert next(iter(around.nodes)) == ("memory", cycle[0])
     assert len(around.edges) == len({edge.id for edge in around.edges}) == 5
     assert not around.is_cut
 
 
-def test_what_is_two_steps_away_is_found_at_depth_two(ada: Caller, circle: list[int]) -> None:
-    two = find_neighbourhood(ada.project_id, ("memory", circle[0]), 2)
-    assert set(two.nodes) == set(places(circle[:4]))
-    assert ("memory", circle[4]) in find_neighbourhood(ada.project_id, ("memory", circle[0]), 3).nodes
+def test_objects_two_steps_away_are_found_at_depth_two(ada: Caller, cycle: list[int]) -> None:
+    two = find_neighbourhood(ada.project_id, ("memory", cycle[0]), 2)
+    assert set(two.nodes) == set(keys(cycle[:4]))
+    assert ("memory", cycle[4]) in find_neighbourhood(ada.project_id, ("memory", cycle[0]), 3).nodes
 
 
-def test_of_too_many_some_are_left_out(
-    ada: Caller, circle: list[int], monkeypatch: pytest.MonkeyPatch
+def test_the_numbers_of_nodes_and_edges_are_limited(
+    ada: Caller, cycle: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(selectors, "NODES", 3)
-    around = find_neighbourhood(ada.project_id, ("memory", circle[2]), 5)
+    around = find_neighbourhood(ada.project_id, ("memory", cycle[2]), 5)
     assert (len(around.nodes), around.is_cut) == (3, True)
     assert all(edge.source in around.nodes and edge.target in around.nodes for edge in around.edges)
     monkeypatch.setattr(selectors, "EDGES", 1)
-    around = find_neighbourhood(ada.project_id, ("memory", circle[2]), 5)
+    around = find_neighbourhood(ada.project_id, ("memory", cycle[2]), 5)
     assert (len(around.edges), around.is_cut) == (1, True)
 
 
-def test_a_node_says_what_it_is(ada: Caller) -> None:
+def test_a_node_has_name_title_and_type(ada: Caller) -> None:
     one = add(ada, "one", type="idea")
     set_decision(caller=ada, key="api/auth", value="JWT")
     relate(caller=ada, source=one, target="decision:api/auth")
     around = find_neighbourhood(ada.project_id, ("memory", one), 1)
-    said = [(node.name, node.title, node.type) for node in around.nodes.values()]
-    assert said == [(one, "one", "idea"), ("decision:api/auth", "api/auth", "decision")]
+    nodes = [(node.name, node.title, node.type) for node in around.nodes.values()]
+    assert nodes == [(one, "one", "idea"), ("decision:api/auth", "api/auth", "decision")]
 
 
-# -- What may belong there -------------------------------------------------------------------------
+# -- Suggestions -----------------------------------------------------------------------------------
 
 REDIS = "Keep answers in Redis, five minutes"  # keep answers redis five minutes
 
 
-def suggested(caller: Caller, of: int | str, **said: Any) -> list[tuple[int, str, int, float]]:
-    found = find_relationships(caller=caller, memory_id=of, **said).suggested
+def suggested(caller: Caller, of: int | str, **arguments: Any) -> list[tuple[int, str, int, float]]:
+    found = find_relationships(caller=caller, memory_id=of, **arguments).suggested
     return [(one.target, str(one.relation.label), one.strength, one.score) for one in found]
 
 
-def test_what_has_words_in_common_is_suggested(ada: Caller) -> None:
+def test_memories_with_common_words_are_suggested(ada: Caller) -> None:
     """Titles have 1 of 3 words in common, contents 4 of 6: 0.3 / 3 + 0.7 * 4 / 6 = 0.5667."""
     one = add(ada, "Redis cache", REDIS)
     other = add(ada, "Redis queue", "Keep answers in Redis, five hours")
@@ -285,15 +287,15 @@ def test_what_has_words_in_common_is_suggested(ada: Caller) -> None:
     assert suggested(ada, other) == [(one, "references", 57, 0.5667)]
 
 
-def test_the_same_is_included_and_little_is_related(ada: Caller) -> None:
-    """Little: no title word of 4, contents 3 of 6, keep answers redis: 0.7 / 2."""
+def test_the_score_decides_the_suggested_relation(ada: Caller) -> None:
+    """`little` has no title word of 4 in common, contents 3 of 6 (keep answers redis): 0.7 / 2."""
     one = add(ada, "Redis cache", REDIS)
     same = add(ada, "Redis cache", REDIS)
     little = add(ada, "Other things", "Keep answers in Redis, always")
     assert suggested(ada, one) == [(same, "includes", 100, 1.0), (little, "related", 35, 0.35)]
 
 
-def test_the_threshold_and_the_limit_hold(ada: Caller) -> None:
+def test_the_threshold_and_the_limit_are_applied(ada: Caller) -> None:
     one = add(ada, "Redis cache", REDIS)
     for _ in range(3):
         add(ada, "Redis queue", "Keep answers in Redis, five hours")
@@ -301,21 +303,21 @@ def test_the_threshold_and_the_limit_hold(ada: Caller) -> None:
     assert len(suggested(ada, one, threshold=0.5667, limit=2)) == 2
 
 
-def test_what_is_related_in_either_direction_is_not_suggested(ada: Caller) -> None:
+def test_memories_related_in_either_direction_are_not_suggested(ada: Caller) -> None:
     one, same, copy = (add(ada, "Redis cache", REDIS) for _ in range(3))
     relate(caller=ada, source=one, target=same)
     relate(caller=ada, source=copy, target=one, relation="blocks")
     assert suggested(ada, one) == []
 
 
-def test_to_anything_memories_are_suggested(ada: Caller) -> None:
+def test_memories_are_suggested_for_any_object(ada: Caller) -> None:
     set_decision(caller=ada, key="redis/cache", value=REDIS)
     one = add(ada, "redis cache", REDIS)
     [(target, *_)] = suggested(ada, "decision:redis/cache")
     assert target == one
 
 
-def test_what_is_suggested_is_stored_once(ada: Caller, apollo: Project) -> None:
+def test_suggestions_are_stored_once(ada: Caller, apollo: Project) -> None:
     one = add(ada, "Redis cache", REDIS)
     other = add(ada, "Redis queue", "Keep answers in Redis, five hours")
     found = find_relationships(caller=ada, memory_id=one, create=True)
@@ -327,14 +329,14 @@ def test_what_is_suggested_is_stored_once(ada: Caller, apollo: Project) -> None:
     assert events(apollo) == [("created", f"memory:{one} references memory:{other}, 57")]
 
 
-def test_what_was_found_and_is_said_is_said(ada: Caller, apollo: Project) -> None:
+def test_relating_a_found_relationship_makes_it_stated(ada: Caller, apollo: Project) -> None:
     one, same = add(ada, "Redis cache", REDIS), add(ada, "Redis cache", REDIS)
     find_relationships(caller=ada, memory_id=one, create=True)
-    said = relate(caller=ada, source=one, target=same, relation="includes", strength=100)
-    assert (said["result"], Relationship.objects.in_project(apollo).get().is_found) == ("updated", False)
+    answer = relate(caller=ada, source=one, target=same, relation="includes", strength=100)
+    assert (answer["result"], Relationship.objects.in_project(apollo).get().is_found) == ("updated", False)
 
 
-def test_storing_needs_the_right_to_write(apollo: Project, ada: Caller) -> None:
+def test_storing_suggestions_needs_the_write_scope(apollo: Project, ada: Caller) -> None:
     one = add(ada, "Redis cache", REDIS)
     reader = Caller(project=apollo, agent="eve", scopes=frozenset({"read"}))
     assert find_relationships(caller=reader, memory_id=one).created == 0
@@ -343,7 +345,7 @@ def test_storing_needs_the_right_to_write(apollo: Project, ada: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "arguments",
     [
         {"threshold": -0.1},
         {"threshold": 1.5},
@@ -355,9 +357,9 @@ def test_storing_needs_the_right_to_write(apollo: Project, ada: Caller) -> None:
         {"memory_id": ""},
     ],
 )
-def test_what_is_asked_wrong_is_refused(ada: Caller, said: dict[str, Any]) -> None:
+def test_invalid_arguments_of_find_are_refused(ada: Caller, arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
-        find_relationships(caller=ada, **{"memory_id": add(ada, "one"), **said})
+        find_relationships(caller=ada, **{"memory_id": add(ada, "one"), **arguments})
 
 
 def test_another_projects_memories_are_neither_around_nor_suggested(ada: Caller, cy: Caller) -> None:
@@ -368,7 +370,7 @@ def test_another_projects_memories_are_neither_around_nor_suggested(ada: Caller,
         find_relationships(caller=cy, memory_id=theirs)
 
 
-def test_the_relations_are_the_contracts() -> None:
+def test_the_relations_are_those_of_the_contract() -> None:
     assert [label for _, label in Relation.choices] == [
         "related",
         "includes",

@@ -1,4 +1,4 @@
-"""Scratchpads in the admin: found, read as Markdown and line by line, written to, taken back by people."""
+"""Scratchpads in the admin: the list, Markdown and raw text, revisions, appending, the forms, the rights."""
 
 import re
 import time
@@ -63,7 +63,7 @@ def shown(client: Client, pad: Scratchpad, rest: str = "") -> str:
 
 
 def difference(html: str) -> str:
-    """What the page of revisions shows of the chosen state."""
+    """The difference that the revisions page shows for the chosen revision."""
     [found] = re.findall(r'(?s)<div class="ctx-value ctx-difference">(.*?)</div>', html)
     return str(found)
 
@@ -73,7 +73,7 @@ def last_event(project: Project) -> tuple[str, str]:
     return event.verb, str(event.agent)
 
 
-# -- Found -----------------------------------------------------------------------------------------
+# -- List ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_list_is_searched_and_filtered(query: str, found: bool, client: Client
     assert page.context["cl"].result_count == int(found)
 
 
-def test_a_row_tells_its_story_and_leads_to_its_page(client: Client, ben: Caller, pad: Scratchpad) -> None:
+def test_a_row_shows_the_pad_and_links_to_its_page(client: Client, ben: Caller, pad: Scratchpad) -> None:
     append(ben, pad, "more")
     text = client.get(LIST).content.decode()
     for part in ("code_analysis", "Refactoring", str(len(TEXT) + 4), ">ben<", "just now", page_of(pad)):
@@ -107,7 +107,7 @@ def test_a_row_tells_its_story_and_leads_to_its_page(client: Client, ben: Caller
 
 
 @pytest.mark.parametrize("page", ["", "{id}/", "{id}/raw/", "{id}/revisions/", "{id}/change/", "add/"])
-def test_no_page_asks_for_each_row(page: str, client: Client, ada: Caller, pad: Scratchpad) -> None:
+def test_no_page_runs_queries_per_row(page: str, client: Client, ada: Caller, pad: Scratchpad) -> None:
     def count() -> int:
         with CaptureQueriesContext(connection) as queries:
             assert client.get(LIST + page.format(id=pad.pk)).status_code == 200
@@ -119,7 +119,7 @@ def test_no_page_asks_for_each_row(page: str, client: Client, ada: Caller, pad: 
         caller = Caller(ada.project, f"agent-{n}")
         create_scratchpad(caller=caller, workflow_id=pad.workflow_id, name=f"p{n}")
         append(caller, pad, "x")
-    assert count() <= few + 2  # What the newest state is compared with.
+    assert count() <= few + 2  # Two more read the revision that the newest is compared with.
     many = count()
     for n in range(20):
         append(Caller(ada.project, f"other-{n}"), pad, "x")
@@ -132,7 +132,7 @@ def test_a_list_does_not_read_the_texts(client: Client, ada: Caller, pad: Scratc
     assert not [query["sql"] for query in queries if '"memory_scratchpad"."content"' in query["sql"]]
 
 
-# -- Read ------------------------------------------------------------------------------------------
+# -- Page ------------------------------------------------------------------------------------------
 
 
 def test_the_page_shows_markdown_and_an_outline(client: Client, pad: Scratchpad) -> None:
@@ -144,7 +144,7 @@ def test_the_page_shows_markdown_and_an_outline(client: Client, pad: Scratchpad)
     assert f"{page_of(pad, 'raw/')}?line=5#L5" in text
 
 
-def test_html_in_a_pad_is_text_wherever_it_is_shown(client: Client, ada: Caller, pad: Scratchpad) -> None:
+def test_html_in_a_pad_is_escaped_on_every_page(client: Client, ada: Caller, pad: Scratchpad) -> None:
     nasty = "<script>alert(1)</script>"
     create_scratchpad(caller=ada, workflow_id=pad.workflow_id, name=nasty, content=f"# {nasty}\n")
     row = Scratchpad.objects.in_project(ada.project).get(name=nasty)
@@ -162,16 +162,16 @@ def test_html_in_a_pad_is_text_wherever_it_is_shown(client: Client, ada: Caller,
     assert nasty not in client.get(LIST).content.decode()
 
 
-def test_the_raw_text_has_a_number_and_an_address_for_each_line(client: Client, pad: Scratchpad) -> None:
+def test_the_raw_text_has_a_number_and_an_anchor_for_each_line(client: Client, pad: Scratchpad) -> None:
     text = shown(client, pad, "raw/")
     assert '<li id="L3"><a href="#L3" data-line="3" aria-label="Line 3"></a><code>The query is *slow*' in text
     assert "7 lines" in text
 
 
-def test_a_line_far_down_is_on_a_page_of_its_own() -> None:
+def test_long_raw_texts_are_paged_by_line() -> None:
     text = "\n".join(f"line {n}" for n in range(1, 2 * LINES_SHOWN + 6))
-    for said, first, last in (("", 1, LINES_SHOWN), (f"{LINES_SHOWN + 1}", LINES_SHOWN + 1, 2 * LINES_SHOWN)):
-        page = numbered_lines(text, said)
+    for line, first, last in (("", 1, LINES_SHOWN), (f"{LINES_SHOWN + 1}", LINES_SHOWN + 1, 2 * LINES_SHOWN)):
+        page = numbered_lines(text, line)
         assert (page.first, page.last, page.total) == (first, last, 2 * LINES_SHOWN + 5)
     page = numbered_lines(text, "999999999")
     assert (page.first, page.last, page.before, page.after) == (4_001, 4_005, 2_001, None)
@@ -179,40 +179,40 @@ def test_a_line_far_down_is_on_a_page_of_its_own() -> None:
         assert numbered_lines(text, nonsense).first == 1
 
 
-def test_a_pad_in_which_nothing_stands_says_so(client: Client, ada: Caller, pad: Scratchpad) -> None:
+def test_an_empty_pad_says_so(client: Client, ada: Caller, pad: Scratchpad) -> None:
     rewrite(ada, pad, "")
     for rest in ("", "raw/"):
         assert "It is empty." in shown(client, pad, rest)
 
 
-def test_an_event_leads_to_the_page(client: Client, pad: Scratchpad) -> None:
+def test_an_event_links_to_the_page(client: Client, pad: Scratchpad) -> None:
     event = Event.objects.in_project(pad.project).get(ref=pad.ref)
     opened = client.get(reverse("admin:core_event_open", args=[event.pk]))
     assert opened.headers["Location"] == page_of(pad)
 
 
-def test_what_was_found_leads_to_the_page(client: Client, pad: Scratchpad) -> None:
+def test_a_search_result_links_to_the_page(client: Client, pad: Scratchpad) -> None:
     found = client.get("/admin/search/?project=apollo&q=profiled").content.decode()
     assert f'href="{page_of(pad)}"' in found
 
 
-def test_its_history_is_the_log(client: Client, ben: Caller, pad: Scratchpad) -> None:
+def test_the_history_lists_its_events(client: Client, ben: Caller, pad: Scratchpad) -> None:
     append(ben, pad, "x")
     history = client.get(page_of(pad, "history/"), follow=True)
     assert [event.verb for event in history.context["cl"].result_list] == ["appended", "created"]
 
 
 @pytest.mark.parametrize("rest", ["", "raw/", "revisions/", "append/", "restore/", "change/", "history/"])
-def test_what_is_not_there_leads_back(rest: str, client: Client, pad: Scratchpad) -> None:
+def test_a_missing_pad_redirects(rest: str, client: Client, pad: Scratchpad) -> None:
     page = client.get(f"{LIST}{pad.pk + 1}/{rest}", follow=True)
     assert page.redirect_chain
     assert "Perhaps it was deleted" in page.content.decode()
 
 
-# -- What it was -----------------------------------------------------------------------------------
+# -- Revisions -------------------------------------------------------------------------------------
 
 
-def test_each_state_says_who_made_it_and_how_much_it_added(
+def test_each_revision_shows_its_agent_and_the_change_in_length(
     client: Client, ada: Caller, ben: Caller, pad: Scratchpad
 ) -> None:
     append(ben, pad, "four")
@@ -226,7 +226,7 @@ def test_each_state_says_who_made_it_and_how_much_it_added(
     assert [line.is_present for line in lines] == [True, False, False]
 
 
-def test_a_state_stands_beside_the_one_before_it_and_the_present_one(
+def test_a_revision_is_compared_with_the_previous_and_the_present_one(
     client: Client, ada: Caller, pad: Scratchpad
 ) -> None:
     rewrite(ada, pad, "one two three")
@@ -241,12 +241,12 @@ def test_a_state_stands_beside_the_one_before_it_and_the_present_one(
 
 
 @pytest.mark.parametrize("state", ["0", "99", "x", "-1", "9" * 30, ""])
-def test_a_state_that_is_not_there_breaks_nothing(state: str, client: Client, pad: Scratchpad) -> None:
+def test_an_unknown_revision_breaks_nothing(state: str, client: Client, pad: Scratchpad) -> None:
     text = shown(client, pad, f"revisions/?state={state}&before={state}&against={state}")
     assert ("There is no revision 99" in text) == (state == "99")
 
 
-def test_states_are_turned_page_by_page(client: Client, ben: Caller, pad: Scratchpad) -> None:
+def test_revisions_are_paged(client: Client, ben: Caller, pad: Scratchpad) -> None:
     for n in range(STATES_SHOWN + 2):
         append(ben, pad, f"{n}\n")
     first = client.get(page_of(pad, "revisions/")).context
@@ -257,7 +257,7 @@ def test_states_are_turned_page_by_page(client: Client, ben: Caller, pad: Scratc
     assert second["older"] is None
 
 
-def test_a_pad_whose_states_are_gone_still_shows(client: Client, ada: Caller, pad: Scratchpad) -> None:
+def test_the_page_works_without_revisions(client: Client, ada: Caller, pad: Scratchpad) -> None:
     append(ada, pad, "x")
     ScratchpadRevision.objects.in_project(ada.project).filter(number=1).delete()
     [line] = client.get(page_of(pad, "revisions/")).context["lines"]
@@ -266,7 +266,7 @@ def test_a_pad_whose_states_are_gone_still_shows(client: Client, ada: Caller, pa
     assert "No revisions are kept." in shown(client, pad, "revisions/")
 
 
-def test_a_state_is_restored_by_a_button(client: Client, ben: Caller, pad: Scratchpad) -> None:
+def test_a_revision_is_restored_by_a_button(client: Client, ben: Caller, pad: Scratchpad) -> None:
     rewrite(ben, pad, "all is lost")
     client.get(page_of(pad, "restore/"))
     assert text_of(pad) == "all is lost"
@@ -275,9 +275,7 @@ def test_a_state_is_restored_by_a_button(client: Client, ben: Caller, pad: Scrat
     assert (text_of(pad), pad.revision, last_event(pad.project)) == (TEXT, 3, ("restored", "vi"))
 
 
-def test_what_was_appended_meanwhile_is_not_lost_by_restoring(
-    client: Client, ben: Caller, pad: Scratchpad
-) -> None:
+def test_restoring_does_not_lose_a_concurrent_append(client: Client, ben: Caller, pad: Scratchpad) -> None:
     rewrite(ben, pad, "other")
     append(ben, pad, " and more")
     done = client.post(page_of(pad, "restore/"), {"revision": 1, "seen": 2}, follow=True)
@@ -289,16 +287,16 @@ def test_what_was_appended_meanwhile_is_not_lost_by_restoring(
 @pytest.mark.parametrize(
     "sent", [{}, {"revision": "1"}, {"revision": "x", "seen": "1"}, {"revision": 9, "seen": 1}]
 )
-def test_restoring_nonsense_changes_nothing(sent: dict[str, Any], client: Client, pad: Scratchpad) -> None:
+def test_an_invalid_restore_changes_nothing(sent: dict[str, Any], client: Client, pad: Scratchpad) -> None:
     before = dump_project(pad.project)
     client.post(page_of(pad, "restore/"), sent, follow=True)
     assert dump_project(pad.project) == before
 
 
-# -- Added to --------------------------------------------------------------------------------------
+# -- Appending -------------------------------------------------------------------------------------
 
 
-def test_a_person_appends(client: Client, pad: Scratchpad) -> None:
+def test_the_form_appends(client: Client, pad: Scratchpad) -> None:
     done = client.post(page_of(pad, "append/"), {"content": "one\r\ntwo"})
     assert done.headers["Location"] == page_of(pad, "#end")
     assert text_of(pad) == f"{TEXT}\n\none\ntwo"
@@ -309,7 +307,7 @@ def test_a_person_appends(client: Client, pad: Scratchpad) -> None:
     ("content", "sentence"),
     [("", "must not be empty"), ("ghp_" + "a1B2" * 9, "seems to hold a credential")],
 )
-def test_what_cannot_be_appended_stays_in_the_box(
+def test_refused_text_stays_in_the_text_box(
     content: str, sentence: str, client: Client, pad: Scratchpad
 ) -> None:
     page = client.post(page_of(pad, "append/"), {"content": content})
@@ -318,17 +316,17 @@ def test_what_cannot_be_appended_stays_in_the_box(
     assert text_of(pad) == TEXT
 
 
-def test_what_does_not_fit_is_told(client: Client, ada: Caller, pad: Scratchpad) -> None:
+def test_an_append_that_is_cut_is_reported(client: Client, ada: Caller, pad: Scratchpad) -> None:
     rewrite(ada, pad, "x" * (SIZE - 4))
     done = client.post(page_of(pad, "append/"), {"content": "abcdef"}, follow=True)
     assert "the last 4 were cut off" in done.content.decode()
     assert text_of(pad).endswith("x\n\nab")
 
 
-# -- Begun, rewritten ------------------------------------------------------------------------------
+# -- Forms -----------------------------------------------------------------------------------------
 
 
-def test_a_person_begins_a_pad_in_an_open_workflow(client: Client, ada: Caller, pad: Scratchpad) -> None:
+def test_the_form_adds_a_pad_to_an_open_workflow(client: Client, ada: Caller, pad: Scratchpad) -> None:
     closed = create_workflow(caller=ada, name="Closed one")["workflow_id"]
     close_workflow(caller=ada, workflow_id=closed)
     form = client.get(f"{LIST}add/?project=apollo&workflow={pad.workflow_id}").content.decode()
@@ -350,7 +348,7 @@ def test_a_person_begins_a_pad_in_an_open_workflow(client: Client, ada: Caller, 
         ({"content": "ghp_" + "a1B2" * 9}, "seems to hold a credential"),
     ],
 )
-def test_what_is_refused_stands_on_the_form(
+def test_errors_are_shown_on_the_form(
     changes: dict[str, str], sentence: str, client: Client, pad: Scratchpad
 ) -> None:
     sent = {"workflow": pad.workflow_id, "name": "plan", "content": "x", **changes}
@@ -367,19 +365,19 @@ def test_the_51st_pad_of_a_workflow_is_refused_on_the_form(
     assert "the limit is 50" in page.content.decode()
 
 
-def test_a_person_rewrites_a_pad(client: Client, pad: Scratchpad) -> None:
+def test_the_form_rewrites_a_pad(client: Client, pad: Scratchpad) -> None:
     page = client.post(page_of(pad, "change/"), {"content": "new\r\ntext", "seen": 1}, follow=True)
     assert page.redirect_chain[-1][0] == page_of(pad)
     assert (text_of(pad), pad.revision) == ("new\ntext", 2)
 
 
-def test_a_form_saved_as_it_was_opened_changes_nothing(client: Client, pad: Scratchpad) -> None:
+def test_an_unchanged_form_changes_nothing(client: Client, pad: Scratchpad) -> None:
     before = dump_project(pad.project)
     client.post(page_of(pad, "change/"), {"content": TEXT.replace("\n", "\r\n"), "seen": 1})
     assert dump_project(pad.project) == before
 
 
-def test_what_was_appended_meanwhile_is_put_behind_what_was_typed(
+def test_a_concurrent_append_is_added_after_the_typed_text(
     client: Client, ben: Caller, pad: Scratchpad
 ) -> None:
     append(ben, pad, "by ben")
@@ -393,7 +391,7 @@ def test_what_was_appended_meanwhile_is_put_behind_what_was_typed(
     assert text_of(pad) == "typed by ben"
 
 
-def test_any_other_change_meanwhile_is_shown_beside_what_was_typed(
+def test_any_other_concurrent_change_is_shown_beside_the_typed_text(
     client: Client, ben: Caller, pad: Scratchpad
 ) -> None:
     rewrite(ben, pad, TEXT.replace("slow", "fast"))
@@ -406,13 +404,13 @@ def test_any_other_change_meanwhile_is_shown_beside_what_was_typed(
 
 
 @pytest.mark.parametrize("seen", ["", "0", "7", "x", "9" * 30])
-def test_a_form_of_no_known_state_saves_nothing(seen: str, client: Client, pad: Scratchpad) -> None:
+def test_a_form_of_an_unknown_revision_saves_nothing(seen: str, client: Client, pad: Scratchpad) -> None:
     page = client.post(page_of(pad, "change/"), {"content": "typed", "seen": seen})
     assert ">\ntyped</textarea>" in page.content.decode().replace("\r\n", "\n")
     assert text_of(pad) == TEXT
 
 
-# -- Large -----------------------------------------------------------------------------------------
+# -- Large pads ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("line", ["a line of a pad\n", "快取效能服務\n", "x", "\n"])
@@ -435,10 +433,10 @@ def test_a_long_pad_says_how_much_is_not_rendered(client: Client, ada: Caller, p
     assert f'href="{page_of(pad, "raw/")}">read them as text</a>' in text
 
 
-# -- Closed, and who may ---------------------------------------------------------------------------
+# -- Closed workflows and rights -------------------------------------------------------------------
 
 
-def test_a_pad_of_a_closed_workflow_is_only_read(client: Client, ada: Caller, pad: Scratchpad) -> None:
+def test_a_pad_of_a_closed_workflow_is_read_only(client: Client, ada: Caller, pad: Scratchpad) -> None:
     rewrite(ada, pad, "second")
     close_workflow(caller=ada, workflow_id=pad.workflow_id)
     for rest in ("", "revisions/?state=1"):
@@ -468,11 +466,11 @@ def test_a_viewer_reads_and_changes_nothing(apollo: Project, ada: Caller, pad: S
         viewer.post(page_of(pad, rest), sent)
     assert viewer.post(f"{LIST}add/", {"workflow": pad.workflow_id, "name": "x"}).status_code == 403
     assert dump_project(apollo) == before
-    told = viewer.post(page_of(pad, "append/"), sent, follow=True).content.decode()
-    assert "You may read this scratchpad but not write to it." in told
+    page = viewer.post(page_of(pad, "append/"), sent, follow=True).content.decode()
+    assert "You may read this scratchpad but not write to it." in page
 
 
-def test_another_projects_pad_is_not_there(hermes: Project, pad: Scratchpad) -> None:
+def test_another_projects_pad_is_not_found(hermes: Project, pad: Scratchpad) -> None:
     stranger = member(hermes, ADMIN, "cy")
     before = dump_project(pad.project)
     sent = {"content": "x", "seen": "1", "revision": "1", "post": "yes"}
@@ -484,7 +482,7 @@ def test_another_projects_pad_is_not_there(hermes: Project, pad: Scratchpad) -> 
     assert "Select a valid choice" in form.content.decode()
 
 
-def test_a_person_deletes_a_pad(client: Client, apollo: Project, pad: Scratchpad) -> None:
+def test_a_member_deletes_a_pad(client: Client, apollo: Project, pad: Scratchpad) -> None:
     assert "with all its revisions" in shown(client, pad, "delete/")
     client.post(page_of(pad, "delete/"), {"post": "yes"})
     assert not Scratchpad.objects.in_project(apollo).exists()

@@ -54,23 +54,23 @@ def test_one_agent_writes_and_another_reads(ada_mcp: McpClient, ben_mcp: McpClie
 
 def test_a_pad_is_created_edited_restored_and_deleted(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     row_id = pad(ada_mcp)
-    where = {"scratchpad_id": row_id}
-    assert ben_mcp.call("scratchpad", "append", **where, content="more")["new_length"] == len(TEXT) + 6
-    changed = ada_mcp.call("scratchpad", "update", **where, content="new", mode="section", section="plan")
+    target = {"scratchpad_id": row_id}
+    assert ben_mcp.call("scratchpad", "append", **target, content="more")["new_length"] == len(TEXT) + 6
+    changed = ada_mcp.call("scratchpad", "update", **target, content="new", mode="section", section="plan")
     assert (changed["result"], changed["revision"]) == ("updated", 3)
     assert content_of(row_id).endswith("Mend it\n\nmore\nnew")
-    rows = ada_mcp.rows("scratchpad", "revisions", **where)
+    rows = ada_mcp.rows("scratchpad", "revisions", **target)
     assert [(row["revision"], row["change"], row["agent"]) for row in rows] == [
         (3, "section_extended", "ada"),
         (2, "appended", "ben"),
         (1, "created", "ada"),
     ]
-    was = ada_mcp.call("scratchpad", "revisions", **where, revision=2)["scratchpad"]
-    assert (was["content"], was["agent"], was["revision"]) == (f"{TEXT}\n\nmore", "ben", 2)
-    assert ada_mcp.call("scratchpad", "restore", **where, revision=1)["revision"] == 4
+    revision = ada_mcp.call("scratchpad", "revisions", **target, revision=2)["scratchpad"]
+    assert (revision["content"], revision["agent"], revision["revision"]) == (f"{TEXT}\n\nmore", "ben", 2)
+    assert ada_mcp.call("scratchpad", "restore", **target, revision=1)["revision"] == 4
     assert content_of(row_id) == TEXT
-    assert ada_mcp.call("scratchpad", "delete", **where) == {"deleted": f"scratchpad:{row_id}"}
-    assert ada_mcp.call("scratchpad", "get", **where) == {"scratchpad": None}
+    assert ada_mcp.call("scratchpad", "delete", **target) == {"deleted": f"scratchpad:{row_id}"}
+    assert ada_mcp.call("scratchpad", "get", **target) == {"scratchpad": None}
 
 
 def test_a_workflow_is_closed_reopened_and_deleted(ada_mcp: McpClient) -> None:
@@ -124,12 +124,12 @@ def test_a_workflows_id_may_come_as_text_or_as_a_ref(ada_mcp: McpClient, form: s
 def test_the_action_is_inferred_from_the_arguments(ada_mcp: McpClient) -> None:
     workflow = new_workflow(ada_mcp, name="w")
     made = ada_mcp.call("scratchpad", workflow_id=workflow, name="notes", content="eagle")
-    where = {"scratchpad_id": made["scratchpad_id"]}
-    assert ada_mcp.call("scratchpad", **where, content="x")["new_length"] == 8
+    target = {"scratchpad_id": made["scratchpad_id"]}
+    assert ada_mcp.call("scratchpad", **target, content="x")["new_length"] == 8
     assert ada_mcp.call("scratchpad", query="eagle")["total"] == 1
     assert ada_mcp.call("scratchpad", query="eagle", workflow_id=workflow)["total"] == 1
-    assert ada_mcp.call("scratchpad", **where)["scratchpad"]["content"] == "eagle\n\nx"
-    assert ada_mcp.call("scratchpad", scratchpad_ids=[where["scratchpad_id"]])["missing"] == []
+    assert ada_mcp.call("scratchpad", **target)["scratchpad"]["content"] == "eagle\n\nx"
+    assert ada_mcp.call("scratchpad", scratchpad_ids=[target["scratchpad_id"]])["missing"] == []
     assert ada_mcp.call("scratchpad", workflow_id=workflow)["count"] == 1
     assert ada_mcp.call("scratchpad")["rows"][0][1] == "w"
 

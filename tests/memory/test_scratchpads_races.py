@@ -72,12 +72,12 @@ def test_no_line_of_sixteen_writers_is_lost_doubled_or_out_of_order(crowd: Crowd
 def test_each_append_makes_a_revision_and_an_event(crowd: Crowd, ada: Caller) -> None:
     pad = pad_of(ada, "begun")
     crowd([[append(pad, line) for line in lines_of(agent)] for agent in range(AGENTS)])
-    states = revisions_of(pad)
-    assert [state.number for state in states] == list(range(1, AGENTS * ROUNDS + 2))
-    for state in states[:: AGENTS * 2]:
-        text = content_at(ada.project_id, pad, state.number)
+    revisions = revisions_of(pad)
+    assert [revision.number for revision in revisions] == list(range(1, AGENTS * ROUNDS + 2))
+    for revision in revisions[:: AGENTS * 2]:
+        text = content_at(ada.project_id, pad, revision.number)
         assert content_of(pad).startswith(text)
-        assert len(text) == state.length
+        assert len(text) == revision.length
     assert Counter(events_of(ada.project, "scratchpad")) == {"created": 1, "appended": AGENTS * ROUNDS}
     assert_counters_are_right(ada.project)
 
@@ -92,7 +92,7 @@ def test_only_one_of_the_writers_that_expect_the_same_length_succeeds(crowd: Cro
         assert outcomes == {"updated": 1, "conflict": AGENTS - 1}
         [winner] = [agent for agent, answer in enumerate(answers) if "error" not in answer]
         assert content_of(pad) == f"by agent {winner}"
-        assert [state.content for state in revisions_of(pad)] == ["old", None]
+        assert [revision.content for revision in revisions_of(pad)] == ["old", None]
 
 
 def test_concurrent_appends_and_inserts_lose_nothing(crowd: Crowd, ada: Caller) -> None:
@@ -111,10 +111,10 @@ def test_concurrent_appends_and_inserts_lose_nothing(crowd: Crowd, ada: Caller) 
     assert Counter(found) == Counter(
         ["begun", *(line for agent in range(AGENTS) for line in lines_of(agent))]
     )
-    states = revisions_of(pad)
-    assert sum(state.content is not None for state in states) == 50
-    for state in states[::20]:
-        assert len(content_at(ada.project_id, pad, state.number)) == state.length
+    revisions = revisions_of(pad)
+    assert sum(revision.content is not None for revision in revisions) == 50
+    for revision in revisions[::20]:
+        assert len(content_at(ada.project_id, pad, revision.number)) == revision.length
 
 
 def test_concurrent_creations_stop_at_fifty_pads(crowd: Crowd, ada: Caller) -> None:

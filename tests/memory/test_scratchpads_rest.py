@@ -148,8 +148,8 @@ def test_revisions_are_listed_read_and_restored(ada_rest: RestClient, ben_rest: 
         (2, "replaced", "ben"),
         (1, "created", "ada"),
     ]
-    was = ada_rest.get(f"{path}revisions/1/").body
-    assert (was["content"], was["revision"], was["length"]) == ("one", 1, 3)
+    revision = ada_rest.get(f"{path}revisions/1/").body
+    assert (revision["content"], revision["revision"], revision["length"]) == ("one", 1, 3)
     restored = ada_rest.post(f"{path}revisions/1/restore/")
     assert (restored.status, restored.body["revision"], restored.headers["etag"]) == (200, 3, '"3"')
     assert ada_rest.get(path).body["content"] == "one"

@@ -13,7 +13,7 @@ from memory.scratchpads.services.scratchpads import (
     restore_scratchpad,
     update_scratchpad,
 )
-from memory.scratchpads.sql import revisions as states
+from memory.scratchpads.sql import revisions as revision_sql
 from memory.scratchpads.sql.revisions import WHOLE_KEPT
 from tests.memory.pads import content_of, events_of, pad_of, revisions_of, stored
 
@@ -44,10 +44,10 @@ def test_the_old_text_is_stored_only_when_it_is_replaced(ada: Caller) -> None:
     pad = pad_of(ada, "one")
     append(ada, pad, "two")
     append(ada, pad, "three")
-    assert [state.content for state in revisions_of(pad)] == [None, None, None]
+    assert [revision.content for revision in revisions_of(pad)] == [None, None, None]
     replace(ada, pad, "new")
     append(ada, pad, "er")
-    assert [state.content for state in revisions_of(pad)] == [None, None, "one\ntwo\nthree", None, None]
+    assert [revision.content for revision in revisions_of(pad)] == [None, None, "one\ntwo\nthree", None, None]
 
 
 def test_every_revision_can_be_read_after_random_writes(ada: Caller) -> None:
@@ -68,7 +68,7 @@ def test_every_revision_can_be_read_after_random_writes(ada: Caller) -> None:
         if stored(pad).revision > len(texts):
             texts.append(content_of(pad))
     assert [content_at(ada.project_id, pad, n + 1) for n in range(len(texts))] == texts
-    assert [state.length for state in revisions_of(pad)] == [len(text) for text in texts]
+    assert [revision.length for revision in revisions_of(pad)] == [len(text) for text in texts]
 
 
 def test_a_restore_can_be_undone(ada: Caller) -> None:
@@ -128,7 +128,7 @@ def test_only_the_newest_whole_texts_are_kept(ada: Caller) -> None:
     pad = pad_of(ada, "0")
     for n in range(1, WHOLE_KEPT + 10):
         replace(ada, pad, str(n))
-    whole = [state.number for state in revisions_of(pad) if state.content is not None]
+    whole = [revision.number for revision in revisions_of(pad) if revision.content is not None]
     assert len(whole) == WHOLE_KEPT
     assert find_revision(ada.project_id, pad, 1) is None
     oldest = revisions_of(pad)[0].number
@@ -137,11 +137,11 @@ def test_only_the_newest_whole_texts_are_kept(ada: Caller) -> None:
 
 
 def test_only_the_newest_appends_are_kept(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(states, "KEPT", limit := 200)
+    monkeypatch.setattr(revision_sql, "KEPT", limit := 200)
     pad = pad_of(ada, "0")
     for n in range(1, limit + 105):
         append(ada, pad, str(n))
-    numbers = [state.number for state in revisions_of(pad)]
+    numbers = [revision.number for revision in revisions_of(pad)]
     assert limit - 100 <= len(numbers) <= limit
     assert numbers[-1] == stored(pad).revision == limit + 105
     assert numbers == list(range(numbers[0], numbers[-1] + 1))

@@ -57,8 +57,8 @@ def test_a_search_is_narrowed_to_a_workflow(ada: Caller) -> None:
 
 def test_a_snippet_can_be_left_out(ada: Caller) -> None:
     pad = pad_of(ada, "eagle\neagle")
-    for where in (None, pad):
-        listing = search_scratchpads(ada.project_id, "eagle", include_content=False, scratchpad_id=where)
+    for pad_id in (None, pad):
+        listing = search_scratchpads(ada.project_id, "eagle", include_content=False, scratchpad_id=pad_id)
         assert [row["snippet"] for row in listing.objects()] in ([None], [None, None])
 
 
@@ -153,11 +153,11 @@ def test_a_pad_of_another_workflow_is_not_searched(ada: Caller) -> None:
 # -- Empty results and invalid queries -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("where", ["workflow_id", "scratchpad_id"])
+@pytest.mark.parametrize("filter_name", ["workflow_id", "scratchpad_id"])
 @pytest.mark.parametrize("row_id", [0, -1, 999_999, 2**63, 10**40])
-def test_an_unknown_workflow_or_pad_has_no_hits(ada: Caller, where: str, row_id: int) -> None:
+def test_an_unknown_workflow_or_pad_has_no_hits(ada: Caller, filter_name: str, row_id: int) -> None:
     pad_of(ada, "eagle")
-    listing = search_scratchpads(ada.project_id, "eagle", **{where: row_id})  # type: ignore[arg-type]
+    listing = search_scratchpads(ada.project_id, "eagle", **{filter_name: row_id})  # type: ignore[arg-type]
     assert (listing.rows, listing.extra["total"]) == ([], 0)
 
 

@@ -1,4 +1,4 @@
-"""The example of the original scratchpad tool, call by call over real stdio: three agents in turn on one pad."""
+"""The example of the original scratchpad tool, call by call over real stdio: three agents take turns."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Templates in the admin: found, added, changed and deleted by people."""
+"""Templates in the admin: the list, the forms, the rights."""
 
 from typing import Any
 
@@ -48,26 +48,26 @@ def last_event(project: Project) -> tuple[str, str, str]:
     return event.verb, event.ref, str(event.agent)
 
 
-def test_a_row_tells_its_story(client: Client, incident: DecisionTemplate) -> None:
+def test_a_row_shows_the_template(client: Client, incident: DecisionTemplate) -> None:
     text = client.get(LIST).content.decode()
     assert all(part in text for part in ("Incident", "incident</span>", "severity", "ada", "just now"))
     assert client.get(f"{LIST}?agent=ben").context["cl"].result_count == 0
 
 
-def test_the_page_shows_it_as_people_write_it(client: Client, incident: DecisionTemplate) -> None:
+def test_the_form_shows_lists_and_patterns_as_text(client: Client, incident: DecisionTemplate) -> None:
     form = form_of(client, incident)
     assert form["require"] == "rationale, severity"
     assert form["patterns"] == "cve_id: ^CVE-\\d{4}\nseverity: ^(low|high)$"
     assert "security_vulnerability" in client.get(f"{LIST}{incident.pk}/change/").content.decode()
 
 
-def test_a_form_sent_back_untouched_changes_nothing(client: Client, incident: DecisionTemplate) -> None:
+def test_an_unchanged_form_changes_nothing(client: Client, incident: DecisionTemplate) -> None:
     save(client, incident)
     assert Event.objects.in_project(incident.project).count() == 1
     assert (incident.defaults, incident.require, incident.patterns) == tuple(INCIDENT.values())
 
 
-def test_only_what_the_person_touched_changes(client: Client, incident: DecisionTemplate) -> None:
+def test_the_form_changes_only_edited_fields(client: Client, incident: DecisionTemplate) -> None:
     save(client, incident, patterns="severity: ^(low|mid|high)$\r\nkey: ^a: b$", require="")
     assert incident.patterns == {"severity": "^(low|mid|high)$", "key": "^a: b$"}
     assert (incident.require, incident.defaults) == ([], INCIDENT["defaults"])
@@ -83,7 +83,7 @@ def test_a_template_is_added_as_typed(client: Client, apollo: Project) -> None:
 
 
 @pytest.mark.parametrize("name", ["incident", " INCIDENT "])
-def test_adding_never_changes_one_that_is_there(
+def test_adding_never_changes_an_existing_template(
     client: Client, incident: DecisionTemplate, name: str
 ) -> None:
     page = client.post(f"{LIST}add/", {"name": name, "require": "x"})
@@ -92,7 +92,7 @@ def test_adding_never_changes_one_that_is_there(
 
 
 @pytest.mark.parametrize(
-    ("field", "typed", "said"),
+    ("field", "typed", "message"),
     [
         ("defaults", "[]", "Write a JSON object"),
         ("defaults", '{"key": "k"}', "can have a default"),
@@ -102,10 +102,10 @@ def test_adding_never_changes_one_that_is_there(
         ("require", ",".join(f"t{n}" for n in range(60)), "the limit is 50"),
     ],
 )
-def test_a_refusal_stands_on_the_form_and_changes_nothing(
-    field: str, typed: str, said: str, client: Client, incident: DecisionTemplate
+def test_errors_are_shown_on_the_form_and_change_nothing(
+    field: str, typed: str, message: str, client: Client, incident: DecisionTemplate
 ) -> None:
-    assert said in save(client, incident, **{field: typed})
+    assert message in save(client, incident, **{field: typed})
     assert Event.objects.in_project(incident.project).count() == 1
 
 
@@ -123,14 +123,14 @@ def test_a_viewer_reads(apollo: Project, incident: DecisionTemplate) -> None:
     assert reader.post(f"{LIST}{incident.pk}/change/", {"require": "x"}).status_code == 403
 
 
-def test_its_events_lead_to_it_and_it_to_its_events(client: Client, incident: DecisionTemplate) -> None:
+def test_the_page_and_its_events_link_to_each_other(client: Client, incident: DecisionTemplate) -> None:
     event = Event.objects.in_project(incident.project).get()
     assert client.get(f"/admin/core/event/{event.pk}/open/")["Location"] == f"{LIST}{incident.pk}/change/"
     history = client.get(f"{LIST}{incident.pk}/history/", follow=True)
     assert history.context["cl"].result_count == 1
 
 
-def test_no_page_asks_for_each_row(client: Client, ada: Caller, incident: DecisionTemplate) -> None:
+def test_the_list_runs_no_queries_per_row(client: Client, ada: Caller, incident: DecisionTemplate) -> None:
     def count() -> int:
         with CaptureQueriesContext(connection) as queries:
             assert client.get(LIST).status_code == 200

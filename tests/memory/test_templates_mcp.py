@@ -18,7 +18,7 @@ INCIDENT: dict[str, Any] = {
     "require": ["rationale", "severity"],
     "patterns": {"severity": "^(low|high)$"},
 }
-SAID: dict[str, Any] = {"name": "incident", "key": "k", "value": "x"}
+ARGUMENTS: dict[str, Any] = {"name": "incident", "key": "k", "value": "x"}
 REASONS: dict[str, Any] = {"rationale": "So.", "metadata": {"severity": "low"}}
 
 
@@ -38,23 +38,25 @@ def shown(client: McpClient, key: str = "k") -> dict[str, Any]:
 
 
 def test_a_template_of_one_agent_serves_another(incident: McpClient, ben_mcp: McpClient) -> None:
-    answer = ben_mcp.call("decision", "from_template", **SAID, **REASONS)
+    answer = ben_mcp.call("decision", "from_template", **ARGUMENTS, **REASONS)
     assert answer == {"key": "k", "id": answer["id"], "version": "1.0.0", "result": "created"}
     decision = shown(incident)
     assert (decision["layer"], decision["tags"], decision["agent"]) == ("infrastructure", ["incident"], "ben")
 
 
 def test_a_refused_decision_is_repaired_from_the_error(incident: McpClient) -> None:
-    error = incident.call("decision", "from_template", **SAID)
+    error = incident.call("decision", "from_template", **ARGUMENTS)
     assert (error["error"], error["missing"]) == ("invalid", ["rationale", "severity"])
     assert error["hint"] == "In metadata: 'severity'."
-    error = incident.call("decision", "from_template", **SAID, rationale="So.", metadata={"severity": "bad"})
+    error = incident.call(
+        "decision", "from_template", **ARGUMENTS, rationale="So.", metadata={"severity": "bad"}
+    )
     assert "severity 'bad' has to match ^(low|high)$" in error["message"]
-    assert incident.call("decision", "from_template", **SAID, **REASONS)["result"] == "created"
+    assert incident.call("decision", "from_template", **ARGUMENTS, **REASONS)["result"] == "created"
 
 
 @pytest.mark.parametrize(
-    "said",
+    "arguments",
     [
         {"layer": "data"},
         {"scopes": ["api"]},
@@ -66,18 +68,18 @@ def test_a_refused_decision_is_repaired_from_the_error(incident: McpClient) -> N
         {"tradeoffs": {"pros": ["a"]}},
         {"metadata": {"severity": "high", "ticket": 5}},
     ],
-    ids=lambda said: next(iter(said)),
+    ids=lambda arguments: next(iter(arguments)),
 )
-def test_from_template_takes_every_argument_of_set(incident: McpClient, said: dict[str, Any]) -> None:
-    incident.call("decision", "from_template", **{**SAID, **REASONS, **said})
-    [(name, value)] = said.items()
+def test_from_template_takes_every_argument_of_set(incident: McpClient, arguments: dict[str, Any]) -> None:
+    incident.call("decision", "from_template", **{**ARGUMENTS, **REASONS, **arguments})
+    [(name, value)] = arguments.items()
     assert shown(incident)[name] == value
 
 
-def test_tags_are_added_and_versions_are_expected(incident: McpClient) -> None:
-    incident.call("decision", "from_template", **SAID, **REASONS, tags='["b"]', expected_version=None)
+def test_tags_are_merged_and_the_expected_version_is_checked(incident: McpClient) -> None:
+    incident.call("decision", "from_template", **ARGUMENTS, **REASONS, tags='["b"]', expected_version=None)
     assert shown(incident)["tags"] == ["b", "incident"]
-    late = incident.call("decision", "from_template", **SAID, **REASONS, expected_version="0.9")
+    late = incident.call("decision", "from_template", **ARGUMENTS, **REASONS, expected_version="0.9")
     assert (late["error"], late["current"]["version"]) == ("conflict", "1.0.0")
 
 
@@ -105,14 +107,14 @@ def test_a_template_is_opened_by_its_ref(incident: McpClient, cy_mcp: McpClient)
     assert cy_mcp.call("get", refs="template:incident")["missing"] == ["template:incident"]
 
 
-def test_others_hear_of_a_template(incident: McpClient, ben_mcp: McpClient) -> None:
+def test_updates_and_activity_show_a_template(incident: McpClient, ben_mcp: McpClient) -> None:
     assert ben_mcp.call("hub", "updates")["templates"] == 1
     [row] = ben_mcp.rows("hub", "activity", verbs=["created"])
     assert (row["agent"], row["ref"]) == ("ada", "template:incident")
 
 
 def test_another_projects_template_does_not_exist(incident: McpClient, cy_mcp: McpClient) -> None:
-    error = cy_mcp.call("decision", "from_template", **SAID, **REASONS)
+    error = cy_mcp.call("decision", "from_template", **ARGUMENTS, **REASONS)
     assert (error["error"], "incident" in error["allowed"]) == ("not_found", False)
 
 
@@ -139,11 +141,11 @@ BAD: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("action", "said"), BAD)
+@pytest.mark.parametrize(("action", "arguments"), BAD)
 def test_bad_input_is_invalid_and_writes_nothing(
-    ada_mcp: McpClient, apollo: Project, action: str, said: dict[str, Any]
+    ada_mcp: McpClient, apollo: Project, action: str, arguments: dict[str, Any]
 ) -> None:
-    result = ada_mcp.result("decision", {"action": action, **said})
+    result = ada_mcp.result("decision", {"action": action, **arguments})
     assert result["isError"] is True
     assert '"error":"invalid"' in result["content"][0]["text"]
     assert not DecisionTemplate.objects.in_project(apollo).exists()
@@ -151,7 +153,7 @@ def test_bad_input_is_invalid_and_writes_nothing(
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("arguments", "expected"),
     [
         ({"action": "create_template"}, "template_set"),
         ({"action": "list_policies"}, "templates"),
@@ -162,19 +164,21 @@ def test_bad_input_is_invalid_and_writes_nothing(
         ({"action": "analytics", "key_pattern": "*"}, {"key_pattern": "pattern"}),
     ],
 )
-def test_names_of_the_sources_are_known(ada_mcp: McpClient, said: dict[str, Any], meant: Any) -> None:
-    assert ada_mcp.call("decision", **said)["did_you_mean"] == meant
+def test_names_of_other_tools_get_a_suggestion(
+    ada_mcp: McpClient, arguments: dict[str, Any], expected: Any
+) -> None:
+    assert ada_mcp.call("decision", **arguments)["did_you_mean"] == expected
 
 
-def test_a_reader_sees_and_does_not_set(hub: LiveHub, apollo: Project) -> None:
+def test_a_read_only_token_reads_and_sets_nothing(hub: LiveHub, apollo: Project) -> None:
     reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
     assert reader.call("decision", "template_set", name="t")["error"] == "not_allowed"
-    assert reader.call("decision", "from_template", **SAID)["error"] == "not_allowed"
+    assert reader.call("decision", "from_template", **ARGUMENTS)["error"] == "not_allowed"
     assert reader.call("decision", "templates")["count"] == 5
     assert reader.call("decision", "analytics", pattern="*") == {"count": 0}
 
 
-def test_a_shared_signature_is_said_once(ada: Caller) -> None:
+def test_a_shared_signature_is_described_once(ada: Caller) -> None:
     [decision] = list_tools(ada, only=["decision"])
     assert "\nfrom_template name! + what set takes" in decision["description"]
     set_, from_template = (all_tools()["decision"].actions[name] for name in ("set", "from_template"))
@@ -184,7 +188,7 @@ def test_a_shared_signature_is_said_once(ada: Caller) -> None:
     assert flat["inputSchema"]["required"] == ["name", "key", "value"]
 
 
-def test_agents_that_make_one_template_at_once_make_one(hub: LiveHub, apollo: Project) -> None:
+def test_concurrent_creations_make_one_template(hub: LiveHub, apollo: Project) -> None:
     crowd = over_http(hub, create_token(project=apollo, name="crowd").secret)
     call = ToolCall("decision", {"action": "template_set", "name": "t", "require": ["rationale"]})
     answers = [answer["result"] for [answer] in crowd([[call]] * 8)]
@@ -195,13 +199,13 @@ def test_agents_that_make_one_template_at_once_make_one(hub: LiveHub, apollo: Pr
 # -- Analytics -------------------------------------------------------------------------------------
 
 
-def test_figures_are_told_over_all_that_was_measured(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_analytics_summarise_the_values_of_decisions(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     for value in (120, 80, 100):
         ada_mcp.call("decision", "set", key="perf/api/p95_ms", value=value, layer="presentation")
     ada_mcp.call("decision", "set", key="perf/db/p95_ms", value=5.5, layer="data")
-    figures = ben_mcp.call("decision", "analytics", pattern="perf/*", bucket="day", since="1h")
-    assert figures.pop("rows")[0][1:] == [4, 76.375]
-    assert figures == {
+    stats = ben_mcp.call("decision", "analytics", pattern="perf/*", bucket="day", since="1h")
+    assert stats.pop("rows")[0][1:] == [4, 76.375]
+    assert stats == {
         "count": 4,
         "min": 5.5,
         "max": 120,
@@ -215,6 +219,6 @@ def test_figures_are_told_over_all_that_was_measured(ada_mcp: McpClient, ben_mcp
     assert ben_mcp.call("decision", "analytics", pattern="perf/*", until="1h")["count"] == 0
 
 
-def test_another_projects_figures_do_not_exist(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
+def test_analytics_exclude_other_projects(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
     ada_mcp.call("decision", "set", key="perf/x", value=5)
     assert cy_mcp.call("decision", "analytics", pattern="*") == {"count": 0}

@@ -14,7 +14,7 @@ INCIDENT: dict[str, Any] = {
     "require": ["rationale", "severity"],
     "patterns": {"severity": "^(low|high)$"},
 }
-SAID: dict[str, Any] = {"key": "k", "value": "x", "rationale": "So.", "metadata": {"severity": "low"}}
+BODY: dict[str, Any] = {"key": "k", "value": "x", "rationale": "So.", "metadata": {"severity": "low"}}
 
 
 @pytest.fixture
@@ -38,26 +38,26 @@ def test_a_template_comes_back_as_it_was_put(ada_rest: RestClient, ben_rest: Res
     assert ada_rest.put("templates/incident/", INCIDENT).body["result"] == "unchanged"
 
 
-def test_a_put_leaves_nothing_of_what_was(incident: RestClient) -> None:
+def test_a_put_replaces_every_field(incident: RestClient) -> None:
     body = incident.put("templates/incident/", {"require": ["cause"]}).body
     assert (body["defaults"], body["require"], body["patterns"]) == ({}, ["cause"], {})
 
 
-def test_a_patch_leaves_alone_what_it_does_not_name(incident: RestClient, ben_rest: RestClient) -> None:
+def test_a_patch_changes_only_its_fields(incident: RestClient, ben_rest: RestClient) -> None:
     changed = ben_rest.patch("templates/incident/", {"require": None})
     assert (changed.status, changed.body["result"]) == (200, "updated")
     assert (changed.body["require"], changed.body["patterns"]) == ([], INCIDENT["patterns"])
     assert ben_rest.patch("templates/incident/", {}).body["result"] == "unchanged"
 
 
-def test_a_patch_makes_a_built_in_one_the_projects_own(ada_rest: RestClient, cy_rest: RestClient) -> None:
+def test_a_patch_copies_a_built_in_template_to_the_project(ada_rest: RestClient, cy_rest: RestClient) -> None:
     changed = ada_rest.patch("templates/breaking_change/", {"require": ["rationale"]})
     assert (changed.status, changed.body["origin"]) == (201, "own")
     assert changed.body["defaults"]["tags"] == ["breaking"]
     assert cy_rest.get("templates/breaking_change/").body["origin"] == "built-in"
 
 
-def test_a_deleted_template_is_gone_and_a_built_in_one_stays(incident: RestClient) -> None:
+def test_a_deleted_template_is_gone_and_a_built_in_template_stays(incident: RestClient) -> None:
     for _ in range(2):  # Sent again under the same key, it answers as before.
         assert incident.delete("templates/incident/", {"Idempotency-Key": "r-1"}).status == 204
     assert is_error(incident.get("templates/incident/"), 404, "not_found")
@@ -65,7 +65,7 @@ def test_a_deleted_template_is_gone_and_a_built_in_one_stays(incident: RestClien
     assert is_error(incident.delete("templates/deprecation/"), 403, "not_allowed")
 
 
-def test_deleting_is_an_administrators(incident: RestClient, ben_rest: RestClient) -> None:
+def test_only_an_administrator_deletes(incident: RestClient, ben_rest: RestClient) -> None:
     assert is_error(ben_rest.delete("templates/incident/"), 403, "not_allowed")
 
 
@@ -81,7 +81,7 @@ def test_templates_are_listed_in_pages(incident: RestClient) -> None:
     assert names == [item["name"] for item in whole["items"]]
 
 
-def test_an_unknown_template_is_404_and_the_known_are_named(incident: RestClient) -> None:
+def test_an_unknown_template_answers_404_with_a_suggestion(incident: RestClient) -> None:
     reply = incident.get("templates/incidents/")
     assert is_error(reply, 404, "not_found")
     assert reply.body["did_you_mean"] == "incident"
@@ -89,7 +89,7 @@ def test_an_unknown_template_is_404_and_the_known_are_named(incident: RestClient
 
 
 @pytest.mark.parametrize("name", ["with blanks", "a%2Fb", "%E6%95%B0"])
-def test_a_name_is_reached_at_its_address(ada_rest: RestClient, name: str) -> None:
+def test_a_percent_encoded_name_is_reached_at_its_address(ada_rest: RestClient, name: str) -> None:
     address = f"templates/{name.replace(' ', '%20')}/"
     assert ada_rest.put(address, {}).status == 201
     assert ada_rest.get(address).status == 200
@@ -117,7 +117,7 @@ def test_bad_input_is_invalid_and_writes_nothing(ada_rest: RestClient, apollo: P
     assert not DecisionTemplate.objects.in_project(apollo).exists()
 
 
-def test_a_condition_on_a_template_is_refused(incident: RestClient) -> None:
+def test_if_match_on_a_template_is_refused(incident: RestClient) -> None:
     assert is_error(incident.patch("templates/incident/", {}, {"If-Match": '"1"'}), 400, "invalid")
 
 
@@ -129,17 +129,17 @@ def test_a_repeated_write_answers_as_before(ada_rest: RestClient, apollo: Projec
     assert Event.objects.in_project(apollo).count() == 1
 
 
-# -- From one --------------------------------------------------------------------------------------
+# -- Decisions from a template ---------------------------------------------------------------------
 
 
 def test_a_decision_is_made_from_a_template(incident: RestClient, ben_rest: RestClient) -> None:
-    made = ben_rest.post("templates/incident/decisions/", {**SAID, "tags": ["api"]})
+    made = ben_rest.post("templates/incident/decisions/", {**BODY, "tags": ["api"]})
     assert (made.status, made.body["result"], made.headers["etag"]) == (201, "created", '"1.0.0"')
     assert (made.body["layer"], made.body["tags"]) == ("infrastructure", ["api", "incident"])
     assert made.body["agent"] == "ben"
-    again = ben_rest.post("templates/incident/decisions/", {**SAID, "value": "y"}, {"If-Match": '"1.0.0"'})
+    again = ben_rest.post("templates/incident/decisions/", {**BODY, "value": "y"}, {"If-Match": '"1.0.0"'})
     assert (again.status, again.body["version"]) == (200, "1.0.1")
-    late = ben_rest.post("templates/incident/decisions/", SAID, {"If-Match": '"1.0.0"'})
+    late = ben_rest.post("templates/incident/decisions/", BODY, {"If-Match": '"1.0.0"'})
     assert is_error(late, 412, "conflict")
 
 
@@ -156,17 +156,19 @@ def test_a_decision_is_made_from_a_template(incident: RestClient, ben_rest: Rest
     ],
     ids=str,
 )
-def test_what_a_template_refuses_is_not_written(incident: RestClient, apollo: Project, bad: Any) -> None:
-    assert is_error(incident.post("templates/incident/decisions/", {**SAID, **bad}), 400, "invalid")
+def test_a_decision_that_the_template_refuses_is_not_written(
+    incident: RestClient, apollo: Project, bad: Any
+) -> None:
+    assert is_error(incident.post("templates/incident/decisions/", {**BODY, **bad}), 400, "invalid")
     assert not Decision.objects.in_project(apollo).exists()
 
 
-def test_what_is_missing_is_named(incident: RestClient) -> None:
+def test_missing_fields_are_named(incident: RestClient) -> None:
     reply = incident.post("templates/incident/decisions/", {"key": "k", "value": "x"})
     assert reply.body["missing"] == ["rationale", "severity"]
 
 
-def test_a_token_that_may_only_write_learns_no_more(hub: LiveHub, apollo: Project) -> None:
+def test_a_write_only_token_gets_short_answers(hub: LiveHub, apollo: Project) -> None:
     writer = hub.rest(create_token(project=apollo, agent="eve", scopes=["write"]).secret)
     assert writer.put("templates/t/", INCIDENT).body == {"name": "t", "result": "created"}
     made = writer.post("templates/deprecation/decisions/", {"key": "k", "value": 1})
@@ -177,7 +179,7 @@ def test_a_token_that_may_only_write_learns_no_more(hub: LiveHub, apollo: Projec
 def test_another_projects_template_does_not_exist(incident: RestClient, cy_rest: RestClient) -> None:
     assert is_error(cy_rest.get("templates/incident/"), 404, "not_found")
     assert is_error(cy_rest.delete("templates/incident/"), 404, "not_found")
-    assert is_error(cy_rest.post("templates/incident/decisions/", SAID), 404, "not_found")
+    assert is_error(cy_rest.post("templates/incident/decisions/", BODY), 404, "not_found")
     assert "incident" not in str(cy_rest.get("templates/").body)
     address = "/api/v1/projects/apollo/templates/incident/"
     assert is_error(cy_rest.get(address), 404, "not_found")
@@ -186,12 +188,12 @@ def test_another_projects_template_does_not_exist(incident: RestClient, cy_rest:
 # -- Analytics -------------------------------------------------------------------------------------
 
 
-def test_figures_are_told_as_agents_are_told_them(ada_rest: RestClient) -> None:
+def test_analytics_match_those_of_the_tool(ada_rest: RestClient) -> None:
     for value in (10, 20):
         ada_rest.post("decisions/", {"key": "perf/a", "value": value, "layer": "data"})
-    said = {"pattern": "perf/*", "bucket": "day", "since": "1h", "layer": "data"}
-    body = ada_rest.get("decisions/analytics/", **said).body
-    assert body == ada_rest.post("call/decision/analytics/", said).body
+    query = {"pattern": "perf/*", "bucket": "day", "since": "1h", "layer": "data"}
+    body = ada_rest.get("decisions/analytics/", **query).body
+    assert body == ada_rest.post("call/decision/analytics/", query).body
     assert (body["count"], body["mean"], body["rows"][0][1:]) == (2, 15, [2, 15])
     assert ada_rest.get("decisions/analytics/", pattern="perf/*", until="1h").body["count"] == 0
 
@@ -207,16 +209,16 @@ def test_figures_are_told_as_agents_are_told_them(ada_rest: RestClient) -> None:
         {"pattern": "*", "limit": 5},
     ],
 )
-def test_a_bad_question_is_invalid(ada_rest: RestClient, query: dict[str, Any]) -> None:
+def test_a_bad_query_is_invalid(ada_rest: RestClient, query: dict[str, Any]) -> None:
     assert is_error(ada_rest.get("decisions/analytics/", **query), 400, "invalid")
 
 
-def test_a_decision_with_the_name_of_the_address_is_reached_by_query(ada_rest: RestClient) -> None:
+def test_a_decision_named_like_the_endpoint_is_found_by_query(ada_rest: RestClient) -> None:
     ada_rest.post("decisions/", {"key": "analytics", "value": 1})
     assert ada_rest.get("decisions/", key="analytics").body["items"][0]["value"] == 1
     assert ada_rest.get("decisions/x/analytics/").status == 404
 
 
-def test_another_projects_figures_do_not_exist(ada_rest: RestClient, cy_rest: RestClient) -> None:
+def test_analytics_exclude_other_projects(ada_rest: RestClient, cy_rest: RestClient) -> None:
     ada_rest.post("decisions/", {"key": "perf/a", "value": 1})
     assert cy_rest.get("decisions/analytics/", pattern="*").body == {"count": 0}

@@ -1,4 +1,4 @@
-"""Workflows in the admin: found, begun, read with their pads, closed, reopened and deleted by people."""
+"""Workflows in the admin: the list, the page with its pads, the forms, closing, the rights."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def select(action: str, *workflows: Workflow, **more: Any) -> dict[str, Any]:
     return {"action": action, "_selected_action": [row.pk for row in workflows], **more}
 
 
-# -- Found -----------------------------------------------------------------------------------------
+# -- List ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -78,21 +78,21 @@ def test_a_list_is_searched_and_filtered(query: str, found: bool, client: Client
     assert page.context["cl"].result_count == int(found)
 
 
-def test_another_projects_words_find_nothing(client: Client, cy: Caller, task: Workflow) -> None:
+def test_a_search_ignores_other_projects(client: Client, cy: Caller, task: Workflow) -> None:
     made = create_workflow(caller=cy, name="moon")
     create_scratchpad(caller=cy, workflow_id=made["workflow_id"], name="x", content="crater")
     for typed in ("moon", "crater"):
         assert client.get(LIST, {"q": typed}).context["cl"].result_count == 0
 
 
-def test_a_row_tells_its_story_and_leads_to_its_page_and_its_pads(client: Client, task: Workflow) -> None:
+def test_a_row_shows_the_workflow_and_links_to_its_page_and_pads(client: Client, task: Workflow) -> None:
     text = client.get(LIST).content.decode()
     pads = f'href="/admin/memory/scratchpad/?project=apollo&amp;workflow={task.pk}">1</a>'
     for part in ("Code Refactoring Task", "open", "ada", "just now", page_of(task), pads):
         assert part in text
 
 
-def test_what_was_written_to_last_comes_first(client: Client, ada: Caller, task: Workflow) -> None:
+def test_the_last_written_workflow_comes_first(client: Client, ada: Caller, task: Workflow) -> None:
     create_workflow(caller=ada)
     pad = Scratchpad.objects.in_project(ada.project).get()
     append_to_scratchpad(caller=ada, scratchpad_id=pad.pk, content="x")
@@ -100,7 +100,7 @@ def test_what_was_written_to_last_comes_first(client: Client, ada: Caller, task:
 
 
 @pytest.mark.parametrize("page", ["", "{id}/", "{id}/change/", "{id}/delete/"])
-def test_no_page_asks_for_each_row(page: str, client: Client, ada: Caller, task: Workflow) -> None:
+def test_no_page_runs_queries_per_row(page: str, client: Client, ada: Caller, task: Workflow) -> None:
     def count() -> int:
         with CaptureQueriesContext(connection) as queries:
             assert client.get(LIST + page.format(id=task.pk)).status_code == 200
@@ -114,19 +114,17 @@ def test_no_page_asks_for_each_row(page: str, client: Client, ada: Caller, task:
     assert count() == few
 
 
-def test_the_index_counts_those_that_are_open(client: Client, ada: Caller, task: Workflow) -> None:
+def test_the_admin_index_counts_open_workflows(client: Client, ada: Caller, task: Workflow) -> None:
     close_workflow(caller=ada, workflow_id=create_workflow(caller=ada)["workflow_id"])
     [card] = [card for card in client.get("/admin/").context["cards"] if "workflows" in card.title]
     assert (card.title, card.value) == ("Open workflows", 1)
     assert client.get(card.url).context["cl"].result_count == 1
 
 
-# -- Read ------------------------------------------------------------------------------------------
+# -- Page ------------------------------------------------------------------------------------------
 
 
-def test_the_page_shows_the_pads_and_what_was_written_last(
-    client: Client, ben: Caller, task: Workflow
-) -> None:
+def test_the_page_shows_the_pads_and_the_last_write(client: Client, ben: Caller, task: Workflow) -> None:
     pad = Scratchpad.objects.in_project(ben.project).get()
     append_to_scratchpad(caller=ben, scratchpad_id=pad.pk, content="done")
     page = client.get(page_of(task))
@@ -137,19 +135,19 @@ def test_the_page_shows_the_pads_and_what_was_written_last(
     assert f"/admin/memory/scratchpad/{pad.pk}/revisions/?state=2" in text
 
 
-def test_a_pad_begins_on_the_page_and_is_not_read_whole(client: Client, ada: Caller, task: Workflow) -> None:
+def test_the_page_shows_only_the_beginning_of_a_pad(client: Client, ada: Caller, task: Workflow) -> None:
     create_scratchpad(caller=ada, workflow_id=task.pk, name="big", content="x" * 1_000_000)
     assert len(client.get(page_of(task)).content) < 100_000
 
 
-def test_one_without_a_name_is_called_by_its_number(client: Client, ada: Caller) -> None:
+def test_a_workflow_without_a_name_is_shown_by_its_id(client: Client, ada: Caller) -> None:
     made = create_workflow(caller=ada)["workflow_id"]
     text = client.get(f"{LIST}{made}/").content.decode()
     assert f"workflow {made}" in text
     assert "It has no scratchpads yet." in text
 
 
-def test_its_history_is_the_log(client: Client, ada: Caller, task: Workflow) -> None:
+def test_the_history_lists_its_events(client: Client, ada: Caller, task: Workflow) -> None:
     close_workflow(caller=ada, workflow_id=task.pk)
     create_workflow(caller=ada)
     history = client.get(page_of(task, "history/"), follow=True)
@@ -157,19 +155,19 @@ def test_its_history_is_the_log(client: Client, ada: Caller, task: Workflow) -> 
 
 
 @pytest.mark.parametrize("rest", ["", "change/", "history/", "close/", "reopen/"])
-def test_what_is_not_there_leads_back(rest: str, client: Client, task: Workflow) -> None:
+def test_a_missing_workflow_redirects(rest: str, client: Client, task: Workflow) -> None:
     page = client.get(f"{LIST}{task.pk + 1}/{rest}", follow=True)
     assert page.redirect_chain
     assert "Perhaps it was deleted" in page.content.decode()
 
 
-def test_an_event_leads_to_the_page(client: Client, task: Workflow) -> None:
+def test_an_event_links_to_the_page(client: Client, task: Workflow) -> None:
     event = Event.objects.in_project(task.project).get(ref=task.ref)
     opened = client.get(reverse("admin:core_event_open", args=[event.pk]))
     assert opened.headers["Location"] == page_of(task)
 
 
-def test_html_in_a_workflow_is_text(client: Client, ada: Caller) -> None:
+def test_html_in_a_workflow_is_escaped(client: Client, ada: Caller) -> None:
     nasty = "<script>alert(1)</script>"
     made = create_workflow(caller=ada, name=nasty, metadata={nasty: nasty})["workflow_id"]
     create_scratchpad(caller=ada, workflow_id=made, name=nasty, content=nasty)
@@ -177,10 +175,10 @@ def test_html_in_a_workflow_is_text(client: Client, ada: Caller) -> None:
         assert nasty not in client.get(LIST + page).content.decode()
 
 
-# -- Begun and changed -----------------------------------------------------------------------------
+# -- Forms -----------------------------------------------------------------------------------------
 
 
-def test_a_person_begins_a_workflow(client: Client, apollo: Project) -> None:
+def test_the_form_adds_a_workflow(client: Client, apollo: Project) -> None:
     page = client.post(f"{LIST}add/", {"name": "Release 3", "metadata": '{"keep": "never"}'}, follow=True)
     made = Workflow.objects.in_project(apollo).get()
     assert page.redirect_chain[-1][0] == page_of(made)
@@ -188,13 +186,13 @@ def test_a_person_begins_a_workflow(client: Client, apollo: Project) -> None:
     assert last_event(apollo) == ("created", "vi")
 
 
-def test_a_person_renames_it_and_takes_metadata_out(client: Client, task: Workflow) -> None:
+def test_the_form_renames_a_workflow_and_removes_metadata(client: Client, task: Workflow) -> None:
     client.post(page_of(task, "change/"), {"name": "Other", "metadata": '{"ticket": 7}'})
     task.refresh_from_db()
     assert (task.name, task.metadata) == ("Other", {"ticket": 7})
 
 
-def test_a_form_saved_as_it_was_opened_changes_nothing(client: Client, task: Workflow) -> None:
+def test_an_unchanged_form_changes_nothing(client: Client, task: Workflow) -> None:
     before = dump_project(task.project)
     client.post(page_of(task, "change/"), {"name": task.name, "metadata": '{"team":"payments"}'})
     assert dump_project(task.project) == before
@@ -208,17 +206,17 @@ def test_a_form_saved_as_it_was_opened_changes_nothing(client: Client, task: Wor
         ({"name": "x", "metadata": "[1]"}, "Write a JSON object"),
     ],
 )
-def test_what_is_refused_stands_on_the_form(
+def test_errors_are_shown_on_the_form(
     form: dict[str, str], sentence: str, client: Client, apollo: Project
 ) -> None:
     assert sentence in client.post(f"{LIST}add/", form).content.decode()
     assert not Workflow.objects.in_project(apollo).exists()
 
 
-# -- Closed, and open again ------------------------------------------------------------------------
+# -- Closing and reopening -------------------------------------------------------------------------
 
 
-def test_it_is_closed_and_opened_again_by_a_button(client: Client, task: Workflow) -> None:
+def test_a_workflow_is_closed_and_reopened_by_a_button(client: Client, task: Workflow) -> None:
     client.get(page_of(task, "close/"))
     assert is_open(task)
     closed = client.post(page_of(task, "close/"), follow=True)
@@ -229,7 +227,7 @@ def test_it_is_closed_and_opened_again_by_a_button(client: Client, task: Workflo
     assert (is_open(task), last_event(task.project)) == (True, ("reopened", "vi"))
 
 
-def test_many_are_closed_each_in_its_own_project(ada: Caller, cy: Caller) -> None:
+def test_a_bulk_action_closes_workflows_each_in_its_own_project(ada: Caller, cy: Caller) -> None:
     for caller in (ada, cy):
         create_workflow(caller=caller)
     rows = list(Workflow.unscoped.all())
@@ -241,7 +239,7 @@ def test_many_are_closed_each_in_its_own_project(ada: Caller, cy: Caller) -> Non
     assert "0 workflows are closed" in again.content.decode()
 
 
-# -- Who may ---------------------------------------------------------------------------------------
+# -- Rights ----------------------------------------------------------------------------------------
 
 
 def test_a_viewer_reads_and_changes_nothing(apollo: Project, task: Workflow) -> None:
@@ -258,7 +256,7 @@ def test_a_viewer_reads_and_changes_nothing(apollo: Project, task: Workflow) -> 
     assert dump_project(apollo) == before
 
 
-def test_who_may_read_one_project_changes_nothing_there(
+def test_a_viewer_of_one_project_changes_nothing_there(
     apollo: Project, hermes: Project, task: Workflow
 ) -> None:
     user = person("vi", apollo, VIEWER)
@@ -268,7 +266,7 @@ def test_who_may_read_one_project_changes_nothing_there(
     assert is_open(task)
 
 
-def test_another_projects_workflow_is_not_there(hermes: Project, task: Workflow) -> None:
+def test_another_projects_workflow_is_not_found(hermes: Project, task: Workflow) -> None:
     stranger = member(hermes, ADMIN, "cy")
     before = dump_project(task.project)
     for rest in ("", "close/", "reopen/", "change/", "history/", "delete/"):
@@ -277,7 +275,7 @@ def test_another_projects_workflow_is_not_there(hermes: Project, task: Workflow)
     assert dump_project(task.project) == before
 
 
-def test_deleting_says_how_many_pads_go_with_it(client: Client, ada: Caller, task: Workflow) -> None:
+def test_the_delete_page_counts_the_pads(client: Client, ada: Caller, task: Workflow) -> None:
     create_scratchpad(caller=ada, workflow_id=task.pk, name="second")
     close_workflow(caller=ada, workflow_id=task.pk)
     assert "with its 2 scratchpads" in client.get(page_of(task, "delete/")).content.decode()
@@ -287,7 +285,7 @@ def test_deleting_says_how_many_pads_go_with_it(client: Client, ada: Caller, tas
     assert last_event(ada.project) == ("deleted", "vi")
 
 
-def test_many_are_deleted_at_once(client: Client, ada: Caller, task: Workflow) -> None:
+def test_a_bulk_action_deletes_workflows(client: Client, ada: Caller, task: Workflow) -> None:
     create_workflow(caller=ada)
     rows = list(Workflow.objects.in_project(ada.project))
     client.post(LIST, select("delete_selected", *rows, post="yes"))
