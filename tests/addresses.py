@@ -7,6 +7,8 @@ from typing import Any
 from django.urls import get_resolver
 from django.urls.resolvers import URLResolver
 
+from ctxhub.core.api.takes import Takes
+
 BELOW_A_PROJECT = "api/v1/projects/<slug:slug>/"
 
 
@@ -20,6 +22,12 @@ class Operation:
 
     def __str__(self) -> str:
         return f"{self.method} {self.address}"
+
+    def nullable(self) -> dict[str, bool]:
+        """The fields of its body, and whether each may be null."""
+        if isinstance(self.body, Takes):
+            return {argument.name: argument.nullable for argument in self.body.arguments.all}
+        return {name: field.allow_null for name, field in self.body().fields.items()}
 
     def path(self, names: dict[str, Any]) -> str:
         """With `names` for the parts that vary, 1 for those without one."""
