@@ -1,4 +1,4 @@
-"""Ids are understood inside refs, wherever one is asked for; what is no ref of its kind is refused."""
+"""Arguments that take an id also take a ref; a ref of another kind is refused."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def ids(ada_mcp: McpClient, ben_mcp: McpClient) -> dict[str, int]:
     }
 
 
-# The argument that takes an id, of which kind it is, and what else the call says.
+# Tool, action, the argument that takes an id, the kind of the id, and the other arguments.
 CALLS: list[tuple[str, str, str, str, dict[str, Any]]] = [
     ("constraint", "deactivate", "id", "constraint", {}),
     ("constraint", "activate", "id", "constraint", {}),
@@ -57,25 +57,25 @@ LISTS: list[tuple[str, str, str, str]] = [
     ("message", "ack", "ids", "message"),
     ("scratchpad", "get", "scratchpad_ids", "scratchpad"),
 ]
-called = pytest.mark.parametrize(
-    ("tool", "action", "argument", "kind", "rest"), CALLS, ids=lambda value: str(value)
+for_each_call = pytest.mark.parametrize(
+    ("tool", "action", "argument", "kind", "other_arguments"), CALLS, ids=lambda value: str(value)
 )
 
 
-def test_every_argument_that_takes_an_id_is_tried() -> None:
-    named = {
+def test_every_argument_that_takes_an_id_is_tested() -> None:
+    arguments = {
         (action.tool, action.name, argument.name)
         for tool in all_tools().values()
         for action in tool.actions.values()
         for argument in action.arguments.all
         if argument.name in ("id", "ids", "reply_to") or argument.name.endswith(("_id", "_ids"))
     }
-    assert named == {(tool, action, argument) for tool, action, argument, *_ in [*CALLS, *LISTS]}
+    assert arguments == {(tool, action, argument) for tool, action, argument, *_ in [*CALLS, *LISTS]}
 
 
-@called
-@pytest.mark.parametrize("how", ["{id}", "{kind}:{id}", " {KIND}: {id} "])
-def test_an_id_may_be_said_as_a_ref(
+@for_each_call
+@pytest.mark.parametrize("template", ["{id}", "{kind}:{id}", " {KIND}: {id} "])
+def test_an_id_may_be_given_as_a_ref(
     ada_mcp: McpClient,
     ada_rest: RestClient,
     ids: dict[str, int],
@@ -83,19 +83,19 @@ def test_an_id_may_be_said_as_a_ref(
     action: str,
     argument: str,
     kind: str,
-    rest: dict[str, Any],
-    how: str,
+    other_arguments: dict[str, Any],
+    template: str,
 ) -> None:
-    said = how.format(id=ids[kind], kind=kind, KIND=kind.title())
-    if how == "{id}":
-        reply = ada_rest.post(f"call/{tool}/{action}/", {argument: said, **rest})
+    value = template.format(id=ids[kind], kind=kind, KIND=kind.title())
+    if template == "{id}":
+        reply = ada_rest.post(f"call/{tool}/{action}/", {argument: value, **other_arguments})
         assert reply.status == 200, reply
     else:
-        answer = ada_mcp.call(tool, action, **{argument: said}, **rest)
+        answer = ada_mcp.call(tool, action, **{argument: value}, **other_arguments)
         assert "error" not in answer, answer
 
 
-@called
+@for_each_call
 def test_a_ref_of_another_kind_is_refused_in_a_sentence(
     ada_mcp: McpClient,
     ids: dict[str, int],
@@ -103,11 +103,11 @@ def test_a_ref_of_another_kind_is_refused_in_a_sentence(
     action: str,
     argument: str,
     kind: str,
-    rest: dict[str, Any],
+    other_arguments: dict[str, Any],
 ) -> None:
     if (tool, action) == ("memory", "relationships"):
         pytest.skip("it takes the ref of anything")
-    answer = ada_mcp.call(tool, action, **{argument: "decision:17"}, **rest)
+    answer = ada_mcp.call(tool, action, **{argument: "decision:17"}, **other_arguments)
     assert answer["error"] == "invalid"
     assert f"{argument}: 'decision:17' is not the id of a {kind}: write 17 or {kind}:17" in answer["message"]
 
@@ -118,9 +118,9 @@ def test_several_ids_may_be_refs(
 ) -> None:
     row_id = ids[kind]
     refs = [[f"{kind}:{row_id}"], f"{kind}:{row_id}", f'["{kind}:{row_id}"]', f"{row_id}, {kind}:{row_id}"]
-    for said in [*refs, row_id, str(row_id), [row_id, f"{kind}:{row_id}"]]:
-        answer = ada_mcp.call(tool, action, **{argument: said})
-        assert "error" not in answer, (said, answer)
+    for value in [*refs, row_id, str(row_id), [row_id, f"{kind}:{row_id}"]]:
+        answer = ada_mcp.call(tool, action, **{argument: value})
+        assert "error" not in answer, (value, answer)
     answer = ada_mcp.call(tool, action, **{argument: ["decision:17"]})
     assert f"{argument}[0]: 'decision:17' is not the id of a {kind}" in answer["message"]
 
@@ -130,30 +130,34 @@ def test_several_ids_may_be_refs(
 
 def test_a_context_may_be_named_by_its_ref(ada_mcp: McpClient, ids: dict[str, int]) -> None:
     row_id = ada_mcp.rows("memory", "contexts")[0]["id"]
-    for said in ("shop", "context:shop", "Context: SHOP", row_id, str(row_id), f"context:{row_id}"):
-        assert ada_mcp.call("memory", "context_get", context=said)["name"] == "shop"
-        assert ada_mcp.call("memory", "list", context=said)["count"] == 1
-        assert ada_mcp.call("memory", "search", query="pools", context=said)["count"] == 1
-        assert ada_mcp.call("search", query="pools", context=str(said))["count"] == 1
+    for context in ("shop", "context:shop", "Context: SHOP", row_id, str(row_id), f"context:{row_id}"):
+        assert ada_mcp.call("memory", "context_get", context=context)["name"] == "shop"
+        assert ada_mcp.call("memory", "list", context=context)["count"] == 1
+        assert ada_mcp.call("memory", "search", query="pools", context=context)["count"] == 1
+        assert ada_mcp.call("search", query="pools", context=str(context))["count"] == 1
 
 
-def test_a_memory_is_kept_in_the_context_of_a_ref(ada_mcp: McpClient, ids: dict[str, int]) -> None:
-    for said in ("context:shop", "context:new"):
-        made = ada_mcp.call("memory", "add", title=said, content="They leak.", context=said)
-        assert made.get("context_created", False) is (said == "context:new")
+def test_a_memory_may_name_its_context_by_ref(ada_mcp: McpClient, ids: dict[str, int]) -> None:
+    for context in ("context:shop", "context:new"):
+        memory = ada_mcp.call("memory", "add", title=context, content="They leak.", context=context)
+        assert memory.get("context_created", False) is (context == "context:new")
     assert {row["name"] for row in ada_mcp.rows("memory", "contexts")} == {"shop", "new"}
 
 
-def test_the_ref_of_something_else_is_no_context(ada_mcp: McpClient, ids: dict[str, int]) -> None:
+def test_a_ref_of_another_kind_is_not_a_context(ada_mcp: McpClient, ids: dict[str, int]) -> None:
     wrong = f"memory:{ids['memory']}"
-    for action, rest in (("context_get", {}), ("list", {}), ("add", {"title": "x", "content": "y"})):
-        answer = ada_mcp.call("memory", action, context=wrong, **rest)
+    for action, fields in (
+        ("context_get", {}),
+        ("list", {}),
+        ("add", {"title": "x", "content": "y"}),
+    ):
+        answer = ada_mcp.call("memory", action, context=wrong, **fields)
         assert (answer["error"], answer["message"]) == (
             "invalid",
             f"context: {wrong!r} is no context: write its name, its id or context:17.",
         )
     assert ada_mcp.call("search", query="pools", context=wrong)["error"] == "invalid"
-    # A colon is no sign of a ref by itself.
+    # A colon alone does not make a ref.
     ada_mcp.call("memory", "add", title="x", content="y", context="team:alpha")
     assert ada_mcp.call("memory", "list", context="team:alpha")["count"] == 1
 

@@ -1,4 +1,4 @@
-"""Where an address has an id, the ref of that thing stands for it; another kind's is refused."""
+"""REST addresses take a ref in place of an id; a ref of another kind is refused."""
 
 import re
 from typing import Any
@@ -22,8 +22,8 @@ from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease
 
 ALL = operations("GET", "POST", "PUT", "PATCH", "DELETE")
-WITH_AN_ID = [one for one in ALL if "<id:" in one.address]
-OWN_NUMBERS = {"revision"}  # No thing is named by them alone.
+WITH_AN_ID = [operation for operation in ALL if "<id:" in operation.address]
+PLAIN_NUMBERS = {"revision"}  # These numbers are not ids.
 
 Ids = dict[str, int]
 
@@ -50,8 +50,8 @@ def refs(ids: Ids, colon: str = ":") -> dict[str, str]:
     return {name: f"{kind_of(name)}{colon}{row_id}" for name, row_id in ids.items()}
 
 
-def ask(client: RestClient, operation: Operation, names: dict[str, Any], ids: Ids) -> Reply:
-    """What the operation takes beside the address is right."""
+def send(client: RestClient, operation: Operation, names: dict[str, Any], ids: Ids) -> Reply:
+    """Sends the operation with a valid body and query."""
     body = dict(operation.body.example) if operation.body else None
     is_unrelating = str(operation).startswith("DELETE") and "relationships" in operation.address
     query = f"?target=constraint:{ids['constraint_id']}" if is_unrelating else ""
@@ -63,14 +63,14 @@ def ask(client: RestClient, operation: Operation, names: dict[str, Any], ids: Id
 # -- Which addresses ---------------------------------------------------------------------------------
 
 
-def test_every_number_in_an_address_is_the_id_of_a_kind_or_its_own() -> None:
-    parts = {part for one in ALL for part in re.findall(r"<(\w+):(\w+)>", one.address)}
-    assert {name for how, name in parts if how == "int"} == OWN_NUMBERS
-    assert all(find_noun(kind_of(name)) for how, name in parts if how == "id")
+def test_every_number_in_an_address_is_the_id_of_a_kind_or_a_plain_number() -> None:
+    parts = {part for operation in ALL for part in re.findall(r"<(\w+):(\w+)>", operation.address)}
+    assert {name for converter, name in parts if converter == "int"} == PLAIN_NUMBERS
+    assert all(find_noun(kind_of(name)) for converter, name in parts if converter == "id")
 
 
-def test_things_of_every_kind_are_tried(ids: Ids) -> None:
-    named = {name for one in WITH_AN_ID for name in re.findall(r"<id:(\w+)>", one.address)}
+def test_ids_of_every_kind_are_tested(ids: Ids) -> None:
+    named = {name for operation in WITH_AN_ID for name in re.findall(r"<id:(\w+)>", operation.address)}
     assert named == set(ids)
     assert len(WITH_AN_ID) >= 25
 
@@ -80,71 +80,73 @@ def test_things_of_every_kind_are_tried(ids: Ids) -> None:
 
 @pytest.mark.parametrize("colon", [":", "%3A", "%3a", "%20:%20"])
 def test_a_ref_reads_what_the_id_reads(ada_rest: RestClient, ids: Ids, colon: str) -> None:
-    for one in operations("GET"):
-        if "<id:" in one.address:
-            by_id, by_ref = (ask(ada_rest, one, names, ids) for names in (ids, refs(ids, colon)))
-            assert (by_ref.status, by_ref.body) == (200, by_id.body), one
+    for operation in operations("GET"):
+        if "<id:" in operation.address:
+            by_id, by_ref = (send(ada_rest, operation, names, ids) for names in (ids, refs(ids, colon)))
+            assert (by_ref.status, by_ref.body) == (200, by_id.body), operation
 
 
 @pytest.mark.parametrize("operation", WITH_AN_ID, ids=str)
 def test_an_operation_takes_the_ref(ada_rest: RestClient, ids: Ids, operation: Operation) -> None:
-    assert ask(ada_rest, operation, refs(ids), ids).status in (200, 201, 204)
+    assert send(ada_rest, operation, refs(ids), ids).status in (200, 201, 204)
 
 
-def test_kinds_are_read_in_any_case(ada_rest: RestClient, ids: Ids) -> None:
+def test_the_kind_of_a_ref_may_be_in_any_case(ada_rest: RestClient, ids: Ids) -> None:
     assert ada_rest.get(f"memories/Memory:{ids['memory_id']}/").status == 200
 
 
 def test_a_request_by_ref_is_the_same_call_as_by_id(ada_rest: RestClient, ids: Ids) -> None:
-    addresses = [f"memories/{said}/" for said in (ids["memory_id"], f"memory:{ids['memory_id']}")]
-    first, again = (ada_rest.patch(one, {"title": "x"}, {"Idempotency-Key": "k"}) for one in addresses)
-    assert (first.status, first.body) == (again.status, again.body) == (200, first.body)
+    addresses = [f"memories/{value}/" for value in (ids["memory_id"], f"memory:{ids['memory_id']}")]
+    first, repeated = (
+        ada_rest.patch(address, {"title": "x"}, {"Idempotency-Key": "k"}) for address in addresses
+    )
+    assert (first.status, first.body) == (repeated.status, repeated.body) == (200, first.body)
 
 
-# -- What is no ref of a thing here ------------------------------------------------------------------
+# -- Refs that are refused ---------------------------------------------------------------------------
 
 
 def test_the_ref_of_another_kind_is_refused_as_over_mcp(
     ada_rest: RestClient, apollo: Project, ids: Ids
 ) -> None:
     before = dump_written(apollo)
-    for one in WITH_AN_ID:
-        kind = kind_of(re.findall(r"<id:(\w+)>", one.address)[0])
+    for operation in WITH_AN_ID:
+        kind = kind_of(re.findall(r"<id:(\w+)>", operation.address)[0])
         for ref in ("decision:3", "decision:api", ":3", "lease:1" if kind != "lease" else "memory:1"):
-            reply = ask(ada_rest, one, dict.fromkeys(ids, ref), ids)
-            assert (reply.status, reply.body["error"]) == (400, "invalid"), one
+            reply = send(ada_rest, operation, dict.fromkeys(ids, ref), ids)
+            assert (reply.status, reply.body["error"]) == (400, "invalid"), operation
             assert reply.body["message"] == f"{ref!r} is not the id of a {kind}: write 17 or {kind}:17."
     assert dump_written(apollo) == before
 
 
-@pytest.mark.parametrize("said", ["memory:", "memory:x", "memory:-1", "memory:1.5", f"memory:{'9' * 200}"])
-def test_a_ref_without_an_id_is_refused(ada_rest: RestClient, said: str) -> None:
-    reply = ada_rest.get(f"memories/{said}/")
+@pytest.mark.parametrize("ref", ["memory:", "memory:x", "memory:-1", "memory:1.5", f"memory:{'9' * 200}"])
+def test_a_ref_without_an_id_is_refused(ada_rest: RestClient, ref: str) -> None:
+    reply = ada_rest.get(f"memories/{ref}/")
     assert (reply.status, "is not the id of a memory." in reply.body["message"]) == (400, True), reply
 
 
-def test_what_is_neither_id_nor_ref_is_no_address(ada_rest: RestClient) -> None:
-    for said in ("x", "-1", "1.5", "decision:api/auth", "9" * 5_000):
-        reply = ada_rest.get(f"memories/{said}/")
-        assert (reply.status, reply.body["error"]) == (404, "not_found"), said
+def test_an_address_with_neither_id_nor_ref_is_not_found(ada_rest: RestClient) -> None:
+    for value in ("x", "-1", "1.5", "decision:api/auth", "9" * 5_000):
+        reply = ada_rest.get(f"memories/{value}/")
+        assert (reply.status, reply.body["error"]) == (404, "not_found"), value
 
 
-def test_what_is_not_there_is_not_found_by_ref_or_id(ada_rest: RestClient, ids: Ids) -> None:
-    nowhere = dict.fromkeys(ids, 10**9)
-    for one in WITH_AN_ID:
-        by_id, by_ref = (ask(ada_rest, one, names, ids) for names in (nowhere, refs(nowhere)))
-        assert (by_ref.status, by_ref.body) == (by_id.status, by_id.body), one
+def test_an_unknown_id_is_answered_alike_by_ref_and_by_id(ada_rest: RestClient, ids: Ids) -> None:
+    unknown_ids = dict.fromkeys(ids, 10**9)
+    for operation in WITH_AN_ID:
+        by_id, by_ref = (send(ada_rest, operation, names, ids) for names in (unknown_ids, refs(unknown_ids)))
+        assert (by_ref.status, by_ref.body) == (by_id.status, by_id.body), operation
 
 
-def test_to_a_stranger_a_ref_names_nothing(cy_rest: RestClient, apollo: Project, ids: Ids) -> None:
+def test_a_ref_of_another_project_is_not_found(cy_rest: RestClient, apollo: Project, ids: Ids) -> None:
     before = dump_written(apollo)
-    for one in WITH_AN_ID:
-        by_id, by_ref = (ask(cy_rest, one, names, ids) for names in (ids, refs(ids)))
-        assert (by_ref.status, by_ref.body) == (by_id.status, by_id.body), one
-        assert by_ref.status == 404 or by_ref.body == {"marked": 0} or by_ref.body["items"] == [], one
+    for operation in WITH_AN_ID:
+        by_id, by_ref = (send(cy_rest, operation, names, ids) for names in (ids, refs(ids)))
+        assert (by_ref.status, by_ref.body) == (by_id.status, by_id.body), operation
+        assert by_ref.status == 404 or by_ref.body == {"marked": 0} or by_ref.body["items"] == [], operation
     assert dump_written(apollo) == before
 
 
-def test_who_asks_comes_before_what_is_said(hub: LiveHub, ids: Ids) -> None:
-    for one in WITH_AN_ID:
-        assert ask(hub.rest(), one, dict.fromkeys(ids, "decision:3"), ids).status == 401
+def test_the_token_is_checked_before_the_ref(hub: LiveHub, ids: Ids) -> None:
+    for operation in WITH_AN_ID:
+        assert send(hub.rest(), operation, dict.fromkeys(ids, "decision:3"), ids).status == 401

@@ -1,4 +1,4 @@
-"""What is not kept for ever: it goes with a write, by command, or when an administrator clears it."""
+"""Retention: old messages and changes are deleted with a write, by command, or by an administrator."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -36,19 +36,19 @@ def at(moment: datetime, write: Callable[[], Any]) -> Any:
         return write()
 
 
-def say(caller: Caller, moment: datetime, text: str = "x", **rest: Any) -> None:
+def send(caller: Caller, moment: datetime, text: str = "x", **rest: Any) -> None:
     at(moment, lambda: send_message(caller=caller, text=text, **rest))
 
 
-def touch(caller: Caller, moment: datetime, path: str = "a.py") -> None:
+def record(caller: Caller, moment: datetime, path: str = "a.py") -> None:
     at(moment, lambda: record_change(caller=caller, path=path, change="modified"))
 
 
-def messages(project: Project) -> int:
+def count_messages(project: Project) -> int:
     return Message.objects.in_project(project).count()
 
 
-def changes(project: Project) -> int:
+def count_changes(project: Project) -> int:
     return FileChange.objects.in_project(project).count()
 
 
@@ -56,8 +56,8 @@ def changes(project: Project) -> int:
 
 
 def test_messages_last_a_day_and_changes_a_week(ada: Caller, apollo: Project) -> None:
-    say(ada, FRIDAY)
-    touch(ada, FRIDAY)
+    send(ada, FRIDAY)
+    record(ada, FRIDAY)
     assert at(FRIDAY + DAY - HOUR, lambda: cleanup(apollo.pk)) == {"messages": 0, "changes": 0}
     assert at(FRIDAY + DAY + HOUR, lambda: cleanup(apollo.pk)) == {"messages": 1, "changes": 0}
     assert at(FRIDAY + 7 * DAY + HOUR, lambda: cleanup(apollo.pk)) == {"messages": 0, "changes": 1}
@@ -65,15 +65,15 @@ def test_messages_last_a_day_and_changes_a_week(ada: Caller, apollo: Project) ->
 
 def test_where_weekends_do_not_count_friday_lasts_until_monday(ada: Caller, apollo: Project) -> None:
     set_config(caller=ada, values={"ignore_weekend": True})
-    say(ada, FRIDAY)
+    send(ada, FRIDAY)
     assert at(MONDAY - timedelta(minutes=1), lambda: cleanup(apollo.pk))["messages"] == 0
     assert at(MONDAY + timedelta(minutes=1), lambda: cleanup(apollo.pk))["messages"] == 1
 
 
-def test_settings_say_how_long(ada: Caller, apollo: Project) -> None:
+def test_settings_change_the_retention_times(ada: Caller, apollo: Project) -> None:
     set_config(caller=ada, values={"message_hours": 2, "change_days": 1})
-    say(ada, FRIDAY)
-    touch(ada, FRIDAY)
+    send(ada, FRIDAY)
+    record(ada, FRIDAY)
     assert at(FRIDAY + 3 * HOUR, lambda: cleanup(apollo.pk)) == {"messages": 1, "changes": 0}
     assert at(FRIDAY + DAY + HOUR, lambda: cleanup(apollo.pk)) == {"messages": 0, "changes": 1}
 
@@ -83,22 +83,22 @@ def test_knowledge_is_never_cleaned(ada: Caller, apollo: Project) -> None:
         at(FRIDAY, lambda value=value: set_decision(caller=ada, key="k", value=value))  # type: ignore[misc]
     at(FRIDAY, lambda: add_constraint(caller=ada, category="security", text="Hold."))
     at(FRIDAY + 400 * DAY, lambda: cleanup(apollo.pk))
-    kept = [model.objects.in_project(apollo).count() for model in (Decision, DecisionRevision, Constraint)]
-    assert kept == [1, 1, 1]
+    counts = [model.objects.in_project(apollo).count() for model in (Decision, DecisionRevision, Constraint)]
+    assert counts == [1, 1, 1]
 
 
-def test_figures_follow_what_goes(ada: Caller, apollo: Project) -> None:
+def test_counters_follow_deleted_rows(ada: Caller, apollo: Project) -> None:
     for number in range(3):
-        say(ada, FRIDAY)
-        touch(ada, FRIDAY, f"{number}.py")
+        send(ada, FRIDAY)
+        record(ada, FRIDAY, f"{number}.py")
     at(FRIDAY + 8 * DAY, lambda: cleanup(apollo.pk))
     assert tallied(apollo) == counted(apollo)
-    assert (messages(apollo), changes(apollo)) == (0, 0)
+    assert (count_messages(apollo), count_changes(apollo)) == (0, 0)
 
 
-def test_one_event_tells_what_went(ada: Caller, apollo: Project) -> None:
-    say(ada, FRIDAY)
-    touch(ada, FRIDAY)
+def test_one_event_reports_what_was_deleted(ada: Caller, apollo: Project) -> None:
+    send(ada, FRIDAY)
+    record(ada, FRIDAY)
     at(FRIDAY + 8 * DAY, lambda: cleanup(apollo.pk))
     [event] = Event.objects.in_project(apollo).filter(verb="cleaned")
     assert event.data == {"messages": 1, "changes": 1, "note": "1 message, 1 change"}
@@ -108,90 +108,88 @@ def test_one_event_tells_what_went(ada: Caller, apollo: Project) -> None:
 
 
 def test_a_write_cleans_at_most_once_a_minute(ada: Caller, apollo: Project) -> None:
-    say(ada, FRIDAY)
-    touch(ada, FRIDAY + DAY + HOUR)
-    assert messages(apollo) == 0
-    say(ada, FRIDAY + DAY + HOUR)
+    send(ada, FRIDAY)
+    record(ada, FRIDAY + DAY + HOUR)
+    assert count_messages(apollo) == 0
+    send(ada, FRIDAY + DAY + HOUR)
     Message.objects.in_project(apollo).update(created_at=FRIDAY)
-    touch(ada, FRIDAY + DAY + HOUR + timedelta(seconds=30))
-    assert messages(apollo) == 1
-    touch(ada, FRIDAY + DAY + HOUR + timedelta(seconds=61))
-    assert messages(apollo) == 0
+    record(ada, FRIDAY + DAY + HOUR + timedelta(seconds=30))
+    assert count_messages(apollo) == 1
+    record(ada, FRIDAY + DAY + HOUR + timedelta(seconds=61))
+    assert count_messages(apollo) == 0
 
 
-def test_a_great_heap_goes_piece_by_piece(
+def test_many_old_rows_are_deleted_in_batches(
     ada: Caller, apollo: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(7):
-        touch(ada, FRIDAY, f"{number}.py")
+        record(ada, FRIDAY, f"{number}.py")
     monkeypatch.setattr(retention, "REMOVED_AT_ONCE", 3)
     later = FRIDAY + 8 * DAY
     left = []
     for number in range(4):
-        touch(ada, later, f"new{number}.py")
+        record(ada, later, f"new{number}.py")
         left.append(FileChange.objects.in_project(apollo).filter(at__lt=later).count())
     assert left == [4, 1, 0, 0]
 
 
-def test_one_projects_settings_are_not_anothers(ada: Caller, cy: Caller, apollo: Project) -> None:
-    say(ada, FRIDAY)
-    say(cy, FRIDAY)
+def test_each_project_has_its_own_retention_settings(ada: Caller, cy: Caller, apollo: Project) -> None:
+    send(ada, FRIDAY)
+    send(cy, FRIDAY)
     set_config(caller=cy, values={"message_hours": 1})
     at(FRIDAY + 2 * HOUR, lambda: [cleanup(ada.project_id), cleanup(cy.project_id)])
-    assert (messages(ada.project), messages(cy.project)) == (1, 0)
+    assert (count_messages(ada.project), count_messages(cy.project)) == (1, 0)
 
 
-# -- Cleared ---------------------------------------------------------------------------------------
+# -- By clearing -----------------------------------------------------------------------------------
 
 
-def clear(caller: Caller, **arguments: Any) -> dict[str, int]:
+def clear_hub(caller: Caller, **arguments: Any) -> dict[str, int]:
     return call(caller, "hub", {"action": "clear", **arguments})
 
 
-def test_a_time_given_is_exact_and_for_its_kind_alone(ada: Caller, apollo: Project) -> None:
+def test_a_given_time_is_exact_and_for_its_kind_only(ada: Caller, apollo: Project) -> None:
     set_config(caller=ada, values={"ignore_weekend": True})
     for hours in (1, 3):
-        say(ada, MONDAY - hours * HOUR)
-        touch(ada, MONDAY - hours * HOUR)
+        send(ada, MONDAY - hours * HOUR)
+        record(ada, MONDAY - hours * HOUR)
     with time_machine.travel(MONDAY, tick=False):
-        assert clear(ada, messages_older_than="2h", dry_run=True) == {"messages": 1, "changes": 0}
-        assert (messages(apollo), changes(apollo)) == (2, 2)
-        assert clear(ada, messages_older_than="2h") == {"messages": 1, "changes": 0}
-        assert clear(ada, changes_older_than="2026-11-23T13:00:00Z") == {"messages": 0, "changes": 1}
-        assert (messages(apollo), changes(apollo)) == (1, 1)
+        assert clear_hub(ada, messages_older_than="2h", dry_run=True) == {"messages": 1, "changes": 0}
+        assert (count_messages(apollo), count_changes(apollo)) == (2, 2)
+        assert clear_hub(ada, messages_older_than="2h") == {"messages": 1, "changes": 0}
+        assert clear_hub(ada, changes_older_than="2026-11-23T13:00:00Z") == {"messages": 0, "changes": 1}
+        assert (count_messages(apollo), count_changes(apollo)) == (1, 1)
 
 
 def test_without_a_time_the_settings_decide(ada: Caller) -> None:
     set_config(caller=ada, values={"ignore_weekend": True})
-    say(ada, FRIDAY)
+    send(ada, FRIDAY)
     with time_machine.travel(MONDAY - HOUR, tick=False):
-        assert clear(ada, dry_run=True) == clear(ada) == {"messages": 0, "changes": 0}
+        assert clear_hub(ada, dry_run=True) == clear_hub(ada) == {"messages": 0, "changes": 0}
     with time_machine.travel(MONDAY + HOUR, tick=False):
-        assert clear(ada, dry_run=True) == {"messages": 1, "changes": 0}
-        assert clear(ada) == {"messages": 1, "changes": 0}
+        assert clear_hub(ada, dry_run=True) == {"messages": 1, "changes": 0}
+        assert clear_hub(ada) == {"messages": 1, "changes": 0}
 
 
-def test_settings_spare_what_waits_for_somebody_and_a_time_given_does_not(
-    ada: Caller, apollo: Project
-) -> None:
-    say(ada, FRIDAY, "unread", to=["ben"])
-    say(ada, FRIDAY, "to be acked", to=["ben"], ack=True)
-    say(ada, FRIDAY, "said to nobody in particular")
+def test_settings_spare_unread_messages_and_a_given_time_does_not(ada: Caller, apollo: Project) -> None:
+    send(ada, FRIDAY, "unread", to=["ben"])
+    send(ada, FRIDAY, "to be acked", to=["ben"], ack=True)
+    send(ada, FRIDAY, "said to nobody in particular")
     with time_machine.travel(FRIDAY + 2 * DAY, tick=False):
-        assert clear(ada)["messages"] == 1
+        assert clear_hub(ada)["messages"] == 1
     with time_machine.travel(FRIDAY + 8 * DAY, tick=False):
-        assert clear(ada)["messages"] == 1
+        assert clear_hub(ada)["messages"] == 1
         assert [m.text for m in Message.objects.in_project(apollo)] == ["to be acked"]
-        assert clear(ada, messages_older_than="0s")["messages"] == 1
+        assert clear_hub(ada, messages_older_than="0s")["messages"] == 1
 
 
-@pytest.mark.parametrize("said", ["yesterday", "", "-5h", 5])
-def test_a_time_that_is_none_is_refused(ada_mcp: McpClient, said: Any) -> None:
-    answer = ada_mcp.call("hub", "clear", messages_older_than=said, dry_run=True)
-    assert answer.get("error") == "invalid" or said == ""
+@pytest.mark.parametrize("older_than", ["yesterday", "", "-5h", 5])
+def test_an_invalid_time_is_refused(ada_mcp: McpClient, older_than: Any) -> None:
+    answer = ada_mcp.call("hub", "clear", messages_older_than=older_than, dry_run=True)
+    assert answer.get("error") == "invalid" or older_than == ""
 
 
-def test_clearing_is_an_administrators_and_trying_is_anybodys(
+def test_clearing_needs_an_administrator_and_a_dry_run_does_not(
     ada_mcp: McpClient, ben_mcp: McpClient, ben_rest: RestClient
 ) -> None:
     nothing = {"messages": 0, "changes": 0}
@@ -209,11 +207,11 @@ def test_the_command_cleans_every_project(
     ada: Caller, cy: Caller, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for caller in (ada, cy):
-        say(caller, FRIDAY)
+        send(caller, FRIDAY)
     at(FRIDAY + 2 * DAY, lambda: call_command("cleanup", project="hermes"))
-    assert (messages(ada.project), messages(cy.project)) == (1, 0)
+    assert (count_messages(ada.project), count_messages(cy.project)) == (1, 0)
     at(FRIDAY + 2 * DAY, lambda: call_command("cleanup"))
-    assert messages(ada.project) == 0
+    assert count_messages(ada.project) == 0
     assert capsys.readouterr().out.splitlines() == [
         "hermes: removed 1 message.",
         "apollo: removed 1 message.",

@@ -1,4 +1,4 @@
-"""The one search over everything, as a page and as a box on every page."""
+"""The search page of the admin, and the search box on every page."""
 
 import re
 from typing import Any
@@ -24,7 +24,7 @@ SEARCH = "/admin/search/"
 
 @pytest.fixture
 def lore(ada: Caller, ben: Caller) -> None:
-    """What apollo knows of sessions, in every kind of thing."""
+    """Rows of every kind about sessions in apollo."""
     set_decision(
         caller=ada,
         key="auth/sessions",
@@ -39,31 +39,31 @@ def lore(ada: Caller, ben: Caller) -> None:
     record_change(caller=ada, path="src/auth/sessions.py", change="modified", description="Sessions expire.")
 
 
-def look(client: Client, q: str, **asked: str) -> Any:
-    page = client.get(f"{SEARCH}?{urlencode({'q': q, **asked})}")
+def get_page(client: Client, q: str, **params: str) -> Any:
+    page = client.get(f"{SEARCH}?{urlencode({'q': q, **params})}")
     assert page.status_code == 200
     return page
 
 
-def found(client: Client, q: str, **asked: str) -> list[Card]:
-    cards: list[Card] = look(client, q, **asked).context["cards"]
+def find_cards(client: Client, q: str, **params: str) -> list[Card]:
+    cards: list[Card] = get_page(client, q, **params).context["cards"]
     return cards
 
 
-def refs(client: Client, q: str, **asked: str) -> list[str]:
-    return [re.sub(r"\d+", "N", card.ref) for card in found(client, q, **asked)]
+def find_refs(client: Client, q: str, **params: str) -> list[str]:
+    return [re.sub(r"\d+", "N", card.ref) for card in find_cards(client, q, **params)]
 
 
-def text_of(client: Client, q: str, **asked: str) -> str:
-    return " ".join(look(client, q, **asked).content.decode().split())
+def page_text(client: Client, q: str, **params: str) -> str:
+    return " ".join(get_page(client, q, **params).content.decode().split())
 
 
-# -- What is found ---------------------------------------------------------------------------------
+# -- Hits ------------------------------------------------------------------------------------------
 
 
-def test_every_kind_is_found_and_leads_to_its_page(lore: None, apollo: Project) -> None:
+def test_hits_of_every_kind_link_to_their_page(lore: None, apollo: Project) -> None:
     client = member(apollo)
-    cards = found(client, "why do sessions expire")
+    cards = find_cards(client, "why do sessions expire")
     kinds = {card.kind for card in cards}
     assert kinds == {"decision", "constraint", "message", "file", "file change"}
     for card in cards:
@@ -71,17 +71,15 @@ def test_every_kind_is_found_and_leads_to_its_page(lore: None, apollo: Project) 
         assert client.get(card.url).status_code == 200
 
 
-def test_what_was_looked_for_is_marked(lore: None, apollo: Project) -> None:
-    page = text_of(member(apollo), "session expires", kind="decision")
+def test_query_words_are_marked_in_hits(lore: None, apollo: Project) -> None:
+    page = page_text(member(apollo), "session expires", kind="decision")
     assert "auth/<mark>sessions</mark>" in page
     assert "<mark>Sessions</mark> <mark>expire</mark> after 15 minutes." in page
 
 
-def test_a_hit_tells_its_tags_its_agent_and_whether_it_still_holds(
-    lore: None, ada: Caller, apollo: Project
-) -> None:
+def test_a_hit_shows_its_tags_agent_and_status(lore: None, ada: Caller, apollo: Project) -> None:
     deprecate_decision(caller=ada, key="auth/sessions", reason="Tokens now.")
-    [card] = found(member(apollo), "laptop")
+    [card] = find_cards(member(apollo), "laptop")
     assert (card.title, card.mark, card.tags, card.agent) == (
         "auth/sessions",
         "deprecated",
@@ -92,13 +90,13 @@ def test_a_hit_tells_its_tags_its_agent_and_whether_it_still_holds(
 
 def test_chinese_is_found_and_marked(ada: Caller, apollo: Project) -> None:
     set_decision(caller=ada, key="数据库/选择", value="我们使用关系型数据库保存所有决定")
-    page = text_of(member(apollo), "数据库")
+    page = page_text(member(apollo), "数据库")
     assert "<mark>数据库</mark>/选择" in page
     assert "我们使用关系型<mark>数据库</mark>保存所有决定" in page
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("params", "expected"),
     [
         (
             {},
@@ -119,28 +117,34 @@ def test_chinese_is_found_and_marked(ada: Caller, apollo: Project) -> None:
         ({"match": "all"}, {"decision:auth/sessions", "message:N", "change:N"}),
     ],
 )
-def test_a_search_is_narrowed(asked: dict[str, str], expected: set[str], lore: None, apollo: Project) -> None:
-    assert set(refs(member(apollo), "session expire", **asked)) == expected
+def test_filters_narrow_a_search(
+    params: dict[str, str], expected: set[str], lore: None, apollo: Project
+) -> None:
+    assert set(find_refs(member(apollo), "session expire", **params)) == expected
 
 
-def test_there_is_a_way_out_of_whatever_narrows(lore: None, apollo: Project) -> None:
+def test_each_active_filter_has_a_link_that_removes_it(lore: None, apollo: Project) -> None:
     client = member(apollo)
-    page = look(client, "session", kind="decision", layer="business", since="7d")
-    ways = page.context["active_filters"]
-    assert [way.title for way in ways] == ["kind: decision", "layer: business", "since: the last week"]
-    without_kind = client.get(ways[0].url)
+    page = get_page(client, "session", kind="decision", layer="business", since="7d")
+    active_filters = page.context["active_filters"]
+    assert [chosen_filter.title for chosen_filter in active_filters] == [
+        "kind: decision",
+        "layer: business",
+        "since: the last week",
+    ]
+    without_kind = client.get(active_filters[0].url)
     assert {card.kind for card in without_kind.context["cards"]} == {"decision", "constraint"}
 
 
 # -- Facets ----------------------------------------------------------------------------------------
 
 
-def facets(client: Client, q: str, **asked: str) -> dict[str, tuple[int | None, bool]]:
-    choices = dict(look(client, q, **asked).context["facets"])["Kind"]
+def facets(client: Client, q: str, **params: str) -> dict[str, tuple[int | None, bool]]:
+    choices = dict(get_page(client, q, **params).context["facets"])["Kind"]
     return {choice.title: (choice.count, choice.is_chosen) for choice in choices}
 
 
-def test_facets_count_what_there_is_of_each_kind(lore: None, apollo: Project) -> None:
+def test_facets_count_the_hits_of_each_kind(lore: None, apollo: Project) -> None:
     assert facets(member(apollo), "sessions") == {
         "Everything": (5, True),
         "Decisions": (1, False),
@@ -152,29 +156,29 @@ def test_facets_count_what_there_is_of_each_kind(lore: None, apollo: Project) ->
 
 
 def test_a_chosen_kind_leaves_the_counts_of_the_others(lore: None, apollo: Project) -> None:
-    counted = facets(member(apollo), "sessions", kind="message")
-    assert counted["Messages"] == (1, True)
-    assert counted["Everything"] == (5, False)
+    counts = facets(member(apollo), "sessions", kind="message")
+    assert counts["Messages"] == (1, True)
+    assert counts["Everything"] == (5, False)
 
 
-def test_each_facet_leads_to_as_many_as_it_counts(lore: None, apollo: Project) -> None:
+def test_each_facet_links_to_as_many_hits_as_it_counts(lore: None, apollo: Project) -> None:
     client = member(apollo)
-    for choice in dict(look(client, "sessions").context["facets"])["Kind"]:
+    for choice in dict(get_page(client, "sessions").context["facets"])["Kind"]:
         assert len(client.get(choice.url).context["cards"]) == choice.count
 
 
-# -- Why -------------------------------------------------------------------------------------------
+# -- Explanations ----------------------------------------------------------------------------------
 
 
-def test_what_the_words_add_is_the_score(lore: None, apollo: Project) -> None:
-    for card in found(member(apollo), "why do sessions expire so early on a laptop"):
-        why = card.explanation
-        assert sum(term.adds for term in why.terms) == pytest.approx(why.adds)
-        assert card.percent == round(min((why.adds + why.lent) * why.prior, 100))
+def test_the_weights_of_the_words_add_up_to_the_score(lore: None, apollo: Project) -> None:
+    for card in find_cards(member(apollo), "why do sessions expire so early on a laptop"):
+        explanation = card.explanation
+        assert sum(term.adds for term in explanation.terms) == pytest.approx(explanation.adds)
+        assert card.percent == round(min((explanation.adds + explanation.lent) * explanation.prior, 100))
 
 
-def test_it_says_which_words_are_missing_and_how_rare_each_is(lore: None, apollo: Project) -> None:
-    [card] = found(member(apollo), "laptop sessions zyzzyva", kind="decision", match="any")
+def test_the_explanation_lists_missing_words_and_how_rare_each_word_is(lore: None, apollo: Project) -> None:
+    [card] = find_cards(member(apollo), "laptop sessions zyzzyva", kind="decision", match="any")
     terms = card.explanation.terms
     assert [(term.word, term.times, term.passages) for term in terms] == [
         ("laptop", 1, 1),
@@ -182,45 +186,47 @@ def test_it_says_which_words_are_missing_and_how_rare_each_is(lore: None, apollo
     ]
     assert [(term.word, term.passages) for term in card.explanation.missing] == [("zyzzyva", 0)]
     assert terms[0].weight > terms[1].weight
-    page = text_of(member(apollo, username="wim"), "laptop zyzzyva", match="any")
+    page = page_text(member(apollo, username="wim"), "laptop zyzzyva", match="any")
     assert "only here" in page
     assert "nowhere" in page
 
 
-def test_a_mistyped_word_is_put_right_and_says_so(lore: None, apollo: Project) -> None:
+def test_a_mistyped_word_is_corrected_and_the_page_says_so(lore: None, apollo: Project) -> None:
     client = member(apollo)
-    page = look(client, "labtop")
+    page = get_page(client, "labtop")
     [card] = page.context["cards"]
     assert [(term.word, term.is_corrected) for term in card.explanation.terms] == [("laptop", True)]
     assert page.context["suggestion"] == "laptop"
     exact = client.get(page.context["exact_url"])
     assert not exact.context["cards"]
-    assert [way.title for way in exact.context["active_filters"]] == ["match: only as typed"]
+    assert [chosen_filter.title for chosen_filter in exact.context["active_filters"]] == [
+        "match: only as typed"
+    ]
 
 
-def test_where_meaning_counts_too_it_says_so(lore: None, apollo: Project) -> None:
-    client, told = member(apollo), "With similarity of meaning"
-    assert told not in text_of(client, "why do sessions expire on a laptop")
+def test_the_page_says_when_semantic_search_is_on(lore: None, apollo: Project) -> None:
+    client, notice = member(apollo), "With similarity of meaning"
+    assert notice not in page_text(client, "why do sessions expire on a laptop")
     with override_settings(SEMANTIC_SEARCH=True):
-        assert told in text_of(client, "why do sessions expire on a laptop")
+        assert notice in page_text(client, "why do sessions expire on a laptop")
 
 
-def test_what_may_have_been_meant_is_a_link(lore: None, apollo: Project) -> None:
+def test_a_suggested_query_is_a_link(lore: None, apollo: Project) -> None:
     client = member(apollo)
-    page = look(client, "labtop", match="all")
+    page = get_page(client, "labtop", match="all")
     assert not page.context["cards"]
     assert "Did you mean" in page.content.decode()
     assert len(client.get(page.context["suggestion_url"]).context["cards"]) == 1
 
 
-# -- More ------------------------------------------------------------------------------------------
+# -- Paging ----------------------------------------------------------------------------------------
 
 
-def test_more_hits_come_when_asked_for(ada: Caller, apollo: Project) -> None:
+def test_the_more_link_shows_further_hits(ada: Caller, apollo: Project) -> None:
     for number in range(25):
         set_decision(caller=ada, key=f"cache/{number}", value="Redis")
     client = member(apollo)
-    first = look(client, "redis")
+    first = get_page(client, "redis")
     assert len(first.context["cards"]) == 20
     more = client.get(first.context["more_url"])
     assert len(more.context["cards"]) == 25
@@ -228,12 +234,12 @@ def test_more_hits_come_when_asked_for(ada: Caller, apollo: Project) -> None:
 
 
 @pytest.mark.parametrize("page", ["x", "0", "-1", "9" * 30, "²"])
-def test_a_page_that_cannot_be_is_one_that_can(page: str, lore: None, apollo: Project) -> None:
-    assert found(member(apollo), "sessions", page=page)
+def test_an_invalid_page_number_shows_a_valid_page(page: str, lore: None, apollo: Project) -> None:
+    assert find_cards(member(apollo), "sessions", page=page)
 
 
-def test_nothing_found_says_what_to_try(lore: None, apollo: Project) -> None:
-    page = text_of(member(apollo), "zyzzyva")
+def test_a_search_without_hits_suggests_what_to_try(lore: None, apollo: Project) -> None:
+    page = page_text(member(apollo), "zyzzyva")
     assert "Nothing found for “zyzzyva”" in page
     assert "match=fuzzy" in page
 
@@ -241,21 +247,21 @@ def test_nothing_found_says_what_to_try(lore: None, apollo: Project) -> None:
 @pytest.mark.parametrize(
     "q", ["*", "-", '"', "!?", "c++", "-sessions", 'foo AND "bar', "'; DROP TABLE x; --", "🚀"]
 )
-def test_whatever_is_typed_is_answered(q: str, lore: None, apollo: Project) -> None:
-    assert "problem" not in look(member(apollo), q).context
+def test_any_input_is_answered_without_an_error(q: str, lore: None, apollo: Project) -> None:
+    assert "problem" not in get_page(member(apollo), q).context
 
 
 @pytest.mark.parametrize("q", ["*", "-", '"', "-sessions"])
-def test_what_names_no_word_finds_nothing_of_any_kind(q: str, lore: None, apollo: Project) -> None:
-    page = look(member(apollo), q)
+def test_a_query_without_words_finds_nothing(q: str, lore: None, apollo: Project) -> None:
+    page = get_page(member(apollo), q)
     assert (page.context["cards"], dict(page.context["facets"])["Kind"]) == ([], [])
 
 
-# -- What cannot be asked --------------------------------------------------------------------------
+# -- Invalid input ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("params", "message"),
     [
         ({"kind": "poem"}, "kinds: &#x27;poem&#x27; is not known; use one of: decision, constraint"),
         ({"layer": "cellar"}, "layer: &#x27;cellar&#x27; is not known"),
@@ -266,13 +272,13 @@ def test_what_names_no_word_finds_nothing_of_any_kind(q: str, lore: None, apollo
         ({"q": "x" * 70_000}, "query has 70,000 bytes; the limit is 65,536."),
     ],
 )
-def test_what_cannot_be_asked_is_said_on_the_page(
-    asked: dict[str, str], said: str, lore: None, apollo: Project
+def test_invalid_input_shows_an_error_on_the_page(
+    params: dict[str, str], message: str, lore: None, apollo: Project
 ) -> None:
-    assert said in text_of(member(apollo), **{"q": "sessions", **asked})
+    assert message in page_text(member(apollo), **{"q": "sessions", **params})
 
 
-def test_nothing_asked_shows_how_to_ask(apollo: Project) -> None:
+def test_a_page_without_a_query_shows_the_search_syntax(apollo: Project) -> None:
     page = member(apollo).get(SEARCH).content.decode()
     assert "Exactly this phrase." in page
     assert "autofocus" in page
@@ -290,40 +296,42 @@ def test_hostile_texts_are_shown_as_texts(ada: Caller, apollo: Project) -> None:
     record_change(caller=worker, path="src/<b>session</b>.py", change="created", description=EVIL)
     client = member(apollo)
     for q in ("session", "alert script", EVIL, f'"{EVIL}"', "onerr*"):
-        for asked in ({}, {"tag": EVIL}, {"by": "<i>eve</i>"}, {"layer": EVIL}, {"match": "similar"}):
-            page = text_of(client, q, **asked)
+        for params in ({}, {"tag": EVIL}, {"by": "<i>eve</i>"}, {"layer": EVIL}, {"match": "similar"}):
+            page = page_text(client, q, **params)
             assert not re.search(r"<script>alert|<img src=x|<i>eve|<b>(<mark>)?session", page)
 
 
-def test_marks_stand_inside_what_is_escaped(ada: Caller, apollo: Project) -> None:
+def test_marks_are_placed_in_escaped_text(ada: Caller, apollo: Project) -> None:
     set_decision(caller=ada, key="tags", value="a <script> tag & an &amp; entity")
-    page = text_of(member(apollo), "script amp")
+    page = page_text(member(apollo), "script amp")
     assert "a &lt;<mark>script</mark>&gt; tag &amp; an &amp;<mark>amp</mark>; entity" in page
 
 
-# -- Who sees what ---------------------------------------------------------------------------------
+# -- Permissions -----------------------------------------------------------------------------------
 
 
-def test_a_stranger_finds_nothing_and_learns_no_word(lore: None, cy: Caller, hermes: Project) -> None:
+def test_a_member_of_another_project_finds_nothing_and_gets_no_suggestions(
+    lore: None, cy: Caller, hermes: Project
+) -> None:
     set_decision(caller=cy, key="own", value="What is ours.")
     stranger = member(hermes, MEMBER, "cy")
     for q in ("sessions", "sesions", "labtop", "ours"):
-        for asked in ({}, {"project": "apollo"}, {"by": "ada"}, {"match": "fuzzy"}):
-            page = text_of(stranger, q, **asked)
+        for params in ({}, {"project": "apollo"}, {"by": "ada"}, {"match": "fuzzy"}):
+            page = page_text(stranger, q, **params)
             assert "auth/" not in page
             assert "laptop" not in page
-    assert refs(stranger, "ours", project="apollo") == ["decision:own"]
+    assert find_refs(stranger, "ours", project="apollo") == ["decision:own"]
 
 
-def test_who_may_only_read_searches_too(lore: None, apollo: Project) -> None:
-    assert refs(member(apollo, VIEWER), "laptop") == ["decision:auth/sessions"]
+def test_a_viewer_may_search(lore: None, apollo: Project) -> None:
+    assert find_refs(member(apollo, VIEWER), "laptop") == ["decision:auth/sessions"]
 
 
-def test_who_sees_several_projects_chooses_one_and_keeps_the_question(
+def test_a_superuser_chooses_a_project_and_keeps_the_query(
     lore: None, apollo: Project, hermes: Project
 ) -> None:
     client = superuser()
-    page = look(client, "laptop")
+    page = get_page(client, "laptop")
     assert "In which project?" in page.content.decode()
     choices = {choice.title: choice.url for choice in page.context["projects"]}
     assert [card.ref for card in client.get(choices["apollo"]).context["cards"]] == ["decision:auth/sessions"]
@@ -334,7 +342,7 @@ def test_nobody_searches_without_signing_in(lore: None, apollo: Project) -> None
     assert Client().get(f"{SEARCH}?q=sessions")["Location"].startswith("/admin/login/")
 
 
-def test_who_belongs_to_no_project_has_nothing_to_search(apollo: Project) -> None:
+def test_a_person_without_a_project_has_nothing_to_search(apollo: Project) -> None:
     client = signed_in(User.objects.create_user("ned", is_staff=True))
     assert "You are not a member of any project yet" in client.get(SEARCH).content.decode()
     assert "data-find" not in client.get("/admin/password_change/").content.decode()
@@ -356,23 +364,23 @@ def test_every_page_has_one_box(address: str, lore: None, apollo: Project) -> No
     assert box_of(member(apollo), f"/admin/{address}").count("data-find") == 1
 
 
-def test_the_box_looks_in_the_project_of_the_page(lore: None, apollo: Project, hermes: Project) -> None:
+def test_the_box_searches_the_project_of_the_page(lore: None, apollo: Project, hermes: Project) -> None:
     client = superuser()
     chosen = 'name="project" value="apollo"'
     assert chosen in box_of(client, "/admin/core/event/?project=apollo")
     assert chosen in box_of(client, "/admin/?project=apollo")
-    [card] = found(client, "laptop", project="apollo")
+    [card] = find_cards(client, "laptop", project="apollo")
     assert card.url is not None
     assert chosen in box_of(client, card.url)
     assert chosen in box_of(client, f"{card.url}change/")
     assert chosen not in box_of(client, "/admin/core/event/")
 
 
-def test_a_window_that_chooses_a_row_has_no_box(lore: None, apollo: Project) -> None:
+def test_a_popup_has_no_box(lore: None, apollo: Project) -> None:
     assert not box_of(member(apollo), "/admin/core/agent/?_popup=1")
 
 
-def test_the_box_of_the_page_keeps_what_narrows_it(lore: None, apollo: Project) -> None:
+def test_the_box_of_the_search_page_keeps_the_filters(lore: None, apollo: Project) -> None:
     form = box_of(member(apollo), f"{SEARCH}?q=x&kind=decision&layer=data")
     assert 'name="kind" value="decision"' in form
     assert 'name="layer" value="data"' in form
@@ -381,14 +389,14 @@ def test_the_box_of_the_page_keeps_what_narrows_it(lore: None, apollo: Project) 
 # -- Queries ---------------------------------------------------------------------------------------
 
 
-def count_queries(client: Client, q: str, **asked: str) -> int:
-    look(client, q, **asked)
+def count_queries(client: Client, q: str, **params: str) -> int:
+    get_page(client, q, **params)
     with CaptureQueriesContext(connection) as queries:
-        look(client, q, **asked)
+        get_page(client, q, **params)
     return len(queries)
 
 
-def test_a_page_asks_no_more_for_more_hits(lore: None, ada: Caller, apollo: Project) -> None:
+def test_the_number_of_queries_does_not_grow_with_the_hits(lore: None, ada: Caller, apollo: Project) -> None:
     client = member(apollo)
     few = count_queries(client, "sessions expire", since="7d", layer="business", by="ada")
     for number in range(30):
@@ -401,5 +409,5 @@ def test_a_page_asks_no_more_for_more_hits(lore: None, ada: Caller, apollo: Proj
             caller=worker, path=f"sessions/{number}.py", change="created", description="They expire."
         )
     assert count_queries(client, "sessions expire", since="7d", layer="business", by="ada") == few
-    # Three find the person and their project, and each of the five kinds is read in one.
+    # Three queries find the person and their project; each of the five kinds is read in one query.
     assert count_queries(client, "sesions expire", page="10") <= 18

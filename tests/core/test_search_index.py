@@ -1,4 +1,4 @@
-"""Whoever writes a noun, and however, the index says of it what it says now, and nothing else."""
+"""The search index follows every write of an indexed kind, by calls and by the ORM."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -39,7 +39,7 @@ from tracking.services.changes import record_change, record_change_batch
 
 KEY = "api/userName"
 FILE = "src/userName.py"
-WHOLE: dict[str, Any] = {
+ALL_FIELDS: dict[str, Any] = {
     "rationale": "Because of the audit.",
     "alternatives": ["sessions", {"option": "OAuth", "why_not": "One more server.", "weight": 3}],
     "tradeoffs": {"pros": ["quick"], "cons": ["one more dependency"]},
@@ -52,9 +52,9 @@ WHOLE: dict[str, Any] = {
 
 
 @pytest.fixture
-def stocked(ada: Caller) -> Caller:
-    """A project with one or two of everything; its words are in camel case, where spelling matters most."""
-    set_decision(caller=ada, key=KEY, value="JWT", **WHOLE)
+def populated(ada: Caller) -> Caller:
+    """One or two rows of every kind; their words are in camel case, where spelling matters most."""
+    set_decision(caller=ada, key=KEY, value="JWT", **ALL_FIELDS)
     set_decision(caller=ada, key="old", value="basic", status="draft")
     add_constraint(caller=ada, category="ownRules", text="Never log a name.", tags=["errorHandling"])
     ben = ada.speaking_as("benBot")
@@ -98,30 +98,30 @@ def save(row: Any, *fields: str, **values: Any) -> None:
     row.save(update_fields=fields or None)
 
 
-def ask(tool: str, action: str, **arguments: Any) -> Callable[[Caller], Any]:
+def tool_call(tool: str, action: str, **arguments: Any) -> Callable[[Caller], Any]:
     return lambda caller: call(caller, tool, {"action": action, **arguments})
 
 
-def say(tool: str, action: str, **arguments: Any) -> Callable[[Caller], Any]:
-    """What is said of the first message."""
+def message_call(tool: str, action: str, **arguments: Any) -> Callable[[Caller], Any]:
+    """A call about the first message."""
     return lambda caller: call(caller, tool, {"action": action, "id": message(caller).pk, **arguments})
 
 
 # -- Every writer ----------------------------------------------------------------------------------
 
 SERVICES: dict[str, Callable[[Caller], Any]] = {
-    "a new decision": ask("decision", "set", key="new", value=5.5),
-    "a value": ask("decision", "set", key=KEY, value="PASETO"),
-    "words spelled otherwise": ask(
+    "a new decision": tool_call("decision", "set", key="new", value=5.5),
+    "a value": tool_call("decision", "set", key=KEY, value="PASETO"),
+    "words spelled otherwise": tool_call(
         "decision", "set", key=KEY, value="x", tags=["ERRORHANDLING", "API"], scopes=["APIserver"]
     ),
-    "words not said": ask("decision", "set", key=KEY, value="x"),
-    "everything cleared": ask(
+    "words left out": tool_call("decision", "set", key=KEY, value="x"),
+    "everything cleared": tool_call(
         "decision", "set", key=KEY, value="", tags=[], scopes=[], paths=[], rationale="", alternatives=[]
     ),
-    "nothing new": ask("decision", "set", key=KEY, value="JWT"),
-    "quick": ask("decision", "quick_set", key="api/perf/limit", value=1),
-    "a batch with a key twice": ask(
+    "nothing new": tool_call("decision", "set", key=KEY, value="JWT"),
+    "quick": tool_call("decision", "quick_set", key="api/perf/limit", value=1),
+    "a batch with a key twice": tool_call(
         "decision",
         "set_batch",
         items=[
@@ -130,33 +130,37 @@ SERVICES: dict[str, Callable[[Caller], Any]] = {
             {"key": KEY, "value": 3},
         ],
     ),
-    "a batch that fails in part": ask(
+    "a batch that fails in part": tool_call(
         "decision",
         "set_batch",
         items=[{"key": "a", "value": 1}, {"key": "b", "value": 2, "layer": "nowhere"}],
         atomic=False,
     ),
-    "a template": ask("decision", "from_template", name="deprecation", key="x/y", value="z"),
-    "a deprecation": ask("decision", "deprecate", key=KEY, reason="Too old.", superseded_by="old"),
-    "a deleted decision": ask("decision", "delete", key=KEY),
-    "a new constraint": ask("constraint", "add", category="OWNrules", text="Other.", tags=["ERRORhandling"]),
+    "a template": tool_call("decision", "from_template", name="deprecation", key="x/y", value="z"),
+    "a deprecation": tool_call("decision", "deprecate", key=KEY, reason="Too old.", superseded_by="old"),
+    "a deleted decision": tool_call("decision", "delete", key=KEY),
+    "a new constraint": tool_call(
+        "constraint", "add", category="OWNrules", text="Other.", tags=["ERRORhandling"]
+    ),
     "a deactivation": lambda ada: call(ada, "constraint", {"action": "deactivate", "id": constraint(ada).pk}),
-    "a message to all": ask("message", "send", text="x"),
-    "a message to some": ask("message", "send", text="x", to=["ADA", "BENbot", "zoe", "c", "D", "e"]),
+    "a message to all": tool_call("message", "send", text="x"),
+    "a message to some": tool_call("message", "send", text="x", to=["ADA", "BENbot", "zoe", "c", "D", "e"]),
     "a reply": lambda ada: call(ada, "message", {"text": "Yes.", "reply_to": message(ada).pk}),
-    "a batch of messages": ask("message", "send_batch", items=[{"text": "a"}, {"text": "b", "to": ["Cy"]}]),
-    "a claim": say("message", "claim"),
-    "a request that is done": say("message", "done", result_refs=["decision:old"]),
-    "a change of a new file": ask("file", "record", path="lib/NewFile.go", change="created"),
-    "a change of a known file": ask("file", "record", path=FILE, change="deleted", description="Gone."),
-    "a batch of changes": ask(
+    "a batch of messages": tool_call(
+        "message", "send_batch", items=[{"text": "a"}, {"text": "b", "to": ["Cy"]}]
+    ),
+    "a claim": message_call("message", "claim"),
+    "a request that is done": message_call("message", "done", result_refs=["decision:old"]),
+    "a change of a new file": tool_call("file", "record", path="lib/NewFile.go", change="created"),
+    "a change of a known file": tool_call("file", "record", path=FILE, change="deleted", description="Gone."),
+    "a batch of changes": tool_call(
         "file",
         "record_batch",
         items=[{"path": "a", "change": "created", "description": "x"}, {"path": "a", "change": "deleted"}],
     ),
 }
 
-BY_THE_ORM: dict[str, Callable[[Caller], Any]] = {
+ORM_WRITES: dict[str, Callable[[Caller], Any]] = {
     "a new decision": lambda ada: Decision.objects.create(project=ada.project, key="n", value="x"),
     "a value": lambda ada: save(decision(ada), value="x"),
     "a value alone": lambda ada: save(decision(ada), "value", value="x"),
@@ -168,8 +172,8 @@ BY_THE_ORM: dict[str, Callable[[Caller], Any]] = {
     "no tags": lambda ada: decision(ada).tags.clear(),
     "a tag from its end": lambda ada: tag(ada, "zeta").decisions.clear(),
     "another scope": lambda ada: decision(ada).scopes.remove(*decision(ada).scopes.all()[:1]),
-    "a decision that goes": lambda ada: decision(ada).delete(),
-    "all decisions that go": lambda ada: Decision.objects.in_project(ada.project).delete(),
+    "a deleted decision": lambda ada: decision(ada).delete(),
+    "all decisions deleted": lambda ada: Decision.objects.in_project(ada.project).delete(),
     "a new constraint": lambda ada: Constraint.objects.create(
         project=ada.project, category=category(ada), text="Other."
     ),
@@ -178,14 +182,14 @@ BY_THE_ORM: dict[str, Callable[[Caller], Any]] = {
     "a tag of a constraint": lambda ada: constraint(ada).tags.add(
         tag(ada, "zeta"), through_defaults={"project": ada.project}
     ),
-    "a constraint that goes": lambda ada: constraint(ada).delete(),
+    "a deleted constraint": lambda ada: constraint(ada).delete(),
     "a new message": lambda ada: Message.objects.create(
         project=ada.project, sender=message(ada).sender, text="x", to_everyone=False
     ),
-    "what a message says": lambda ada: save(message(ada), text="x"),
-    "what a message brings": lambda ada: save(message(ada), payload={"b": 1, "a": 2}),
-    "whom a message is for": lambda ada: save(message(ada), to_everyone=True),
-    "who wrote a message": lambda ada: save(
+    "a message's text": lambda ada: save(message(ada), text="x"),
+    "a message's payload": lambda ada: save(message(ada), payload={"b": 1, "a": 2}),
+    "a message's recipients": lambda ada: save(message(ada), to_everyone=True),
+    "a message's sender": lambda ada: save(
         message(ada), sender=Agent.objects.in_project(ada.project).get(name="ada")
     ),
     "one more recipient": lambda ada: Delivery.objects.create(
@@ -194,8 +198,8 @@ BY_THE_ORM: dict[str, Callable[[Caller], Any]] = {
     "another recipient": lambda ada: save(
         Delivery.objects.in_project(ada.project).get(folded="cy"), name="Zoe", folded="zoe"
     ),
-    "a message that goes": lambda ada: message(ada).delete(),
-    "all messages that go": lambda ada: Message.objects.in_project(ada.project).delete(),
+    "a deleted message": lambda ada: message(ada).delete(),
+    "all messages deleted": lambda ada: Message.objects.in_project(ada.project).delete(),
     "a new file": lambda ada: Resource.objects.create(project=ada.project, path="lib/x.go"),
     "a path": lambda ada: save(resource(ada), path="lib/other.go"),
     "a new change": lambda ada: FileChange.objects.create(
@@ -206,18 +210,18 @@ BY_THE_ORM: dict[str, Callable[[Caller], Any]] = {
         FileChange.objects.in_project(ada.project).latest("pk"), description="Other."
     ),
     "no description": lambda ada: save(change(ada), description=""),
-    "who made a change": lambda ada: save(
+    "a change's agent": lambda ada: save(
         change(ada), agent=Agent.objects.in_project(ada.project).get(name="benBot")
     ),
     "a change's layer": lambda ada: save(
         change(ada), layer=Layer.objects.in_project(ada.project).get(name="business")
     ),
-    "a change that goes": lambda ada: change(ada).delete(),
-    "all changes that go": lambda ada: FileChange.objects.in_project(ada.project).delete(),
-    "a file that goes": lambda ada: (change(ada).delete(), change(ada).delete(), resource(ada).delete()),
+    "a deleted change": lambda ada: change(ada).delete(),
+    "all changes deleted": lambda ada: FileChange.objects.in_project(ada.project).delete(),
+    "a deleted file": lambda ada: (change(ada).delete(), change(ada).delete(), resource(ada).delete()),
 }
 
-NAMES: dict[str, Callable[[Caller], Any]] = {
+RENAMES: dict[str, Callable[[Caller], Any]] = {
     "a tag": lambda ada: rename_word(caller=ada, word=tag(ada, "errorHandling"), name="mishaps"),
     "a tag's case": lambda ada: rename_word(caller=ada, word=tag(ada, "zeta"), name="zeTa"),
     "a tag in a shell": lambda ada: save(tag(ada, "zeta"), name="omega"),
@@ -231,7 +235,7 @@ NAMES: dict[str, Callable[[Caller], Any]] = {
     "an agent in a shell": lambda ada: save(
         Agent.objects.in_project(ada.project).get(name="benBot"), name="benJamin"
     ),
-    "an unused tag that goes": lambda ada: delete_word(caller=ada, word=tag(ada, "testing")),
+    "a deleted unused tag": lambda ada: delete_word(caller=ada, word=tag(ada, "testing")),
 }
 
 
@@ -243,41 +247,41 @@ def category(caller: Caller) -> Category:
     return Category.objects.in_project(caller.project).get(name="ownRules")
 
 
-def test_what_there_is_is_found_by_what_it_says(stocked: Caller) -> None:
-    index_is_right(stocked.project)
-    kinds = SearchEntry.objects.in_project(stocked.project).values_list("kind", flat=True)
+def test_every_kind_is_indexed(populated: Caller) -> None:
+    index_is_right(populated.project)
+    kinds = SearchEntry.objects.in_project(populated.project).values_list("kind", flat=True)
     assert sorted(kinds) == [
         *("change", "constraint", "decision", "decision", "message", "message", "resource")
     ]
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_a_call_keeps_the_index(stocked: Caller, name: str) -> None:
-    SERVICES[name](stocked)
-    index_is_right(stocked.project)
+def test_a_call_updates_the_index(populated: Caller, name: str) -> None:
+    SERVICES[name](populated)
+    index_is_right(populated.project)
 
 
-@pytest.mark.parametrize("name", BY_THE_ORM)
-def test_the_orm_keeps_the_index(stocked: Caller, name: str) -> None:
-    BY_THE_ORM[name](stocked)
-    index_is_right(stocked.project)
+@pytest.mark.parametrize("name", ORM_WRITES)
+def test_a_write_by_the_orm_updates_the_index(populated: Caller, name: str) -> None:
+    ORM_WRITES[name](populated)
+    index_is_right(populated.project)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_new_name_is_found_wherever_it_stands(stocked: Caller, name: str) -> None:
-    NAMES[name](stocked)
-    index_is_right(stocked.project)
+@pytest.mark.parametrize("name", RENAMES)
+def test_a_rename_updates_the_index(populated: Caller, name: str) -> None:
+    RENAMES[name](populated)
+    index_is_right(populated.project)
 
 
-def test_what_has_aged_away_is_found_no_more(stocked: Caller) -> None:
-    gone = clear(caller=stocked, older_than={"messages": "0m", "changes": "0m"})
+def test_expired_rows_leave_the_index(populated: Caller) -> None:
+    gone = clear(caller=populated, older_than={"messages": "0m", "changes": "0m"})
     assert gone == {"messages": 2, "changes": 2}
-    index_is_right(stocked.project)
-    kinds = SearchEntry.objects.in_project(stocked.project).values_list("kind", flat=True)
+    index_is_right(populated.project)
+    kinds = SearchEntry.objects.in_project(populated.project).values_list("kind", flat=True)
     assert sorted(kinds) == ["constraint", "decision", "decision", "resource"]
 
 
-def test_many_age_away_in_few_statements(ada: Caller) -> None:
+def test_many_rows_expire_in_few_statements(ada: Caller) -> None:
     for n in range(4):
         items = [{"text": f"word{'abcd'[n]}x number {m} of {n}", "payload": {"n": m}} for m in range(50)]
         send_message_batch(caller=ada, items=items)
@@ -288,26 +292,26 @@ def test_many_age_away_in_few_statements(ada: Caller) -> None:
     assert not SearchWord.objects.in_project(ada.project).exists()
 
 
-def test_a_write_that_fails_leaves_the_index_as_it_was(stocked: Caller) -> None:
+def test_a_write_that_fails_leaves_the_index_as_it_was(populated: Caller) -> None:
     with transaction.atomic():
-        set_decision(caller=stocked, key=KEY, value="something else")
+        set_decision(caller=populated, key=KEY, value="something else")
         transaction.set_rollback(True)
-    index_is_right(stocked.project)
+    index_is_right(populated.project)
 
 
 # -- Deleted with the project ----------------------------------------------------------------------
 
 
-def test_a_project_goes_with_its_index_and_no_others(stocked: Caller, cy: Caller) -> None:
-    set_decision(caller=cy, key=KEY, value="JWT", **WHOLE)
-    project_id = stocked.project_id
+def test_deleting_a_project_deletes_only_its_index(populated: Caller, cy: Caller) -> None:
+    set_decision(caller=cy, key=KEY, value="JWT", **ALL_FIELDS)
+    project_id = populated.project_id
     Project.objects.get(pk=project_id).delete()
     for model in (SearchEntry, SearchText, SearchWord):
         assert not model.objects.in_project(project_id).exists()
     index_is_right(cy.project)
 
 
-def test_deleting_a_project_asks_for_no_single_row_of_its_index(ada: Caller, cy: Caller) -> None:
+def test_deleting_a_project_deletes_its_index_in_bulk(ada: Caller, cy: Caller) -> None:
     def statements(caller: Caller, count: int) -> int:
         items = [{"path": f"a{n}", "change": "created", "description": "x"} for n in range(count)]
         record_change_batch(caller=caller, items=items)
@@ -318,7 +322,7 @@ def test_deleting_a_project_asks_for_no_single_row_of_its_index(ada: Caller, cy:
     assert statements(ada, 2) == statements(cy, 40)
 
 
-# -- Only what shows -------------------------------------------------------------------------------
+# -- Writes that change no indexed text ------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -330,45 +334,45 @@ def test_deleting_a_project_asks_for_no_single_row_of_its_index(ada: Caller, cy:
         {"action": "claim", "next": True, "minutes": 5},
     ],
 )
-def test_what_a_reader_does_leaves_the_index_alone(stocked: Caller, arguments: dict[str, Any]) -> None:
+def test_reading_messages_leaves_the_index_alone(populated: Caller, arguments: dict[str, Any]) -> None:
     with CaptureQueriesContext(connection) as captured:
-        call(stocked, "message", arguments)
+        call(populated, "message", arguments)
     assert not [query for query in captured if "core_search" in query["sql"]]
 
 
-def test_a_claim_by_the_orm_leaves_the_index_alone(stocked: Caller) -> None:
-    row = message(stocked)
+def test_a_claim_by_the_orm_leaves_the_index_alone(populated: Caller) -> None:
+    row = message(populated)
     assert row.type == MessageType.REQUEST
     with CaptureQueriesContext(connection) as captured:
         save(row, priority=4, ack_due_at=clock.now() + timedelta(hours=1))
     assert not [query for query in captured if "core_search" in query["sql"]]
 
 
-def test_a_change_without_a_description_says_no_more_than_its_file(ada: Caller) -> None:
+def test_a_change_without_a_description_indexes_only_its_file(ada: Caller) -> None:
     record_change(caller=ada, path="a", change="created")
     kinds = SearchEntry.objects.in_project(ada.project).values_list("kind", flat=True)
     assert list(kinds) == ["resource"]
 
 
-# -- What it is found by ---------------------------------------------------------------------------
+# -- Indexed words ---------------------------------------------------------------------------------
 
 
-def test_a_decision_is_found_by_all_that_is_said_of_it(stocked: Caller) -> None:
-    [words, _] = words_of(stocked.project, "decision")
-    for said in ("usernam", "user", "name", "jwt", "audit", "oauth", "server", "quick", "depend"):
-        assert said in words.split()
-    for said in ("error", "handl", "web", "apiserv", "b", "py", "alpha", "deep", "zulu", "text"):
-        assert said in words.split()
+def test_a_decision_is_indexed_by_all_its_fields(populated: Caller) -> None:
+    [words, _] = words_of(populated.project, "decision")
+    for word in ("usernam", "user", "name", "jwt", "audit", "oauth", "server", "quick", "depend"):
+        assert word in words.split()
+    for word in ("error", "handl", "web", "apiserv", "b", "py", "alpha", "deep", "zulu", "text"):
+        assert word in words.split()
 
 
-def test_a_message_is_found_by_who_speaks_to_whom_and_what_it_brings(stocked: Caller) -> None:
-    [words, to_all] = words_of(stocked.project, "message")
+def test_a_message_is_indexed_by_sender_recipients_text_and_payload(populated: Caller) -> None:
+    [words, to_all] = words_of(populated.project, "message")
     assert words.startswith("benbot to ada cy ben bot ")
     assert {"pleas", "look", "zulu", "alpha"} <= set(words.split())
     assert to_all.startswith("benbot to everyon ben bot ")
 
 
-def test_many_recipients_are_words_of_the_text_and_do_not_fill_the_title(ada: Caller) -> None:
+def test_many_recipients_are_indexed_in_the_body_rather_than_the_title(ada: Caller) -> None:
     from messaging.search import read_message_documents
 
     sent = send_message(caller=ada, text="x", to=[f"r{n}" for n in range(9)])
@@ -380,7 +384,7 @@ def test_many_recipients_are_words_of_the_text_and_do_not_fill_the_title(ada: Ca
 @pytest.mark.parametrize(
     ("status", "mark"), [("active", ""), ("draft", "draft"), ("deprecated", "deprecated")]
 )
-def test_a_decision_that_does_not_hold_is_marked(ada: Caller, status: str, mark: str) -> None:
+def test_an_inactive_decision_is_marked(ada: Caller, status: str, mark: str) -> None:
     from memory.decisions.history.decisions import HISTORY
 
     made = set_decision(caller=ada, key="a", value="x", status=status)
@@ -388,10 +392,10 @@ def test_a_decision_that_does_not_hold_is_marked(ada: Caller, status: str, mark:
     assert document.mark == mark
 
 
-def test_a_decision_reads_as_lines(ada: Caller) -> None:
+def test_the_document_of_a_decision_has_a_line_for_each_field(ada: Caller) -> None:
     from memory.decisions.history.decisions import HISTORY
 
-    made = set_decision(caller=ada, key="a", value="JWT", **WHOLE)
+    made = set_decision(caller=ada, key="a", value="JWT", **ALL_FIELDS)
     [document] = HISTORY.documents(ada.project_id, [made["id"]])
     assert document.body.split("\n\n") == [
         "JWT",
@@ -413,7 +417,7 @@ def test_a_decision_reads_as_lines(ada: Caller) -> None:
 # -- Long texts ------------------------------------------------------------------------------------
 
 
-def test_a_long_text_lies_in_passages_and_a_shorter_one_leaves_none_behind(ada: Caller) -> None:
+def test_a_long_text_has_passages_and_a_shorter_one_deletes_them(ada: Caller) -> None:
     def count() -> int:
         texts = SearchText.objects.in_project(ada.project)
         return sum(EARLIER not in scope.split() for scope in texts.values_list("scope", flat=True))
@@ -428,7 +432,7 @@ def test_a_long_text_lies_in_passages_and_a_shorter_one_leaves_none_behind(ada: 
     index_is_right(ada.project)
 
 
-def test_a_text_too_long_for_its_passages_disturbs_no_other(
+def test_a_text_too_long_for_its_passages_leaves_others_alone(
     ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only a shell can write one, of 8 million characters."""
@@ -443,36 +447,36 @@ def test_a_text_too_long_for_its_passages_disturbs_no_other(
 # -- Words -----------------------------------------------------------------------------------------
 
 
-def known(caller: Caller) -> set[str]:
+def indexed_words(caller: Caller) -> set[str]:
     return set(SearchWord.objects.in_project(caller.project).values_list("word", flat=True))
 
 
-def test_a_word_is_forgotten_with_the_last_that_has_it(ada: Caller) -> None:
+def test_a_word_is_deleted_with_the_last_row_that_has_it(ada: Caller) -> None:
     ids = [send_message(caller=ada, text=text)["id"] for text in ("moonshot now", "moonshot", "sunrise")]
-    assert {"moonshot", "sunrise"} <= known(ada)
+    assert {"moonshot", "sunrise"} <= indexed_words(ada)
     messages = Message.objects.in_project(ada.project)
     messages.get(pk=ids[0]).delete()
-    assert "moonshot" in known(ada)
+    assert "moonshot" in indexed_words(ada)
     messages.get(pk=ids[1]).delete()
-    assert "moonshot" not in known(ada)
-    assert "sunrise" in known(ada)
+    assert "moonshot" not in indexed_words(ada)
+    assert "sunrise" in indexed_words(ada)
 
 
-def test_a_word_is_forgotten_when_it_is_written_over(ada: Caller) -> None:
+def test_a_word_is_deleted_when_it_is_overwritten(ada: Caller) -> None:
     sent = send_message(caller=ada, text="moonshot")["id"]
     save(Message.objects.in_project(ada.project).get(pk=sent), text="sunrise")
-    assert "moonshot" not in known(ada)
-    assert "sunrise" in known(ada)
+    assert "moonshot" not in indexed_words(ada)
+    assert "sunrise" in indexed_words(ada)
 
 
-def test_a_word_that_another_project_has_is_forgotten_here_alone(ada: Caller, cy: Caller) -> None:
+def test_a_word_is_deleted_in_its_project_only(ada: Caller, cy: Caller) -> None:
     for caller in (ada, cy):
         set_decision(caller=caller, key="a", value="moonshot")
     call(ada, "decision", {"action": "delete", "key": "a"})
-    assert ("moonshot" in known(ada), "moonshot" in known(cy)) == (False, True)
+    assert ("moonshot" in indexed_words(ada), "moonshot" in indexed_words(cy)) == (False, True)
 
 
-# -- How often the database is asked ---------------------------------------------------------------
+# -- Numbers of statements -------------------------------------------------------------------------
 
 
 def index_statements(write: Callable[[], Any]) -> int:
@@ -481,7 +485,7 @@ def index_statements(write: Callable[[], Any]) -> int:
     return sum("core_search" in query["sql"] for query in captured)
 
 
-def test_a_batch_of_50_is_indexed_in_the_statements_of_one(ada: Caller) -> None:
+def test_a_batch_of_50_is_indexed_in_as_many_statements_as_one(ada: Caller) -> None:
     def decisions(count: int, value: str) -> int:
         items = [{"key": f"{count}/{n}", "value": f"{value} {n}"} for n in range(count)]
         return index_statements(lambda: set_decision_batch(caller=ada, items=items))
@@ -503,7 +507,7 @@ def test_a_batch_of_50_is_indexed_in_the_statements_of_one(ada: Caller) -> None:
     assert changes(1) == changes(50) == 6
 
 
-def test_a_renamed_tag_is_followed_in_chunks(ada: Caller) -> None:
+def test_a_renamed_tag_is_reindexed_in_chunks(ada: Caller) -> None:
     def renamed(name: str, count: int) -> int:
         word = Tag.objects.create(project=ada.project, name=name)
         items = [{"key": f"{name}{n}", "value": "x", "tags": [name]} for n in range(count)]
@@ -515,7 +519,7 @@ def test_a_renamed_tag_is_followed_in_chunks(ada: Caller) -> None:
     index_is_right(ada.project)
 
 
-def test_more_than_a_chunk_is_indexed_again(apollo: Project) -> None:
+def test_index_again_takes_more_rows_than_a_chunk(apollo: Project) -> None:
     rows = [Resource(project=apollo, path=f"f{n}") for n in range(BATCH_SIZE + 3)]
     ids = [row.pk for row in Resource.unscoped.bulk_create(rows)]
     index_again(apollo.pk, "resource", ids)

@@ -1,4 +1,4 @@
-"""Whatever is asked, the engine finds what plain Python finds; so SQLite and PostgreSQL find the same."""
+"""For any query the engine finds what plain Python finds; so SQLite and PostgreSQL find the same."""
 
 import random
 import re
@@ -158,20 +158,20 @@ POOL = (*PLAIN, *CODE, *CHINESE, *FOREIGN, *HOSTILE)
 
 @dataclass(frozen=True)
 class RefObject:
-    """A document, and what is looked up of it."""
+    """A document and the words of its passages."""
 
     kind: str
     document: Document
     texts: Sequence[str]
 
 
-def make_things() -> list[RefObject]:
-    """Three hundred, short and long; some lie in several passages."""
+def make_objects() -> list[RefObject]:
+    """Three hundred objects, short and long; some have several passages."""
     chance = random.Random(2026)
-    return [make_thing(chance, number) for number in range(300)]
+    return [make_object(chance, number) for number in range(300)]
 
 
-def make_thing(chance: random.Random, number: int) -> RefObject:
+def make_object(chance: random.Random, number: int) -> RefObject:
     size = 2_000 if number % 100 == 0 else chance.choice((0, 1, 3, 12, 40))
     document = Document(
         object_id=number,
@@ -191,14 +191,14 @@ def write(chance: random.Random, size: int) -> str:
     )
 
 
-THINGS = make_things()
+OBJECTS = make_objects()
 
 
 @pytest.fixture
 def library(apollo: Project, hermes: Project) -> Project:
-    """The things; and again under other ids in a project that is none of ours."""
+    """The objects in apollo, and copies with other ids in another project."""
     for kind in KINDS:
-        documents = [thing.document for thing in THINGS if thing.kind == kind]
+        documents = [ref_object.document for ref_object in OBJECTS if ref_object.kind == kind]
         index_documents(apollo.pk, kind, documents)
         index_documents(
             hermes.pk, kind, [Document(d.object_id + 5_000, "", d.title, d.body, d.at) for d in documents]
@@ -210,27 +210,27 @@ def library(apollo: Project, hermes: Project) -> Project:
 
 
 def has(text: str, term: Term) -> bool:
-    """Words that stand side by side."""
+    """Whether the text has the words of the term side by side."""
     end = "" if term.prefix else " "
     return any(f" {' '.join(words)}{end}" in text for words in term.spellings)
 
 
-def answers(thing: RefObject, query: Query) -> bool:
-    """The thing has any of the wanted terms, or all, in whichever passages; and none that is excluded."""
-    wanted = [any(has(text, term) for text in thing.texts) for term in query.wanted]
-    excluded = any(has(text, term) for text in thing.texts for term in query.excluded)
+def answers(ref_object: RefObject, query: Query) -> bool:
+    """The object has any (or all) of the wanted terms, in any passages, and no excluded term."""
+    wanted = [any(has(text, term) for text in ref_object.texts) for term in query.wanted]
+    excluded = any(has(text, term) for text in ref_object.texts for term in query.excluded)
     return (all(wanted) if query.needs_all else any(wanted)) and not excluded
 
 
 @dataclass(frozen=True)
-class Within:
-    """What narrows a search."""
+class Filters:
+    """The filters of a search."""
 
     kinds: Sequence[str] = ()
     tag: str = ""
     days: int = 0
 
-    def of(self, project: Project) -> Narrowing:
+    def as_narrowing(self, project: Project) -> Narrowing:
         scope = [
             [f"P{project.pk}"],
             [kind_word(kind) for kind in self.kinds],
@@ -240,17 +240,17 @@ class Within:
             [words for words in scope if words], NOON - timedelta(days=self.days) if self.days else None
         )
 
-    def holds(self, thing: RefObject) -> bool:
+    def accepts(self, ref_object: RefObject) -> bool:
         return (
-            (not self.kinds or thing.kind in self.kinds)
-            and (not self.tag or self.tag in thing.document.tags)
-            and (not self.days or thing.document.at >= NOON - timedelta(days=self.days))
+            (not self.kinds or ref_object.kind in self.kinds)
+            and (not self.tag or self.tag in ref_object.document.tags)
+            and (not self.days or ref_object.document.at >= NOON - timedelta(days=self.days))
         )
 
 
-def found_by_engine(project: Project, query: Query, within: Within) -> list[int]:
-    """Their ids, after a look at what it says of their number."""
-    narrowing = within.of(project)
+def found_by_engine(project: Project, query: Query, filters: Filters) -> list[int]:
+    """The ids that the engine finds; its counts must agree."""
+    narrowing = filters.as_narrowing(project)
     weights = dict.fromkeys(query.wanted, 1.0)
     candidates, counted = find_candidates(narrowing, query, weights, EVERYTHING, EVERYTHING)
     found = sorted({candidate.object_id for candidate in candidates})
@@ -258,25 +258,25 @@ def found_by_engine(project: Project, query: Query, within: Within) -> list[int]
     return found
 
 
-def finds_what_python_finds(
-    project: Project, text: str, *, needs_all: bool, within: Within = Within()
+def check_engine_finds_what_python_finds(
+    project: Project, text: str, *, needs_all: bool, filters: Filters = Filters()
 ) -> None:
     query = parse(text, needs_all=needs_all)
     query = query.with_wanted(query.wanted[:MAX_TERMS])
-    if query.wanted:  # Of nothing wanted nothing is looked up.
-        expected = [t.document.object_id for t in THINGS if within.holds(t) and answers(t, query)]
-        assert found_by_engine(project, query, within) == expected
+    if query.wanted:  # A query without wanted terms finds nothing.
+        expected = [t.document.object_id for t in OBJECTS if filters.accepts(t) and answers(t, query)]
+        assert found_by_engine(project, query, filters) == expected
 
 
 # -- Queries ---------------------------------------------------------------------------------------
 
 atoms = st.sampled_from(POOL) | st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 glue = st.sampled_from((" ", " ", " ", "", '"', ' "', '" ', " -", ' -"', "* ", "\n", "-", "/"))
-asked = st.lists(st.tuples(atoms, glue), min_size=1, max_size=6).map(
+query_texts = st.lists(st.tuples(atoms, glue), min_size=1, max_size=6).map(
     lambda parts: "".join(atom + joint for atom, joint in parts)
 )
-narrowed = st.builds(
-    Within,
+filter_sets = st.builds(
+    Filters,
     st.lists(st.sampled_from(KINDS), max_size=2, unique=True),
     st.sampled_from(("", "", *TAGS)),
     st.sampled_from((0, 0, 100)),
@@ -289,28 +289,30 @@ narrowed = st.builds(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(text=asked, needs_all=st.booleans(), within=narrowed)
-def test_any_query_finds_exactly_what_it_says(
-    library: Project, text: str, needs_all: bool, within: Within
+@given(text=query_texts, needs_all=st.booleans(), filters=filter_sets)
+def test_the_engine_finds_what_python_finds_for_any_query(
+    library: Project, text: str, needs_all: bool, filters: Filters
 ) -> None:
-    finds_what_python_finds(library, text, needs_all=needs_all, within=within)
+    check_engine_finds_what_python_finds(library, text, needs_all=needs_all, filters=filters)
 
 
-def written_out() -> Iterator[str]:
-    """Each piece alone, beside a word, in a phrase and excluded."""
+def hostile_queries() -> Iterator[str]:
+    """Queries with each piece alone, beside a word, in a phrase and excluded."""
     for atom in POOL:
         yield from (atom, f"user {atom}", f'"{atom}"', f'"user {atom}" name', f'api -{atom} -"{atom} name"')
 
 
-def test_hostile_queries_find_exactly_what_they_say(library: Project) -> None:
-    for number, text in enumerate(written_out()):
-        finds_what_python_finds(library, text, needs_all=number % 2 == 0)
+def test_the_engine_finds_what_python_finds_for_hostile_queries(library: Project) -> None:
+    for number, text in enumerate(hostile_queries()):
+        check_engine_finds_what_python_finds(library, text, needs_all=number % 2 == 0)
 
 
-def test_terms_are_counted_as_often_as_they_are_there(library: Project) -> None:
+def test_terms_are_counted_as_often_as_they_occur(library: Project) -> None:
     terms = [term for text in POOL for term in parse(text, needs_all=True).wanted]
     counted = frequencies([[f"P{library.pk}"]], terms)
-    assert counted == [sum(has(text, term) for thing in THINGS for text in thing.texts) for term in terms]
+    assert counted == [
+        sum(has(text, term) for ref_object in OBJECTS for text in ref_object.texts) for term in terms
+    ]
 
 
 # -- Chinese ---------------------------------------------------------------------------------------
@@ -319,8 +321,8 @@ CHARACTERS = "快取資料庫重跑后决策用户服务的東西"
 
 
 @pytest.fixture(scope="module")
-def stories() -> dict[int, str]:
-    """Texts in which runs of few characters meet often, broken by all that stands between runs."""
+def chinese_texts() -> dict[int, str]:
+    """Texts of few different characters, in which the same pieces recur, with breaks between the runs."""
     chance = random.Random(7)
     breaks = (
         *("",) * 80,
@@ -333,23 +335,25 @@ def stories() -> dict[int, str]:
     }
 
 
-def test_chinese_finds_exactly_the_texts_it_is_in(apollo: Project, stories: dict[int, str]) -> None:
+def test_a_chinese_query_finds_exactly_the_texts_that_contain_it(
+    apollo: Project, chinese_texts: dict[int, str]
+) -> None:
     index_documents(
-        apollo.pk, "message", [Document(n, f"{n}", "", text, NOON) for n, text in stories.items()]
+        apollo.pk, "message", [Document(n, f"{n}", "", text, NOON) for n, text in chinese_texts.items()]
     )
     chance, lengths = random.Random(8), Counter[int]()
     for number in range(400):
-        piece = cut(chance, (1, 2, 3, 12)[number % 4], stories)
+        piece = random_piece(chance, (1, 2, 3, 12)[number % 4], chinese_texts)
         query = parse(piece if len(piece) <= 3 else f'"{piece}"')
-        expected = [n for n, story in stories.items() if piece in story]
-        assert found_by_engine(apollo, query, Within()) == expected, piece
+        expected = [n for n, text in chinese_texts.items() if piece in text]
+        assert found_by_engine(apollo, query, Filters()) == expected, piece
         lengths[min(len(piece), 4)] += bool(expected)
     assert min(lengths[length] for length in (1, 2, 3, 4)) > 50
 
 
-def cut(chance: random.Random, at_most: int, stories: dict[int, str]) -> str:
-    """A piece of a run; now and then one that is there by accident only."""
-    run = chance.choice(re.findall(f"[{CHARACTERS}]+", chance.choice(list(stories.values()))))
+def random_piece(chance: random.Random, at_most: int, chinese_texts: dict[int, str]) -> str:
+    """A piece of a run; now and then reversed, so that it occurs only by chance."""
+    run = chance.choice(re.findall(f"[{CHARACTERS}]+", chance.choice(list(chinese_texts.values()))))
     start = chance.randrange(max(1, len(run) - at_most + 1))
     piece: str = run[start : start + at_most]
     return piece if chance.random() < 0.8 else piece[::-1]

@@ -1,4 +1,4 @@
-"""The one search over REST: by address and by body."""
+"""Search over REST: GET with a query string, POST with a body."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,36 +9,40 @@ from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Agent, Project
 from tests.hub import LiveHub, Reply, RestClient
 
-Ask = Callable[..., Reply]
+Search = Callable[..., Reply]
 
 
 @pytest.fixture
 def library(ada_rest: RestClient, ben_rest: RestClient, cy_rest: RestClient) -> None:
-    said = {"key": "auth/sessions", "value": "Sessions expire after thirty minutes.", "tags": ["security"]}
-    ada_rest.post("decisions/", said)
+    decision = {
+        "key": "auth/sessions",
+        "value": "Sessions expire after thirty minutes.",
+        "tags": ["security"],
+    }
+    ada_rest.post("decisions/", decision)
     ben_rest.post("messages/", {"text": "Who renews the sessions of the tests?", "to": ["eve"]})
     cy_rest.post("decisions/", {"key": "travel/zeppelin", "value": "Sessions take place in a zeppelin."})
 
 
-everything = pytest.mark.usefixtures("library")
+with_library = pytest.mark.usefixtures("library")
 
 
 @pytest.fixture(params=["GET", "POST"])
-def ask(request: Any, ada_rest: RestClient) -> Ask:
-    """The same question by either method."""
-    return asking(ada_rest, request.param)
+def search(request: Any, ada_rest: RestClient) -> Search:
+    """Searches by either method."""
+    return search_by(ada_rest, request.param)
 
 
-def asking(client: RestClient, method: str) -> Ask:
-    def sent(**asked: Any) -> Reply:
-        return client.get("search/", **asked) if method == "GET" else client.post("search/", asked)
+def search_by(client: RestClient, method: str) -> Search:
+    def send(**query: Any) -> Reply:
+        return client.get("search/", **query) if method == "GET" else client.post("search/", query)
 
-    return sent
+    return send
 
 
-@everything
-def test_a_question_is_answered_with_items(ask: Ask) -> None:
-    reply = ask(query="When do sessions expire?")
+@with_library
+def test_a_search_returns_items(search: Search) -> None:
+    reply = search(query="When do sessions expire?")
     assert reply.status == 200
     first, second = reply.body["items"]
     assert first == {
@@ -62,9 +66,9 @@ def test_a_question_is_answered_with_items(ask: Ask) -> None:
     }
 
 
-@everything
+@with_library
 @pytest.mark.parametrize(
-    ("asked", "count"),
+    ("filters", "count"),
     [
         ({"kinds": ["decision"]}, 1),
         ({"kinds": ["decisions", "message"]}, 2),
@@ -78,63 +82,65 @@ def test_a_question_is_answered_with_items(ask: Ask) -> None:
     ],
     ids=str,
 )
-def test_each_filter_narrows(ask: Ask, asked: dict[str, Any], count: int) -> None:
-    reply = ask(query="sessions", **asked)
+def test_each_filter_narrows(search: Search, filters: dict[str, Any], count: int) -> None:
+    reply = search(query="sessions", **filters)
     assert (reply.status, reply.body["count"], len(reply.body["items"])) == (200, count, count)
 
 
-@everything
+@with_library
 @pytest.mark.parametrize("kinds", ["decision,message", ["decision", "message"], ["decision,message"]])
-def test_a_list_in_the_address_is_repeated_or_has_commas(ada_rest: RestClient, kinds: Any) -> None:
+def test_a_list_in_the_query_string_is_repeated_or_has_commas(ada_rest: RestClient, kinds: Any) -> None:
     assert ada_rest.get("search/", query="sessions", kinds=kinds).body["count"] == 2
 
 
-@everything
-def test_ids_come_without_title_and_excerpt(ask: Ask) -> None:
-    [item] = ask(query="minutes", detail="ids").body["items"]
+@with_library
+def test_ids_come_without_title_and_excerpt(search: Search) -> None:
+    [item] = search(query="minutes", detail="ids").body["items"]
     assert (item["ref"], item["title"], item["excerpt"]) == ("decision:auth/sessions", None, None)
 
 
-@everything
-def test_a_slip_is_put_right_and_said(ask: Ask) -> None:
-    body = ask(query="when do sesions expire").body
+@with_library
+def test_a_typo_is_corrected_and_reported(search: Search) -> None:
+    body = search(query="when do sesions expire").body
     assert (body["did_you_mean"], body["method"]) == ("when do sessions expire", "corrected")
 
 
-@everything
-def test_a_budget_is_kept(ask: Ask) -> None:
-    body = ask(query="sessions", max_tokens=100).body
+@with_library
+def test_a_budget_is_kept(search: Search) -> None:
+    body = search(query="sessions", max_tokens=100).body
     assert (body["count"], body["omitted"], body["total"]) == (1, 1, 2)
 
 
-@everything
-def test_nulls_in_a_body_ask_for_nothing(ada_rest: RestClient) -> None:
-    nothing = dict.fromkeys(("kinds", "tags", "layer", "context", "by", "since"))
-    assert ada_rest.post("search/", {"query": "sessions", **nothing}).body["count"] == 2
+@with_library
+def test_nulls_in_a_body_are_no_filters(ada_rest: RestClient) -> None:
+    nulls = dict.fromkeys(("kinds", "tags", "layer", "context", "by", "since"))
+    assert ada_rest.post("search/", {"query": "sessions", **nulls}).body["count"] == 2
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-@everything
-def test_a_reader_may_ask_and_is_known_by_it(hub: LiveHub, apollo: Project, method: str) -> None:
+@with_library
+def test_a_reader_may_search_and_is_registered_as_agent(hub: LiveHub, apollo: Project, method: str) -> None:
     reader = hub.rest(create_token(project=apollo, scopes=["read"]).secret)
-    assert asking(reader, method)(query="sessions", agent="eve").body["count"] == 2
+    assert search_by(reader, method)(query="sessions", agent="eve").body["count"] == 2
     assert Agent.objects.in_project(apollo).filter(name="eve").exists()
     writer = hub.rest(create_token(project=apollo, scopes=["write"]).secret)
-    assert asking(writer, method)(query="sessions").status == 403
+    assert search_by(writer, method)(query="sessions").status == 403
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-@everything
-def test_another_project_finds_its_own_alone(cy_rest: RestClient, method: str) -> None:
-    asked = asking(cy_rest, method)
-    assert [item["ref"] for item in asked(query="sessions").body["items"]] == ["decision:travel/zeppelin"]
-    assert "did_you_mean" not in asked(query="expird").body
+@with_library
+def test_another_project_finds_only_its_own_rows(cy_rest: RestClient, method: str) -> None:
+    search_as_cy = search_by(cy_rest, method)
+    assert [item["ref"] for item in search_as_cy(query="sessions").body["items"]] == [
+        "decision:travel/zeppelin"
+    ]
+    assert "did_you_mean" not in search_as_cy(query="expird").body
     elsewhere = cy_rest.send("GET", "/api/v1/projects/apollo/search/?query=sessions")
     assert elsewhere.status == 404
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "arguments",
     [
         {},
         {"query": ""},
@@ -153,8 +159,8 @@ def test_another_project_finds_its_own_alone(cy_rest: RestClient, method: str) -
     ],
     ids=str,
 )
-def test_a_wrong_question_is_invalid(ask: Ask, asked: dict[str, Any]) -> None:
-    reply = ask(**asked)
+def test_wrong_arguments_are_invalid(search: Search, arguments: dict[str, Any]) -> None:
+    reply = search(**arguments)
     assert (reply.status, reply.body["error"]) == (400, "invalid")
 
 
@@ -181,5 +187,5 @@ def test_a_wrong_body_is_invalid(ada_rest: RestClient, body: Any) -> None:
     assert (reply.status, reply.body["error"]) == (400, "invalid")
 
 
-def test_an_unknown_context_is_not_found(ask: Ask) -> None:
-    assert ask(query="x", context="cellar").status == 404
+def test_an_unknown_context_is_not_found(search: Search) -> None:
+    assert search(query="x", context="cellar").status == 404

@@ -1,4 +1,4 @@
-"""What was said in turn is found together, and nearly equal texts once."""
+"""Search finds neighbouring turns of a conversation together, and shows nearly equal texts once."""
 
 from typing import Any
 
@@ -14,17 +14,17 @@ from messaging.services.messages import send_message
 from tracking.services.changes import record_change
 
 
-def say(caller: Caller, text: str, **rest: Any) -> str:
+def send(caller: Caller, text: str, **rest: Any) -> str:
     return f"message:{send_message(caller=caller, text=text, **rest)['id']}"
 
 
 def turn(caller: Caller, text: str, context: str = "talk", type: str = "conversation") -> str:
-    made = add_memory(caller=caller, title=text[:40], content=text, context=context, type=type)
-    return f"memory:{made['id']}"
+    memory = add_memory(caller=caller, title=text[:40], content=text, context=context, type=type)
+    return f"memory:{memory['id']}"
 
 
-def refs(caller: Caller, query: str, **how: Any) -> list[str]:
-    return [hit.ref for hit in search(caller.project_id, query, **how).hits]
+def refs(caller: Caller, query: str, **options: Any) -> list[str]:
+    return [hit.ref for hit in search(caller.project_id, query, **options).hits]
 
 
 def number(ref: str) -> int:
@@ -46,24 +46,24 @@ def number(ref: str) -> int:
     ],
     ids=str,
 )
-def test_what_a_turn_lends(turn: Turn, shares: dict[int, float]) -> None:
+def test_the_shares_a_turn_lends_to_its_neighbours(turn: Turn, shares: dict[int, float]) -> None:
     assert shares_of(turn) == shares
 
 
 # -- Messages --------------------------------------------------------------------------------------
 
 
-def test_a_reply_is_found_with_what_it_replies_to(ada: Caller, ben: Caller) -> None:
-    asked = say(ada, "Which broker carries the invoices", to=["ben"])
-    say(ada, "Lunch is at noon.")
-    reply = say(ben, "Rabbit, since spring.", reply_to=number(asked))
-    assert refs(ada, "broker of the invoices") == [asked, reply]
+def test_a_reply_is_found_with_its_question(ada: Caller, ben: Caller) -> None:
+    question = send(ada, "Which broker carries the invoices", to=["ben"])
+    send(ada, "Lunch is at noon.")
+    reply = send(ben, "Rabbit, since spring.", reply_to=number(question))
+    assert refs(ada, "broker of the invoices") == [question, reply]
 
 
-def test_what_stands_next_in_a_thread_comes_behind_what_follows_a_question(ada: Caller, ben: Caller) -> None:
-    first = say(ada, "Invoices: who reads them?", to=["ben"])
-    second = say(ben, "Cleo does.", reply_to=number(first))
-    third = say(ada, "Good.", reply_to=number(second))
+def test_a_thread_neighbour_ranks_below_an_answer_to_a_question(ada: Caller, ben: Caller) -> None:
+    first = send(ada, "Invoices: who reads them?", to=["ben"])
+    second = send(ben, "Cleo does.", reply_to=number(first))
+    third = send(ada, "Good.", reply_to=number(second))
     assert refs(ada, "who reads invoices") == [first, second]
     assert refs(ada, "Cleo") == [second, third, first]
 
@@ -71,35 +71,35 @@ def test_what_stands_next_in_a_thread_comes_behind_what_follows_a_question(ada: 
 # -- Conversations ---------------------------------------------------------------------------------
 
 
-def test_the_turn_behind_a_question_is_found_with_it(ada: Caller) -> None:
+def test_the_turn_after_a_question_is_found_with_it(ada: Caller) -> None:
     before = turn(ada, "Morning, all.")
-    asked = turn(ada, "Which colour has the staging banner?")
-    answered = turn(ada, "Purple.")
+    question = turn(ada, "Which colour has the staging banner?")
+    following = turn(ada, "Purple.")
     later = turn(ada, "Fine with me.")
-    assert refs(ada, "colour of the staging banner") == [asked, answered, before, later]
+    assert refs(ada, "colour of the staging banner") == [question, following, before, later]
 
 
-def test_only_turns_of_the_same_conversation_are(ada: Caller) -> None:
-    asked = turn(ada, "Which colour has the staging banner?")
+def test_neighbours_are_turns_of_the_same_conversation(ada: Caller) -> None:
+    question = turn(ada, "Which colour has the staging banner?")
     turn(ada, "Purple.", context="another")
     turn(ada, "A note.", type="note")
-    answered = turn(ada, "Green.")
-    assert refs(ada, "colour of the staging banner") == [asked, answered]
+    following = turn(ada, "Green.")
+    assert refs(ada, "colour of the staging banner") == [question, following]
 
 
-def test_notes_lend_nothing(ada: Caller) -> None:
+def test_notes_lend_no_score_to_their_neighbours(ada: Caller) -> None:
     note = turn(ada, "Which colour has the staging banner?", type="note")
     turn(ada, "Purple.", type="note")
     assert refs(ada, "colour of the staging banner") == [note]
 
 
-def test_what_is_found_by_its_neighbour_keeps_to_the_filters(ada: Caller, ben: Caller, cy: Caller) -> None:
-    asked = say(ada, "Which broker carries the invoices?", to=["ben"])
-    reply = say(ben, "Rabbit, since spring.", reply_to=number(asked))
-    assert refs(ada, "broker invoices", by="ada") == [asked]
-    assert refs(ada, "broker invoices", kinds=["message"]) == [asked, reply]
-    assert refs(ada, "broker invoices -rabbit") == [asked]
-    assert refs(ada, "broker invoices", match="all") == [asked]
+def test_neighbours_are_found_only_within_the_filters(ada: Caller, ben: Caller, cy: Caller) -> None:
+    question = send(ada, "Which broker carries the invoices?", to=["ben"])
+    reply = send(ben, "Rabbit, since spring.", reply_to=number(question))
+    assert refs(ada, "broker invoices", by="ada") == [question]
+    assert refs(ada, "broker invoices", kinds=["message"]) == [question, reply]
+    assert refs(ada, "broker invoices -rabbit") == [question]
+    assert refs(ada, "broker invoices", match="all") == [question]
     assert refs(ada, "broker invoices", since="2099-01-01") == []
     assert refs(cy, "broker invoices") == []
 
@@ -107,21 +107,21 @@ def test_what_is_found_by_its_neighbour_keeps_to_the_filters(ada: Caller, ben: C
 # -- Nearly equal ----------------------------------------------------------------------------------
 
 
-def rows(caller: Caller, query: str, **how: Any) -> list[dict[str, Any]]:
-    answer = call(caller, "search", {"query": query, "format": "objects", **how})
+def rows(caller: Caller, query: str, **options: Any) -> list[dict[str, Any]]:
+    answer = call(caller, "search", {"query": query, "format": "objects", **options})
     return [dict(item) for item in answer["items"]]
 
 
-def test_of_nearly_equal_messages_one_is_shown(ada: Caller) -> None:
-    first = [say(ada, "Switched the cache to Redis today.") for _ in range(3)][-1]
-    other = say(ada, "The cache has moved to another rack, says Cleo.")
+def test_nearly_equal_messages_are_shown_once(ada: Caller) -> None:
+    first = [send(ada, "Switched the cache to Redis today.") for _ in range(3)][-1]
+    other = send(ada, "The cache has moved to another rack, says Cleo.")
     found = rows(ada, "cache Redis today")
     assert [(row["ref"], row.get("more")) for row in found] == [(first, 2), (other, None)]
 
 
-def test_numbers_tell_texts_apart(ada: Caller) -> None:
+def test_texts_that_differ_in_a_number_are_shown_each(ada: Caller) -> None:
     for build in (41, 42):
-        say(ada, f"The build of the shop failed again: number {build}.")
+        send(ada, f"The build of the shop failed again: number {build}.")
     assert len(rows(ada, "which build of the shop failed")) == 2
 
 
@@ -143,27 +143,27 @@ def test_a_list_of_memories_hides_none(ada: Caller) -> None:
 
 @pytest.fixture
 def talk(ada: Caller, ben: Caller) -> Caller:
-    say(ben, "switched the cache to redis today")
-    say(ada, "cache is redis now, redis is the cache")
+    send(ben, "switched the cache to redis today")
+    send(ada, "cache is redis now, redis is the cache")
     record_change(caller=ada, path="deploy/cache.yml", change="modified", description="Cache to Redis.")
-    why = "Memcached lost everything on each restart, and the cold start took the shop down twice."
-    set_decision(caller=ada, key="cache/backend", value="Redis", rationale=why)
+    rationale = "Memcached lost everything on each restart, and the cold start took the shop down twice."
+    set_decision(caller=ada, key="cache/backend", value="Redis", rationale=rationale)
     return ada
 
 
 @pytest.mark.parametrize(
-    "question",
+    "query",
     [
         "Why did we switch the cache to Redis?",
         "what was the reason to take Redis as the cache",
         "為什麼 cache 用 Redis",
     ],
 )
-def test_who_asks_why_gets_the_decision_first(talk: Caller, question: str) -> None:
-    assert refs(talk, question)[0] == "decision:cache/backend"
+def test_a_why_question_finds_the_decision_first(talk: Caller, query: str) -> None:
+    assert refs(talk, query)[0] == "decision:cache/backend"
 
 
 def test_the_right_message_still_wins(talk: Caller) -> None:
-    warned = say(talk, "Cleo warned that the redis cache has no password on staging.")
-    assert refs(talk, "who warned that redis has no password on staging")[0] == warned
-    assert refs(talk, "why does Cleo warn of the password on staging")[0] == warned
+    warning = send(talk, "Cleo warned that the redis cache has no password on staging.")
+    assert refs(talk, "who warned that redis has no password on staging")[0] == warning
+    assert refs(talk, "why does Cleo warn of the password on staging")[0] == warning

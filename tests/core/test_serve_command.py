@@ -1,4 +1,4 @@
-"""`manage.py serve`: one process for everything, and clear sentences where it cannot."""
+"""`manage.py serve`: one process serves everything; errors are clear sentences."""
 
 import re
 import signal
@@ -17,7 +17,7 @@ def ready(django_db_setup: None) -> Iterator[Installation]:
         yield at
 
 
-def test_it_serves_everything_and_stops_cleanly(ready: Installation) -> None:
+def test_serve_answers_every_interface_and_stops_cleanly(ready: Installation) -> None:
     with ready.serving("--port", "0") as server:
         token = (ready.folder / "setup_token").read_text()
         assert server.hub.http().send("GET", "/healthz").body == {"status": "ok"}
@@ -39,25 +39,25 @@ def test_the_admin_comes_with_its_static_files(ready: Installation) -> None:
         assert (answer.status, answer.headers["content-type"]) == (200, 'text/css; charset="utf-8"')
 
 
-def test_several_workers_serve_every_address_and_say_what_that_means(ready: Installation) -> None:
+def test_several_workers_serve_every_address_and_log_a_warning(ready: Installation) -> None:
     with ready.serving("--port", "0", "--host", "0.0.0.0", "--workers", "2") as server:
         assert server.hub.http().send("GET", "/readyz").status == 200
-        said = server.log.read_text()
-    assert "CTXHUB_ALLOWED_HOSTS" in said
-    assert ("on SQLite one process writes at a time" in said) == (
+        log = server.log.read_text()
+    assert "CTXHUB_ALLOWED_HOSTS" in log
+    assert ("on SQLite one process writes at a time" in log) == (
         "sqlite" in ready.environment["DATABASE_URL"]
     )
 
 
 @pytest.mark.one_engine
 @pytest.mark.parametrize(("mode", "admin", "mcp"), [("mcp", 404, 401), ("api", 302, 404)])
-def test_a_mode_serves_its_part_alone(ready: Installation, mode: str, admin: int, mcp: int) -> None:
+def test_a_mode_serves_only_its_part(ready: Installation, mode: str, admin: int, mcp: int) -> None:
     with ready.serving("--port", "0", "--mode", mode) as server:
         assert server.hub.http().send("GET", "/admin/").status == admin
         assert server.hub.http().send("POST", "/mcp", {}).status == mcp
 
 
-def test_it_sets_itself_up_and_prints_lines_with_its_port(django_db_setup: None) -> None:
+def test_serve_with_setup_prints_lines_with_its_port(django_db_setup: None) -> None:
     """What `make serve ARGS="--port N"` does, in a fresh clone and again."""
     port = free_port()
     with installation() as at:
@@ -74,7 +74,7 @@ def test_it_sets_itself_up_and_prints_lines_with_its_port(django_db_setup: None)
 
 
 @pytest.mark.one_engine
-def test_a_base_url_that_was_named_stands_in_the_lines(ready: Installation) -> None:
+def test_a_configured_base_url_is_printed_in_the_lines(ready: Installation) -> None:
     with ready.copied() as at:
         at.environment["CTXHUB_BASE_URL"] = "https://hub.example.com"
         with at.serving("--setup", "--port", "0") as server:
@@ -82,7 +82,7 @@ def test_a_base_url_that_was_named_stands_in_the_lines(ready: Installation) -> N
 
 
 @pytest.mark.one_engine
-def test_a_taken_port_is_told_before_anything_is_made(django_db_setup: None) -> None:
+def test_setup_refuses_a_taken_port_before_creating_files(django_db_setup: None) -> None:
     with installation() as at, socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         refused = at.run("serve", "--setup", "--port", port)
@@ -92,13 +92,13 @@ def test_a_taken_port_is_told_before_anything_is_made(django_db_setup: None) -> 
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as trial:
-        port: int = trial.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
     return port
 
 
 @pytest.mark.one_engine
-def test_a_taken_port_is_refused_in_a_sentence(ready: Installation) -> None:
+def test_a_taken_port_is_refused_with_a_sentence(ready: Installation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         refused = ready.run("serve", "--port", str(port))
@@ -108,13 +108,13 @@ def test_a_taken_port_is_refused_in_a_sentence(ready: Installation) -> None:
 
 @pytest.mark.one_engine
 @pytest.mark.parametrize("arguments", [("--port", "65536"), ("--workers", "0"), ("--mode", "none")])
-def test_a_number_that_cannot_be_is_refused(ready: Installation, arguments: tuple[str, str]) -> None:
+def test_an_invalid_option_is_refused(ready: Installation, arguments: tuple[str, str]) -> None:
     refused = ready.run("serve", *arguments)
     assert refused.returncode != 0
     assert arguments[0] in refused.stderr
 
 
-def test_a_database_without_tables_is_refused_in_a_sentence(django_db_setup: None) -> None:
+def test_a_database_without_tables_is_refused_with_a_sentence(django_db_setup: None) -> None:
     with installation() as at:
         refused = at.run("serve", "--port", "0")
     assert refused.returncode == 1
@@ -123,7 +123,7 @@ def test_a_database_without_tables_is_refused_in_a_sentence(django_db_setup: Non
 
 @pytest.mark.one_engine
 @pytest.mark.parametrize("url", ["sqlite:////tmp/no-such-hub.sqlite3", "postgres://nobody@127.0.0.1:1/none"])
-def test_a_database_that_cannot_be_reached_is_refused_in_a_sentence(ready: Installation, url: str) -> None:
+def test_an_unreachable_database_is_refused_with_a_sentence(ready: Installation, url: str) -> None:
     refused = ready.run("serve", "--port", "0", DATABASE_URL=url)
     assert refused.returncode == 1
     assert refused.stderr.startswith("CommandError: The database cannot be used:")

@@ -1,4 +1,4 @@
-"""Every list and every reader keeps a budget, however small, and a page always goes on to the next."""
+"""Token budgets of lists and readers: any budget is kept, and each page leads to the next."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -23,18 +23,18 @@ from tracking.services.leases import acquire_lease
 
 pytestmark = pytest.mark.one_engine
 
-# What a row with its first field, the marks and a cursor cost; below, a budget is kept only where it can be.
+# Tokens of a row with its first field, the marks and a cursor; a smaller budget cannot always be kept.
 SMALLEST = 160
-THINGS = 4
+ROWS = 4
 TEXT = "Sessions expire after fifteen minutes, because tokens rotate. " * 8
 BUDGETS = (1, 20, 60, 100, 200, 500, 20_000)
 
 
 @pytest.fixture
-def much(ada: Caller, ben: Caller) -> dict[str, int]:
-    """Several of everything, with long texts; the ids that some lists ask for."""
+def ids(ada: Caller, ben: Caller) -> dict[str, int]:
+    """Several rows of every kind, with long texts; the ids that some lists take."""
     workflow = thread = pad = 0
-    for n in range(THINGS):
+    for n in range(ROWS):
         set_decision(
             caller=ada, key="sessions/ttl", value=f"{TEXT} {n}", rationale=TEXT, tags=["api", "security"]
         )
@@ -53,7 +53,7 @@ def much(ada: Caller, ben: Caller) -> dict[str, int]:
         record_change(caller=ben, path=f"src/{n}.py", change="modified", description=TEXT, layer="data")
         acquire_lease(caller=ada, paths=[f"docs/{n}/**"], reason=TEXT)
         workflow = create_workflow(caller=ada, name=f"Sessions {n}", metadata={"why": TEXT})["workflow_id"]
-    for n in range(THINGS):
+    for n in range(ROWS):
         pad = create_scratchpad(caller=ada, workflow_id=workflow, name=f"sessions {n}", content=TEXT)[
             "scratchpad_id"
         ]
@@ -62,74 +62,81 @@ def much(ada: Caller, ben: Caller) -> dict[str, int]:
     return {"workflow": workflow, "pad": pad, "thread": thread}
 
 
-# What each list is asked for. A list that is new has to be here.
+# The arguments of each list. A new list must be added here.
 LISTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
-    "hub.layer_summary": lambda much: {},
-    "hub.activity": lambda much: {"limit": 200},
-    "hub.agents": lambda much: {},
-    "hub.view": lambda much: {"name": "active_context"},
-    "search": lambda much: {"query": "sessions expire", "detail": "detailed"},
-    "constraint.list": lambda much: {},
-    "memory.list": lambda much: {},
-    "memory.search": lambda much: {"query": "sessions expire", "detail": "detailed"},
-    "memory.fuzzy": lambda much: {"query": "sesions"},
-    "memory.similar": lambda much: {"text": TEXT, "threshold": 0},
-    "memory.contexts": lambda much: {},
-    "decision.list": lambda much: {"full": True},
-    "decision.versions": lambda much: {"key": "sessions/ttl"},
-    "decision.suggest": lambda much: {"key": "sessions/ttl-9"},
-    "decision.templates": lambda much: {},
-    "scratchpad.workflows": lambda much: {},
-    "scratchpad.list": lambda much: {"workflow_id": much["workflow"], "include_content": True},
-    "scratchpad.revisions": lambda much: {"scratchpad_id": much["pad"]},
-    "scratchpad.search": lambda much: {"query": "sessions"},
-    "message.inbox": lambda much: {},
-    "message.thread": lambda much: {"id": much["thread"]},
-    "message.status": lambda much: {"id": much["thread"]},
-    "file.changes": lambda much: {},
-    "file.leases": lambda much: {},
+    "hub.layer_summary": lambda ids: {},
+    "hub.activity": lambda ids: {"limit": 200},
+    "hub.agents": lambda ids: {},
+    "hub.view": lambda ids: {"name": "active_context"},
+    "search": lambda ids: {"query": "sessions expire", "detail": "detailed"},
+    "constraint.list": lambda ids: {},
+    "memory.list": lambda ids: {},
+    "memory.search": lambda ids: {"query": "sessions expire", "detail": "detailed"},
+    "memory.fuzzy": lambda ids: {"query": "sesions"},
+    "memory.similar": lambda ids: {"text": TEXT, "threshold": 0},
+    "memory.contexts": lambda ids: {},
+    "decision.list": lambda ids: {"full": True},
+    "decision.versions": lambda ids: {"key": "sessions/ttl"},
+    "decision.suggest": lambda ids: {"key": "sessions/ttl-9"},
+    "decision.templates": lambda ids: {},
+    "scratchpad.workflows": lambda ids: {},
+    "scratchpad.list": lambda ids: {"workflow_id": ids["workflow"], "include_content": True},
+    "scratchpad.revisions": lambda ids: {"scratchpad_id": ids["pad"]},
+    "scratchpad.search": lambda ids: {"query": "sessions"},
+    "message.inbox": lambda ids: {},
+    "message.thread": lambda ids: {"id": ids["thread"]},
+    "message.status": lambda ids: {"id": ids["thread"]},
+    "file.changes": lambda ids: {},
+    "file.leases": lambda ids: {},
 }
-# It reads files, not rows.
+# These lists read files, not rows.
 ELSEWHERE = {"memory.grep"}
 
 
-def test_every_list_is_tried() -> None:
+def test_every_list_is_tested() -> None:
     lists = {a.call for tool in all_tools().values() for a in tool.actions.values() if Listing in a.answers}
     assert lists == LISTS.keys() | ELSEWHERE
 
 
 def pages(caller: Caller, name: str, arguments: dict[str, Any], budget: int) -> Iterator[dict[str, Any]]:
-    """One page behind the other, as `next` leads."""
+    """The pages of a list, following `next`."""
     tool, _, action = name.partition(".")
-    said = {**({"action": action} if action else {}), **arguments, "format": "objects", "max_tokens": budget}
+    call_arguments = {
+        **({"action": action} if action else {}),
+        **arguments,
+        "format": "objects",
+        "max_tokens": budget,
+    }
     seen: set[str] = set()
     while True:
-        page = call(caller, tool, said)
+        page = call(caller, tool, call_arguments)
         yield page
         if (cursor := page.get("next")) is None:
             return
         assert cursor not in seen
         seen.add(cursor)
-        said["cursor"] = cursor
+        call_arguments["cursor"] = cursor
 
 
-def first_fields(found: list[dict[str, Any]]) -> list[Any]:
-    return [next(iter(row.values())) for row in found]
+def first_fields(rows: list[dict[str, Any]]) -> list[Any]:
+    return [next(iter(row.values())) for row in rows]
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_a_list_keeps_its_budget_and_goes_on(ada: Caller, much: dict[str, int], name: str) -> None:
-    arguments = LISTS[name](much)
+def test_each_page_keeps_the_budget_and_leads_to_the_next(
+    ada: Caller, ids: dict[str, int], name: str
+) -> None:
+    arguments = LISTS[name](ids)
     [whole] = pages(ada, name, arguments, 20_000)
     assert whole["count"] >= 2
     for budget in BUDGETS:
-        found = list(pages(ada, name, arguments, budget))
-        rows = [row for page in found for row in page["items"]]
-        for page in found:
+        found_pages = list(pages(ada, name, arguments, budget))
+        rows = [row for page in found_pages for row in page["items"]]
+        for page in found_pages:
             assert size(page) <= max(budget, SMALLEST)
             assert page["count"] == len(page["items"]) >= 1
-        # What is paged comes to its end; what is not says how many are left.
-        left = found[-1].get("omitted", 0)
+        # A paged list ends; any other list reports how many rows are left.
+        left = found_pages[-1].get("omitted", 0)
         assert first_fields(rows) == first_fields(whole["items"])[: len(rows)]
         assert len(rows) + left == whole["count"]
 
@@ -137,29 +144,31 @@ def test_a_list_keeps_its_budget_and_goes_on(ada: Caller, much: dict[str, int], 
 @pytest.mark.parametrize(
     "name", ["decision.list", "message.inbox", "message.thread", "file.changes", "constraint.list"]
 )
-def test_a_paged_list_omits_nothing_in_the_end(ada: Caller, much: dict[str, int], name: str) -> None:
-    found = list(pages(ada, name, LISTS[name](much), 1))
-    assert [page["count"] for page in found] == [1] * len(found)
-    assert all(page["truncated"] for page in found)
-    assert "omitted" not in found[-1]
-    assert [page["omitted"] for page in found[:-1]] == list(range(len(found) - 1, 0, -1))
+def test_the_last_page_of_a_list_omits_nothing(ada: Caller, ids: dict[str, int], name: str) -> None:
+    found_pages = list(pages(ada, name, LISTS[name](ids), 1))
+    assert [page["count"] for page in found_pages] == [1] * len(found_pages)
+    assert all(page["truncated"] for page in found_pages)
+    assert "omitted" not in found_pages[-1]
+    assert [page["omitted"] for page in found_pages[:-1]] == list(range(len(found_pages) - 1, 0, -1))
 
 
-@pytest.mark.usefixtures("much")
-@pytest.mark.parametrize("as_", ["rows", "objects"])
-def test_of_a_first_row_the_texts_give_way_before_its_fields(ada: Caller, as_: str) -> None:
-    page = call(ada, "message", {"action": "inbox", "format": as_, "max_tokens": 300})
-    row = page["items"][0] if as_ == "objects" else dict(zip(page["columns"], page["rows"][0], strict=True))
+@pytest.mark.usefixtures("ids")
+@pytest.mark.parametrize("format_", ["rows", "objects"])
+def test_the_first_row_keeps_all_fields_and_its_texts_are_cut(ada: Caller, format_: str) -> None:
+    page = call(ada, "message", {"action": "inbox", "format": format_, "max_tokens": 300})
+    row = (
+        page["items"][0] if format_ == "objects" else dict(zip(page["columns"], page["rows"][0], strict=True))
+    )
     assert {"id", "from", "to", "type", "priority", "text", "payload", "thread", "ack", "at"} <= set(row)
     assert row["text"].endswith("…")
     assert row["payload"]["why"].endswith("…")
     assert TEXT.startswith(row["text"].removesuffix("…"))
 
 
-@pytest.mark.usefixtures("much")
+@pytest.mark.usefixtures("ids")
 @pytest.mark.parametrize("budget", [1, 20, 60, 100, 200, 500])
 @pytest.mark.parametrize("detail", ["full", "digest"])
-def test_get_keeps_its_budget_and_opens_the_first(ada: Caller, budget: int, detail: str) -> None:
+def test_get_keeps_its_budget_and_returns_the_first_item(ada: Caller, budget: int, detail: str) -> None:
     refs = ["decision:sessions/ttl", "decision:nothing", "decision:sessions/ttl-1"]
     answer = call(ada, "get", {"refs": refs, "max_tokens": budget, "detail": detail})
     assert size(answer) <= max(budget, SMALLEST)
@@ -169,12 +178,12 @@ def test_get_keeps_its_budget_and_opens_the_first(ada: Caller, budget: int, deta
 
 
 @pytest.mark.parametrize("budget", BUDGETS[:-1])
-def test_pads_keep_their_budget(ada: Caller, much: dict[str, int], budget: int) -> None:
-    pads = [much["pad"], much["pad"] - 1, 999_999]
+def test_scratchpads_keep_their_budget(ada: Caller, ids: dict[str, int], budget: int) -> None:
+    pads = [ids["pad"], ids["pad"] - 1, 999_999]
     answer = call(ada, "scratchpad", {"action": "get", "scratchpad_ids": pads, "max_tokens": budget})
     assert size(answer) <= max(budget, SMALLEST)
     assert len(answer["scratchpads"]) + answer.get("omitted", 0) == 2
-    outline = {"action": "get", "scratchpad_id": much["pad"], "outline": True, "max_tokens": budget}
+    outline = {"action": "get", "scratchpad_id": ids["pad"], "outline": True, "max_tokens": budget}
     assert size(call(ada, "scratchpad", outline)) <= max(budget, SMALLEST)
 
 
@@ -183,7 +192,7 @@ PATHS = ["decisions/?full=true&", "messages/?", "constraints/?", "memories/?", "
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_page_over_rest_shows_one_item_with_all_its_fields(
-    ada: Caller, ada_rest: RestClient, much: dict[str, int], path: str
+    ada: Caller, ada_rest: RestClient, ids: dict[str, int], path: str
 ) -> None:
     [fields] = {tuple(item) for item in ada_rest.get(path).body["items"][:1]}
     cursor = ""

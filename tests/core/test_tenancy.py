@@ -1,4 +1,4 @@
-"""A stranger with another project's keys, refs, ids and cursors: nothing of it exists, whatever they call."""
+"""Tenancy: for a caller of another project, apollo's keys, refs, ids and cursors do not exist."""
 
 import json
 from pathlib import Path
@@ -39,7 +39,7 @@ NOTHING = {"count": 0}
 OWN = {"result": "created", "version": "1.0.0"}
 ROOTS_HINT = "Whoever runs the hub names folders in CTXHUB_GREP_ROOTS."
 
-# What cy asks of each action, with everything apollo's that it takes; and what the answer holds.
+# Cy's calls of each action with apollo's keys, refs, ids and cursors, and what the answer must hold.
 CALLS: dict[str, list[Call]] = {
     "decision.set": [
         ({"key": KEY, "value": "x"}, OWN),
@@ -333,8 +333,8 @@ CALLS: dict[str, list[Call]] = {
 
 
 @pytest.fixture
-def theirs(apollo: Project, tmp_path: Path, settings: Settings) -> dict[str, str]:
-    """Apollo's data: words of its own in every field, and what leads to them."""
+def apollo_ids(apollo: Project, tmp_path: Path, settings: Settings) -> dict[str, str]:
+    """Stores data in apollo with secret words in every field; returns its ids and cursors."""
     (tmp_path / "eagle.txt").write_text("moonshot")
     settings.GREP_ROOTS = [("apollo", tmp_path)]
     armstrong = Caller(project=apollo, agent="armstrong")
@@ -382,8 +382,8 @@ def theirs(apollo: Project, tmp_path: Path, settings: Settings) -> dict[str, str
         )
         relate(caller=armstrong, source=memory["id"], target=f"decision:{KEY}")
     for to in (["cy", "eagle"], None):
-        said: Any = {"to": to, "type": "request", "payload": "moonshot", "ack": True}
-        message = send_message(caller=armstrong, text="moonshot", **said)
+        fields: Any = {"to": to, "type": "request", "payload": "moonshot", "ack": True}
+        message = send_message(caller=armstrong, text="moonshot", **fields)
     for name in ("eagle", "eagle again"):
         workflow = create_workflow(caller=armstrong, name=name, metadata={"team": "tranquility"})
     for name in ("eagle", "eagle again"):
@@ -391,9 +391,9 @@ def theirs(apollo: Project, tmp_path: Path, settings: Settings) -> dict[str, str
             caller=armstrong, workflow_id=workflow["workflow_id"], name=name, content="# moonshot"
         )
     append_to_scratchpad(caller=armstrong, scratchpad_id=pad["scratchpad_id"], content="armstrong")
-    reading = {"workflow_id": workflow["workflow_id"], "limit": 1}
-    past = {"scratchpad_id": pad["scratchpad_id"], "limit": 1}
-    in_apollo = Caller(project=apollo, agent="cy")
+    pads = {"workflow_id": workflow["workflow_id"], "limit": 1}
+    revisions = {"scratchpad_id": pad["scratchpad_id"], "limit": 1}
+    cy_in_apollo = Caller(project=apollo, agent="cy")
     activity = call(armstrong, "hub", {"action": "activity", "limit": 1})
     return {
         "CHANGE": str(change["id"]),
@@ -409,40 +409,40 @@ def theirs(apollo: Project, tmp_path: Path, settings: Settings) -> dict[str, str
         "WORKFLOW": str(workflow["workflow_id"]),
         "PAD": str(pad["scratchpad_id"]),
         "WORKFLOWS": call(armstrong, "scratchpad", {"action": "workflows", "limit": 1})["next"],
-        "PADS": call(armstrong, "scratchpad", {"action": "list", **reading})["next"],
-        "REVISIONS": call(armstrong, "scratchpad", {"action": "revisions", **past})["next"],
+        "PADS": call(armstrong, "scratchpad", {"action": "list", **pads})["next"],
+        "REVISIONS": call(armstrong, "scratchpad", {"action": "revisions", **revisions})["next"],
         "MESSAGE": str(message["id"]),
         "CONTEXT": str(context["id"]),
         "MEMORY": str(memory["id"]),
         "MEMORIES": call(armstrong, "memory", {"action": "list", "limit": 1})["next"],
         "CONTEXTS": call(armstrong, "memory", {"action": "contexts", "limit": 1})["next"],
-        "INBOX": call(in_apollo, "message", {"action": "inbox", "limit": 1})["next"],
+        "INBOX": call(cy_in_apollo, "message", {"action": "inbox", "limit": 1})["next"],
         "TEMPLATES": templates["next"],
     }
 
 
-def test_every_action_is_walked() -> None:
+def test_every_action_is_tested() -> None:
     actions = {action.call for tool in all_tools().values() for action in tool.actions.values()}
     assert set(CALLS) == actions
 
 
-def test_another_projects_things_do_not_exist(
-    apollo: Project, cy: Caller, theirs: dict[str, str], subtests: Subtests
+def test_another_projects_rows_do_not_exist(
+    apollo: Project, cy: Caller, apollo_ids: dict[str, str], subtests: Subtests
 ) -> None:
     set_decision(caller=cy, key="own", value="x")
-    theirs = {**theirs, "OWN EVENT": str(latest_cursor(cy.project_id))}
+    apollo_ids = {**apollo_ids, "OWN EVENT": str(latest_cursor(cy.project_id))}
     before = dump_project(apollo)
-    for name, (arguments, expected) in ((name, said) for name, calls in CALLS.items() for said in calls):
-        asked, told = filled(arguments, theirs), filled(expected, theirs)
+    for name, (arguments, expected) in ((name, one) for name, calls in CALLS.items() for one in calls):
+        sent, fields = fill_in_ids(arguments, apollo_ids), fill_in_ids(expected, apollo_ids)
         with subtests.test(name, arguments=arguments), rolled_back():
-            answer = asking(cy, name, asked)
-            assert {key: answer.get(key) for key in told} == told, answer
-            said = json.dumps(answer).lower()
-            assert not [word for word in SECRETS if word in said and word not in json.dumps(asked)]
+            answer = call_action(cy, name, sent)
+            assert {key: answer.get(key) for key in fields} == fields, answer
+            text = json.dumps(answer).lower()
+            assert not [word for word in SECRETS if word in text and word not in json.dumps(sent)]
             assert dump_project(apollo) == before
 
 
-def asking(caller: Caller, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def call_action(caller: Caller, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     tool, _, action = name.partition(".")
     try:
         return call(caller, tool, {**arguments, **({"action": action} if action else {})})
@@ -450,10 +450,10 @@ def asking(caller: Caller, name: str, arguments: dict[str, Any]) -> dict[str, An
         return error.body()
 
 
-def filled(node: Any, theirs: dict[str, str]) -> Any:
-    """The call with apollo's own ids and cursors in place of their names."""
+def fill_in_ids(node: Any, apollo_ids: dict[str, str]) -> Any:
+    """The call with apollo's ids and cursors in place of their names."""
     text = json.dumps(node)
-    for name, value in theirs.items():
+    for name, value in apollo_ids.items():
         text = text.replace(f'"{name}"', f'"{value}"').replace(f":{name}", f":{value}")
     return json.loads(text)
 
@@ -468,5 +468,5 @@ def test_two_projects_keep_the_same_key_apart(ada: Caller, cy: Caller) -> None:
 
 def test_a_request_id_belongs_to_one_project(ada: Caller, cy: Caller) -> None:
     for caller in (ada, cy):
-        said = {"action": "set", "key": KEY, "value": "x", "agent": "same"}
-        assert call(caller, "decision", said, request_id="r-1")["result"] == "created"
+        arguments = {"action": "set", "key": KEY, "value": "x", "agent": "same"}
+        assert call(caller, "decision", arguments, request_id="r-1")["result"] == "created"

@@ -1,4 +1,4 @@
-"""Parts of a long text: what `lines` means, where a part ends, and that all of them together are the text."""
+"""Parts of a long text: the `lines` argument, where a part ends, and that all parts join to the text."""
 
 import time
 
@@ -17,12 +17,12 @@ FAMILY = "👨‍👩‍👧‍👦"
 
 
 def read_on(text: str, budget: int) -> list[str]:
-    """All parts of a text, each asked for by what the one before said; no mark comes twice."""
+    """All parts of a text, each read with the mark of the one before; no mark comes twice."""
     parts: list[str] = []
     marks: set[str] = set()
-    asked = None
+    lines = None
     while True:
-        whole = part_of(text, asked)
+        whole = part_of(text, lines)
         part = whole.within(budget)
         parts.append(part.content)
         if part == whole:
@@ -30,14 +30,14 @@ def read_on(text: str, budget: int) -> list[str]:
         mark = whole.rest_after(part)
         assert mark not in marks
         marks.add(mark)
-        asked = LineRange.read(mark)
+        lines = LineRange.read(mark)
 
 
-# -- What is asked for -----------------------------------------------------------------------------
+# -- Line ranges -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("lines", "meant"),
+    ("lines", "expected"),
     [
         ("10-40", LineRange(10, 1, 40)),
         ("10-", LineRange(10)),
@@ -49,21 +49,21 @@ def read_on(text: str, budget: int) -> list[str]:
         (" Rationale : 3@4 - 5 ", LineRange(3, 4, 5, "rationale")),
     ],
 )
-def test_the_forms_of_lines(lines: str, meant: LineRange) -> None:
-    assert LineRange.read(lines) == meant
+def test_a_line_range_is_parsed(lines: str, expected: LineRange) -> None:
+    assert LineRange.read(lines) == expected
 
 
 @pytest.mark.parametrize(
     "lines",
     ["", "-", "0", "1@0", "3-2", "-3", "1-2-3", "1@2@3", "1-2@3", "a", "a:", "a:b:1", "1.5", "1,2", "٣"],
 )
-def test_what_is_no_range_is_told_the_forms(lines: str) -> None:
+def test_an_invalid_line_range_is_refused_with_the_valid_forms(lines: str) -> None:
     with pytest.raises(InvalidInput, match="is no range of lines") as refused:
         LineRange.read(lines)
     assert "12@21000-" in refused.value.hint
 
 
-def test_characters_count_from_one_and_a_break_is_the_last_of_its_line() -> None:
+def test_characters_count_from_one_and_a_line_break_ends_its_line() -> None:
     text = "abc\ndef\n"
     assert part_of(text, LineRange.read("1@1-")).content == text
     assert part_of(text, LineRange.read("1@3-")).content == "c\ndef\n"
@@ -75,12 +75,12 @@ def test_characters_count_from_one_and_a_break_is_the_last_of_its_line() -> None
 @pytest.mark.parametrize(
     ("text", "lines"), [("", 0), ("a", 1), ("a\n", 1), ("\n", 1), ("a\n\n", 2), ("a\nb", 2)]
 )
-def test_a_break_at_the_end_ends_the_last_line(text: str, lines: int) -> None:
+def test_a_trailing_line_break_adds_no_line(text: str, lines: int) -> None:
     assert count_lines(text) == lines
 
 
 @given(st.lists(st.text("ab", max_size=3), max_size=12), st.integers(1, 14), st.integers(0, 14))
-def test_lines_are_found_where_splitting_finds_them(lines: list[str], first: int, more: int) -> None:
+def test_a_part_has_the_lines_of_a_split_text(lines: list[str], first: int, more: int) -> None:
     text = "".join(f"{line}\n" for line in lines)
     part = part_of(text, LineRange(first, last=first + more))
     reaches_end = first + more >= len(lines)
@@ -93,7 +93,7 @@ def test_lines_are_found_where_splitting_finds_them(lines: list[str], first: int
 # -- Where a part ends -----------------------------------------------------------------------------
 
 
-def test_whole_lines_are_taken_while_they_fit_and_one_more_would_not() -> None:
+def test_a_part_has_as_many_whole_lines_as_fit() -> None:
     text = "".join(f'line "{n}"\n' for n in range(1, 101))
     whole = part_of(text)
     part = whole.within(120)
@@ -104,7 +104,7 @@ def test_whole_lines_are_taken_while_they_fit_and_one_more_would_not() -> None:
     assert (part.lines, whole.rest_after(part)) == (f"1-{lines}", f"{lines + 1}-100")
 
 
-def test_a_line_too_long_is_cut_before_a_word_and_says_the_character() -> None:
+def test_a_too_long_line_is_cut_at_a_word_and_continued_by_character() -> None:
     text = "first\n" + "the quick brown fox jumps over the lazy dog " * 50
     whole = part_of(text, LineRange(2))
     part = whole.within(40)
@@ -113,7 +113,7 @@ def test_a_line_too_long_is_cut_before_a_word_and_says_the_character() -> None:
     assert (part.lines, whole.rest_after(part)) == ("2-2", f"2@{len(part.content) + 1}-")
 
 
-def test_a_range_that_ends_earlier_ends_there_when_it_is_read_on_with() -> None:
+def test_the_rest_of_a_range_ends_where_the_range_ends() -> None:
     text = "a word and another\n" * 30
     whole = part_of(text, LineRange.read("3-20"))
     part = whole.within(40)
@@ -123,30 +123,30 @@ def test_a_range_that_ends_earlier_ends_there_when_it_is_read_on_with() -> None:
 
 
 @pytest.mark.parametrize(
-    "character", [FAMILY, "e\u0301", "\r\n", "🇫🇮", "👍🏽", "각", "กำ", "\ufe0f".join("❤❤")]
+    "grapheme", [FAMILY, "e\u0301", "\r\n", "🇫🇮", "👍🏽", "각", "กำ", "\ufe0f".join("❤❤")]
 )
 @pytest.mark.parametrize("budget", range(1, 60, 7))
-def test_no_character_of_several_is_cut(character: str, budget: int) -> None:
-    text = character * 40
+def test_no_grapheme_is_cut(grapheme: str, budget: int) -> None:
+    text = grapheme * 40
     parts = read_on(text, budget)
     assert "".join(parts) == text
     ends = [sum(map(len, parts[:n])) for n in range(1, len(parts))]
     assert not any(is_tail(text, end) or text[end - 1 : end + 1] == "\r\n" for end in ends)
 
 
-def test_a_budget_without_room_for_a_character_still_goes_on() -> None:
+def test_a_budget_of_zero_still_makes_progress() -> None:
     parts = read_on("word " * 200, 0)
     assert "".join(parts) == "word " * 200
     assert len(parts) < 100
 
 
-def test_an_endless_character_is_cut_after_all() -> None:
+def test_an_overlong_grapheme_is_cut() -> None:
     text = "e" + "\u0301" * 50_000
     parts = read_on(text, 1_000)
     assert "".join(parts) == text
 
 
-# -- All of them -----------------------------------------------------------------------------------
+# -- All parts -------------------------------------------------------------------------------------
 
 
 @given(st.text(st.sampled_from('ab 1,é快\n\r"\\👍🏽\u200d\u0301🇫🇮'), max_size=300), st.integers(-3, 80))
@@ -154,11 +154,11 @@ def test_an_endless_character_is_cut_after_all() -> None:
 @example("\r\n" * 100, 5)
 @example("a\r", 1)
 @example("", 1)
-def test_the_parts_are_the_text_and_keep_the_budget(text: str, budget: int) -> None:
+def test_the_parts_join_to_the_text_and_keep_the_budget(text: str, budget: int) -> None:
     parts = read_on(text, budget)
     assert "".join(parts) == text
-    least = 20  # Where no character has room at all.
-    assert all(json_tokens(part) <= max(budget, least) for part in parts)
+    smallest = 20  # For a budget too small for one character.
+    assert all(json_tokens(part) <= max(budget, smallest) for part in parts)
     assert all(parts) or parts == [""]
 
 
@@ -176,11 +176,11 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("kind", ENDLESS)
-def test_a_mebibyte_is_read_to_its_end_in_parts_that_take_no_time(kind: str) -> None:
+def test_a_mebibyte_is_read_to_its_end_in_fast_parts(kind: str) -> None:
     text = ENDLESS[kind]
-    began = time.process_time()
+    start = time.process_time()
     parts = read_on(text, 19_900)
-    seconds = (time.process_time() - began) / len(parts)
+    seconds = (time.process_time() - start) / len(parts)
     assert "".join(parts) == text
     assert all(json_tokens(part) <= 19_900 for part in parts)
     assert len(parts) > 1
@@ -188,7 +188,7 @@ def test_a_mebibyte_is_read_to_its_end_in_parts_that_take_no_time(kind: str) -> 
 
 
 @pytest.mark.parametrize("kind", ["one line", "Chinese", "marks of JSON"])
-def test_the_same_when_tokens_are_counted_exactly(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_keep_the_budget_with_exact_token_counts(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(token_count, "_count", token_count._count)
     use_exact_counts()
     parts = read_on(ENDLESS[kind], 19_900)
