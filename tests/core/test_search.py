@@ -1,4 +1,4 @@
-"""One search over everything: what is found, by which words and filters, and what the answer costs."""
+"""Search over all kinds: hits, filters, ways to match, and the tokens and queries of an answer."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,21 +20,21 @@ from tests.tokens import o200k
 from tracking.services.changes import record_change
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-# Words that are nowhere are looked for as beginnings, then as slips; who finds nothing is told why.
+# Unknown words are searched as prefixes, then as typos; an empty answer gets a hint.
 MOST_QUERIES, MOST_TO_CORRECT, MOST_TO_EXPLAIN = 7, 9, 20
 
 
-def ask(caller: Caller, query: str, **rest: Any) -> Found:
+def find(caller: Caller, query: str, **rest: Any) -> Found:
     return search(caller.project_id, query, **rest)
 
 
 def refs(caller: Caller, query: str, **rest: Any) -> list[str]:
-    """What is found, best first, numbers left out."""
+    """The refs of the hits, best first, without numbers."""
     return [ref.rstrip("0123456789") for ref in found_refs(caller, query, **rest)]
 
 
 def found_refs(caller: Caller, query: str, **rest: Any) -> list[str]:
-    return [hit.ref for hit in ask(caller, query, **rest).hits]
+    return [hit.ref for hit in find(caller, query, **rest).hits]
 
 
 def decide(caller: Caller, key: str, value: str, **rest: Any) -> None:
@@ -43,7 +43,7 @@ def decide(caller: Caller, key: str, value: str, **rest: Any) -> None:
 
 @pytest.fixture
 def library(ada: Caller, ben: Caller, cy: Caller) -> None:
-    """What apollo knows of its login, in every kind of thing, and what hermes knows of other matters."""
+    """Rows of every kind about the login in apollo, and a decision in hermes."""
     with time_machine.travel(NOON - timedelta(days=7), tick=False):
         decide(
             ada,
@@ -75,19 +75,19 @@ def library(ada: Caller, ben: Caller, cy: Caller) -> None:
     decide(cy, "travel/zeppelin", "The login flies by zeppelin.", tags=["airship"])
 
 
-everything = pytest.mark.usefixtures("library")
+with_library = pytest.mark.usefixtures("library")
 EVERY_KIND = {"decision:auth/cookies", "constraint:", "message:", "resource:src/login.py", "change:"}
 
 
-# -- What is found ---------------------------------------------------------------------------------
+# -- Hits ------------------------------------------------------------------------------------------
 
 
-@everything
-def test_one_question_finds_every_kind_of_thing(ada: Caller) -> None:
+@with_library
+def test_one_query_finds_every_kind(ada: Caller) -> None:
     assert set(refs(ada, "login")) == EVERY_KIND
 
 
-@everything
+@with_library
 @pytest.mark.parametrize(
     ("query", "best"),
     [
@@ -102,39 +102,39 @@ def test_one_question_finds_every_kind_of_thing(ada: Caller) -> None:
         ("why were cookies given up: phones", "decision:auth/cookies"),
     ],
 )
-def test_a_question_is_answered_best_first(ada: Caller, query: str, best: str) -> None:
-    found = ask(ada, query).hits
+def test_the_best_hit_comes_first(ada: Caller, query: str, best: str) -> None:
+    found = find(ada, query).hits
     assert found[0].ref.rstrip("0123456789") == best
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
     assert all(0 < hit.score <= 1 for hit in found)
 
 
-@everything
-def test_an_excerpt_shows_what_answers(ada: Caller) -> None:
-    [hit] = ask(ada, "laptop").hits
+@with_library
+def test_an_excerpt_shows_the_matching_sentence(ada: Caller) -> None:
+    [hit] = find(ada, "laptop").hits
     assert (hit.ref, hit.title) == ("decision:auth/sessions", "auth/sessions")
     assert "A stolen laptop must not stay signed in." in hit.excerpt
 
 
-@everything
-def test_what_is_no_longer_in_force_says_so(ada: Caller, ben: Caller) -> None:
-    [hit] = ask(ada, "cookies").hits
+@with_library
+def test_the_title_of_an_inactive_row_says_so(ada: Caller, ben: Caller) -> None:
+    [hit] = find(ada, "cookies").hits
     assert hit.title == "auth/cookies (deprecated)"
-    made = add_constraint(caller=ben, category="security", text="Passwords rotate monthly.")
-    deactivate_constraint(caller=ben, constraint_id=made["id"], reason="It helps nobody.")
-    [hit] = ask(ada, "monthly").hits
+    constraint = add_constraint(caller=ben, category="security", text="Passwords rotate monthly.")
+    deactivate_constraint(caller=ben, constraint_id=constraint["id"], reason="It helps nobody.")
+    [hit] = find(ada, "monthly").hits
     assert hit.title == "security (inactive)"
 
 
-@everything
-def test_what_changes_is_found_by_its_new_words_and_says_what_it_was(ada: Caller) -> None:
+@with_library
+def test_a_changed_decision_is_found_by_new_and_by_earlier_words(ada: Caller) -> None:
     decide(ada, "db/engine", "CockroachDB on three machines.")
-    assert [hit.title for hit in ask(ada, "cockroachdb").hits] == ["db/engine"]
-    assert [hit.title for hit in ask(ada, "pgbouncer").hits] == ["db/engine (was 1.0.0)"]
+    assert [hit.title for hit in find(ada, "cockroachdb").hits] == ["db/engine"]
+    assert [hit.title for hit in find(ada, "pgbouncer").hits] == ["db/engine (was 1.0.0)"]
 
 
-@everything
-def test_another_projects_things_are_not_found(ada: Caller, cy: Caller) -> None:
+@with_library
+def test_rows_of_another_project_are_not_found(ada: Caller, cy: Caller) -> None:
     assert refs(ada, "zeppelin airship flies") == []
     assert refs(cy, "login") == ["decision:travel/zeppelin"]
 
@@ -142,7 +142,7 @@ def test_another_projects_things_are_not_found(ada: Caller, cy: Caller) -> None:
 # -- Filters ---------------------------------------------------------------------------------------
 
 
-@everything
+@with_library
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [
@@ -167,26 +167,26 @@ def test_another_projects_things_are_not_found(ada: Caller, cy: Caller) -> None:
         ({"since": "8d", "by": "ben", "kinds": ["constraint"], "tags": ["api"]}, {"constraint:"}),
         ({"since": "8d", "by": "ben", "kinds": ["constraint"], "layer": "data"}, set()),
     ],
-    ids=lambda told: str(sorted(told) if isinstance(told, set) else told),
+    ids=lambda param: str(sorted(param) if isinstance(param, set) else param),
 )
 def test_each_filter_narrows(ada: Caller, filters: dict[str, Any], expected: set[str]) -> None:
     with time_machine.travel(NOON, tick=False):
-        found = ask(ada, "login", **filters)
+        found = find(ada, "login", **filters)
     assert {hit.ref.rstrip("0123456789") for hit in found.hits} == expected
     assert found.total == {"total": len(expected)}
 
 
-@everything
-def test_a_cursor_of_the_log_means_what_came_after_it(ada: Caller) -> None:
+@with_library
+def test_since_takes_an_event_cursor(ada: Caller) -> None:
     cursor = str(latest_cursor(ada.project_id))
     assert refs(ada, "login", since=cursor) == []
     decide(ada, "auth/login", "The login asks twice.")
     assert refs(ada, "login", since=cursor) == ["decision:auth/login"]
 
 
-@everything
+@with_library
 @pytest.mark.parametrize(
-    ("wrong", "says"),
+    ("arguments", "text"),
     [
         ({"kinds": ["decison"]}, "did you mean decision"),
         ({"kinds": ["tag"]}, "kinds"),
@@ -204,23 +204,23 @@ def test_a_cursor_of_the_log_means_what_came_after_it(ada: Caller) -> None:
     ],
     ids=str,
 )
-def test_a_wrong_argument_is_invalid(ada: Caller, wrong: dict[str, Any], says: str) -> None:
+def test_a_wrong_argument_is_invalid(ada: Caller, arguments: dict[str, Any], text: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        ask(ada, "login", **wrong)
+        find(ada, "login", **arguments)
     body = refused.value.body()
-    assert says in f"{body['message']} did you mean {body.get('did_you_mean')}"
+    assert text in f"{body['message']} did you mean {body.get('did_you_mean')}"
 
 
-@everything
+@with_library
 def test_an_unknown_context_is_not_found(ada: Caller) -> None:
     with pytest.raises(NotFound, match="context"):
-        ask(ada, "login", context="cellar")
+        find(ada, "login", context="cellar")
 
 
 # -- Matching --------------------------------------------------------------------------------------
 
 
-@everything
+@with_library
 @pytest.mark.parametrize(
     ("query", "match", "expected"),
     [
@@ -245,11 +245,11 @@ def test_an_unknown_context_is_not_found(ada: Caller) -> None:
         ("pgboun", "any", {"decision:db/engine"}),
     ],
 )
-def test_each_way_to_match(ada: Caller, query: str, match: str, expected: set[str]) -> None:
+def test_each_match_mode_finds_its_rows(ada: Caller, query: str, match: str, expected: set[str]) -> None:
     assert set(refs(ada, query, match=match)) == expected
 
 
-@everything
+@with_library
 @pytest.mark.parametrize(
     ("query", "match", "method"),
     [
@@ -261,22 +261,22 @@ def test_each_way_to_match(ada: Caller, query: str, match: str, expected: set[st
         ("sessions", "similar", "similar"),
     ],
 )
-def test_the_answer_says_how_it_was_found(ada: Caller, query: str, match: str, method: str) -> None:
-    assert ask(ada, query, match=match).method == method
+def test_the_answer_names_its_method(ada: Caller, query: str, match: str, method: str) -> None:
+    assert find(ada, query, match=match).method == method
 
 
-@everything
-def test_a_mistyped_word_is_put_right_and_said(ada: Caller) -> None:
-    found = ask(ada, "When do sesions expire on a laptopp?")
+@with_library
+def test_a_mistyped_word_is_corrected_and_reported(ada: Caller) -> None:
+    found = find(ada, "When do sesions expire on a laptopp?")
     assert found.hits[0].ref == "decision:auth/sessions"
     assert found.search
     assert found.search.did_you_mean == "When do sessions expire on a laptop?"
 
 
-@everything
+@with_library
 @pytest.mark.parametrize("match", ["auto", "any", "fuzzy"])
 def test_another_projects_words_are_never_suggested(ada: Caller, match: str) -> None:
-    found = ask(ada, "zepelin airshipp", match=match)
+    found = find(ada, "zepelin airshipp", match=match)
     assert found.hits == []
     assert found.search
     assert found.search.did_you_mean is None
@@ -332,7 +332,7 @@ def test_a_chinese_question_finds_its_answer_first(ada: Caller) -> None:
         "user-service",
     ],
 )
-def test_identifiers_are_found_as_they_are_written_and_by_their_parts(ada: Caller, query: str) -> None:
+def test_identifiers_are_found_as_written_and_by_their_parts(ada: Caller, query: str) -> None:
     decide(ada, "style/names", "Call getUserName of user-service (c++) in src/users/model.py since v1.2.3.")
     decide(ada, "other", "Nothing of that kind.")
     assert refs(ada, query) == ["decision:style/names"]
@@ -341,7 +341,7 @@ def test_identifiers_are_found_as_they_are_written_and_by_their_parts(ada: Calle
 # -- Hostile text ----------------------------------------------------------------------------------
 
 
-@everything
+@with_library
 @pytest.mark.parametrize("match", ["auto", "any", "all", "fuzzy", "similar"])
 @pytest.mark.parametrize(
     "query",
@@ -375,17 +375,17 @@ def test_identifiers_are_found_as_they_are_written_and_by_their_parts(ada: Calle
     ],
     ids=lambda value: value[:20],
 )
-def test_whatever_is_typed_is_data(ada: Caller, query: str, match: str) -> None:
-    answer = search_listing(ask(ada, query, match=match), "compact").answer()
+def test_any_query_text_is_treated_as_data(ada: Caller, query: str, match: str) -> None:
+    answer = search_listing(find(ada, query, match=match), "compact").answer()
     assert answer["count"] == len(answer["rows"]) <= 10
     assert not [row for row in answer["rows"] if "zeppelin" in str(row)]
 
 
-@everything
+@with_library
 @pytest.mark.parametrize("query", ["", "  \n", "log\x00in", "\ud800", "x" * 100_000, "快" * 30_000])
-def test_what_cannot_be_a_question_is_invalid(ada: Caller, query: str) -> None:
+def test_an_invalid_query_is_refused(ada: Caller, query: str) -> None:
     with pytest.raises(InvalidInput, match="query"):
-        ask(ada, query)
+        find(ada, query)
 
 
 # -- Counts and costs ------------------------------------------------------------------------------
@@ -393,20 +393,22 @@ def test_what_cannot_be_a_question_is_invalid(ada: Caller, query: str) -> None:
 
 def fill(caller: Caller, count: int, value: str = "The pipeline number {n} retries.") -> None:
     for start in range(0, count, 50):
-        some = range(start, min(start + 50, count))
-        items = [{"key": f"team/area/topic-{n}", "value": value.format(n=n)} for n in some]
+        numbers = range(start, min(start + 50, count))
+        items = [{"key": f"team/area/topic-{n}", "value": value.format(n=n)} for n in numbers]
         set_decision_batch(caller=caller, items=items)
 
 
 @pytest.mark.parametrize(
     ("count", "total"), [(3, {"total": 3}), (260, {"total": 260}), (1_001, {"total": 1_000, "more": True})]
 )
-def test_the_total_is_true_to_a_thousand(ada: Caller, cy: Caller, count: int, total: dict[str, Any]) -> None:
+def test_the_total_is_exact_up_to_a_thousand(
+    ada: Caller, cy: Caller, count: int, total: dict[str, Any]
+) -> None:
     fill(ada, count)
     fill(cy, 5)
-    found = ask(ada, "pipeline", limit=5)
+    found = find(ada, "pipeline", limit=5)
     assert (len(found.hits), found.total) == (min(count, 5), total)
-    assert ask(ada, "pipeline retries", match="all", limit=1).total == total
+    assert find(ada, "pipeline retries", match="all", limit=1).total == total
 
 
 LONG = (
@@ -419,11 +421,11 @@ LONG = (
 
 
 @pytest.mark.parametrize("query", ["rotate tokens", "清除", "identity provider signature audience", "topic"])
-def test_title_and_excerpt_keep_to_the_level_of_detail(ada: Caller, query: str) -> None:
+def test_title_and_excerpt_keep_the_budget_of_the_level_of_detail(ada: Caller, query: str) -> None:
     fill(ada, 12, LONG.replace("{", "(").replace("}", ")") * 12)
     decide(ada, "platform/identity-provider/" * 6 + "topic/" + "身分驗證" * 5, LONG)
     for detail, tokens in DETAILS.items():
-        found = ask(ada, query, detail=detail, limit=20)
+        found = find(ada, query, detail=detail, limit=20)
         assert len(found.hits) == 13
         for hit in found.hits:
             assert o200k(hit.title) + o200k(hit.excerpt) <= tokens, detail
@@ -432,7 +434,7 @@ def test_title_and_excerpt_keep_to_the_level_of_detail(ada: Caller, query: str) 
 
 def test_more_detail_shows_more(ada: Caller) -> None:
     fill(ada, 1, LONG * 12)
-    lengths = [o200k(ask(ada, "rotate tokens", detail=detail).hits[0].excerpt) for detail in DETAILS]
+    lengths = [o200k(find(ada, "rotate tokens", detail=detail).hits[0].excerpt) for detail in DETAILS]
     assert lengths == sorted(lengths)
     assert lengths[0] == 0 < lengths[1] < lengths[3]
 
@@ -440,7 +442,7 @@ def test_more_detail_shows_more(ada: Caller) -> None:
 TOPICS = ("api/auth/method", "db/engine", "frontend/state/store", "deploy/rollback", "api/rate-limit")
 
 
-def realistic(caller: Caller) -> None:
+def add_realistic_decisions(caller: Caller) -> None:
     """Twelve decisions as teams write them, each longer than an excerpt."""
     for n in range(12):
         decide(caller, f"{TOPICS[n % 5]}/{n}", LONG, layer="business", tags=["api", "authentication"])
@@ -448,28 +450,28 @@ def realistic(caller: Caller) -> None:
 
 @pytest.mark.parametrize("query", ["How do access tokens rotate?", "快取失效", "identity provider"])
 def test_ten_compact_hits_cost_at_most_820_tokens(ada: Caller, query: str) -> None:
-    realistic(ada)
+    add_realistic_decisions(ada)
     answer = call(ada, "search", {"query": query})
     assert answer["count"] == 10
     assert o200k(as_text(answer)) <= 820
 
 
 def test_ids_cost_at_most_20_tokens_a_hit(ada: Caller) -> None:
-    realistic(ada)
+    add_realistic_decisions(ada)
     answer = call(ada, "search", {"query": "How do access tokens rotate?", "detail": "ids"})
     assert answer["columns"] == ["ref", "score", "tokens"]
     assert o200k(as_text(answer)) <= 20 * answer["count"]
 
 
-def test_the_answer_adds_up_what_it_costs(ada: Caller) -> None:
-    realistic(ada)
+def test_the_answer_sums_up_its_tokens(ada: Caller) -> None:
+    add_realistic_decisions(ada)
     answer = call(ada, "search", {"query": "How do access tokens rotate?", "limit": 4})
     tokens = [row[answer["columns"].index("tokens")] for row in answer["rows"]]
     assert (answer["total"], answer["count"], answer["total_tokens"]) == (12, 4, sum(tokens))
     assert answer["avg_tokens"] == round(sum(tokens) / 4)
 
 
-def test_nothing_found_is_an_answer_too(ada: Caller) -> None:
+def test_a_search_without_hits_returns_an_empty_list(ada: Caller) -> None:
     assert call(ada, "search", {"query": "anything"}) == {
         "columns": [],
         "rows": [],
@@ -483,15 +485,15 @@ def test_nothing_found_is_an_answer_too(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize("budget", [60, 200, 500, 5_000])
-def test_a_budget_is_kept_and_what_is_left_out_is_counted(ada: Caller, budget: int) -> None:
-    realistic(ada)
+def test_a_budget_is_kept_and_omitted_hits_are_counted(ada: Caller, budget: int) -> None:
+    add_realistic_decisions(ada)
     answer = call(ada, "search", {"query": "access tokens", "limit": 12, "max_tokens": budget})
     assert o200k(as_text(answer)) <= budget
     assert answer["count"] + answer.get("omitted", 0) == 12
 
 
 @pytest.mark.parametrize(
-    ("asked", "most"),
+    ("arguments", "at_most"),
     [
         ({"query": "pipeline retries"}, MOST_QUERIES),
         (
@@ -505,16 +507,14 @@ def test_a_budget_is_kept_and_what_is_left_out_is_counted(ada: Caller, budget: i
     ],
     ids=str,
 )
-def test_a_search_asks_the_database_a_handful_of_times(
-    ada: Caller, cy: Caller, asked: dict[str, Any], most: int
-) -> None:
+def test_a_search_takes_few_queries(ada: Caller, cy: Caller, arguments: dict[str, Any], at_most: int) -> None:
     fill(Caller(project=ada.project, agent="cy"), 20)
     fill(cy, 250)
-    # In the small project all that answers is read, and need not be counted.
-    assert queries(ada, asked) <= queries(cy, asked) <= most
+    # In the small project all matches are read, so no query has to count them.
+    assert queries(ada, arguments) <= queries(cy, arguments) <= at_most
 
 
-def test_an_empty_answer_is_explained_at_a_bounded_cost(ada: Caller, cy: Caller) -> None:
+def test_the_hint_of_an_empty_answer_takes_few_queries(ada: Caller, cy: Caller) -> None:
     fill(Caller(project=ada.project, agent="cy"), 20)
     fill(cy, 250)
     counts = []
@@ -526,7 +526,7 @@ def test_an_empty_answer_is_explained_at_a_bounded_cost(ada: Caller, cy: Caller)
     assert counts[0] == counts[1] <= MOST_TO_EXPLAIN
 
 
-def queries(caller: Caller, asked: dict[str, Any]) -> int:
+def queries(caller: Caller, arguments: dict[str, Any]) -> int:
     with CaptureQueriesContext(connection) as captured:
-        search(caller.project_id, **asked)
+        search(caller.project_id, **arguments)
     return len(captured)

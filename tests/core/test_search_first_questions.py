@@ -1,4 +1,4 @@
-"""The first questions on a new hub: short keys, long words, and no word put right that is right."""
+"""The first searches on a new hub: abbreviations, corrections of typos, and hints of empty answers."""
 
 from typing import Any
 
@@ -18,18 +18,18 @@ def decide(caller: Caller, key: str, value: str, **rest: Any) -> None:
     set_decision(caller=caller, key=key, value=value, **rest)
 
 
-def ask(caller: Caller, query: str, **how: Any) -> Found:
-    return search(caller.project_id, query, **how)
+def find(caller: Caller, query: str, **options: Any) -> Found:
+    return search(caller.project_id, query, **options)
 
 
-def refs(caller: Caller, query: str, **how: Any) -> list[str]:
-    return [hit.ref for hit in ask(caller, query, **how).hits]
+def refs(caller: Caller, query: str, **options: Any) -> list[str]:
+    return [hit.ref for hit in find(caller, query, **options).hits]
 
 
 # -- Abbreviations and beginnings ------------------------------------------------------------------
 
 
-def test_the_readme_s_own_question_is_answered(ada: Caller) -> None:
+def test_the_question_of_the_readme_is_answered(ada: Caller) -> None:
     decide(ada, "api/auth/method", "JWT")
     assert refs(ada, "What does ctxhub say about authentication, and why?") == ["decision:api/auth/method"]
 
@@ -44,7 +44,7 @@ KEYS = {
     "api/msg/limit": "64 KiB",
     "web/i18n/fallback": "English",
 }
-ASKED = [
+QUESTIONS = [
     ("authentication", "api/auth/method"),
     ("How is the configuration written?", "app/config/format"),
     ("Which environments are there?", "app/env/names"),
@@ -61,7 +61,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize(("question", "key"), ASKED)
+@pytest.mark.parametrize(("question", "key"), QUESTIONS)
 def test_a_long_word_finds_a_short_key(ada: Caller, question: str, key: str) -> None:
     for name, value in KEYS.items():
         decide(ada, name, value)
@@ -79,7 +79,7 @@ def test_a_long_word_finds_a_short_key(ada: Caller, question: str, key: str) -> 
         ("migr", "Migrations run at night."),
     ],
 )
-def test_a_short_word_finds_what_it_stands_for(ada: Caller, short: str, text: str) -> None:
+def test_an_abbreviation_finds_its_long_form(ada: Caller, short: str, text: str) -> None:
     decide(ada, "some/key", text)
     decide(ada, "other/key", "Nothing of the kind.")
     assert refs(ada, short) == ["decision:some/key"]
@@ -87,27 +87,27 @@ def test_a_short_word_finds_what_it_stands_for(ada: Caller, short: str, text: st
     assert [row[0] for row in listed["rows"]] == ["some/key"]
 
 
-def test_what_stands_exactly_ranks_higher(ada: Caller) -> None:
+def test_an_exact_word_ranks_higher(ada: Caller) -> None:
     decide(ada, "a/auth", "By token, for each of the agents.")
     decide(ada, "b/authentication", "By token, for each of the agents.")
     assert refs(ada, "auth") == ["decision:a/auth", "decision:b/authentication"]
     assert refs(ada, "authentication") == ["decision:b/authentication", "decision:a/auth"]
 
 
-def test_keys_that_say_the_same_in_short_are_alike(ada: Caller) -> None:
+def test_a_key_with_an_abbreviation_is_similar_to_the_long_one(ada: Caller) -> None:
     decide(ada, "shop/db/engine", "PostgreSQL")
     answer = call(ada, "decision", {"key": "shop/database/engine", "value": "MySQL"})
-    assert [near["key"] for near in answer["similar"]] == ["shop/db/engine"]
-    suggested = call(ada, "decision", {"action": "suggest", "key": "shop/database/engine"})
-    assert suggested["rows"][0][0] == "shop/db/engine"
+    assert [similar["key"] for similar in answer["similar"]] == ["shop/db/engine"]
+    suggestions = call(ada, "decision", {"action": "suggest", "key": "shop/database/engine"})
+    assert suggestions["rows"][0][0] == "shop/db/engine"
 
 
-def test_a_quoted_word_stands_for_itself(ada: Caller) -> None:
+def test_a_quoted_word_is_not_expanded(ada: Caller) -> None:
     decide(ada, "a/auth", "By token.")
     assert refs(ada, '"authentication"') == []
 
 
-def test_the_table_goes_both_ways() -> None:
+def test_abbreviations_map_both_ways() -> None:
     assert ("authent",) in meanings("auth")
     assert ("auth",) in meanings("authent")
     assert ("config",) in meanings("cfg")
@@ -118,7 +118,7 @@ def test_the_table_goes_both_ways() -> None:
 
 
 @pytest.fixture
-def cold(ada: Caller) -> Caller:
+def cold_starts(ada: Caller) -> Caller:
     add_constraint(caller=ada, category="performance", text="Cold starts of the API take two seconds.")
     decide(ada, "api/tokens", "Sites keep their tokens for an hour.")
     return ada
@@ -134,14 +134,14 @@ def cold(ada: Caller) -> Caller:
         "tokens über",
     ],
 )
-def test_what_is_right_is_not_put_right(cold: Caller, question: str) -> None:
-    found = ask(cold, question)
+def test_a_right_word_is_not_corrected(cold_starts: Caller, question: str) -> None:
+    found = find(cold_starts, question)
     assert (found.search and found.search.did_you_mean, found.method) == (None, "any")
     assert found.hits
 
 
 @pytest.mark.parametrize(
-    ("question", "meant"),
+    ("question", "expected"),
     [
         ("tokn", "tokens"),
         ("how long do sites keep a tokn", "how long do sites keep a tokens"),
@@ -149,19 +149,19 @@ def test_what_is_right_is_not_put_right(cold: Caller, question: str) -> None:
         ("Tokns", "tokens"),
     ],
 )
-def test_a_slip_is_put_right(cold: Caller, question: str, meant: str) -> None:
-    found = ask(cold, question)
+def test_a_typo_is_corrected(cold_starts: Caller, question: str, expected: str) -> None:
+    found = find(cold_starts, question)
     assert found.search
-    assert found.search.did_you_mean == meant
+    assert found.search.did_you_mean == expected
     assert found.hits
 
 
 def test_no_form_of_a_word_that_has_an_abbreviation_breaks_the_search(ada: Caller) -> None:
     decide(ada, "a", "Retries are logged here and there.")
-    for long in LONG_WORDS:
-        for form in (long[:-1], f"{long}s", f"{long}ed", f"{long[:-1]}ing"):
+    for long_word in LONG_WORDS:
+        for variant in (long_word[:-1], f"{long_word}s", f"{long_word}ed", f"{long_word[:-1]}ing"):
             with rolled_back():
-                assert ask(ada, f"{form} retries").hits, form
+                assert find(ada, f"{variant} retries").hits, variant
 
 
 def test_a_corrected_word_weighs_less_than_a_right_one(ada: Caller) -> None:
@@ -170,7 +170,7 @@ def test_a_corrected_word_weighs_less_than_a_right_one(ada: Caller) -> None:
     assert refs(ada, "backups retreis") == ["decision:b", "decision:a"]
 
 
-def test_ordinary_words_are_known_in_all_their_forms() -> None:
+def test_ordinary_words_are_recognised_in_all_their_forms() -> None:
     assert all(map(is_ordinary, ["hold", "holds", "holding", "whether", "question", "states"]))
     assert not any(map(is_ordinary, ["tokn", "kubernetes", "postgres", "authn"]))
 
@@ -189,28 +189,28 @@ def test_ordinary_words_are_known_in_all_their_forms() -> None:
     ],
 )
 def test_an_empty_answer_names_the_filter_that_excluded_all(
-    cold: Caller, filters: dict[str, Any], hint: str
+    cold_starts: Caller, filters: dict[str, Any], hint: str
 ) -> None:
-    answer = call(cold, "search", {"query": "tokens", **filters})
+    answer = call(cold_starts, "search", {"query": "tokens", **filters})
     assert (answer["count"], answer["hint"]) == (0, hint)
     assert "near" not in answer
 
 
-def test_words_that_do_not_stand_together_are_told(cold: Caller) -> None:
-    answer = call(cold, "search", {"query": "tokens seconds", "match": "all"})
+def test_the_hint_says_when_no_row_has_all_words(cold_starts: Caller) -> None:
+    answer = call(cold_starts, "search", {"query": "tokens seconds", "match": "all"})
     assert (answer["count"], answer["hint"]) == (
         0,
         "Nothing has all of these words; with match any there are 2.",
     )
 
 
-def test_an_empty_answer_names_what_is_nearest(cold: Caller) -> None:
-    answer = call(cold, "search", {"query": "tkoenss"})
+def test_an_empty_answer_names_the_nearest_refs(cold_starts: Caller) -> None:
+    answer = call(cold_starts, "search", {"query": "tkoenss"})
     assert (answer["count"], answer["near"]) == (0, ["decision:api/tokens"])
     assert answer["hint"].startswith("Nothing has these words")
 
 
-def test_where_nothing_is_near_that_is_said(cold: Caller) -> None:
-    answer = call(cold, "search", {"query": "zzzzqqq"})
+def test_the_hint_says_when_nothing_is_near(cold_starts: Caller) -> None:
+    answer = call(cold_starts, "search", {"query": "zzzzqqq"})
     assert answer["hint"] == "Nothing has these words, or any like them; other words may find it."
     assert "near" not in answer

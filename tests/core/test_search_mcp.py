@@ -11,16 +11,20 @@ from tests.hub import LiveHub, McpClient
 
 @pytest.fixture
 def library(ada_mcp: McpClient, ben_mcp: McpClient, cy_mcp: McpClient) -> None:
-    said = {"key": "auth/sessions", "value": "Sessions expire after thirty minutes.", "tags": ["security"]}
-    ada_mcp.call("decision", "set", **said)
+    decision = {
+        "key": "auth/sessions",
+        "value": "Sessions expire after thirty minutes.",
+        "tags": ["security"],
+    }
+    ada_mcp.call("decision", "set", **decision)
     ben_mcp.call("message", "send", text="Who renews the sessions of the tests?", to=["eve"])
     cy_mcp.call("decision", "set", key="travel/zeppelin", value="Sessions take place in a zeppelin.")
 
 
-everything = pytest.mark.usefixtures("library")
+with_library = pytest.mark.usefixtures("library")
 
 
-@everything
+@with_library
 def test_one_agent_writes_and_another_finds_it(ben_mcp: McpClient) -> None:
     answer = ben_mcp.call("search", query="When do sessions expire?")
     assert answer["columns"] == ["ref", "title", "excerpt", "score", "tokens"]
@@ -34,62 +38,62 @@ def test_one_agent_writes_and_another_finds_it(ben_mcp: McpClient) -> None:
     assert answer["total_tokens"] == sum(row[4] for row in answer["rows"])
 
 
-@everything
-def test_what_is_found_is_opened_by_its_ref(ben_mcp: McpClient) -> None:
-    found = [row["ref"] for row in ben_mcp.rows("search", query="sessions")]
-    opened = ben_mcp.call("get", refs=found)
-    assert [item["ref"] for item in opened["items"]] == found
+@with_library
+def test_a_hit_is_opened_by_its_ref(ben_mcp: McpClient) -> None:
+    refs = [row["ref"] for row in ben_mcp.rows("search", query="sessions")]
+    opened = ben_mcp.call("get", refs=refs)
+    assert [item["ref"] for item in opened["items"]] == refs
     assert opened["missing"] == []
 
 
-@everything
+@with_library
 @pytest.mark.parametrize("kinds", ["message", '["message"]', ["messages"]])
-def test_a_list_may_be_said_loosely(ada_mcp: McpClient, kinds: Any) -> None:
+def test_a_list_may_be_a_text_or_json(ada_mcp: McpClient, kinds: Any) -> None:
     [row] = ada_mcp.rows("search", query="sessions", kinds=kinds)
     assert row["ref"].startswith("message:")
 
 
-@everything
-def test_arguments_reach_the_search(ada_mcp: McpClient) -> None:
-    asked = {"tags": ["security"], "by": "ada", "since": "1h", "match": "all", "detail": "ids", "limit": 1}
-    [row] = ada_mcp.rows("search", query="sessions minutes", kinds=["decision"], **asked)
+@with_library
+def test_filters_are_applied(ada_mcp: McpClient) -> None:
+    filters = {"tags": ["security"], "by": "ada", "since": "1h", "match": "all", "detail": "ids", "limit": 1}
+    [row] = ada_mcp.rows("search", query="sessions minutes", kinds=["decision"], **filters)
     assert (row["ref"], set(row)) == ("decision:auth/sessions", {"ref", "score", "tokens"})
     assert ada_mcp.rows("search", query="sessions minutes", by="ben", match="all") == []
 
 
-@everything
+@with_library
 def test_rows_may_be_objects(ada_mcp: McpClient) -> None:
     answer = ada_mcp.call("search", query="minutes", format="objects")
     assert [item["ref"] for item in answer["items"]] == ["decision:auth/sessions"]
 
 
-@everything
-def test_a_slip_is_put_right_and_said(ada_mcp: McpClient) -> None:
+@with_library
+def test_a_typo_is_corrected_and_reported(ada_mcp: McpClient) -> None:
     answer = ada_mcp.call("search", query="when do sesions expire")
     assert (answer["did_you_mean"], answer["method"]) == ("when do sessions expire", "corrected")
 
 
-@everything
-def test_another_project_finds_its_own_alone(cy_mcp: McpClient) -> None:
+@with_library
+def test_another_project_finds_only_its_own_rows(cy_mcp: McpClient) -> None:
     assert [row["ref"] for row in cy_mcp.rows("search", query="sessions")] == ["decision:travel/zeppelin"]
     assert "did_you_mean" not in cy_mcp.call("search", query="expird")
 
 
-@everything
-def test_a_reader_may_search_and_is_known_by_it(hub: LiveHub, apollo: Project) -> None:
+@with_library
+def test_a_reader_may_search_and_is_registered_as_agent(hub: LiveHub, apollo: Project) -> None:
     reader = hub.mcp(create_token(project=apollo, scopes=["read"]).secret)
     assert reader.call("search", query="sessions", agent="eve")["total"] == 2
     assert Agent.objects.in_project(apollo).filter(name="eve").exists()
 
 
-def test_a_token_that_may_only_write_finds_nothing_out(hub: LiveHub, apollo: Project) -> None:
+def test_a_write_only_token_may_not_search(hub: LiveHub, apollo: Project) -> None:
     writer = hub.mcp(create_token(project=apollo, scopes=["write"]).secret)
     assert writer.call("search", query="sessions")["error"] == "not_allowed"
     assert "search" not in [tool["name"] for tool in writer.tools()]
 
 
-@everything
-def test_urgent_mail_is_told_beside_what_is_found(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+@with_library
+def test_urgent_mail_is_counted_beside_the_hits(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     ben_mcp.call("message", "send", text="Stop.", to=["ada"], priority="critical")
     assert ada_mcp.call("search", query="sessions")["mail"] == 1
 
@@ -113,7 +117,7 @@ def test_urgent_mail_is_told_beside_what_is_found(ada_mcp: McpClient, ben_mcp: M
     ],
     ids=str,
 )
-def test_a_wrong_call_says_what_would_be_right(
+def test_the_error_of_a_wrong_call_names_what_is_right(
     ada_mcp: McpClient, arguments: dict[str, Any], body: dict[str, Any]
 ) -> None:
     answer = ada_mcp.call("search", **arguments)
@@ -122,7 +126,7 @@ def test_a_wrong_call_says_what_would_be_right(
         assert answer[name] == (value or answer[name])
 
 
-def test_the_tool_only_reads_and_names_the_words_it_knows(ada_mcp: McpClient) -> None:
+def test_the_tool_is_read_only_and_describes_its_options(ada_mcp: McpClient) -> None:
     [tool] = [tool for tool in ada_mcp.tools() if tool["name"] == "search"]
     assert tool["annotations"]["readOnlyHint"] is True
     assert tool["inputSchema"]["required"] == ["query"]

@@ -1,4 +1,4 @@
-"""What is asked, as terms: which texts answer a query, and what is left out of it."""
+"""Queries parsed into terms: which texts match a query, and which words are ignored or excluded."""
 
 from collections.abc import Sequence
 
@@ -69,19 +69,19 @@ NOT_FOUND = [
 ]
 
 
-def answers(text: str, query: str) -> bool:
-    """Whether an engine finds the text, all terms needed."""
-    words, asked = analyse(text), parse(query, needs_all=True)
-    return all(has(words, term) for term in asked.wanted) and not any(
-        has(words, term) for term in asked.excluded
+def matches(text: str, query: str) -> bool:
+    """Whether an engine finds the text if all terms are needed."""
+    words, parsed = analyse(text), parse(query, needs_all=True)
+    return all(has(words, term) for term in parsed.wanted) and not any(
+        has(words, term) for term in parsed.excluded
     )
 
 
 def has(words: Sequence[str], term: Term) -> bool:
     return any(
-        is_spelling(words[at : at + len(spelling)], spelling, term.prefix)
+        is_spelling(words[start : start + len(spelling)], spelling, term.prefix)
         for spelling in term.spellings
-        for at in range(len(words) - len(spelling) + 1)
+        for start in range(len(words) - len(spelling) + 1)
     )
 
 
@@ -90,8 +90,8 @@ def is_spelling(words: Sequence[str], spelling: Sequence[str], prefix: bool) -> 
     return last and list(words[:-1]) == list(spelling[:-1])
 
 
-def spoken(query: str) -> list[str]:
-    """The first spellings of what is wanted where any of it will do; those that count less in brackets."""
+def wanted_words(query: str) -> list[str]:
+    """The first spellings of the wanted terms when any suffices; those of lower weight in brackets."""
     return [
         f"({words})" if term.weight < 1 else f"{words}*" if term.prefix else words
         for term in parse(query).wanted
@@ -100,40 +100,40 @@ def spoken(query: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("text", "query"), ALL_FOUND)
-def test_a_text_answers_what_it_holds(text: str, query: str) -> None:
+def test_a_text_matches_a_query_for_its_words(text: str, query: str) -> None:
     assert parse(query).wanted
-    assert answers(text, query)
+    assert matches(text, query)
 
 
 @pytest.mark.parametrize(("text", "query"), NOT_FOUND)
-def test_a_text_does_not_answer_what_it_lacks(text: str, query: str) -> None:
-    assert not answers(text, query)
+def test_a_text_does_not_match_a_query_for_other_words(text: str, query: str) -> None:
+    assert not matches(text, query)
 
 
 @given(texts)
-def test_a_text_answers_each_of_its_words(text: str) -> None:
+def test_a_text_matches_each_of_its_words(text: str) -> None:
     words = [run.group() for run in runs(text)]
 
-    assert [word for word in words if not answers(text, word)] == []
+    assert [word for word in words if not matches(text, word)] == []
 
 
 @given(texts)
-def test_a_text_answers_each_of_its_chunks_between_blanks(text: str) -> None:
+def test_a_text_matches_each_of_its_chunks_between_blanks(text: str) -> None:
     chunks = [chunk for chunk in text.split() if not set(chunk) & set('"*') and not chunk.startswith("-")]
 
-    assert [chunk for chunk in chunks if not answers(text, chunk)] == []
+    assert [chunk for chunk in chunks if not matches(text, chunk)] == []
 
 
 @given(texts)
-def test_a_text_answers_itself_as_a_phrase(text: str) -> None:
-    assert answers(text, '"{}"'.format(text.replace('"', " ")))
+def test_a_text_matches_itself_as_a_phrase(text: str) -> None:
+    assert matches(text, '"{}"'.format(text.replace('"', " ")))
 
 
 @given(
     st.text(st.characters(codec=None, categories=None) | st.sampled_from("\"-*' "), max_size=60),
     st.booleans(),
 )
-def test_whatever_is_typed_becomes_words_of_the_analyser(text: str, needs_all: bool) -> None:
+def test_any_query_is_parsed_into_words_of_the_analyser(text: str, needs_all: bool) -> None:
     query = parse(text, needs_all=needs_all)
     words = [word for term in (*query.wanted, *query.excluded) for words in term.spellings for word in words]
 
@@ -162,13 +162,13 @@ def test_whatever_is_typed_becomes_words_of_the_analyser(text: str, needs_all: b
         ("?!* -", []),
     ],
 )
-def test_where_any_word_will_do_a_query_wants(query: str, wanted: list[str]) -> None:
-    assert spoken(query) == wanted
+def test_the_wanted_terms_of_a_query(query: str, wanted: list[str]) -> None:
+    assert wanted_words(query) == wanted
 
 
 @pytest.mark.parametrize("query", ["the", "how does it", "to be or not to be"])
-def test_words_that_say_nothing_are_asked_for_when_there_are_no_others(query: str) -> None:
-    assert spoken(query) == list(dict.fromkeys(analyse(query)))
+def test_stop_words_are_wanted_when_there_are_no_others(query: str) -> None:
+    assert wanted_words(query) == list(dict.fromkeys(analyse(query)))
 
 
 @pytest.mark.parametrize(
@@ -183,25 +183,25 @@ def test_a_minus_before_a_letter_or_a_quotation_mark_excludes(query: str, exclud
 
 
 @pytest.mark.parametrize("query", ["2025-13-04", "2025-00-04", "2025-03-40", "٢٠٢٥-03-04"])
-def test_what_is_no_date_is_words(query: str) -> None:
+def test_an_invalid_date_is_parsed_as_words(query: str) -> None:
     [*_, whole] = parse(query).wanted
 
     assert whole.spellings == (tuple(analyse(query)),)
 
 
-def test_a_beginning_is_no_wider_than_it_has_to_be() -> None:
+def test_a_prefix_has_no_wider_spelling_than_needed() -> None:
     [term] = parse("migr*").wanted
 
     assert term.spellings == (("migr",),)
 
 
-def test_only_a_single_plain_word_may_be_mistyped() -> None:
+def test_only_single_plain_words_are_corrected() -> None:
     query = parse('Migartion user-service "a phrase" pre* 快取 2025-03-04 getUserName')
 
     assert [term.surface for term in single_words(query)] == ["migartion", "user", "service", "getusername"]
 
 
-def test_a_text_asks_for_its_most_frequent_words() -> None:
+def test_a_similarity_query_wants_the_most_frequent_words() -> None:
     query = parse_similarity(
         "The cache, the cache, THE CACHE is cold 7 x " + " ".join(f"w{n}" for n in range(100))
     )
@@ -213,5 +213,5 @@ def test_a_text_asks_for_its_most_frequent_words() -> None:
     assert len(query.wanted) == 2 * MAX_TERMS
 
 
-def test_of_an_endless_query_the_beginning_is_read() -> None:
+def test_a_too_long_query_is_truncated() -> None:
     assert len(parse(" ".join(f"w{n}" for n in range(5_000))).wanted) == MAX_CHUNKS

@@ -1,4 +1,4 @@
-"""Values that look like credentials are put together at run time, so that no scanner finds them here."""
+"""Detection of secrets. Values that look like credentials are assembled at run time, to pass scanners."""
 
 import base64
 import hashlib
@@ -12,9 +12,9 @@ import pytest
 from ctxhub.core.text.secrets import Secret, find_joined_secret, find_secret
 
 CORPUS = sorted((Path(__file__).parent.parent / "corpus").glob("*.txt"))
-DRAWN = hashlib.sha512(b"not a secret")
-HEX = DRAWN.hexdigest()
-MIXED = base64.b64encode(DRAWN.digest() * 2).decode().replace("+", "A").replace("/", "b").replace("=", "")
+DIGEST = hashlib.sha512(b"not a secret")
+HEX = DIGEST.hexdigest()
+MIXED = base64.b64encode(DIGEST.digest() * 2).decode().replace("+", "A").replace("/", "b").replace("=", "")
 DIGITS = "1234567890" * 2
 SIGNS = "!@#$%"
 
@@ -88,7 +88,9 @@ def test_an_issued_key_is_found_in_code_and_json_and_prose(value: str) -> None:
         ("assigned secret", 'os.environ["GITHUB_TOKEN"] = "', MIXED[:40], '"'),
     ],
 )
-def test_a_value_is_found_where_credentials_stand(kind: str, before: str, value: str, after: str) -> None:
+def test_a_value_in_the_place_of_a_credential_is_found(
+    kind: str, before: str, value: str, after: str
+) -> None:
     assert find_secret(before + value + after) == Secret(kind, len(before))
 
 
@@ -118,14 +120,14 @@ def test_a_telegram_bot_token_is_found() -> None:
     assert found.kind == "Telegram bot token"
 
 
-def test_the_first_of_several_is_told() -> None:
+def test_the_first_of_several_secrets_is_reported() -> None:
     github, aws = "ghp" + "_" + MIXED[:36], "AKIA" + HEX[:16].upper()
 
     assert find_secret(f"{aws} and {github}") == Secret("AWS access key", 0)
     assert find_secret(f"{github} and {aws}") == Secret("GitHub token", 0)
 
 
-def test_letters_that_change_length_in_lower_case_do_not_move_the_place() -> None:
+def test_letters_that_change_length_in_lower_case_do_not_move_the_position() -> None:
     before = "İİİ password: "
 
     assert find_secret(f"{before}{MIXED[:16]}") == Secret("assigned secret", len(before))
@@ -168,8 +170,8 @@ def test_a_stand_in_in_a_url_is_no_password(password: str) -> None:
         f"Fixed in {HEX[:40]} and {HEX[:7]}.",
         f"commit {HEX[:40]}\nparent {HEX[40:80]}",
         '{"id":"38c7cd12-6f66-4a02-bfed-7847db8c29f6","token":"38c7cd12-6f66-4a02-bfed-7847db8c29f6"}',
-        "integrity sha512-" + base64.b64encode(DRAWN.digest()).decode(),
-        '"integrity": "sha512-' + base64.b64encode(DRAWN.digest()).decode() + '"',
+        "integrity sha512-" + base64.b64encode(DIGEST.digest()).decode(),
+        '"integrity": "sha512-' + base64.b64encode(DIGEST.digest()).decode() + '"',
         "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
         "pip install sk-learn task-runner risk-model",
         "The api_key is read from the environment.",
@@ -304,7 +306,7 @@ def test_a_login_of_http_basic_is_found(before: str, value: str, after: str) -> 
 @pytest.mark.parametrize(
     "text",
     [
-        # What stands for a value, or where it comes from.
+        # Placeholders, and sources of a value.
         "password=<your password>",
         "DB_PASSWORD=${DB_PASSWORD}",
         "DB_PASSWORD=${DB_PASSWORD:-postgres}",
@@ -354,7 +356,7 @@ def test_a_login_of_http_basic_is_found(before: str, value: str, after: str) -> 
         'password = "enter your new password"',
         'login(password="wrong-password")',
         '{"password": "Mot de passe"}',
-        # What is said of passwords and secrets.
+        # Sentences about passwords and secrets.
         "password must have 12 characters",
         "The password is 12characters long at least",
         "Password: 8-64 characters, 1 digit",
@@ -390,11 +392,11 @@ def test_a_login_of_http_basic_is_found(before: str, value: str, after: str) -> 
         "Basic knowledge2 of SQL, basic functionality: yes",
     ],
 )
-def test_what_looks_like_an_assigned_credential_is_none(text: str) -> None:
+def test_a_text_that_only_resembles_an_assigned_credential_is_no_secret(text: str) -> None:
     assert find_secret(text) is None
 
 
-# -- Pieces ----------------------------------------------------------------------------------------
+# -- Secrets across pieces -------------------------------------------------------------------------
 
 JOINED = [
     (["Deploy with ghp" + "_" + MIXED[:10], "", MIXED[10:36]], "GitHub token", 12),
@@ -410,7 +412,7 @@ JOINED = [
 
 
 @pytest.mark.parametrize(("pieces", "kind", "start"), JOINED)
-def test_what_pieces_make_together_is_found(pieces: list[str], kind: str, start: int) -> None:
+def test_a_secret_across_pieces_is_found(pieces: list[str], kind: str, start: int) -> None:
     assert not any(map(find_secret, pieces))
     assert find_joined_secret(*pieces) == Secret(kind, start)
 
@@ -429,11 +431,11 @@ def test_what_pieces_make_together_is_found(pieces: list[str], kind: str, start:
         ("a",),
     ],
 )
-def test_what_one_piece_holds_is_not_made_by_them(pieces: tuple[str, ...]) -> None:
+def test_a_secret_within_one_piece_is_not_reported_as_joined(pieces: tuple[str, ...]) -> None:
     assert find_joined_secret(*pieces) is None
 
 
-def test_long_pieces_are_joined_in_no_time() -> None:
+def test_long_pieces_are_joined_quickly() -> None:
     pieces = ["password = 1 " * 80_000, "x", "eyJ." * 250_000]
     start = time.process_time()
 
@@ -500,7 +502,7 @@ def test_nothing_in_the_corpus_is_a_secret(path: Path) -> None:
         ),
     ],
 )
-def test_hostile_text_is_read_in_time(unit: str) -> None:
+def test_hostile_text_is_searched_quickly(unit: str) -> None:
     text = (unit * (2**20 // len(unit) + 1))[: 2**20]
     start = time.process_time()
 

@@ -1,4 +1,4 @@
-"""`manage.py setup`: once for a hub, as often as one likes for its lines."""
+"""`manage.py setup`: sets a hub up once, and prints the lines for clients each time."""
 
 import itertools
 import json
@@ -44,10 +44,10 @@ def two_runs(django_db_setup: None) -> Iterator[TwoRuns]:
         yield TwoRuns(at, first.stdout, second.stdout)
 
 
-# -- What it says ----------------------------------------------------------------------------------
+# -- Output ----------------------------------------------------------------------------------------
 
 
-def test_the_first_run_shows_the_password_and_no_other_does(two_runs: TwoRuns) -> None:
+def test_only_the_first_run_shows_the_password(two_runs: TwoRuns) -> None:
     assert re.search(r"as admin, password \w{16} \(shown this once\)", two_runs.first)
     assert "password" not in two_runs.second
 
@@ -65,18 +65,18 @@ def test_the_static_files_are_collected(two_runs: TwoRuns) -> None:
     assert (two_runs.at.folder / "static" / "unfold").is_dir()
 
 
-# -- Its lines -------------------------------------------------------------------------------------
+# -- Lines for clients -----------------------------------------------------------------------------
 
 
 def test_every_http_line_names_the_hub_and_carries_the_token(two_runs: TwoRuns) -> None:
     token = (two_runs.at.folder / "setup_token").read_text()
-    for line in pasted(two_runs.first)[:4]:
+    for line in client_lines(two_runs.first)[:4]:
         assert "http://127.0.0.1:8000/mcp" in line
         assert token in line
 
 
 def test_the_http_lines_are_in_each_clients_syntax(two_runs: TwoRuns) -> None:
-    claude, codex, cursor, vscode = pasted(two_runs.first)[:4]
+    claude, codex, cursor, vscode = client_lines(two_runs.first)[:4]
     token = (two_runs.at.folder / "setup_token").read_text()
     bearer = f"Authorization: Bearer {token}"
     url = "http://127.0.0.1:8000/mcp"
@@ -103,15 +103,15 @@ def test_the_http_lines_are_in_each_clients_syntax(two_runs: TwoRuns) -> None:
 @pytest.mark.one_engine
 @pytest.mark.parametrize("client", range(4), ids=["claude", "codex", "cursor", "vscode"])
 def test_a_stdio_line_works_as_printed(two_runs: TwoRuns, client: int) -> None:
-    command, variables = stdio_server(pasted(two_runs.first)[4 + client])
+    command, variables = stdio_server(client_lines(two_runs.first)[4 + client])
     environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **variables}
     with subprocess.Popen(command, env=environment, cwd="/", stdin=PIPE, stdout=PIPE, text=True) as server:
-        hello = ask(server, "initialize", INITIALIZE)
+        initialized = ask(server, "initialize", INITIALIZE)
         tools = ask(server, "tools/list", {})
         assert server.stdin
         server.stdin.close()
         assert server.wait(timeout=30) == 0
-    assert hello["serverInfo"]["name"] == "ctxhub"
+    assert initialized["serverInfo"]["name"] == "ctxhub"
     assert "decision" in [tool["name"] for tool in tools["tools"]]
 
 
@@ -127,14 +127,14 @@ def ask(server: subprocess.Popen[str], method: str, params: dict[str, Any]) -> d
     return result
 
 
-@pytest.mark.parametrize("kept", ["", "postgres://hub@db/hub"])
-def test_a_stdio_line_carries_no_variable_that_the_server_finds_itself(
-    settings: LazySettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kept: str
+@pytest.mark.parametrize("configured_url", ["", "postgres://hub@db/hub"])
+def test_a_stdio_line_omits_variables_that_the_server_finds_itself(
+    settings: LazySettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, configured_url: str
 ) -> None:
     monkeypatch.setattr(env, "ROOT", tmp_path)
-    monkeypatch.setattr(env, "kept", {"DATABASE_URL": kept}.get)
+    monkeypatch.setattr(env, "kept", {"DATABASE_URL": configured_url}.get)
     settings.VAR_DIR = tmp_path / "var"
-    settings.DATABASE_URL = kept or f"sqlite:///{tmp_path}/var/ctxhub.sqlite3"
+    settings.DATABASE_URL = configured_url or f"sqlite:///{tmp_path}/var/ctxhub.sqlite3"
     assert stdio_environment() == {}
 
 
@@ -145,8 +145,8 @@ INITIALIZE = {
 }
 
 
-def pasted(output: str) -> list[str]:
-    """What stands under each client's name: four lines for HTTP, four for stdio."""
+def client_lines(output: str) -> list[str]:
+    """The line under each client's name: four lines for HTTP, four for stdio."""
     lines = output.splitlines()
     return [below for above, below in itertools.pairwise(lines) if above.startswith("# ")]
 
@@ -154,20 +154,20 @@ def pasted(output: str) -> list[str]:
 def stdio_server(line: str) -> tuple[list[str], dict[str, str]]:
     """The command and the variables that a client takes from its line."""
     if line.startswith("{"):
-        return as_started(json.loads(line)["mcpServers"]["ctxhub"])
+        return command_and_variables(json.loads(line)["mcpServers"]["ctxhub"])
     words = shlex.split(line)
     if "--add-mcp" in words:
-        return as_started(json.loads(words[-1]))
+        return command_and_variables(json.loads(words[-1]))
     options, command = words[: words.index("--")], words[words.index("--") + 1 :]
-    given = [options[at + 1].split("=", 1) for at, word in enumerate(options) if word == "--env"]
-    return command, dict(given)
+    variables = [options[at + 1].split("=", 1) for at, word in enumerate(options) if word == "--env"]
+    return command, dict(variables)
 
 
-def as_started(server: dict[str, Any]) -> tuple[list[str], dict[str, str]]:
+def command_and_variables(server: dict[str, Any]) -> tuple[list[str], dict[str, str]]:
     return [server["command"], *server["args"]], server.get("env", {})
 
 
-# -- Its token -------------------------------------------------------------------------------------
+# -- The token -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def var(settings: LazySettings, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_kept_token_is_used_again(apollo: Project, var: Path) -> None:
+def test_the_stored_token_is_reused(apollo: Project, var: Path) -> None:
     assert ensure_token(apollo) == ensure_token(apollo)
 
 
@@ -200,50 +200,50 @@ def test_each_project_keeps_its_own_token(apollo: Project, hermes: Project, var:
     assert [AccessToken.objects.in_project(project).count() for project in (apollo, hermes)] == [1, 1]
 
 
-def test_the_project_connected_to_last_is_the_one_of_the_next_time(
-    apollo: Project, hermes: Project, var: Path
-) -> None:
+def test_the_last_project_is_the_default_of_the_next_run(apollo: Project, hermes: Project, var: Path) -> None:
     assert kept_project() is None
     for project in (apollo, hermes, apollo):
         ensure_token(project)
         assert kept_project() == project
 
 
-def test_a_file_of_one_token_is_read_as_before(apollo: Project, hermes: Project, var: Path) -> None:
+def test_a_token_file_of_the_old_format_is_read(apollo: Project, hermes: Project, var: Path) -> None:
     old = create_token(project=apollo, name="setup").secret
     (var / "setup_token").write_text(old)
     ensure_token(hermes)
     assert ensure_token(apollo) == old
 
 
-def test_a_token_of_another_database_is_kept_for_when_that_is_back(apollo: Project, var: Path) -> None:
+def test_a_token_of_another_database_stays_in_the_file(apollo: Project, var: Path) -> None:
     (var / "setup_token").write_text("ctx_of-another-database")
     ensure_token(apollo)
     assert (var / "setup_token").read_text().split()[1:] == ["ctx_of-another-database"]
 
 
-def test_a_revoked_token_is_forgotten(apollo: Project, hermes: Project, var: Path) -> None:
+def test_a_revoked_token_leaves_the_file(apollo: Project, hermes: Project, var: Path) -> None:
     row = find_token(ensure_token(apollo))
     assert row
     revoke_token(row)
-    kept = ensure_token(hermes)
-    assert (var / "setup_token").read_text() == kept
+    token = ensure_token(hermes)
+    assert (var / "setup_token").read_text() == token
 
 
-# -- Its first person ------------------------------------------------------------------------------
+# -- The first superuser ---------------------------------------------------------------------------
 
 
 def test_the_shown_password_signs_in(db: None) -> None:
-    made = ensure_superuser(ask=False)
-    assert authenticate(username=made.username, password=made.password)
+    superuser = ensure_superuser(ask=False)
+    assert authenticate(username=superuser.username, password=superuser.password)
 
 
-def test_the_variables_say_who_the_first_superuser_is(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_superuser_is_named_by_environment_variables(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DJANGO_SUPERUSER_USERNAME", "grace")
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "a-password-of-her-own")
-    made = ensure_superuser(ask=False)
+    superuser = ensure_superuser(ask=False)
     assert authenticate(username="grace", password="a-password-of-her-own")
-    assert made.password == "", "what was given needs no showing"
+    assert superuser.password == "", "a given password is not shown"
 
 
 def test_an_existing_superuser_is_left_alone(db: None) -> None:
@@ -251,21 +251,21 @@ def test_an_existing_superuser_is_left_alone(db: None) -> None:
     assert ensure_superuser(ask=False).password == ""
 
 
-# -- Its files -------------------------------------------------------------------------------------
+# -- Files -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.one_engine
 @pytest.mark.parametrize("umask", [0o000, 0o277])
-def test_what_it_makes_is_for_its_owner_alone_whatever_the_umask(django_db_setup: None, umask: int) -> None:
+def test_created_files_are_private_whatever_the_umask(django_db_setup: None, umask: int) -> None:
     with installation() as at:
         assert at.run("setup", "--no-input", umask=umask).returncode == 0
-        made = {file.name: file.stat().st_mode & 0o777 for file in at.folder.iterdir() if file.is_file()}
+        modes = {file.name: file.stat().st_mode & 0o777 for file in at.folder.iterdir() if file.is_file()}
     on_sqlite = {"hub.sqlite3", "hub.sqlite3.lock"} if connection.vendor == "sqlite" else set()
-    assert made == dict.fromkeys({"secret_key", "setup_token", *on_sqlite}, 0o600)
+    assert modes == dict.fromkeys({"secret_key", "setup_token", *on_sqlite}, 0o600)
 
 
-def test_what_stands_beside_the_database_is_no_wider(tmp_path: Path) -> None:
-    """SQLite gives the files of its log the mode of the database."""
+def test_the_files_beside_the_database_are_private(tmp_path: Path) -> None:
+    """SQLite creates the files of its log with the mode of the database."""
     file = tmp_path / "hub.sqlite3"
     before = os.umask(0)
     try:
@@ -278,7 +278,7 @@ def test_what_stands_beside_the_database_is_no_wider(tmp_path: Path) -> None:
     assert modes == dict.fromkeys(("hub.sqlite3", "hub.sqlite3-shm", "hub.sqlite3-wal"), 0o600)
 
 
-def test_files_of_an_older_hub_are_closed_to_others(tmp_path: Path) -> None:
+def test_files_of_an_older_hub_become_private(tmp_path: Path) -> None:
     for name, mode in (("hub", 0o644), ("hub-wal", 0o666), ("hub.lock", 0o660)):
         (tmp_path / name).touch()
         (tmp_path / name).chmod(mode)
@@ -287,16 +287,16 @@ def test_files_of_an_older_hub_are_closed_to_others(tmp_path: Path) -> None:
     assert (tmp_path / "hub.lock").stat().st_mode & 0o777 == 0o660, "a group was let in on purpose"
 
 
-# -- Its refusals ----------------------------------------------------------------------------------
+# -- Projects --------------------------------------------------------------------------------------
 
 
-def test_a_bad_project_is_refused_in_a_sentence(two_runs: TwoRuns) -> None:
+def test_an_invalid_project_is_refused_with_a_sentence(two_runs: TwoRuns) -> None:
     refused = two_runs.at.run("setup", "--no-input", "--project", "not a slug")
     assert refused.returncode == 1
     assert refused.stderr.startswith("CommandError: slug: 'not a slug' may hold letters")
 
 
-def test_another_project_is_made_and_stays_the_one_to_connect_to(two_runs: TwoRuns) -> None:
+def test_a_second_project_is_created_and_stays_the_default(two_runs: TwoRuns) -> None:
     with two_runs.at.copied() as at:
         at.run("setup", "--no-input", "--project", "second")
         assert "--project second" in at.run("setup", "--no-input").stdout

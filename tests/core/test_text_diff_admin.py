@@ -1,4 +1,4 @@
-"""What changed between two texts, as the history shows it."""
+"""The differences between two texts, as the history of the admin shows them."""
 
 import time
 from random import Random
@@ -13,12 +13,12 @@ LINES = [f"line {number} says something of its own\n" for number in range(300)]
 RANDOM = tuple("".join(Random(seed).choices("ab. \n", k=65_536)) for seed in (1, 2))
 
 
-def said(old: str, new: str) -> list[tuple[Kind, str]]:
+def pieces_of(old: str, new: str) -> list[tuple[Kind, str]]:
     return [(piece.kind, piece.text) for piece in diff(old, new)]
 
 
-def test_a_word_that_changed_stands_among_those_that_did_not() -> None:
-    assert said("JWT for 15 minutes at most", "JWT for 10 minutes at most") == [
+def test_a_changed_word_is_marked_between_unchanged_words() -> None:
+    assert pieces_of("JWT for 15 minutes at most", "JWT for 10 minutes at most") == [
         ("same", "JWT for "),
         ("removed", "15"),
         ("added", "10"),
@@ -26,8 +26,8 @@ def test_a_word_that_changed_stands_among_those_that_did_not() -> None:
     ]
 
 
-def test_texts_with_little_in_common_stand_one_after_the_other() -> None:
-    pieces = said("Because it is simple to run", "Sessions would tie us to one machine")
+def test_texts_with_little_in_common_are_shown_one_after_the_other() -> None:
+    pieces = pieces_of("Because it is simple to run", "Sessions would tie us to one machine")
     assert [kind for kind, _ in pieces] == ["removed", "added"]
 
 
@@ -38,7 +38,7 @@ def test_unchanged_lines_of_a_long_text_are_counted() -> None:
     assert diff("".join(LINES), "".join(changed))[0].text == "148 unchanged lines"
 
 
-def test_what_was_added_to_the_longest_text_is_found() -> None:
+def test_an_addition_to_the_longest_text_is_found() -> None:
     text = "a line of a pad that has many of them\n" * 25_000
     pieces = diff(text, f"{text}\nand this")
     assert [(piece.kind, piece.text) for piece in pieces if piece.kind != "same"] == [
@@ -47,8 +47,8 @@ def test_what_was_added_to_the_longest_text_is_found() -> None:
     ]
 
 
-def test_characters_of_chinese_are_compared_one_by_one() -> None:
-    assert said("使用者必須登入系統", "使用者應該登入系統") == [
+def test_chinese_characters_are_compared_one_by_one() -> None:
+    assert pieces_of("使用者必須登入系統", "使用者應該登入系統") == [
         ("same", "使用者"),
         ("removed", "必須"),
         ("added", "應該"),
@@ -56,20 +56,20 @@ def test_characters_of_chinese_are_compared_one_by_one() -> None:
     ]
 
 
-def test_a_word_in_a_long_paragraph_stands_alone_with_what_is_around_it() -> None:
+def test_a_changed_word_in_a_long_paragraph_is_shown_with_its_context() -> None:
     words = [f"word{number}" for number in range(2_000)]
     changed = [*words[:1_000], "other", *words[1_001:]]
-    pieces = said(" ".join(words), " ".join(changed))
+    pieces = pieces_of(" ".join(words), " ".join(changed))
     assert [kind for kind, _ in pieces] == ["skipped", "same", "removed", "added", "same", "skipped"]
     assert pieces[2:4] == [("removed", "word1000"), ("added", "other")]
 
 
-def test_words_in_two_sentences_of_a_long_paragraph_are_found() -> None:
+def test_changed_words_in_two_sentences_of_a_long_paragraph_are_found() -> None:
     sentences = [f"The sentence {number} says something of its own. " for number in range(200)]
     changed = ["".join(sentences)]
     for number in (20, 150):
         changed.append(changed[-1].replace(f"sentence {number} says", f"sentence {number} hides"))
-    pieces = said(changed[0], changed[-1])
+    pieces = pieces_of(changed[0], changed[-1])
     assert [text for kind, text in pieces if kind == "added"] == ["hides", "hides"]
 
 
@@ -90,7 +90,7 @@ def test_the_pieces_hold_both_texts(old: str, new: str) -> None:
         RANDOM,
     ],
 )
-def test_the_largest_texts_are_compared_in_a_moment(old: str, new: str) -> None:
+def test_the_largest_texts_are_compared_quickly(old: str, new: str) -> None:
     started = time.perf_counter()
     diff(old, new)
     assert time.perf_counter() - started < 2

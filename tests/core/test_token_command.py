@@ -1,4 +1,4 @@
-"""`manage.py token`: made, shown once, listed without, revoked."""
+"""`manage.py token`: creates, lists and revokes tokens; shows a secret only once."""
 
 import re
 from datetime import timedelta
@@ -29,26 +29,26 @@ def test_a_plain_token_works_until_it_is_revoked(hub: LiveHub, apollo: Project) 
     assert hub.mcp(secret).send("POST", "/mcp", {}).status == 401
 
 
-def test_what_create_prints_connects_a_client(apollo: Project) -> None:
-    said = token("create", "--project", "apollo", "--agent", "ada")
-    secret = said.splitlines()[0]
-    assert f'--header "Authorization: Bearer {secret}"' in said
-    assert "Ctxhub-Agent" not in said, "a pinned token needs no name beside it"
+def test_create_prints_a_line_that_connects_a_client(apollo: Project) -> None:
+    output = token("create", "--project", "apollo", "--agent", "ada")
+    secret = output.splitlines()[0]
+    assert f'--header "Authorization: Bearer {secret}"' in output
+    assert "Ctxhub-Agent" not in output, "a pinned token needs no name beside it"
 
 
-def test_a_token_for_nobody_in_particular_lets_each_client_say_its_name(apollo: Project) -> None:
+def test_a_token_without_an_agent_prints_the_agent_header(apollo: Project) -> None:
     assert "Ctxhub-Agent: claude" in token("create", "--project", "apollo")
 
 
-def test_scopes_name_and_expiry_are_kept(apollo: Project) -> None:
+def test_scopes_name_and_expiry_are_stored(apollo: Project) -> None:
     token("create", "--project", "apollo", "--scopes", "read", "--expires", "30d", "--name", "CI")
-    made = newest(apollo)
-    assert (made.name, made.scopes) == ("CI", ["read"])
-    assert made.expires_at
-    assert timedelta(days=29, hours=23) < made.expires_at - clock.now() <= timedelta(days=30)
+    created = newest(apollo)
+    assert (created.name, created.scopes) == ("CI", ["read"])
+    assert created.expires_at
+    assert timedelta(days=29, hours=23) < created.expires_at - clock.now() <= timedelta(days=30)
 
 
-def test_a_date_ends_a_token_too(apollo: Project) -> None:
+def test_a_token_may_expire_on_a_date(apollo: Project) -> None:
     token("create", "--project", "apollo", "--expires", "2999-12-31")
     assert newest(apollo).expires_at == clock.parse_moment("2999-12-31")
 
@@ -67,14 +67,14 @@ def test_a_date_ends_a_token_too(apollo: Project) -> None:
         (("list", "--project", "nowhere"), "There is no project 'nowhere'"),
     ],
 )
-def test_a_mistake_is_answered_with_a_sentence(
+def test_invalid_arguments_are_refused_with_a_sentence(
     apollo: Project, arguments: tuple[str, ...], sentence: str
 ) -> None:
     with pytest.raises(CommandError, match=re.escape(sentence)):
         token(*arguments)
 
 
-def test_a_list_tells_tokens_apart_and_shows_none(apollo: Project, hermes: Project) -> None:
+def test_a_list_describes_tokens_without_their_secrets(apollo: Project, hermes: Project) -> None:
     secret = token("create", "--project", "apollo", "--agent", "ada", "--plain")
     token("create", "--project", "hermes")
     assert token("list", "--project", "apollo") == (
@@ -96,7 +96,7 @@ def test_a_token_is_revoked_by_its_first_characters(apollo: Project, characters:
     assert newest(apollo).revoked_at
 
 
-def test_first_characters_of_several_revoke_none(apollo: Project) -> None:
+def test_an_ambiguous_prefix_revokes_no_token(apollo: Project) -> None:
     for _ in range(2):
         token("create", "--project", "apollo")
     AccessToken.objects.in_project(apollo).update(start="ctx_twins1")
@@ -105,7 +105,7 @@ def test_first_characters_of_several_revoke_none(apollo: Project) -> None:
     assert not AccessToken.objects.in_project(apollo).exclude(revoked_at=None).exists()
 
 
-def test_revoking_again_says_so(apollo: Project) -> None:
+def test_revoking_a_revoked_token_says_so(apollo: Project) -> None:
     token("create", "--project", "apollo")
     token("revoke", str(newest(apollo).pk))
     assert "was revoked already" in token("revoke", str(newest(apollo).pk))

@@ -1,4 +1,4 @@
-"""What an action takes is read from its signature, and a call is checked against it in one place."""
+"""Arguments of an action: read from its signature, and calls checked against them."""
 
 from typing import Annotated, Any, TypedDict, Unpack
 
@@ -30,17 +30,17 @@ def sample(
 SAMPLE = Arguments.of_function(sample)
 
 
-def check(**given: Any) -> dict[str, Any]:
-    return SAMPLE.check({"key": "k", "value": "v", **given}, "sample.do", also=("agent",))
+def check(**sent: Any) -> dict[str, Any]:
+    return SAMPLE.check({"key": "k", "value": "v", **sent}, "sample.do", also=("agent",))
 
 
-def test_a_signature_tells_what_is_required_and_of_which_shape() -> None:
+def test_a_signature_gives_required_arguments_and_their_shapes() -> None:
     assert str(SAMPLE) == (
         "key! value! layer tags[] status=active|draft items[] extra[] metadata{} limit=20 full=false"
     )
 
 
-def test_schemas_say_the_type_and_nothing_more() -> None:
+def test_schemas_give_only_the_type() -> None:
     assert {argument.name: argument.schema for argument in SAMPLE.all} == {
         "key": {"type": "string"},
         "value": {"type": ["string", "number"]},
@@ -55,7 +55,7 @@ def test_schemas_say_the_type_and_nothing_more() -> None:
     }
 
 
-def test_what_is_absent_is_not_there() -> None:
+def test_absent_arguments_stay_absent() -> None:
     assert check() == {"key": "k", "value": "v"}
 
 
@@ -85,7 +85,7 @@ def test_null_in_an_item_is_absent(items: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "taken"),
+    ("sent", "expected"),
     [
         ({"tags": "api"}, ["api"]),
         ({"tags": '["a","b"]'}, ["a", "b"]),
@@ -104,9 +104,9 @@ def test_null_in_an_item_is_absent(items: Any) -> None:
         ({"status": 1.5}, "1.5"),
     ],
 )
-def test_a_near_miss_is_understood(given: dict[str, Any], taken: Any) -> None:
-    [name] = given
-    assert check(**given)[name] == taken
+def test_values_are_converted_to_the_shape_of_their_argument(sent: dict[str, Any], expected: Any) -> None:
+    [name] = sent
+    assert check(**sent)[name] == expected
 
 
 @pytest.mark.parametrize("text", ['["a"]', '{"a":1}', "5", "true", "null", " x "])
@@ -116,12 +116,12 @@ def test_a_value_is_never_parsed(text: str) -> None:
 
 @pytest.mark.parametrize("value", [5, 5.5, 0, -1, 10**200])
 def test_a_number_stays_the_number_it_is(value: Any) -> None:
-    taken = check(value=value)["value"]
-    assert (taken, type(taken)) == (value, type(value))
+    checked = check(value=value)["value"]
+    assert (checked, type(checked)) == (value, type(value))
 
 
 @pytest.mark.parametrize(
-    "given",
+    "sent",
     [
         {"value": True}, {"value": ["x"]}, {"value": {"a": 1}}, {"value": float("nan")}, {"value": 10**300},
         {"layer": 5}, {"layer": ["data"]}, {"tags": 5}, {"tags": [1]}, {"tags": {"a": 1}}, {"tags": True},
@@ -130,27 +130,27 @@ def test_a_number_stays_the_number_it_is(value: Any) -> None:
         {"extra": 5.5},
     ],
 )  # fmt: skip
-def test_what_cannot_be_meant_is_refused_by_its_name(given: dict[str, Any]) -> None:
-    [name] = given
+def test_a_value_of_the_wrong_type_is_refused_by_name(sent: dict[str, Any]) -> None:
+    [name] = sent
     with pytest.raises(InvalidInput, match=rf"sample\.do: {name}") as refused:
-        check(**given)
+        check(**sent)
     assert refused.value.hint == f"Arguments: {SAMPLE}"
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     with pytest.raises(InvalidInput) as refused:
         check(layer=5, limit="x", tags=["a", 1])
     assert all(name in refused.value.message for name in ("layer:", "limit:", "tags[1]:"))
 
 
-def test_what_is_missing_is_named() -> None:
+def test_missing_arguments_are_named() -> None:
     with pytest.raises(InvalidInput, match=r"sample\.do needs key, value") as refused:
         SAMPLE.check({}, "sample.do")
     assert refused.value.details == {"missing": ["key", "value"]}
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"),
+    ("name", "expected"),
     [
         ("valeu", "value"),
         ("Tags", "tags"),
@@ -160,27 +160,27 @@ def test_what_is_missing_is_named() -> None:
         ("zzz", None),
     ],
 )
-def test_an_unknown_argument_is_told_what_was_meant(name: str, meant: str | None) -> None:
+def test_an_unknown_argument_gets_a_suggestion(name: str, expected: str | None) -> None:
     with pytest.raises(InvalidInput, match=f"no argument '{name}'") as refused:
         SAMPLE.check({name: "x"}, "sample.do", also=["agent"])
-    assert refused.value.details["did_you_mean"] == ({name: meant} if meant else {})
+    assert refused.value.details["did_you_mean"] == ({name: expected} if expected else {})
     assert refused.value.details["allowed"] == [*SAMPLE.names, "agent"]
 
 
-def test_of_many_unknown_arguments_a_few_are_named() -> None:
+def test_only_a_few_of_many_unknown_arguments_are_named() -> None:
     with pytest.raises(InvalidInput) as refused:
         check(**{f"{n:04}" + "x" * 10_000: n for n in range(5_000)})
     assert "and 4,995 more" in refused.value.message
     assert len(str(refused.value.body())) < 1_000
 
 
-def test_of_many_wrong_entries_a_few_are_named() -> None:
+def test_only_a_few_of_many_wrong_entries_are_named() -> None:
     with pytest.raises(InvalidInput, match=r"tags\[4\].*and 995 more") as refused:
         check(tags=[1] * 1_000)
     assert len(refused.value.message) < 400
 
 
-def test_items_of_any_kind_are_left_to_their_action() -> None:
+def test_items_of_any_type_are_passed_to_the_action() -> None:
     assert check(items=[5, None, "x", {}])["items"] == [5, None, "x", {}]
 
 
@@ -189,14 +189,14 @@ class Shared(TypedDict, total=False):
     status: Annotated[Word, Says("active|draft")] | Unset
 
 
-def test_actions_may_share_the_arguments_of_one_shape() -> None:
+def test_a_signature_may_unpack_a_typed_dict() -> None:
     def sharing(caller: Caller, key: str, **rest: Unpack[Shared]) -> None: ...
 
     arguments = Arguments.of_function(sharing)
     assert str(arguments) == "key! tags[] status=active|draft"
     assert arguments.check({"key": "k"}, "do") == {"key": "k"}
-    given = {"key": "k", "tags": "a", "status": None}
-    assert arguments.check(given, "do") == {"key": "k", "tags": ["a"]}
+    sent = {"key": "k", "tags": "a", "status": None}
+    assert arguments.check(sent, "do") == {"key": "k", "tags": ["a"]}
     assert arguments.check({"key": "k", "tags": None}, "do") == {"key": "k"}
     with pytest.raises(InvalidInput, match="has no argument 'rest'"):
         arguments.check({"key": "k", "rest": {}}, "do")

@@ -1,4 +1,4 @@
-"""A filter that names what is not there finds nothing, and the empty list says why."""
+"""Unknown names in filters: the empty list names them and suggests others."""
 
 from contextlib import suppress
 from typing import Any
@@ -19,7 +19,7 @@ from tests.hub import McpClient, RestClient
 
 
 @pytest.fixture
-def there(ada_mcp: McpClient) -> None:
+def stored(ada_mcp: McpClient) -> None:
     words = {"tags": ["api", "security"], "scopes": ["api/auth"]}
     ada_mcp.call("decision", "set", key="api/auth", value="JWT", **words)
     ada_mcp.call("constraint", "add", category="security", text="Sign tokens.", **words)
@@ -71,8 +71,8 @@ LISTS: list[tuple[str, str, str, dict[str, Any], str]] = [
 @pytest.mark.parametrize(
     ("tool", "action", "path", "filters", "hint"), LISTS, ids=lambda value: str(value)[:60]
 )
-def test_an_empty_list_tells_what_its_filter_names_that_is_not_there(
-    there: None,
+def test_an_empty_list_names_the_unknown_names_of_its_filter(
+    stored: None,
     ada_mcp: McpClient,
     ada_rest: RestClient,
     tool: str,
@@ -87,16 +87,16 @@ def test_an_empty_list_tells_what_its_filter_names_that_is_not_there(
     assert (body["items"], body["hint"]) == ([], hint)
 
 
-def test_every_list_that_has_such_a_filter_is_tried() -> None:
-    tried = {(tool, action, name) for tool, action, _, filters, _ in LISTS for name in filters}
+def test_every_list_with_such_a_filter_is_tested() -> None:
+    tested = {(tool, action, name) for tool, action, _, filters, _ in LISTS for name in filters}
     for tool in all_tools().values():
         for action in tool.actions.values():
             for name in FILTERS if action.answers_list else ():
                 if name in action.arguments.names:
-                    assert (tool.name, action.name, name) in tried
+                    assert (tool.name, action.name, name) in tested
 
 
-def test_the_question_in_a_body_is_told_too(there: None, ada_rest: RestClient) -> None:
+def test_a_search_by_post_names_unknown_names(stored: None, ada_rest: RestClient) -> None:
     body = ada_rest.post("search/", {"query": "pools", "tags": "secuirty"}).body
     assert (body["count"], body["hint"]) == (0, NO_TAG)
 
@@ -114,24 +114,24 @@ def test_the_question_in_a_body_is_told_too(there: None, ada_rest: RestClient) -
     ],
     ids=str,
 )
-def test_a_list_that_is_empty_otherwise_has_no_hint(
-    there: None, ada_mcp: McpClient, tool: str, action: str, filters: dict[str, Any]
+def test_a_list_that_is_empty_for_another_reason_has_no_hint(
+    stored: None, ada_mcp: McpClient, tool: str, action: str, filters: dict[str, Any]
 ) -> None:
     answer = ada_mcp.call(tool, action, **filters)
     assert (answer["count"], answer.get("hint")) == (0, None)
 
 
-def test_a_list_that_has_rows_has_no_hint(there: None, ada_mcp: McpClient) -> None:
+def test_a_list_with_rows_has_no_hint(stored: None, ada_mcp: McpClient) -> None:
     answer = ada_mcp.call("decision", "list", tags=["api", "secuirty"])
     assert (answer["count"], "hint" in answer) == (1, False)
 
 
-def test_nothing_of_another_project_is_near(there: None, cy_mcp: McpClient) -> None:
+def test_names_of_another_project_are_not_suggested(stored: None, cy_mcp: McpClient) -> None:
     answer = cy_mcp.call("decision", "list", by="ada", tags=["own"], scope="api/auth")
     assert answer["hint"] == "There is no agent 'ada'. There is no scope 'api/auth'. There is no tag 'own'."
 
 
-def test_only_an_empty_list_asks_the_database_again(ada: Caller) -> None:
+def test_only_an_empty_list_takes_more_queries(ada: Caller) -> None:
     set_decision(caller=ada, key="a", value=1, tags=["api"])
     call(ada, "decision", {"tags": ["api"]})
 
@@ -147,12 +147,12 @@ def test_only_an_empty_list_asks_the_database_again(ada: Caller) -> None:
     assert empty == with_rows + 1
 
 
-def test_many_unknown_names_are_told_in_few_words(ada: Caller) -> None:
+def test_only_a_few_of_many_unknown_names_are_reported(ada: Caller) -> None:
     hint = unknown_names(ada.project_id, {"tags": [f"none{n}" for n in range(50)]})["hint"]
     assert hint.count("There is no tag") == 5
 
 
-def test_a_glob_beyond_the_names_looked_through_is_not_called_unknown(ada: Caller) -> None:
+def test_a_glob_is_not_reported_when_there_are_too_many_names(ada: Caller) -> None:
     Scope.unscoped.bulk_create(
         Scope(project=ada.project, name=f"s/{n}", folded=f"s/{n}") for n in range(NAMES + 1)
     )
@@ -160,8 +160,8 @@ def test_a_glob_beyond_the_names_looked_through_is_not_called_unknown(ada: Calle
     assert "hint" in unknown_names(ada.project_id, {"scope": "web"})
 
 
-def test_the_verbs_are_those_of_the_log(ada: Caller, ben: Caller) -> None:
-    """Every action that there is, on things that are there."""
+def test_the_verbs_are_those_of_the_events(ada: Caller, ben: Caller) -> None:
+    """Calls every action on stored rows."""
     call(ben, "message", {"action": "inbox"})
     workflow = call(ada, "scratchpad", {"action": "create_workflow"})["workflow_id"]
     pad = call(ada, "scratchpad", {"action": "create", "workflow_id": workflow, "name": "x"})
@@ -172,16 +172,23 @@ def test_the_verbs_are_those_of_the_log(ada: Caller, ben: Caller) -> None:
         "message": sent["id"],
     }
     lease = call(ada, "file", {"action": "lease", "paths": "a"})["lease_id"]
-    there = {"workflow_id": workflow, "scratchpad_id": pad["scratchpad_id"], "lease_id": lease, "revision": 1}
+    other_ids = {
+        "workflow_id": workflow,
+        "scratchpad_id": pad["scratchpad_id"],
+        "lease_id": lease,
+        "revision": 1,
+    }
     for tool in all_tools().values():
         for action in sorted(tool.actions.values(), key=lambda action: action.destroys):
-            own = {"id": ids.get(tool.name), "ids": [ids.get(tool.name)], "wait_seconds": 0, **there}
-            known = {name: value for name, value in own.items() if name in action.arguments.names}
-            said = {name: value for name, value in known.items() if name in (*action.example, "wait_seconds")}
-            given = {**action.example, **said}
+            own = {"id": ids.get(tool.name), "ids": [ids.get(tool.name)], "wait_seconds": 0, **other_ids}
+            accepted = {name: value for name, value in own.items() if name in action.arguments.names}
+            overrides = {
+                name: value for name, value in accepted.items() if name in (*action.example, "wait_seconds")
+            }
+            arguments = {**action.example, **overrides}
             for caller in (ada, ben):
                 with suppress(CtxhubError):
-                    call(caller, tool.name, {**given, "action": action.name})
+                    call(caller, tool.name, {**arguments, "action": action.name})
     written = set(Event.objects.in_project(ada.project).values_list("verb", flat=True))
     assert {"created", "sent", "acked", "claimed", "done", "leased", "renewed", "closed"} <= written
     assert written <= set(VERBS)
