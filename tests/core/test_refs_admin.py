@@ -1,4 +1,4 @@
-"""Refs in the admin: each leads to the page of its row and finds it in its list."""
+"""Refs in the admin: each leads to the page of its row, and a search for it finds the row."""
 
 import pytest
 from django.contrib import admin
@@ -35,8 +35,10 @@ def rows(ada: Caller) -> None:
 
 
 def admin_of(kind: str) -> LoggedAdmin:
-    admins = (each for each in admin.site._registry.values() if isinstance(each, LoggedAdmin))
-    return next(each for each in admins if each.ref_kind == kind)
+    admins = (
+        model_admin for model_admin in admin.site._registry.values() if isinstance(model_admin, LoggedAdmin)
+    )
+    return next(model_admin for model_admin in admins if model_admin.ref_kind == kind)
 
 
 BY_NAME = ("decision:api/auth", "tag:api", "template:own", "resource:src/a.py", "context:ops")
@@ -64,15 +66,15 @@ def test_a_ref_by_number_leads_to_a_page(kind: str, client: Client, ada: Caller)
 
 @pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("kind", ["tag", "template", "resource", *BY_NUMBER])
-def test_a_ref_that_is_pasted_finds_its_row(kind: str, client: Client, ada: Caller) -> None:
+def test_a_pasted_ref_finds_its_row(kind: str, client: Client, ada: Caller) -> None:
     row = admin_of(kind).model.objects.in_project(ada.project).latest("pk")
-    listed = client.get(admin_of(kind).url("changelist"), {"q": admin_of(kind).ref_of(row)})
-    assert list(listed.context["cl"].result_list) == [row]
+    page = client.get(admin_of(kind).url("changelist"), {"q": admin_of(kind).ref_of(row)})
+    assert list(page.context["cl"].result_list) == [row]
 
 
 @pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("kind", ["decision", "tag", "template", "resource", *BY_NUMBER])
-def test_the_history_of_a_row_that_is_not_there_leads_to_the_list(kind: str, client: Client) -> None:
+def test_the_history_of_an_unknown_row_redirects_to_the_list(kind: str, client: Client) -> None:
     page = client.get(admin_of(kind).url("history", 987654), follow=True)
     assert page.redirect_chain[-1][0] == admin_of(kind).url("changelist")
     assert "Perhaps it was deleted?" in page.content.decode()

@@ -1,4 +1,4 @@
-"""`manage.py reindex` while agents write: it overtakes nobody, and nobody finds an error."""
+"""`manage.py reindex` while agents write: no write is lost, and no agent gets an error."""
 
 import random
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ KEYS = 12
 
 
 def write(caller: Caller, seed: int) -> None:
-    """The same few decisions over and over, and messages that come and go."""
+    """Writes the same few decisions repeatedly, and adds and deletes messages."""
     chance = random.Random(seed)
     try:
         for number in range(WRITES):
@@ -48,8 +48,8 @@ def write(caller: Caller, seed: int) -> None:
         connection.close()
 
 
-def lose(project: Project, chance: random.Random) -> None:
-    """A part of the index, as no writer would leave it."""
+def delete_part_of_index(project: Project, chance: random.Random) -> None:
+    """Deletes a third of an index table, which no writer would do."""
     model = chance.choice((SearchText, SearchEntry, SearchWord))
     with write_transaction(project.pk):
         rows = list(model.objects.in_project(project).values_list("pk", flat=True))
@@ -61,7 +61,7 @@ def test_the_index_is_right_after_reindexing_beside_writers(transactional_db: No
     with ThreadPoolExecutor(WRITERS) as threads:
         writers = [threads.submit(write, ada.speaking_as(f"agent {n}"), n) for n in range(WRITERS)]
         while not all(map(Future.done, writers)):
-            lose(ada.project, chance)
+            delete_part_of_index(ada.project, chance)
             call_command("reindex", verbosity=0)
             rounds += 1
     for writer in writers:
@@ -71,22 +71,20 @@ def test_the_index_is_right_after_reindexing_beside_writers(transactional_db: No
     index_is_right(ada.project)
 
 
-def test_what_is_written_between_looking_and_mending_stays(
-    ada: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_write_between_check_and_repair_stays(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     set_decision(caller=ada, key="k", value="before")
     SearchText.objects.in_project(ada.project).update(words="broken")
 
-    def writing_after_another(project_id: int) -> AbstractContextManager[None]:
+    def write_after_another(project_id: int) -> AbstractContextManager[None]:
         set_decision(caller=ada, key="k", value="after")
         return write_transaction(project_id)
 
-    monkeypatch.setattr(reindexing, "write_transaction", writing_after_another)
+    monkeypatch.setattr(reindexing, "write_transaction", write_after_another)
     call_command("reindex")
     index_is_right(ada.project)
 
 
-def test_what_is_written_while_it_is_checked_is_not_taken_for_wrong(
+def test_a_write_during_a_check_is_not_reported_as_a_fault(
     ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_decision(caller=ada, key="k", value="before")

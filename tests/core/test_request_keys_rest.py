@@ -1,4 +1,4 @@
-"""Every address below a project that writes heeds an Idempotency-Key: one of another call writes nothing."""
+"""Every write over REST checks its Idempotency-Key: the key of another call writes nothing."""
 
 from typing import Any
 
@@ -11,21 +11,23 @@ from tests.hub import RestClient
 from tests.tables import dump_written
 
 NAMES = {"key": "k", "name": "incident", "context": "general", "tool": "decision", "action": "set"}
-# What an operation needs beside its body's example.
+# The query that an operation needs beside the example of its body.
 QUERIES = {"DELETE memories/<id:memory_id>/relationships/": "?target=decision:k"}
-SAID = {"key": "k", "value": 1}
-BODIES = {"POST call/<str:tool>/": SAID, "POST call/<str:tool>/<str:action>/": SAID}
+BODY = {"key": "k", "value": 1}
+BODIES = {"POST call/<str:tool>/": BODY, "POST call/<str:tool>/<str:action>/": BODY}
 READS = ["POST search/"]
-WRITES = [one for one in operations("POST", "PUT", "PATCH", "DELETE") if str(one) not in READS]
+WRITES = [
+    operation for operation in operations("POST", "PUT", "PATCH", "DELETE") if str(operation) not in READS
+]
 
 
-def test_they_are_all_found() -> None:
+def test_all_write_operations_are_found() -> None:
     assert len(WRITES) >= 40
-    assert {one.method for one in WRITES} == {"POST", "PUT", "PATCH", "DELETE"}
+    assert {operation.method for operation in WRITES} == {"POST", "PUT", "PATCH", "DELETE"}
 
 
 @pytest.mark.parametrize("operation", WRITES, ids=str)
-def test_the_key_of_another_call_is_409_and_nothing_is_written(
+def test_an_idempotency_key_of_another_call_is_409_and_writes_nothing(
     ada_rest: RestClient, apollo: Project, operation: Operation
 ) -> None:
     StoredAnswer.objects.create(

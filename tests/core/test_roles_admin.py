@@ -14,8 +14,8 @@ from tests.people import ADMIN, MEMBER, VIEWER, member, person, signed_in
 
 @pytest.fixture
 def decision(ada: Caller) -> Decision:
-    made = set_decision(caller=ada, key="api/auth", value="JWT")
-    return Decision.objects.in_project(ada.project).get(pk=made["id"])
+    result = set_decision(caller=ada, key="api/auth", value="JWT")
+    return Decision.objects.in_project(ada.project).get(pk=result["id"])
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_role_opens_its_pages(role: Membership.Role, page: str, status: int, a
 @pytest.mark.parametrize(
     ("role", "change", "delete"), [(VIEWER, 302, 403), (MEMBER, 200, 403), (ADMIN, 200, 200)]
 )
-def test_a_role_decides_about_a_row(
+def test_a_role_decides_whether_a_row_may_be_changed_or_deleted(
     role: Membership.Role, change: int, delete: int, apollo: Project, decision: Decision
 ) -> None:
     client = member(apollo, role)
@@ -65,17 +65,17 @@ def test_a_viewer_cannot_change_by_posting(apollo: Project, decision: Decision) 
     assert decision.status == Decision.Status.ACTIVE
 
 
-def test_a_role_in_one_project_gives_nothing_in_another(
+def test_a_role_in_one_project_gives_no_rights_in_another(
     apollo: Project, hermes: Project, decision: Decision
 ) -> None:
-    """Vi is an administrator of hermes, and only reads apollo."""
+    """Vi is an administrator of hermes and a viewer of apollo."""
     user = person("vi", apollo, VIEWER)
     Membership.objects.create(project=hermes, user=user, role=ADMIN)
     client = signed_in(user)
     assert client.get(f"/admin/memory/decision/{decision.pk}/").status_code == 200
     assert client.get(f"/admin/memory/decision/{decision.pk}/delete/").status_code == 403
-    sent = {"action": "delete_selected", "_selected_action": [decision.pk], "post": "yes"}
-    assert client.post("/admin/memory/decision/", sent).status_code == 403
+    form = {"action": "delete_selected", "_selected_action": [decision.pk], "post": "yes"}
+    assert client.post("/admin/memory/decision/", form).status_code == 403
     assert Decision.unscoped.filter(pk=decision.pk).exists()
 
 
@@ -85,13 +85,13 @@ def test_a_person_without_a_project_sees_a_friendly_index(db: None) -> None:
     assert "You are not a member of any project yet" in page.content.decode()
 
 
-def test_a_member_who_is_no_staff_cannot_enter(apollo: Project) -> None:
+def test_a_member_who_is_not_staff_cannot_sign_in_to_the_admin(apollo: Project) -> None:
     User.objects.create_user("vi", is_staff=False)
     client = member(apollo, username="vi")
     assert client.get("/admin/").status_code == 302
 
 
-def test_whoever_leaves_a_project_sees_nothing_more(apollo: Project, decision: Decision) -> None:
+def test_a_former_member_sees_nothing(apollo: Project, decision: Decision) -> None:
     client = member(apollo)
     Membership.objects.all().delete()
     assert client.get(f"/admin/memory/decision/{decision.pk}/").status_code == 302

@@ -1,4 +1,4 @@
-"""The pages of a table: walked to the end they are the list, whatever its order, ranges and words."""
+"""Pages of a table: together they are the list, for any order, ranges and words."""
 
 import json
 from base64 import urlsafe_b64encode
@@ -31,21 +31,21 @@ def texts(page: Page[Rule]) -> str:
     return "".join(row.text for row in page.rows)
 
 
-def walk(project: Project, plan: ListPlan, step: int) -> list[int]:
-    """The ids of a list that is read page by page."""
-    found: list[int] = []
+def read_all_pages(project: Project, plan: ListPlan, limit: int) -> list[int]:
+    """The ids of a list, read page by page."""
+    ids: list[int] = []
     cursor = None
     while True:
-        page = RULES.page(project.pk, plan, limit=step, cursor=cursor)
-        found += [row.id for row in page.rows]
+        page = RULES.page(project.pk, plan, limit=limit, cursor=cursor)
+        ids += [row.id for row in page.rows]
         assert page.has_more == (page.next is not None)
-        assert len(page.rows) == step or not page.has_more
+        assert len(page.rows) == limit or not page.has_more
         if page.next is None:
-            return found
+            return ids
         cursor = page.next
 
 
-# -- Any list --------------------------------------------------------------------------------------
+# -- Lists -----------------------------------------------------------------------------------------
 
 WORDS = ("api", "db", "ui", "unused")
 
@@ -54,40 +54,40 @@ WORDS = ("api", "db", "ui", "unused")
 def rules(apollo: Project, hermes: Project) -> list[Constraint]:
     """Rules with equal ranks, times and words, and one of another project."""
     stored_rule(hermes, "elsewhere", tags=["api"], scopes=["db"])
-    made = [
+    new_rules = [
         new_rule(
             apollo,
             f"{number:02}",
             category=("security", "architecture")[number % 2],
             priority=1 + number % 3,
             minutes=number % 4,
-            tags=[word for place, word in enumerate(WORDS[:3]) if number >> place & 1],
-            scopes=[word for place, word in enumerate(WORDS[:3]) if number % (place + 2) == 0],
+            tags=[word for index, word in enumerate(WORDS[:3]) if number >> index & 1],
+            scopes=[word for index, word in enumerate(WORDS[:3]) if number % (index + 2) == 0],
         )
         for number in range(14)
     ]
-    store(apollo, *made[::-1])
-    known = Known(apollo)
+    store(apollo, *new_rules[::-1])
+    registry = Known(apollo)
     for word in WORDS:
-        known.word_id("tags", word), known.word_id("scopes", word)
+        registry.word_id("tags", word), registry.word_id("scopes", word)
     return list(Constraint.objects.in_project(apollo))
 
 
-COPIED = ("rank", "created_at")
-OTHERS = ("priority", "text", "updated_at")
+COPIED_COLUMNS = ("rank", "created_at")
+OTHER_COLUMNS = ("priority", "text", "updated_at")
 
 
 @st.composite
 def orders(draw: st.DrawFn) -> list[str]:
-    """Columns in any order and direction; the id, that makes it definite, last."""
-    columns = draw(st.lists(st.sampled_from([*COPIED, *OTHERS]), unique=True, max_size=3))
+    """Columns in any order and direction; the id comes last and makes the order definite."""
+    columns = draw(st.lists(st.sampled_from([*COPIED_COLUMNS, *OTHER_COLUMNS]), unique=True, max_size=3))
     return [draw(st.sampled_from(["", "-"])) + column for column in [*columns, "id"]]
 
 
 @st.composite
 def ranges_of(draw: st.DrawFn, values: Sequence[Any]) -> Range:
-    some = st.sampled_from(values)
-    start, end = sorted([draw(some), draw(some)])
+    value = st.sampled_from(values)
+    start, end = sorted([draw(value), draw(value)])
     return draw(st.sampled_from([Range(start, is_one=True), Range(start), Range(end=end), Range(start, end)]))
 
 
@@ -101,7 +101,7 @@ words = st.lists(st.sampled_from(WORDS), unique=True, max_size=3)
     database=None,
 )
 @given(data=st.data(), order=orders(), tags=words, scopes=words, match_all=st.booleans())
-def test_a_list_read_page_by_page_is_the_list(
+def test_the_pages_of_a_list_join_to_the_list(
     data: st.DataObject,
     order: list[str],
     tags: list[str],
@@ -111,16 +111,18 @@ def test_a_list_read_page_by_page_is_the_list(
     rules: list[Constraint],
 ) -> None:
     first = order[0]
-    values = sorted({_stored(row, first) for row in rules}) if not first.startswith("-") else []
+    values = sorted({_stored_value(row, first) for row in rules}) if not first.startswith("-") else []
     ranges = data.draw(st.lists(ranges_of(values), min_size=1, max_size=3)) if values else [ALL]
     plan = _plan(apollo, order, ranges, tags, scopes, match_all)
-    found = _linked(apollo, tags, scopes, match_all).order_by(*order)
+    found = _expected_rules(apollo, tags, scopes, match_all).order_by(*order)
     expected = [
-        row.pk for row in found if not values or any(some.holds(_stored(row, first)) for some in ranges)
+        row.pk
+        for row in found
+        if not values or any(row_range.holds(_stored_value(row, first)) for row_range in ranges)
     ]
     assert RULES.page(apollo.pk, plan, limit=1).total == {"total": len(expected)}
-    for step in {1, 2, data.draw(st.integers(1, 14)), 100}:
-        assert walk(apollo, plan, step) == expected
+    for limit in {1, 2, data.draw(st.integers(1, 14)), 100}:
+        assert read_all_pages(apollo, plan, limit) == expected
 
 
 def _plan(
@@ -131,19 +133,19 @@ def _plan(
     scopes: Sequence[str],
     match_all: bool,
 ) -> ListPlan:
-    known = Known(project)
+    registry = Known(project)
     filters = link_filters(
-        *(TAGS, [known.word_id("tags", tag) for tag in tags]),
-        *(SCOPES, [known.word_id("scopes", scope) for scope in scopes]),
+        *(TAGS, [registry.word_id("tags", tag) for tag in tags]),
+        *(SCOPES, [registry.word_id("scopes", scope) for scope in scopes]),
         match_all=match_all,
     )
-    if {column.removeprefix("-") for column in order} <= {*COPIED, "id"}:
+    if {column.removeprefix("-") for column in order} <= {*COPIED_COLUMNS, "id"}:
         return ListPlan.along(filters, [], order=order, ranges=ranges)
     conditions = [links.to_any(ids) for links, ids in filters]
     return ListPlan(conditions, order=order, ranges=ranges)
 
 
-def _linked(project: Project, tags: Sequence[str], scopes: Sequence[str], match_all: bool) -> Any:
+def _expected_rules(project: Project, tags: Sequence[str], scopes: Sequence[str], match_all: bool) -> Any:
     found = Constraint.objects.in_project(project)
     for names in [[tag] for tag in tags] if match_all else [tags] if tags else []:
         found = found.filter(pk__in=Constraint.unscoped.filter(tags__folded__in=names))
@@ -152,8 +154,8 @@ def _linked(project: Project, tags: Sequence[str], scopes: Sequence[str], match_
     return found
 
 
-def _stored(row: Constraint, column: str) -> Any:
-    """As the database compares it."""
+def _stored_value(row: Constraint, column: str) -> Any:
+    """A value of a column as the database compares it."""
     value = getattr(row, column)
     return sql.stored_time(value) if column.endswith("_at") else value
 
@@ -162,9 +164,9 @@ def _stored(row: Constraint, column: str) -> Any:
 
 
 def statements(project: Project, plan: ListPlan, **query: Any) -> list[str]:
-    with CaptureQueriesContext(connection) as found:
+    with CaptureQueriesContext(connection) as queries:
         RULES.page(project.pk, plan, **query)
-    return [" ".join(statement["sql"].split()) for statement in found.captured_queries]
+    return [" ".join(statement["sql"].split()) for statement in queries.captured_queries]
 
 
 def test_a_page_that_holds_all_rows_is_one_statement(apollo: Project) -> None:
@@ -177,9 +179,9 @@ def test_a_page_that_holds_all_rows_is_one_statement(apollo: Project) -> None:
     assert statement.endswith("WHERE d.id = page.id ORDER BY d.rank, d.created_at DESC, d.id DESC")
 
 
-def test_the_ids_of_a_page_are_found_through_each_word(apollo: Project) -> None:
-    known = Known(apollo)
-    ids = [known.word_id("tags", name) for name in ("api", "db")]
+def test_each_word_is_a_union_branch(apollo: Project) -> None:
+    registry = Known(apollo)
+    ids = [registry.word_id("tags", name) for name in ("api", "db")]
     stored_rule(apollo, tags=["api"])
     [statement] = statements(apollo, ListPlan(order=BY_RANK, links=TAGS, link_ids=ids))
     assert statement.count("FROM memory_constrainttag x CROSS JOIN memory_constraint d WHERE") == 2
@@ -188,14 +190,14 @@ def test_the_ids_of_a_page_are_found_through_each_word(apollo: Project) -> None:
     assert statement.endswith("ORDER BY d.rank, d.created_at DESC, d.id DESC LIMIT 21")
 
 
-def test_each_range_is_a_branch(apollo: Project) -> None:
+def test_each_range_is_a_union_branch(apollo: Project) -> None:
     stored_rule(apollo)
     ranges = [Range(rank, is_one=True) for rank in ("1security", "2security", "3security")]
     [statement] = statements(apollo, ListPlan(order=BY_RANK, ranges=ranges))
     assert statement.count(" UNION ") == 2
 
 
-def test_a_page_joins_what_its_fields_need_alone(apollo: Project) -> None:
+def test_a_page_joins_only_the_tables_of_its_fields(apollo: Project) -> None:
     stored_rule(apollo)
     names = ("id", "category", "category_id", "created_at", "updated_at")
     [statement] = statements(apollo, ListPlan(), names=names)
@@ -204,9 +206,9 @@ def test_a_page_joins_what_its_fields_need_alone(apollo: Project) -> None:
     assert "core_tag" not in statement
 
 
-def test_many_words_are_one_branch(apollo: Project) -> None:
-    known = Known(apollo)
-    ids = [known.word_id("tags", f"t{number}") for number in range(MOST_BRANCHES + 1)]
+def test_many_words_are_one_union_branch(apollo: Project) -> None:
+    registry = Known(apollo)
+    ids = [registry.word_id("tags", f"t{number}") for number in range(MOST_BRANCHES + 1)]
     for text, tags in {"A": ["t0", "t1"], "B": ["t10"], "C": []}.items():
         stored_rule(apollo, text, tags=tags)
     plan = ListPlan.along([(TAGS, ids)], [], order=("id",))
@@ -215,16 +217,16 @@ def test_many_words_are_one_branch(apollo: Project) -> None:
     assert "UNION" not in statement
 
 
-def test_a_filter_of_no_words_finds_nothing(apollo: Project) -> None:
+def test_a_filter_without_words_finds_nothing(apollo: Project) -> None:
     stored_rule(apollo)
     page = RULES.page(apollo.pk, ListPlan(links=TAGS, link_ids=[]))
     assert (page.rows, page.has_more, page.total) == ([], False, {"total": 0})
 
 
-# -- How many there are ----------------------------------------------------------------------------
+# -- Totals ----------------------------------------------------------------------------------------
 
 
-def test_a_list_of_several_pages_is_counted(
+def test_a_list_of_several_pages_gets_a_total(
     apollo: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     store(apollo, *(new_rule(apollo, text) for text in "ABC"))
@@ -244,22 +246,22 @@ def test_a_known_total_is_not_counted(
 
 
 @pytest.mark.parametrize(("counted_to", "total"), [(2, {"total": 2, "more": True}), (3, {"total": 3})])
-def test_counting_stops(
+def test_counting_stops_at_its_limit(
     counted_to: int, total: dict[str, Any], apollo: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rows, "COUNTED_TO", counted_to)
     monkeypatch.setattr(listing, "COUNTED_TO", counted_to)
     store(apollo, *(new_rule(apollo, text, tags=["api", "db"]) for text in "ABC"))
-    known = Known(apollo)
-    ids = [known.word_id("tags", name) for name in ("api", "db")]
+    registry = Known(apollo)
+    ids = [registry.word_id("tags", name) for name in ("api", "db")]
     for plan in (ListPlan(), ListPlan(order=BY_RANK, links=TAGS, link_ids=ids)):
         assert RULES.page(apollo.pk, plan, limit=1).total == total
 
 
 def test_rows_with_two_of_the_words_are_counted_once(apollo: Project) -> None:
     stored_rule(apollo, tags=["api", "db"])
-    known = Known(apollo)
-    ids = [known.word_id("tags", name) for name in ("api", "db")]
+    registry = Known(apollo)
+    ids = [registry.word_id("tags", name) for name in ("api", "db")]
     assert RULES.count(apollo.pk, ListPlan(order=BY_RANK, links=TAGS, link_ids=ids), 10) == 1
 
 
@@ -285,7 +287,7 @@ BAD = [
 
 @pytest.mark.parametrize("is_empty", [False, True])
 @pytest.mark.parametrize("cursor", BAD)
-def test_a_cursor_of_another_kind_is_refused(cursor: str, is_empty: bool, apollo: Project) -> None:
+def test_an_invalid_cursor_is_refused(cursor: str, is_empty: bool, apollo: Project) -> None:
     with pytest.raises(InvalidInput, match="cursor"):
         RULES.page(apollo.pk, ListPlan(order=BY_RANK, is_empty=is_empty), cursor=cursor)
 
@@ -296,7 +298,7 @@ def test_a_limit_out_of_bounds_is_refused(limit: int, apollo: Project) -> None:
         RULES.page(apollo.pk, ListPlan(is_empty=True), limit=limit)
 
 
-def test_an_empty_list_asks_no_database(
+def test_an_empty_plan_takes_no_query(
     apollo: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_num_queries(0):
@@ -304,7 +306,7 @@ def test_an_empty_list_asks_no_database(
     assert (page.rows, page.total, page.next) == ([], {"total": 0}, None)
 
 
-def test_a_cursor_of_numbers_continues(apollo: Project) -> None:
+def test_a_cursor_of_a_numeric_order_continues(apollo: Project) -> None:
     for text, priority in {"A": 1, "B": 2, "C": 1}.items():
         stored_rule(apollo, text, priority=priority)
     plan = ListPlan(order=("priority", "-id"))
@@ -324,10 +326,10 @@ def test_a_cursor_of_another_sort_is_refused(apollo: Project) -> None:
             RULES.page(apollo.pk, plan, cursor=page.next)
 
 
-def test_certain_rows_are_listed_in_the_order(apollo: Project, hermes: Project) -> None:
-    elsewhere = stored_rule(hermes)
-    made = [stored_rule(apollo, text) for text in "ABC"]
-    ids = [elsewhere.id, made[0].id, made[2].id]
+def test_rows_of_given_ids_are_listed_in_the_order(apollo: Project, hermes: Project) -> None:
+    other_project_row = stored_rule(hermes)
+    new_rules = [stored_rule(apollo, text) for text in "ABC"]
+    ids = [other_project_row.id, new_rules[0].id, new_rules[2].id]
     plan = ListPlan([("d.text <> %s", ["B"])], order=("-id",), ids=ids)
     page = RULES.page(apollo.pk, plan, limit=1)
     assert (texts(page), page.total) == ("C", {"total": 2})
@@ -335,23 +337,23 @@ def test_certain_rows_are_listed_in_the_order(apollo: Project, hermes: Project) 
     assert RULES.page(apollo.pk, ListPlan(ids=[])).rows == []
 
 
-def test_a_cursor_is_made_of_the_order_whatever_fields_are_read(apollo: Project) -> None:
+def test_a_cursor_works_whatever_fields_are_read(apollo: Project) -> None:
     for text, priority in {"A": 1, "B": 4, "C": 3}.items():
         stored_rule(apollo, text, priority=priority)
     names = ("category", "category_id", "text", "created_at", "updated_at")
     plan = ListPlan(order=BY_RANK)
     page = RULES.page(apollo.pk, plan, limit=1, names=names)
-    found = RULES.page(apollo.pk, plan, limit=2, cursor=page.next, names=names)
-    assert texts(page) + texts(found) == "BCA"
+    next_page = RULES.page(apollo.pk, plan, limit=2, cursor=page.next, names=names)
+    assert texts(page) + texts(next_page) == "BCA"
 
 
-def test_a_page_cut_short_is_continued_behind_its_last_row(apollo: Project) -> None:
+def test_a_truncated_page_continues_after_its_last_row(apollo: Project) -> None:
     store(apollo, *(new_rule(apollo, text) for text in "ABCD"))
     page = RULES.page(apollo.pk, ListPlan(order=("id",)), limit=3)
     assert texts(RULES.page(apollo.pk, ListPlan(order=("id",)), cursor=page.cursor_after(1))) == "BCD"
 
 
-def test_rows_that_come_and_go_between_pages_leave_the_rest_in_order(apollo: Project) -> None:
+def test_rows_added_or_deleted_between_pages_keep_the_others_in_order(apollo: Project) -> None:
     first, second, third = store(apollo, *(new_rule(apollo, text) for text in "ABC"))
     page = RULES.page(apollo.pk, ListPlan(order=("id",)), limit=2)
     Constraint.unscoped.filter(pk__in=[first.id, second.id]).delete()

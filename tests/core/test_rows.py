@@ -1,4 +1,4 @@
-"""The mapper reads and writes rows by statements of its own: their text, and what they leave."""
+"""The mapper of rows: the text of its SQL statements, and the rows that they read and write."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,15 +19,15 @@ from tests.rows import NOON, RULES, Known, Rule, links_of, new_rule, read_rule, 
 
 pytestmark = pytest.mark.django_db
 
-NEEDED = ("category", "category_id", "created_at", "updated_at")
+REQUIRED_FIELDS = ("category", "category_id", "created_at", "updated_at")
 LATER = NOON + timedelta(minutes=5)
 
 
-def written(statement: Any) -> list[str]:
-    """What a call sends to the database, a line each."""
-    with CaptureQueriesContext(connection) as found:
-        statement()
-    return [" ".join(each["sql"].split()) for each in found.captured_queries]
+def statements_of(action: Any) -> list[str]:
+    """The statements that an action sends to the database, one line each."""
+    with CaptureQueriesContext(connection) as queries:
+        action()
+    return [" ".join(each["sql"].split()) for each in queries.captured_queries]
 
 
 # -- The text of a query ---------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def test_a_query_selects_each_field_of_the_row() -> None:
         (["layer_id"], "d.layer_id FROM memory_constraint d "),
     ],
 )
-def test_a_query_joins_what_is_asked_for_alone(names: Sequence[str], expected: str) -> None:
+def test_a_query_joins_only_the_tables_of_its_fields(names: Sequence[str], expected: str) -> None:
     assert RULES.selected(names) == expected
 
 
@@ -90,7 +90,7 @@ def test_a_computed_field_is_an_expression(apollo: Project) -> None:
 
 def test_a_computed_field_is_not_written(apollo: Project) -> None:
     row = stored_rule(apollo, "abc", reason="So.")
-    assert written(lambda: COMPUTED.update(apollo.pk, row, replace(row, reason="No."))) == []
+    assert statements_of(lambda: COMPUTED.update(apollo.pk, row, replace(row, reason="No."))) == []
 
 
 # -- Reading ---------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def test_a_row_is_read_as_it_was_stored(apollo: Project) -> None:
     assert read_rule(apollo, row.id) == row
 
 
-def test_a_row_without_words_keys_and_paths_has_none(apollo: Project) -> None:
+def test_a_row_without_words_foreign_keys_and_paths_has_none(apollo: Project) -> None:
     found = read_rule(apollo, stored_rule(apollo).id)
     assert (found.tags, found.scopes, found.paths) == ([], [], [])
     assert (found.agent, found.agent_id, found.layer, found.layer_id) == ("system", None, None, None)
@@ -126,48 +126,50 @@ def test_words_are_read_in_alphabetical_order(apollo: Project) -> None:
     assert read_rule(apollo, row.id).tags == ["a", "b", "C"]
 
 
-def test_a_part_of_the_fields_leaves_the_others_at_their_defaults(apollo: Project) -> None:
+def test_fields_that_are_not_read_have_their_defaults(apollo: Project) -> None:
     row = stored_rule(apollo, "B", priority=4, tags=["api"])
-    [found] = RULES.find(apollo.pk, ("d.id = %s", [row.id]), [*NEEDED, "text"])
+    [found] = RULES.find(apollo.pk, ("d.id = %s", [row.id]), [*REQUIRED_FIELDS, "text"])
     assert found == replace(row, id=0, priority=2, tags=[])
 
 
-def test_rows_are_read_by_their_ids_whichever_fields_are_asked_for(apollo: Project) -> None:
-    made = store(apollo, *(new_rule(apollo, text) for text in "ABC"))
-    found = RULES.read(apollo.pk, [row.id for row in made], [*NEEDED, "text"])
-    assert {row_id: row.text for row_id, row in found.items()} == {row.id: row.text for row in made}
+def test_rows_are_read_by_their_ids_whichever_fields_are_selected(apollo: Project) -> None:
+    new_rows = store(apollo, *(new_rule(apollo, text) for text in "ABC"))
+    found = RULES.read(apollo.pk, [row.id for row in new_rows], [*REQUIRED_FIELDS, "text"])
+    assert {row_id: row.text for row_id, row in found.items()} == {row.id: row.text for row in new_rows}
 
 
-def test_what_is_not_there_is_not_read(apollo: Project, hermes: Project) -> None:
-    own, elsewhere = stored_rule(apollo), stored_rule(hermes)
-    assert RULES.read(apollo.pk, [own.id, elsewhere.id, 999_999]).keys() == {own.id}
+def test_unknown_ids_and_other_projects_rows_are_not_read(apollo: Project, hermes: Project) -> None:
+    own, other_project_row = stored_rule(apollo), stored_rule(hermes)
+    assert RULES.read(apollo.pk, [own.id, other_project_row.id, 999_999]).keys() == {own.id}
     assert RULES.find(apollo.pk, ("d.text = %s", ["A"])) == [read_rule(apollo, own.id)]
 
 
-def test_no_ids_ask_no_database(apollo: Project, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_reading_no_ids_takes_no_query(
+    apollo: Project, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     with django_assert_num_queries(0):
         assert RULES.read(apollo.pk, []) == {}
 
 
 @pytest.mark.parametrize("count", [sql.FEW, sql.FEW + 1])
-def test_any_number_of_rows_is_one_query(
+def test_any_number_of_rows_is_read_in_one_query(
     count: int, apollo: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    made = store(apollo, *(new_rule(apollo, str(number), tags=["api"]) for number in range(count)))
+    new_rows = store(apollo, *(new_rule(apollo, str(number), tags=["api"]) for number in range(count)))
     with django_assert_num_queries(1):
-        assert RULES.read(apollo.pk, [row.id for row in made]) == {row.id: row for row in made}
+        assert RULES.read(apollo.pk, [row.id for row in new_rows]) == {row.id: row for row in new_rows}
 
 
 # -- Inserting -------------------------------------------------------------------------------------
 
 
-def test_new_rows_have_their_ids_in_the_order_given(apollo: Project) -> None:
-    made = store(apollo, *(new_rule(apollo, text) for text in "CAB"))
-    assert [row.id for row in made] == sorted(row.id for row in made)
-    assert {row.pk: row.text for row in Constraint.unscoped.all()} == {row.id: row.text for row in made}
+def test_new_rows_get_ids_in_the_given_order(apollo: Project) -> None:
+    new_rows = store(apollo, *(new_rule(apollo, text) for text in "CAB"))
+    assert [row.id for row in new_rows] == sorted(row.id for row in new_rows)
+    assert {row.pk: row.text for row in Constraint.unscoped.all()} == {row.id: row.text for row in new_rows}
 
 
-def test_links_repeat_the_columns_of_their_row(apollo: Project) -> None:
+def test_links_copy_the_columns_of_their_row(apollo: Project) -> None:
     row = stored_rule(apollo, priority=4, tags=["api", "db"], scopes=["web"], minutes=3)
     at = NOON + timedelta(minutes=3)
     assert links_of(row) == [("api", "0security", at), ("db", "0security", at)]
@@ -181,17 +183,17 @@ def test_derived_columns_are_stored_with_a_new_row(apollo: Project) -> None:
     assert (stored.digest, stored.rank) == (RULES.value(row, "digest"), "3architecture")
 
 
-def test_new_rows_are_one_statement_and_one_for_each_link_table(apollo: Project) -> None:
-    known = Known(apollo)
-    known.word_id("tags", "api"), known.word_id("scopes", "web")
-    made = [new_rule(apollo, text, tags=["api"], scopes=["web"]) for text in "ABC"]
-    ids: Any = {"api": known.word_id("tags", "api"), "web": known.word_id("scopes", "web")}
+def test_new_rows_take_one_statement_and_one_for_each_link_table(apollo: Project) -> None:
+    registry = Known(apollo)
+    registry.word_id("tags", "api"), registry.word_id("scopes", "web")
+    new_rows = [new_rule(apollo, text, tags=["api"], scopes=["web"]) for text in "ABC"]
+    ids: Any = {"api": registry.word_id("tags", "api"), "web": registry.word_id("scopes", "web")}
 
     class Found:
         def word_id(self, field: str, name: str) -> int:
             return int(ids[name])
 
-    statements = written(lambda: RULES.insert(apollo.pk, made, Found()))
+    statements = statements_of(lambda: RULES.insert(apollo.pk, new_rows, Found()))
     assert [statement.partition(" (")[0] for statement in statements] == [
         "INSERT INTO memory_constraint",
         "INSERT INTO memory_constrainttag",
@@ -199,47 +201,49 @@ def test_new_rows_are_one_statement_and_one_for_each_link_table(apollo: Project)
     ]
 
 
-def test_no_rows_are_no_statement(apollo: Project) -> None:
-    assert written(lambda: store(apollo)) == []
-    assert len(written(lambda: stored_rule(apollo))) == 2  # Of them one asks for the category.
+def test_inserting_no_rows_takes_no_statement(apollo: Project) -> None:
+    assert statements_of(lambda: store(apollo)) == []
+    assert len(statements_of(lambda: stored_rule(apollo))) == 2  # One of them reads the category.
 
 
-def test_many_rows_are_stored_in_chunks(apollo: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_rows_are_inserted_in_chunks(apollo: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "VALUES_AT_ONCE", 2 * len(RULES.columns))
-    known = Known(apollo)
+    registry = Known(apollo)
     words = [f"t{number}" for number in range(9)]
     for word in words:
-        known.word_id("tags", word)
-    made = [new_rule(apollo, text, tags=words) for text in "EDCBA"]
-    statements = written(lambda: RULES.insert(apollo.pk, made, known))
+        registry.word_id("tags", word)
+    new_rows = [new_rule(apollo, text, tags=words) for text in "EDCBA"]
+    statements = statements_of(lambda: RULES.insert(apollo.pk, new_rows, registry))
     found = list(Constraint.unscoped.order_by("pk"))
     assert "".join(row.text for row in found) == "EDCBA"
-    assert [len(links_of(replace(made[0], id=row.pk))) for row in found] == [9] * 5
+    assert [len(links_of(replace(new_rows[0], id=row.pk))) for row in found] == [9] * 5
     assert sum("INTO memory_constraint " in statement for statement in statements) == 3
-    # Two rows have the 28 values of five links and a half.
+    # A chunk of two rows holds 28 values, as many as five and a half links.
     links = -(-45 // (2 * len(RULES.columns) // 5))
     assert sum("INTO memory_constrainttag " in statement for statement in statements) == links
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slim(Row):
+class SlimRow(Row):
     category_id: int
     text: str
 
 
-SLIM = Table(Constraint, Slim, derived={"digest": Derived(of=["text"], value=lambda row: row.text.lower())})
+SLIM_ROWS = Table(
+    Constraint, SlimRow, derived={"digest": Derived(of=["text"], value=lambda row: row.text.lower())}
+)
 
 
-def test_a_column_that_no_row_has_gets_its_default(apollo: Project) -> None:
+def test_a_column_without_a_field_gets_its_default(apollo: Project) -> None:
     category_id = new_rule(apollo).category_id
-    row = Slim(category_id=category_id, text="A", created_at=NOON, updated_at=NOON)
-    [row] = SLIM.insert(apollo.pk, [row], Known(apollo))
+    row = SlimRow(category_id=category_id, text="A", created_at=NOON, updated_at=NOON)
+    [row] = SLIM_ROWS.insert(apollo.pk, [row], Known(apollo))
     stored = Constraint.unscoped.get(pk=row.id)
     assert (stored.text, stored.digest) == ("A", "a")
     assert (stored.priority, stored.paths, stored.status, stored.layer_id) == (2, [], 1, None)
 
 
-def test_columns_are_in_the_order_of_records(apollo: Project) -> None:
+def test_columns_and_records_have_the_same_order(apollo: Project) -> None:
     row = new_rule(apollo, "B", priority=4)
     [record] = RULES.records(apollo.pk, [row])
     stored = dict(zip(RULES.columns, record, strict=True))
@@ -253,23 +257,23 @@ def test_columns_are_in_the_order_of_records(apollo: Project) -> None:
 # -- Updating --------------------------------------------------------------------------------------
 
 
-def test_nothing_is_written_where_nothing_differs(apollo: Project) -> None:
+def test_an_update_without_differences_writes_nothing(apollo: Project) -> None:
     row = stored_rule(apollo, tags=["api"], paths=["a"])
     assert RULES.differences(row, replace(row)) == {}
     same = replace(row, tags=["API"], paths=("a",))
-    assert written(lambda: RULES.update(apollo.pk, row, same)) == []
+    assert statements_of(lambda: RULES.update(apollo.pk, row, same)) == []
 
 
-def test_columns_that_differ_are_written_alone(apollo: Project) -> None:
+def test_only_changed_columns_are_written(apollo: Project) -> None:
     row = stored_rule(apollo)
     new = replace(row, reason="So.", updated_at=LATER)
-    [statement] = written(lambda: RULES.update(apollo.pk, row, new))
+    [statement] = statements_of(lambda: RULES.update(apollo.pk, row, new))
     assert statement.startswith("UPDATE memory_constraint SET reason = 'So.', updated_at = ")
     assert statement.count(" = ") == 3
     assert read_rule(apollo, row.id) == new
 
 
-def test_derived_columns_follow_what_they_are_derived_from(apollo: Project) -> None:
+def test_derived_columns_change_with_their_source_columns(apollo: Project) -> None:
     row = stored_rule(apollo)
     assert RULES.differences(row, replace(row, priority=4)) == {"priority": 4, "rank": "0security"}
     assert RULES.differences(row, replace(row, text="B")).keys() == {"text", "digest"}
@@ -277,7 +281,7 @@ def test_derived_columns_follow_what_they_are_derived_from(apollo: Project) -> N
 
 
 @pytest.mark.parametrize(("old", "new"), [(True, 1), (0, False), (1, 1.0), ({"a": True}, {"a": 1})])
-def test_values_that_json_tells_apart_differ(old: Any, new: Any, apollo: Project) -> None:
+def test_values_that_differ_in_json_are_written(old: Any, new: Any, apollo: Project) -> None:
     [row] = CONTEXTS.insert(
         apollo.pk,
         [CONTEXTS.row(name="A", metadata={"a": old}, created_at=NOON, updated_at=NOON, changed_at=NOON)],
@@ -289,7 +293,7 @@ def test_values_that_json_tells_apart_differ(old: Any, new: Any, apollo: Project
     assert repr(found) == repr(new)
 
 
-def test_words_that_differ_are_written_anew(apollo: Project) -> None:
+def test_changed_words_are_linked_anew(apollo: Project) -> None:
     row = stored_rule(apollo, tags=["api", "db"], scopes=["web"])
     new = replace(row, tags=["db", "ui"])
     RULES.update(apollo.pk, row, new, Known(apollo))
@@ -297,30 +301,30 @@ def test_words_that_differ_are_written_anew(apollo: Project) -> None:
     assert read_rule(apollo, row.id) == new
 
 
-def test_words_that_go_leave_no_link(apollo: Project) -> None:
+def test_removed_words_leave_no_link(apollo: Project) -> None:
     row = stored_rule(apollo, tags=["api"])
-    [statement] = written(lambda: RULES.update(apollo.pk, row, replace(row, tags=[]), Known(apollo)))
+    [statement] = statements_of(lambda: RULES.update(apollo.pk, row, replace(row, tags=[]), Known(apollo)))
     assert statement.startswith("DELETE FROM memory_constrainttag WHERE constraint_id = ")
     assert links_of(row) == []
 
 
-def test_copies_follow_the_columns_that_they_repeat(apollo: Project) -> None:
+def test_copies_change_with_their_source_columns(apollo: Project) -> None:
     row = stored_rule(apollo, tags=["api"], scopes=["web"])
     RULES.update(apollo.pk, row, replace(row, priority=4, created_at=LATER))
     assert links_of(row) == [("api", "0security", LATER)]
     assert links_of(row, "scope") == [("web", "0security", LATER)]
 
 
-def test_words_and_copied_columns_may_differ_at_once(apollo: Project) -> None:
+def test_words_and_copied_columns_may_change_at_once(apollo: Project) -> None:
     row = stored_rule(apollo, tags=["api"], scopes=["web"])
     RULES.update(apollo.pk, row, replace(row, priority=4, tags=["db"]), Known(apollo))
     assert links_of(row) == [("db", "0security", NOON)]
     assert links_of(row, "scope") == [("web", "0security", NOON)]
 
 
-def test_copies_are_left_alone_where_no_copied_column_differs(apollo: Project) -> None:
+def test_copies_are_not_written_when_no_copied_column_changes(apollo: Project) -> None:
     row = stored_rule(apollo, tags=["api"])
-    assert len(written(lambda: RULES.update(apollo.pk, row, replace(row, reason="B")))) == 1
+    assert len(statements_of(lambda: RULES.update(apollo.pk, row, replace(row, reason="B")))) == 1
 
 
 def test_other_rows_stay_as_they_are(apollo: Project) -> None:
@@ -330,14 +334,14 @@ def test_other_rows_stay_as_they_are(apollo: Project) -> None:
     assert links_of(other) == [("api", "2security", NOON)]
 
 
-def test_copies_are_made_right_for_the_rows_that_are_named(apollo: Project) -> None:
-    made = store(apollo, *(new_rule(apollo, text, tags=["api"], scopes=["web"]) for text in "ABC"))
+def test_keep_copies_repairs_the_given_rows(apollo: Project) -> None:
+    new_rows = store(apollo, *(new_rule(apollo, text, tags=["api"], scopes=["web"]) for text in "ABC"))
     Constraint.unscoped.update(rank="moved")
-    RULES.keep_copies(sql.among("", [row.id for row in made[:2]]))
-    assert [links_of(row)[0][1] for row in made] == ["moved", "moved", "2security"]
-    assert [links_of(row, "scope")[0][1] for row in made] == ["moved", "moved", "2security"]
+    RULES.keep_copies(sql.among("", [row.id for row in new_rows[:2]]))
+    assert [links_of(row)[0][1] for row in new_rows] == ["moved", "moved", "2security"]
+    assert [links_of(row, "scope")[0][1] for row in new_rows] == ["moved", "moved", "2security"]
 
 
-def test_a_table_whose_links_repeat_nothing_keeps_nothing(apollo: Project) -> None:
+def test_keep_copies_writes_nothing_for_a_table_without_copies(apollo: Project) -> None:
     assert CONTEXTS.copies == {"tags": []}
-    assert written(lambda: CONTEXTS.keep_copies(("= %s", [1]))) == []
+    assert statements_of(lambda: CONTEXTS.keep_copies(("= %s", [1]))) == []

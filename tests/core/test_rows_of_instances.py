@@ -20,7 +20,7 @@ def instance(old: Rule) -> Any:
     return Constraint.unscoped.get(pk=old.id)
 
 
-def test_an_instance_as_it_is_stored_is_the_old_row(old: Rule, instance: Constraint) -> None:
+def test_an_unchanged_instance_is_the_stored_row(old: Rule, instance: Constraint) -> None:
     assert RULES.row_of(instance, old, None) == old
 
 
@@ -29,21 +29,21 @@ def test_a_save_stores_every_field(old: Rule, instance: Constraint) -> None:
     assert RULES.row_of(instance, old, None) == replace(old, text="B", priority=4)
 
 
-def test_update_fields_leave_the_others_as_they_are_stored(old: Rule, instance: Constraint) -> None:
+def test_fields_outside_update_fields_stay_as_stored(old: Rule, instance: Constraint) -> None:
     instance.text, instance.priority, instance.updated_at = "B", 4, NOON.replace(hour=13)
     assert RULES.row_of(instance, old, ["priority"]) == replace(old, priority=4)
     assert RULES.row_of(instance, old, []) == old
 
 
-@pytest.mark.parametrize("saved", [None, ["layer"], ["layer_id"]])
-def test_a_foreign_key_brings_its_name(
-    saved: list[str] | None, old: Rule, instance: Any, apollo: Project
+@pytest.mark.parametrize("update_fields", [None, ["layer"], ["layer_id"]])
+def test_a_changed_foreign_key_changes_its_name(
+    update_fields: list[str] | None, old: Rule, instance: Any, apollo: Project
 ) -> None:
     layer = Layer.objects.in_project(apollo).get(name="data")
     for name, value in (("layer", layer), ("layer_id", layer.pk)):
-        fresh = Constraint.unscoped.get(pk=old.id)
-        setattr(fresh, name, value)
-        assert RULES.row_of(fresh, old, saved) == replace(old, layer="data", layer_id=layer.pk)
+        loaded = Constraint.unscoped.get(pk=old.id)
+        setattr(loaded, name, value)
+        assert RULES.row_of(loaded, old, update_fields) == replace(old, layer="data", layer_id=layer.pk)
 
 
 def test_a_foreign_key_that_is_not_saved_keeps_its_name(
@@ -53,7 +53,7 @@ def test_a_foreign_key_that_is_not_saved_keeps_its_name(
     assert RULES.row_of(instance, old, ["text"]) == old
 
 
-def test_a_key_that_is_taken_away_leaves_no_name(apollo: Project) -> None:
+def test_a_cleared_foreign_key_leaves_no_name(apollo: Project) -> None:
     layer = Layer.objects.in_project(apollo).get(name="data")
     agent = Agent.objects.create(project=apollo, name="Ada")
     keys: Any = {"layer": "data", "layer_id": layer.pk, "agent": "Ada", "agent_id": agent.pk}
@@ -64,14 +64,14 @@ def test_a_key_that_is_taken_away_leaves_no_name(apollo: Project) -> None:
     assert (row.layer, row.layer_id, row.agent, row.agent_id) == (None, None, "system", None)
 
 
-def test_keys_that_stay_are_not_looked_up(
+def test_unchanged_foreign_keys_are_not_looked_up(
     old: Rule, instance: Constraint, django_assert_num_queries: Any
 ) -> None:
     with django_assert_num_queries(0):
         RULES.row_of(instance, old, None)
 
 
-def test_an_instance_that_is_not_stored_has_no_id_and_no_words(apollo: Project) -> None:
+def test_a_new_instance_has_no_id_and_no_words(apollo: Project) -> None:
     category = Category.objects.in_project(apollo).get(name="security")
     instance = Constraint(
         project=apollo, category=category, text="A", created_at=NOON, updated_at=NOON, paths=["a"]
@@ -87,7 +87,7 @@ def test_an_instance_that_is_not_stored_has_no_id_and_no_words(apollo: Project) 
     )
 
 
-def test_what_follows_from_a_row_is_derived_of_what_is_saved(old: Rule, instance: Constraint) -> None:
+def test_derived_columns_follow_from_the_saved_fields(old: Rule, instance: Constraint) -> None:
     instance.text, instance.priority = "B", 4
     row = RULES.row_of(instance, old, ["priority"])
     assert RULES.derive(row) == {"digest": RULES.value(old, "digest"), "rank": "0security"}

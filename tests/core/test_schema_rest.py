@@ -34,7 +34,7 @@ OPENAPI = {"Accept": "application/vnd.oai.openapi+json"}
 # Errors for input that the schema allows, each with the reason why the schema does not forbid it.
 REFUSED = {
     r"must be relative to the repository": "the pattern for paths would be unreadable",
-    r"is not known; use one of|is not a time zone": "layers of the project, or time zones of the system",
+    r"is not known; use one of|is not a time zone": "words of the project, or time zones of the system",
     r"is not a (time|length of time)\.": "a moment is ISO 8601, an age or a cursor: no format fits",
     r"is no regular expression": "regular expressions have a grammar",
     r"is not a cursor|cursor": "a cursor is opaque and comes from `next`",

@@ -1,4 +1,4 @@
-"""The admin of one project, seen by a person of another: every registered page, walked."""
+"""Scoping in the admin: no registered page shows or changes rows of another project."""
 
 from collections.abc import Iterator
 
@@ -42,7 +42,7 @@ SECRET_WORD = "hermetic"
 
 @pytest.fixture
 def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
-    """A row of every kind, all of them named so that they would be noticed."""
+    """A row of every model in hermes; all of them contain the secret word."""
     cy = Caller(project=hermes, agent=f"{SECRET_WORD}-agent")
     set_decision(
         caller=cy, key=f"{SECRET_WORD}/key", value=SECRET_WORD, tags=[SECRET_WORD], scopes=[SECRET_WORD]
@@ -100,12 +100,12 @@ def project_admins() -> Iterator[ProjectAdmin]:
 
 
 def named_urls(model_admin: ProjectAdmin) -> list[str]:
-    """The names of all its pages that are about one row."""
+    """The names of all URLs of the admin that take a row."""
     patterns = [url for url in model_admin.get_urls() if url.name]
     return [str(url.name) for url in patterns if url.pattern.converters]
 
 
-def test_every_kind_of_row_is_walked(rows_of_hermes: dict[type[Model], Model]) -> None:
+def test_every_registered_model_is_tested(rows_of_hermes: dict[type[Model], Model]) -> None:
     assert {model_admin.model for model_admin in project_admins()} == set(rows_of_hermes)
 
 
@@ -140,7 +140,7 @@ def test_no_page_of_another_projects_row_opens(
                 assert SECRET_WORD not in page.content.decode()
 
 
-def test_nothing_of_another_project_was_changed_by_trying(
+def test_requests_for_another_projects_rows_change_nothing(
     ada_browses: Client, rows_of_hermes: dict[type[Model], Model], hermes: Project
 ) -> None:
     before = Event.unscoped.filter(project=hermes).count()
@@ -161,8 +161,8 @@ def test_actions_do_not_reach_another_projects_rows(
             "deactivate_selected",
             "close_selected",
         ):
-            sent = {"action": action, "_selected_action": [row.pk], "confirmed": "yes", "post": "yes"}
-            page = ada_browses.post(model_admin.url("changelist"), sent)
+            form = {"action": action, "_selected_action": [row.pk], "confirmed": "yes", "post": "yes"}
+            page = ada_browses.post(model_admin.url("changelist"), form)
             assert SECRET_WORD not in page.content.decode()
             row.refresh_from_db()
     token = rows_of_hermes[AccessToken]
@@ -187,13 +187,13 @@ def test_choices_offer_only_rows_of_the_persons_projects(
 def test_autocompletes_offer_only_rows_of_the_persons_projects(
     ada_browses: Client, rows_of_hermes: dict[type[Model], Model]
 ) -> None:
-    asked = {"app_label": "memory", "model_name": "decision", "field_name": "layer", "term": ""}
-    answer = ada_browses.get(reverse("admin:autocomplete"), asked)
+    query = {"app_label": "memory", "model_name": "decision", "field_name": "layer", "term": ""}
+    answer = ada_browses.get(reverse("admin:autocomplete"), query)
     assert "business" in answer.content.decode()
     assert SECRET_WORD not in answer.content.decode()
 
 
-def test_the_index_tells_nothing_of_another_project(
+def test_the_index_shows_nothing_of_another_project(
     ada_browses: Client, rows_of_hermes: dict[type[Model], Model]
 ) -> None:
     for address in ("/admin/", "/admin/?project=hermes"):
@@ -207,5 +207,5 @@ def test_a_superuser_sees_all_projects(rows_of_hermes: dict[type[Model], Model],
 
 def test_filters_never_offer_related_rows_unscoped() -> None:
     for model_admin in project_admins():
-        plain = [name for name in model_admin.list_filter if isinstance(name, str)]
-        assert not [name for name in plain if model_admin.opts.get_field(name).is_relation], model_admin
+        field_names = [name for name in model_admin.list_filter if isinstance(name, str)]
+        assert not [name for name in field_names if model_admin.opts.get_field(name).is_relation], model_admin

@@ -1,4 +1,4 @@
-"""Which words a text is found by, and where in it they lie."""
+"""The analyser: the words that a text is found by, and their spans in the text."""
 
 import re
 import sys
@@ -14,15 +14,15 @@ from ctxhub.core.search.stems import stem
 from ctxhub.core.search.stop_words import STOP_WORDS
 
 anything = st.text(st.characters(codec=None, categories=None), max_size=60)
-# What hangs together: marks, joined emoji, scripts without blanks, letters that fold to several.
-odd = st.text(
+# Combining marks, joined emoji, scripts without blanks, letters that fold to several.
+combining_texts = st.text(
     st.sampled_from(
         "aB z12_-.'’+#é\u0301\u0308ßİıſﬁ快取、ガｶﾞか\u3099ไทยที่ำ한글\u1112\u1161\u11ab"
         "\u0627\u064e\u200d👍🏽🇩🇪٣３½²Ⅷ㎏ﷺ\x00\ud800\nΩЙǅK"
     ),
     max_size=30,
 )
-texts = anything | odd
+texts = anything | combining_texts
 
 FOUND = [
     ("The migrations were deciding", "the migrat were decid"),
@@ -54,8 +54,8 @@ FOUND = [
 ]
 
 
-def places(text: str) -> Iterator[tuple[str, str]]:
-    """Each word, and the stretch of the text that it is said to lie in."""
+def words_with_spans(text: str) -> Iterator[tuple[str, str]]:
+    """Each word with the text of its span."""
     for run in runs(text):
         for piece in pieces(run.group()):
             for word, (start, end) in zip(piece.words, piece.spans, strict=True):
@@ -63,7 +63,7 @@ def places(text: str) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("text", "words"), FOUND)
-def test_a_text_gives_its_words(text: str, words: str) -> None:
+def test_analyse_gives_the_words_of_a_text(text: str, words: str) -> None:
     assert analyse(text) == words.split()
 
 
@@ -72,7 +72,7 @@ def test_a_long_word_is_cut() -> None:
 
 
 @given(texts)
-def test_a_word_holds_nothing_that_an_engine_could_read_as_syntax(text: str) -> None:
+def test_a_word_contains_no_query_syntax(text: str) -> None:
     for word in analyse(text):
         assert 0 < len(word) <= WORD_CHARACTERS
         assert not re.search(r"[A-Z\s]", word)
@@ -80,53 +80,53 @@ def test_a_word_holds_nothing_that_an_engine_could_read_as_syntax(text: str) -> 
 
 
 @given(texts)
-def test_a_word_is_also_the_word_of_the_stretch_it_lies_in(text: str) -> None:
-    assert [(word, span) for word, span in places(text) if word not in analyse(span)] == []
+def test_the_span_of_a_word_gives_the_word(text: str) -> None:
+    assert [(word, span) for word, span in words_with_spans(text) if word not in analyse(span)] == []
 
 
 @given(texts, texts)
-def test_words_do_not_depend_on_what_stands_around_them(one: str, other: str) -> None:
+def test_words_do_not_depend_on_the_text_around_them(first: str, second: str) -> None:
     def words(text: str) -> list[str]:
-        return [word for word, _ in places(text)]
+        return [word for word, _ in words_with_spans(text)]
 
-    assert words(f"{one} {other}") == words(one) + words(other)
+    assert words(f"{first} {second}") == words(first) + words(second)
 
 
-def test_the_places_of_words_are_those_of_the_text_as_written() -> None:
+def test_spans_refer_to_the_text_as_written() -> None:
     text = "Ｕｓｅｒ's 快取層 e\u0301t\u0301é-ok"
 
-    assert list(places(text)) == [
+    assert list(words_with_spans(text)) == [
         ("user", "Ｕｓｅｒ's"), ("快取", "快取"), ("取層", "取層"), ("層", "層"),
         ("ete", "e\u0301t\u0301é"), ("ok", "ok"),
     ]  # fmt: skip
 
 
-def test_where_folding_moves_characters_a_word_lies_in_the_whole_run() -> None:
-    assert list(places("é快取ﬁ".replace("é", "e\u0301"))) == [
+def test_a_word_spans_its_whole_run_when_folding_moves_characters() -> None:
+    assert list(words_with_spans("é快取ﬁ".replace("é", "e\u0301"))) == [
         (word, "e\u0301快取ﬁ") for word in ("e", "快取", "取", "fi")
     ]
 
 
 @pytest.mark.parametrize("text", ["快取層失效と", "ガイドライン", "한국어 검색", "東京タワー"])
-def test_pairs_that_are_not_folded_one_by_one_are_as_if_they_were(text: str) -> None:
+def test_words_of_two_characters_are_folded(text: str) -> None:
     assert all(fold(word) == word for word in analyse(text))
 
 
-def test_words_to_be_put_right_are_as_written_and_of_letters_only() -> None:
+def test_surface_words_are_as_written_and_of_letters_only() -> None:
     text = "Deciding users' naïve Straße getUserName sha256 the 快取層失效 миграция " + "x" * 31
 
     assert surface_words(text) == {"deciding", "users", "naive", "strasse", "getusername", "миграция"}
 
 
 @given(st.text("abdeginsty", min_size=2, max_size=12))
-def test_a_stem_begins_as_its_word_does(word: str) -> None:
-    """Excerpts pass over words that begin otherwise than what is wanted."""
-    found = stem(word)
+def test_a_stem_begins_like_its_word(word: str) -> None:
+    """Excerpts skip words that begin differently from the wanted ones."""
+    stemmed = stem(word)
 
-    assert word.startswith(found[:2]) or word[:2] == f"{found[0]}y"
+    assert word.startswith(stemmed[:2]) or word[:2] == f"{stemmed[0]}y"
 
 
-def test_a_stop_word_is_one_by_its_stem_too() -> None:
+def test_stems_of_stop_words_are_stop_words() -> None:
     assert {"does", "doe", "the", "was"} <= STOP_WORDS
 
 
@@ -152,6 +152,6 @@ def test_many_threads_find_the_same_stems() -> None:
     assert all(stems == alone[n:] + alone[:n] for n, stems in enumerate(found))
 
 
-def test_acronyms_in_the_plural_are_found_by_one_of_them() -> None:
+def test_plural_acronyms_are_stemmed_to_the_singular() -> None:
     assert analyse("JWTs and VMs") == ["jwt", "and", "vm"]
     assert analyse("Os") == ["os"]

@@ -1,4 +1,4 @@
-"""Where a text holds what was asked for, and what of it an answer shows."""
+"""Hits of wanted words in a text, and the excerpts that an answer shows."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ from ctxhub.core.search.excerpts import Wanted, excerpt, find_hits, merged
 from ctxhub.core.text import token_count
 from ctxhub.core.text.graphemes import breaks, is_tail, sentences
 from ctxhub.core.text.token_count import count_tokens, use_exact_counts
-from tests.core.test_search_analyser import odd, texts
+from tests.core.test_search_analyser import combining_texts, texts
 
 CORPUS = {
     path.stem: path.read_text("utf-8") for path in (Path(__file__).parent.parent / "corpus").glob("*.txt")
 }
 LEFT_OUT = "…"
 FAMILY, FLAG, THUMB = "👨‍👩‍👧", "🇩🇪", "👍🏽"
-# Wholes that must not be cut, with what may stand between them.
-wholes = st.lists(
+# Graphemes that must not be cut, and what may stand between them.
+unbreakable_parts = st.lists(
     st.sampled_from(
         [FAMILY, FLAG, THUMB, "e\u0301", "ที่", "か\u3099", "快", "取", "lease", " ", "。", "\n", ", "]
     ),
@@ -37,11 +37,11 @@ def wanted(*words: str, **prefixes: float) -> Wanted:
     return Wanted(dict.fromkeys(words, 1.0), prefixes)
 
 
-def found(text: str, what: Wanted) -> list[tuple[str, str]]:
-    return [(text[hit.start : hit.end], hit.word) for hit in find_hits(text, what)]
+def found_hits(text: str, wanted_words: Wanted) -> list[tuple[str, str]]:
+    return [(text[hit.start : hit.end], hit.word) for hit in find_hits(text, wanted_words)]
 
 
-def collapsed(text: str) -> str:
+def collapse_blanks(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -49,12 +49,12 @@ def without_paragraphs(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if line.strip())
 
 
-def covered(text: str, what: Wanted) -> set[str]:
-    return {hit.word for hit in find_hits(text, what)}
+def hit_words(text: str, wanted_words: Wanted) -> set[str]:
+    return {hit.word for hit in find_hits(text, wanted_words)}
 
 
 def some_words(text: str, count: int) -> Wanted:
-    """Words from all over a text, the rarest first."""
+    """Words from all parts of a text, the rarest first."""
     words = analyse(text)
     rarest = sorted(dict.fromkeys(words), key=lambda word: (words.count(word), word))
     return Wanted(dict.fromkeys(rarest[:: len(rarest) // count][:count], 1.0))
@@ -64,7 +64,7 @@ def some_words(text: str, count: int) -> Wanted:
 
 
 @pytest.mark.parametrize(
-    ("text", "what", "places"),
+    ("text", "wanted_words", "places"),
     [
         ("We decided; deciding is DECISION.", wanted("decid"), [("decided", "decid"), ("deciding", "decid")]),
         ("Dying dies, lying lies.", wanted("die"), [("Dying", "die"), ("dies", "die")]),
@@ -90,30 +90,30 @@ def some_words(text: str, count: int) -> Wanted:
         ("", wanted("cach"), []),
     ],
 )
-def test_hits_are_the_places_in_the_text_as_written(
-    text: str, what: Wanted, places: list[tuple[str, str]]
+def test_hits_are_spans_of_the_text_as_written(
+    text: str, wanted_words: Wanted, places: list[tuple[str, str]]
 ) -> None:
-    assert found(text, what) == places
+    assert found_hits(text, wanted_words) == places
 
 
 @pytest.mark.parametrize("ending", ["", "s", "y", "ies", "ing", "ying", "ation", "bility", "iveness", "ally"])
 def test_a_word_is_found_by_its_stem_in_every_form(ending: str) -> None:
-    """Words that do not begin as what is wanted does are passed over."""
+    """The search for hits skips words that begin differently from the wanted ones."""
     words = Path(ordinary_words.__file__).with_suffix(".txt").read_text("utf-8").split()
     plain = [word for word in words[::20] if word.isalpha() and len(word) > 1]
     forms = {f"{word[:-1] if ending else word}{ending}" for word in plain} | {"dying", "ugly", "skies"}
 
-    assert {form for form in forms if not found(form, wanted(*analyse(form)))} == set()
+    assert {form for form in forms if not found_hits(form, wanted(*analyse(form)))} == set()
 
 
-def test_a_hit_is_worth_what_the_word_is() -> None:
+def test_a_hit_has_the_weight_of_its_word() -> None:
     hits = find_hits("cache lease releases", Wanted({"cach": 2.5, "leas": 0.5}, {"rele": 0.25}))
 
     assert [hit.worth for hit in hits] == [2.5, 0.5, 0.25]
 
 
 @given(texts)
-def test_every_word_of_a_text_is_hit_in_its_order(text: str) -> None:
+def test_every_word_of_a_text_is_hit_in_order(text: str) -> None:
     words = analyse(text)
     hits = find_hits(text, wanted(*words))
 
@@ -123,10 +123,10 @@ def test_every_word_of_a_text_is_hit_in_its_order(text: str) -> None:
 
 
 @given(texts)
-def test_every_beginning_of_a_word_is_hit(text: str) -> None:
+def test_every_prefix_of_a_word_is_hit(text: str) -> None:
     beginnings = {word[:2] for word in analyse(text)}
 
-    assert covered(text, Wanted({}, dict.fromkeys(beginnings, 1.0))) == beginnings
+    assert hit_words(text, Wanted({}, dict.fromkeys(beginnings, 1.0))) == beginnings
 
 
 def test_hits_that_overlap_or_touch_are_merged() -> None:
@@ -137,27 +137,27 @@ def test_hits_that_overlap_or_touch_are_merged() -> None:
     assert [text[start:end] for start, end in spans] == ["快取層gen", "cache", "cache"]
 
 
-# -- What is shown ---------------------------------------------------------------------------------
+# -- Excerpts --------------------------------------------------------------------------------------
 
 
 def test_a_text_that_fits_is_shown_whole_in_one_line() -> None:
     assert excerpt("  One\n\ttwo\u3000three. ", wanted("two"), 20) == "One two three."
 
 
-def test_paragraphs_are_told_apart() -> None:
+def test_paragraphs_are_separated() -> None:
     text = "Sessions for a day\n \nnot tokens.\n\n\nThe end\n\n"
 
     assert excerpt(text, wanted("token"), 20) == "Sessions for a day · not tokens. The end"
 
 
-def test_where_nothing_is_hit_the_beginning_is_shown() -> None:
+def test_a_text_without_hits_is_shown_from_its_beginning() -> None:
     shown = excerpt("The first. " + "And so on and on. " * 50, wanted("cach"), 20)
 
     assert shown.startswith("The first. And so on")
     assert shown.endswith(" …")
 
 
-def test_the_sentence_with_what_is_wanted_is_shown() -> None:
+def test_the_sentence_with_a_wanted_word_is_shown() -> None:
     text = "Nothing to see. " * 30 + "The lease ends after an hour. " + "Nothing more. " * 30
 
     shown = excerpt(text, wanted("leas"), 30)
@@ -167,7 +167,7 @@ def test_the_sentence_with_what_is_wanted_is_shown() -> None:
     assert shown.endswith(" …")
 
 
-def test_passages_stand_in_the_order_of_the_text_with_what_is_left_out_between() -> None:
+def test_passages_are_in_the_order_of_the_text_with_ellipses_between() -> None:
     filler = "Nothing to see at all. " * 20
     text = f"Leases are short. {filler}Caches are cold. {filler}Queues are long."
 
@@ -176,7 +176,7 @@ def test_passages_stand_in_the_order_of_the_text_with_what_is_left_out_between()
     )
 
 
-def test_as_many_words_as_possible_are_shown_before_one_is_shown_again() -> None:
+def test_different_words_are_shown_before_repeated_ones() -> None:
     filler = "Nothing to see at all. " * 20
     text = f"A lease is a lease. {filler}The cache is cold. {filler}A cache and a queue."
 
@@ -185,7 +185,7 @@ def test_as_many_words_as_possible_are_shown_before_one_is_shown_again() -> None
     assert shown == "A lease is a lease. … A cache and a queue."
 
 
-def test_of_two_words_the_one_worth_more_is_shown() -> None:
+def test_the_word_of_higher_weight_is_shown() -> None:
     filler = "Nothing to see at all. " * 20
     text = f"The cache is cold. {filler}The queue is long. {filler}"
 
@@ -200,7 +200,7 @@ def test_versions_and_file_names_end_no_sentence() -> None:
 
 
 @given(texts)
-def test_sentences_are_the_text_cut_up(text: str) -> None:
+def test_sentences_join_to_the_text(text: str) -> None:
     assert "".join(text[start:end] for start, end in sentences(text)) == text
 
 
@@ -212,7 +212,7 @@ def test_chinese_sentences_end_without_blanks() -> None:
     ]  # fmt: skip
 
 
-def test_a_sentence_too_long_is_cut_around_what_is_wanted_at_whole_words() -> None:
+def test_a_too_long_sentence_is_cut_at_words_around_the_hit() -> None:
     words = [f"word{'abcdefghij'[n % 10]}" for n in range(400)]
     words[200] = "lease"
 
@@ -243,14 +243,14 @@ def test_korean_is_cut_at_blanks() -> None:
     assert set(shown) <= {*words, LEFT_OUT}
 
 
-def test_a_word_too_long_to_show_is_begun() -> None:
+def test_a_too_long_word_is_truncated() -> None:
     key = "ab12" * 400
 
     assert excerpt(f"see {key}", wanted(key[:64]), 20).startswith("… ab12ab12")
     assert excerpt(key, wanted("cach"), 20).startswith("ab12ab12")
 
 
-def test_a_path_is_cut_at_its_signs() -> None:
+def test_a_path_is_cut_at_its_separators() -> None:
     path = "/".join(["alpha", "beta", "gamma", "delta"] * 40 + ["lease"] + ["alpha", "beta", "gamma"] * 40)
 
     shown = excerpt(path, wanted("leas"), 40)
@@ -261,20 +261,20 @@ def test_a_path_is_cut_at_its_signs() -> None:
 
 @every_kind
 @pytest.mark.parametrize(("max_tokens", "words"), [(30, 1), (70, 2), (150, 3)])
-def test_an_excerpt_shows_what_is_wanted_and_uses_its_budget(kind: str, max_tokens: int, words: int) -> None:
-    what = some_words(CORPUS[kind], 6)
+def test_an_excerpt_shows_wanted_words_and_uses_its_budget(kind: str, max_tokens: int, words: int) -> None:
+    wanted_words = some_words(CORPUS[kind], 6)
 
-    shown = excerpt(CORPUS[kind], what, max_tokens)
+    shown = excerpt(CORPUS[kind], wanted_words, max_tokens)
 
     assert 0.75 * max_tokens <= count_tokens(shown) <= max_tokens
     # A few words of rare letters cost as much as a sentence.
-    assert len(covered(shown, what)) >= (words if kind != "rare_letters" else 1)
+    assert len(hit_words(shown, wanted_words)) >= (words if kind != "rare_letters" else 1)
 
 
 @every_kind
-def test_an_excerpt_holds_nothing_but_stretches_of_the_text(kind: str) -> None:
+def test_an_excerpt_consists_of_parts_of_the_text(kind: str) -> None:
     text = without_paragraphs(CORPUS[kind].replace(LEFT_OUT, ""))
-    whole = collapsed(text)
+    whole = collapse_blanks(text)
 
     at = 0
     for span in filter(None, map(str.strip, excerpt(text, some_words(text, 6), 100).split(LEFT_OUT))):
@@ -284,18 +284,18 @@ def test_an_excerpt_holds_nothing_but_stretches_of_the_text(kind: str) -> None:
 @given(texts, st.integers(0, 80), st.integers(1, 4))
 @example("👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧", 8, 4)
 def test_an_excerpt_is_within_its_budget(text: str, max_tokens: int, step: int) -> None:
-    what = wanted(*analyse(text)[::step])
+    wanted_words = wanted(*analyse(text)[::step])
 
-    assert count_tokens(excerpt(text * 5, what, max_tokens)) <= max_tokens
+    assert count_tokens(excerpt(text * 5, wanted_words, max_tokens)) <= max_tokens
 
 
 @given(texts, st.integers(0, 80))
 def test_a_text_is_shown_whole_if_it_fits(text: str, max_tokens: int) -> None:
     text = without_paragraphs(text)
 
-    is_whole = excerpt(text, wanted(*analyse(text)), max_tokens) == collapsed(text)
+    is_whole = excerpt(text, wanted(*analyse(text)), max_tokens) == collapse_blanks(text)
 
-    assert is_whole == (count_tokens(collapsed(text)) <= max_tokens)
+    assert is_whole == (count_tokens(collapse_blanks(text)) <= max_tokens)
 
 
 @pytest.mark.parametrize("kind", ["english_notes", "chinese_simplified", "python_code", "emoji"])
@@ -309,17 +309,17 @@ def test_an_excerpt_is_within_its_budget_when_counted_exactly(
         assert count_tokens(excerpt(CORPUS[kind], some_words(CORPUS[kind], 6), max_tokens)) <= max_tokens
 
 
-@given(wholes, st.integers(20, 60))
-def test_no_character_is_cut(parts: Sequence[str], max_tokens: int) -> None:
+@given(unbreakable_parts, st.integers(20, 60))
+def test_no_grapheme_is_cut_in_an_excerpt(parts: Sequence[str], max_tokens: int) -> None:
     text = "".join(parts) * 4
 
     shown = excerpt(text, wanted("u1f467", "u1f1ea", "快取", "leas", "่"), max_tokens)
 
-    assert all(stands_whole(span) for span in shown.split(LEFT_OUT))
+    assert all(is_uncut(span) for span in shown.split(LEFT_OUT))
 
 
-def stands_whole(span: str) -> bool:
-    """Whether it neither begins with the rest of a character nor ends within one."""
+def is_uncut(span: str) -> bool:
+    """Whether the span neither begins nor ends within a grapheme."""
     span = span.strip()
     rest = span
     for whole in (FAMILY, FLAG, THUMB):
@@ -328,15 +328,15 @@ def stands_whole(span: str) -> bool:
     return not is_begun and not set(rest) & set(FAMILY + FLAG + THUMB)
 
 
-@given(odd)
-def test_a_text_is_cut_before_no_mark(text: str) -> None:
+@given(combining_texts)
+def test_a_text_is_never_cut_before_a_combining_mark(text: str) -> None:
     assert not [at for at in breaks(text, 0, len(text)) if unicodedata.category(text[at])[0] == "M"]
 
 
 @pytest.mark.parametrize(
     "text", ["e\u0301", THUMB, "👨‍👩", FLAG, "☎\ufe0f", "ที", "ทำ", "\u1112\u1161", "か\u3099", "\ud83d\ude00"]
 )
-def test_what_is_one_character_is_not_cut(text: str) -> None:
+def test_no_grapheme_is_cut(text: str) -> None:
     assert is_tail(f"a{text}", 2)
 
 
@@ -344,7 +344,7 @@ def test_two_flags_are_two_characters() -> None:
     assert [at for at in range(1, 6) if is_tail(FLAG * 3, at)] == [1, 3, 5]
 
 
-def test_a_text_of_thousands_of_lines_that_all_hold_a_word_is_cut_soon(
+def test_an_excerpt_of_thousands_of_hits_counts_few_tokens(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     counted: list[int] = []

@@ -1,4 +1,4 @@
-"""What grows at its end is found as if it had been written afresh, at the cost of what is new."""
+"""A text that grows at its end is indexed as if written anew, at the cost of the addition only."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -30,10 +30,10 @@ def document(body: str, row_id: int = 1, at: datetime = AT) -> Document:
     return Document(object_id=row_id, ref=f"scratchpad:{row_id}", title="Findings", body=body, at=at)
 
 
-def grow(project: Project, body: str, added: str, at: datetime = AT) -> str:
-    whole = body + added
-    index_growth(project.pk, KIND, document("", at=at), len(added), lambda start: whole[start:])
-    return whole
+def append(project: Project, body: str, addition: str, at: datetime = AT) -> str:
+    grown = body + addition
+    index_growth(project.pk, KIND, document("", at=at), len(addition), lambda start: grown[start:])
+    return grown
 
 
 def indexed(project: Project, row_id: int = 1) -> tuple[datetime, list[tuple[int, int, int, str, str]]]:
@@ -47,54 +47,54 @@ def indexed(project: Project, row_id: int = 1) -> tuple[datetime, list[tuple[int
     return entry.updated_at, found
 
 
-def known(project: Project) -> set[str]:
+def indexed_words(project: Project) -> set[str]:
     return set(SearchWord.objects.in_project(project).values_list("word", flat=True))
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_many_additions_are_found_as_the_whole_text_is(apollo: Project, seed: int) -> None:
+def test_many_additions_are_indexed_like_the_whole_text(apollo: Project, seed: int) -> None:
     chance = random.Random(seed)
     body = ""
     index_documents(apollo.pk, KIND, [document(body)], are_new=True)
     for _ in range(12):
-        added = chance.choice(("", " ", "\n\n", "\n")) + " ".join(
+        addition = chance.choice(("", " ", "\n\n", "\n")) + " ".join(
             chance.choices(PIECES, k=chance.randint(1, 90))
         )
-        body = grow(apollo, body, added)
+        body = append(apollo, body, addition)
     index_documents(apollo.pk, KIND, [document(body, row_id=2)], are_new=True)
     assert indexed(apollo) == indexed(apollo, row_id=2)
-    assert known_words(document(body)) <= known(apollo)
+    assert known_words(document(body)) <= indexed_words(apollo)
 
 
-def test_two_words_that_grow_together_are_no_more_known_apart(apollo: Project) -> None:
+def test_a_word_that_grows_is_replaced_by_the_longer_word(apollo: Project) -> None:
     index_documents(apollo.pk, KIND, [document("the lock is a sema")], are_new=True)
-    grow(apollo, "the lock is a sema", "phore")
-    assert "semaphore" in known(apollo)
-    assert "sema" not in known(apollo)
+    append(apollo, "the lock is a sema", "phore")
+    assert "semaphore" in indexed_words(apollo)
+    assert "sema" not in indexed_words(apollo)
 
 
-def test_a_word_that_is_elsewhere_too_stays_known(apollo: Project) -> None:
+def test_a_word_that_occurs_elsewhere_stays_indexed(apollo: Project) -> None:
     body = "sema as such " + "and more " * 600 + "sema"
     index_documents(apollo.pk, KIND, [document(body)], are_new=True)
-    grow(apollo, body, "phore")
-    assert {"sema", "semaphore"} <= known(apollo)
+    append(apollo, body, "phore")
+    assert {"sema", "semaphore"} <= indexed_words(apollo)
 
 
-def test_on_another_day_it_is_found_by_that_day(apollo: Project) -> None:
+def test_an_addition_updates_the_time_of_the_entry(apollo: Project) -> None:
     body = "begun " * 1_000
     index_documents(apollo.pk, KIND, [document(body)], are_new=True)
     tomorrow = AT + timedelta(days=1)
-    body = grow(apollo, body, "continued", at=tomorrow)
+    body = append(apollo, body, "continued", at=tomorrow)
     index_documents(apollo.pk, KIND, [document(body, row_id=2, at=tomorrow)], are_new=True)
     assert indexed(apollo) == indexed(apollo, row_id=2)
 
 
-def test_what_was_not_in_the_index_comes_in_whole(apollo: Project) -> None:
-    grow(apollo, "there before ", "and after")
+def test_a_text_missing_in_the_index_is_indexed_whole(apollo: Project) -> None:
+    append(apollo, "there before ", "and after")
     assert "befor and after" in indexed(apollo)[1][0][3]
 
 
-def test_a_long_text_is_not_read_again(apollo: Project) -> None:
+def test_an_addition_to_a_long_text_reads_only_its_end(apollo: Project) -> None:
     body = "a long story " * 20_000
     index_documents(apollo.pk, KIND, [document(body)], are_new=True)
     read: list[int] = []

@@ -274,8 +274,8 @@ def test_a_rename_updates_the_index(populated: Caller, name: str) -> None:
 
 
 def test_expired_rows_leave_the_index(populated: Caller) -> None:
-    gone = clear(caller=populated, older_than={"messages": "0m", "changes": "0m"})
-    assert gone == {"messages": 2, "changes": 2}
+    deleted = clear(caller=populated, older_than={"messages": "0m", "changes": "0m"})
+    assert deleted == {"messages": 2, "changes": 2}
     index_is_right(populated.project)
     kinds = SearchEntry.objects.in_project(populated.project).values_list("kind", flat=True)
     assert sorted(kinds) == ["constraint", "decision", "decision", "resource"]
@@ -387,16 +387,16 @@ def test_many_recipients_are_indexed_in_the_body_rather_than_the_title(ada: Call
 def test_an_inactive_decision_is_marked(ada: Caller, status: str, mark: str) -> None:
     from memory.decisions.history.decisions import HISTORY
 
-    made = set_decision(caller=ada, key="a", value="x", status=status)
-    [document] = HISTORY.documents(ada.project_id, [made["id"]])
+    created = set_decision(caller=ada, key="a", value="x", status=status)
+    [document] = HISTORY.documents(ada.project_id, [created["id"]])
     assert document.mark == mark
 
 
 def test_the_document_of_a_decision_has_a_line_for_each_field(ada: Caller) -> None:
     from memory.decisions.history.decisions import HISTORY
 
-    made = set_decision(caller=ada, key="a", value="JWT", **ALL_FIELDS)
-    [document] = HISTORY.documents(ada.project_id, [made["id"]])
+    created = set_decision(caller=ada, key="a", value="JWT", **ALL_FIELDS)
+    [document] = HISTORY.documents(ada.project_id, [created["id"]])
     assert document.body.split("\n\n") == [
         "JWT",
         "Because of the audit.",
@@ -435,7 +435,7 @@ def test_a_long_text_has_passages_and_a_shorter_one_deletes_them(ada: Caller) ->
 def test_a_text_too_long_for_its_passages_leaves_others_alone(
     ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only a shell can write one, of 8 million characters."""
+    """Only the ORM can store such a text, of 8 million characters."""
     monkeypatch.setattr(documents, "PASSAGE_CHARACTERS", 10)
     monkeypatch.setattr(documents, "OVERLAP", 2)
     Decision.objects.create(project=ada.project, key="a", value="some words " * 1_000)

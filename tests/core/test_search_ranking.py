@@ -1,4 +1,4 @@
-"""BM25 in golden values, and what else orders the hits."""
+"""BM25 with golden values, and the other factors that order the hits."""
 
 from datetime import UTC, datetime, timedelta
 from math import log
@@ -18,20 +18,20 @@ def candidate(entry_id: int, words: str, *, is_over: bool = False, days: int = 0
     return Candidate(entry_id, "decision", entry_id, ref, at, 0, words, size, is_over, part=part)
 
 
-def test_a_word_is_worth_more_the_rarer_it_is() -> None:
+def test_rarer_words_have_higher_weights() -> None:
     assert worth(100, 1) == pytest.approx(log(1 + 99.5 / 1.5))
     assert worth(100, 1) > worth(100, 10) > worth(100, 100) > 0
     assert worth(5, 9) > 0
 
 
-def test_a_text_of_average_length_that_holds_a_word_once_scores_one() -> None:
+def test_a_text_of_average_length_with_a_word_once_scores_one() -> None:
     [ranked] = rank([candidate(1, "cach is cold")], {CACHE: 2.0})
 
     assert ranked.score == 1.0
     assert ranked.parts == {CACHE: pytest.approx(2.0)}
 
 
-def test_the_formula_in_numbers() -> None:
+def test_bm25_gives_the_expected_numbers() -> None:
     """Lengths 2 and 6, so 4 on average; k1 1.2 and b 0.6."""
     short, long = rank(
         [candidate(1, "cach token"), candidate(2, "cach cach a b c d")], {CACHE: 1.0, TOKEN: 3.0}
@@ -44,17 +44,17 @@ def test_the_formula_in_numbers() -> None:
     assert long.score == pytest.approx(long.parts[CACHE] / 4)
 
 
-def test_an_entry_counts_by_its_best_passage() -> None:
+def test_an_entry_is_scored_by_its_best_passage() -> None:
     ranked = rank(
         [candidate(1, "cach x x x"), candidate(1, "cach token", part=5), candidate(2, "token")],
         {CACHE: 1.0, TOKEN: 1.0},
     )
 
-    assert [one.candidate.words for one in ranked] == ["cach token", "token"]
+    assert [hit.candidate.words for hit in ranked] == ["cach token", "token"]
     assert ranked[0].lent == 0
 
 
-def test_a_passage_lends_a_fifth_to_those_beside_it() -> None:
+def test_a_passage_lends_a_fifth_to_its_neighbours() -> None:
     beside, apart = rank(
         [
             candidate(1, "cach x", part=3, days=1),
@@ -76,17 +76,17 @@ def test_a_passage_lends_a_fifth_to_those_beside_it() -> None:
 def test_among_equals_the_newest_comes_first() -> None:
     ranked = rank([candidate(1, "cach"), candidate(2, "cach", days=1)], {CACHE: 1.0})
 
-    assert [one.candidate.entry_id for one in ranked] == [2, 1]
+    assert [hit.candidate.entry_id for hit in ranked] == [2, 1]
 
 
-def test_what_is_not_in_force_counts_six_tenths() -> None:
+def test_an_inactive_row_scores_six_tenths() -> None:
     ranked = rank([candidate(1, "cach", is_over=True), candidate(2, "cach", days=-1)], {CACHE: 1.0})
 
-    assert [one.candidate.entry_id for one in ranked] == [2, 1]
+    assert [hit.candidate.entry_id for hit in ranked] == [2, 1]
     assert ranked[1].parts[CACHE] == pytest.approx(0.6 * ranked[0].parts[CACHE])
 
 
-def test_nothing_found_is_nothing_ranked() -> None:
+def test_no_candidates_give_an_empty_ranking() -> None:
     assert rank([], {CACHE: 1.0}) == []
 
 
@@ -100,5 +100,5 @@ def test_nothing_found_is_nothing_ranked() -> None:
         (Term((("cach",), ("cat",))), 3),
     ],
 )
-def test_how_often_a_term_is_there(term: Term, times: int) -> None:
+def test_occurrences_of_a_term_are_counted(term: Term, times: int) -> None:
     assert occurrences("cach hit cat cach", term) == times

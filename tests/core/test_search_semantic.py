@@ -1,4 +1,4 @@
-"""The extra `semantic`: off by default; on, likeness of meaning has a say in the order."""
+"""The extra `semantic`: off by default; if on, similarity of meaning influences the order of hits."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def _meaning(settings: object) -> None:
 
 
 @pytest.mark.usefixtures("_cars")
-def test_by_default_words_alone_order(ada: Caller) -> None:
+def test_by_default_only_words_decide_the_order(ada: Caller) -> None:
     found = search(ada.project_id, "a fast car")
 
     assert found.method == "any"
@@ -31,7 +31,7 @@ def test_by_default_words_alone_order(ada: Caller) -> None:
 
 
 @pytest.mark.usefixtures("_cars", "_meaning")
-def test_what_means_the_same_comes_first(ada: Caller) -> None:
+def test_a_hit_of_similar_meaning_ranks_first(ada: Caller) -> None:
     found = search(ada.project_id, "a fast car")
 
     assert found.method == "any+semantic"
@@ -40,12 +40,12 @@ def test_what_means_the_same_comes_first(ada: Caller) -> None:
 
 
 @pytest.mark.usefixtures("_cars", "_meaning")
-def test_what_no_word_has_found_stays_unfound(ada: Caller) -> None:
+def test_a_row_without_a_matching_word_is_not_found(ada: Caller) -> None:
     assert not search(ada.project_id, "zeppelin").hits
 
 
 @pytest.mark.usefixtures("_meaning")
-def test_scores_fall_beyond_those_that_are_looked_at(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_stay_sorted_beyond_the_reranked_hits(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(semantic, "DEPTH", 2)
     for number in range(5):
         set_decision(caller=ada, key=f"k{number}", value=f"fast {'word ' * number}")
@@ -56,7 +56,7 @@ def test_scores_fall_beyond_those_that_are_looked_at(ada: Caller, monkeypatch: p
     assert scores == sorted(scores, reverse=True)
 
 
-def test_the_network_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_network_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     import socket
 
     def refuse(*_: object, **__: object) -> None:

@@ -160,7 +160,7 @@ def test_letters_that_change_length_in_lower_case_do_not_move_the_position() -> 
         ),
     ],
 )
-def test_a_stand_in_in_a_url_is_no_password(password: str) -> None:
+def test_a_placeholder_in_a_url_is_no_password(password: str) -> None:
     assert find_secret(f"postgres://ada:{password}@db.internal/hub") is None
 
 
@@ -204,7 +204,7 @@ def test_ordinary_text_is_no_secret(text: str) -> None:
     assert find_secret(text) is None
 
 
-# -- Values behind a name --------------------------------------------------------------------------
+# -- Assigned values -------------------------------------------------------------------------------
 
 GUESSABLE = "hunter" + "2"
 CHOSEN = GUESSABLE + "-Blue9"

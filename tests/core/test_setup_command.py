@@ -106,8 +106,8 @@ def test_a_stdio_line_works_as_printed(two_runs: TwoRuns, client: int) -> None:
     command, variables = stdio_server(client_lines(two_runs.first)[4 + client])
     environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **variables}
     with subprocess.Popen(command, env=environment, cwd="/", stdin=PIPE, stdout=PIPE, text=True) as server:
-        initialized = ask(server, "initialize", INITIALIZE)
-        tools = ask(server, "tools/list", {})
+        initialized = send_request(server, "initialize", INITIALIZE)
+        tools = send_request(server, "tools/list", {})
         assert server.stdin
         server.stdin.close()
         assert server.wait(timeout=30) == 0
@@ -115,7 +115,7 @@ def test_a_stdio_line_works_as_printed(two_runs: TwoRuns, client: int) -> None:
     assert "decision" in [tool["name"] for tool in tools["tools"]]
 
 
-def ask(server: subprocess.Popen[str], method: str, params: dict[str, Any]) -> dict[str, Any]:
+def send_request(server: subprocess.Popen[str], method: str, params: dict[str, Any]) -> dict[str, Any]:
     assert server.stdin
     assert server.stdout
     print(

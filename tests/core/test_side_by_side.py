@@ -1,4 +1,4 @@
-"""Sixteen agents on one database, half of them writing: nothing is lost, doubled, or hidden from anybody."""
+"""Sixteen concurrent agents on one database, half of them writing: nothing is lost, doubled or hidden."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -24,8 +24,8 @@ ROUNDS = 5
 
 @pytest.fixture(scope="module")
 def executor(django_db_setup: None, django_db_blocker: Any) -> Iterator[Executor]:
-    with django_db_blocker.unblock(), processes(AGENTS) as running:
-        yield running
+    with django_db_blocker.unblock(), processes(AGENTS) as pool:
+        yield pool
 
 
 @pytest.fixture(params=["over HTTP", "in processes"])
@@ -35,11 +35,11 @@ def crowd(request: pytest.FixtureRequest, hub: LiveHub, executor: Executor, apol
     return over_http(hub, create_token(project=apollo, name="crowd").secret)
 
 
-def writing(agent: int) -> Iterator[ToolCall]:
+def writer_calls(agent: int) -> Iterator[ToolCall]:
     for n in range(ROUNDS):
         name = f"{agent}-{n}"
         yield ToolCall("message", {"action": "send", "text": f"all {name}", "priority": "high"})
-        yield ToolCall("message", {"action": "send", "text": f"next {name}", "to": [_next(agent)]})
+        yield ToolCall("message", {"action": "send", "text": f"next {name}", "to": [_next_agent(agent)]})
         yield ToolCall("file", {"path": f"src/{name}.py", "change": "created", "layer": "data"})
         yield ToolCall("file", {"path": "src/shared.py", "change": "modified"}, f"once {name}")
         yield ToolCall("file", {"action": "lease", "paths": [f"hot/{n}*", "hot/**"]})
@@ -48,7 +48,7 @@ def writing(agent: int) -> Iterator[ToolCall]:
         yield ToolCall("file", {"action": "release", "all": True})
 
 
-def reading() -> Iterator[ToolCall]:
+def reader_calls() -> Iterator[ToolCall]:
     for _ in range(ROUNDS):
         yield ToolCall("message", {"action": "inbox"})
         yield ToolCall("file", {"action": "changes"})
@@ -58,34 +58,36 @@ def reading() -> Iterator[ToolCall]:
         yield ToolCall("message", {"action": "read", "all": True})
 
 
-def _next(agent: int) -> str:
+def _next_agent(agent: int) -> str:
     return f"agent {(agent + 1) % AGENTS}"
 
 
-def test_agents_work_side_by_side(crowd: Crowd, apollo: Project) -> None:
-    _everybody_is_known(apollo)
-    calls = [list(writing(agent)) if agent < WRITERS else list(reading()) for agent in range(AGENTS)]
+def test_concurrent_agents_lose_and_double_nothing(crowd: Crowd, apollo: Project) -> None:
+    _register_agents(apollo)
+    calls = [
+        list(writer_calls(agent)) if agent < WRITERS else list(reader_calls()) for agent in range(AGENTS)
+    ]
     answers = crowd(calls)
 
-    _nobody_failed(calls, answers)
+    _no_call_failed(calls, answers)
     _nothing_is_lost_or_doubled(apollo)
-    _no_two_held_the_same_files(apollo)
-    _nobodys_reading_hides_anything(crowd, apollo)
+    _leases_do_not_overlap(apollo)
+    _every_delivery_to_a_writer_is_unread(crowd, apollo)
     assert tallied(apollo) == counted(apollo)
     index_is_right(apollo)
 
 
-def _everybody_is_known(project: Project) -> None:
+def _register_agents(project: Project) -> None:
     for agent in range(AGENTS):
         Agent.objects.create(project=project, name=f"agent {agent}")
 
 
-def _nobody_failed(calls: list[list[ToolCall]], answers: list[Answers]) -> None:
+def _no_call_failed(calls: list[list[ToolCall]], answers: list[Answers]) -> None:
     """Only a lease may be refused, and only because another agent has it."""
     refused = [
         (call.arguments.get("action"), answer["error"])
-        for own, told in zip(calls, answers, strict=True)
-        for call, answer in zip(own, told, strict=True)
+        for own_calls, own_answers in zip(calls, answers, strict=True)
+        for call, answer in zip(own_calls, own_answers, strict=True)
         if "error" in answer
     ]
     assert set(refused) <= {("lease", "conflict")}
@@ -103,8 +105,8 @@ def _nothing_is_lost_or_doubled(project: Project) -> None:
     assert dict(values) == {f"k/{agent}": str(ROUNDS - 1) for agent in range(WRITERS)}
 
 
-def _no_two_held_the_same_files(project: Project) -> None:
-    """The log, in its order, has a lease end before the next one begins."""
+def _leases_do_not_overlap(project: Project) -> None:
+    """In the order of events, each lease ends before the next begins."""
     events = Event.objects.in_project(project).filter(noun="lease").order_by("pk")
     holder, leases = "", 0
     for verb, ref in events.values_list("verb", "ref"):
@@ -114,11 +116,11 @@ def _no_two_held_the_same_files(project: Project) -> None:
     assert holder == ""
 
 
-def _nobodys_reading_hides_anything(crowd: Crowd, project: Project) -> None:
-    """Readers have read all along; writers, who have not, have all that was said to everybody else's ears."""
+def _every_delivery_to_a_writer_is_unread(crowd: Crowd, project: Project) -> None:
+    """Readers have read their messages; writers have not, so all messages to them are unread."""
     unread = Delivery.objects.in_project(project).filter(read_at=None).values_list("folded", flat=True)
-    of_others = (WRITERS - 1) * ROUNDS
-    from_one = {_next(agent): ROUNDS for agent in range(WRITERS)}
-    expected = {f"agent {a}": of_others + from_one.get(f"agent {a}", 0) for a in range(WRITERS)}
-    waiting = Counter(unread)
-    assert {name: waiting[name] for name in expected} == expected
+    from_others = (WRITERS - 1) * ROUNDS
+    from_one = {_next_agent(agent): ROUNDS for agent in range(WRITERS)}
+    expected = {f"agent {a}": from_others + from_one.get(f"agent {a}", 0) for a in range(WRITERS)}
+    unread_counts = Counter(unread)
+    assert {name: unread_counts[name] for name in expected} == expected

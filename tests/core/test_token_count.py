@@ -13,40 +13,40 @@ from ctxhub.core.text import token_count
 from ctxhub.core.text.token_count import count_tokens, is_estimate, use_exact_counts
 from tests.tokens import o200k
 
-# With the line breaks that they have.
+# Read as bytes, to keep the line breaks.
 CORPUS = {
     path.stem: path.read_bytes().decode() for path in (Path(__file__).parent.parent / "corpus").glob("*.txt")
 }
-# Files of several texts have such a line between them; others are cut into as many pieces.
-BETWEEN_TEXTS, TEXTS = "\n%%\n", 10
-# How far above the exact count each kind of text may be, on average.
-LOOSEST = {
+# Some files hold several texts with this separator; others are cut into ten pieces.
+SEPARATOR, TEXTS = "\n%%\n", 10
+# The highest mean ratio of estimate to exact count for each kind of text.
+MAX_RATIO = {
     "english_public_domain": 1.2, "english_notes": 1.21, "json_answers": 1.25, "python_code": 1.25,
     "javascript_code": 1.25, "markdown": 1.25, "chinese_traditional": 1.15, "chinese_simplified": 1.42,
     "vietnamese": 1.5, "georgian": 1.5, "basque": 1.25, "danish": 1.25, "welsh": 1.25, "css": 1.25,
     "rare_letters": 1.2, "long_compounds": 1.3,
 }  # fmt: skip
-LOOSEST_MEDIAN = 1.25
+MAX_MEDIAN_RATIO = 1.25
 SHORT_PIECE_ALLOWANCE = 10
 
 every_kind = pytest.mark.parametrize("kind", sorted(CORPUS))
 
 
 def windows(text: str, size: int, count: int) -> list[str]:
-    places = random.Random(size)
-    starts = [places.randrange(max(len(text) - size, 1)) for _ in range(count)]
+    chance = random.Random(size)
+    starts = [chance.randrange(max(len(text) - size, 1)) for _ in range(count)]
     return [text[start : start + size] for start in starts]
 
 
 def texts(kind: str) -> list[str]:
     text = CORPUS[kind]
-    if BETWEEN_TEXTS in text:
-        return text.rstrip("\n").split(BETWEEN_TEXTS)
-    cuts = [len(text) * place // TEXTS for place in range(TEXTS + 1)]
+    if SEPARATOR in text:
+        return text.rstrip("\n").split(SEPARATOR)
+    cuts = [len(text) * number // TEXTS for number in range(TEXTS + 1)]
     return [text[start:end] for start, end in pairwise(cuts)]
 
 
-def times_exact(text: str) -> float:
+def ratio_to_exact(text: str) -> float:
     return count_tokens(text) / o200k(text)
 
 
@@ -57,18 +57,18 @@ def exact_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @every_kind
-def test_of_each_kind_there_are_ten_texts_and_no_estimate_is_below_the_exact_count(kind: str) -> None:
+def test_estimates_of_ten_texts_of_each_kind_are_not_below_the_exact_count(kind: str) -> None:
     assert len({*texts(kind)}) >= TEXTS
     assert [text for text in texts(kind) if count_tokens(text) < o200k(text)] == []
 
 
-def test_in_the_median_the_estimate_is_a_quarter_too_high_at_most() -> None:
-    assert median(times_exact(text) for kind in CORPUS for text in texts(kind)) <= LOOSEST_MEDIAN
+def test_the_median_estimate_is_at_most_a_quarter_too_high() -> None:
+    assert median(ratio_to_exact(text) for kind in CORPUS for text in texts(kind)) <= MAX_MEDIAN_RATIO
 
 
 @pytest.mark.parametrize("kind", ["georgian", "vietnamese"])
-def test_scripts_that_share_their_first_byte_with_rarer_ones_are_not_taken_for_them(kind: str) -> None:
-    assert median(map(times_exact, texts(kind))) <= 1.5
+def test_scripts_that_share_a_first_byte_with_rarer_scripts_are_not_overestimated(kind: str) -> None:
+    assert median(map(ratio_to_exact, texts(kind))) <= 1.5
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_scripts_that_share_their_first_byte_with_rarer_ones_are_not_taken_for_t
         "ᴀʙᴄᴅᴇ ᴛʜᴇ ᴅᴇᴘᴏʏᴍᴇɴᴛ ᵃᵇᶜᵈᵉᶠᵍʰ ᴡᴀꜱ ʀᴏʟʟᴇᴅ ʙᴀᴄᴋ",
     ],
 )
-def test_rare_scripts_are_not_below_the_exact_count(text: str) -> None:
+def test_estimates_of_rare_scripts_are_not_below_the_exact_count(text: str) -> None:
     assert count_tokens(text) >= o200k(text)
 
 
@@ -116,11 +116,11 @@ def test_the_estimate_of_a_short_piece_is_hardly_below_the_exact_count(kind: str
     assert max(shortfalls) <= SHORT_PIECE_ALLOWANCE
 
 
-@pytest.mark.parametrize("kind", sorted(LOOSEST))
-def test_the_estimate_is_tight(kind: str) -> None:
+@pytest.mark.parametrize("kind", sorted(MAX_RATIO))
+def test_the_mean_estimate_of_a_kind_is_within_its_ratio(kind: str) -> None:
     pieces = windows(CORPUS[kind], 1000, 100)
 
-    assert mean(map(times_exact, pieces)) <= LOOSEST[kind]
+    assert mean(map(ratio_to_exact, pieces)) <= MAX_RATIO[kind]
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=[]), max_size=80), st.integers(0, 80))
@@ -147,17 +147,17 @@ def test_counting_starts_as_an_estimate() -> None:
 
 
 @pytest.mark.usefixtures("exact_counts")
-def test_exact_counts_are_those_of_the_vocabulary() -> None:
+def test_exact_counts_match_the_vocabulary() -> None:
     assert not is_estimate()
     assert [count_tokens(text) for text in CORPUS.values()] == [o200k(text) for text in CORPUS.values()]
 
 
 @pytest.mark.usefixtures("exact_counts")
-def test_a_text_longer_than_the_vocabulary_takes_at_once_is_counted_in_pieces() -> None:
+def test_exact_counts_of_a_huge_text_are_counted_in_pieces() -> None:
     assert count_tokens("\U0001fadf\u0f3a" * 100_000) > 200_000
 
 
-def test_without_the_extra_exact_counts_are_refused_and_the_estimate_stays(
+def test_exact_counts_need_the_extra(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "bpe_openai", None)
@@ -168,7 +168,7 @@ def test_without_the_extra_exact_counts_are_refused_and_the_estimate_stays(
     assert is_estimate()
 
 
-def test_the_module_brings_neither_django_nor_the_vocabulary() -> None:
+def test_the_module_imports_neither_django_nor_the_vocabulary() -> None:
     code = "import sys, ctxhub.core.text.token_count; print({'django', 'bpe_openai'} & set(sys.modules))"
 
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"

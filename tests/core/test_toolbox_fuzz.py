@@ -1,4 +1,4 @@
-"""Any action with anything as arguments: an answer or a refusal comes back, and both can be sent."""
+"""Fuzzing of tool calls: any action with any arguments returns an answer or an error that can be sent."""
 
 import json
 from typing import Any
@@ -52,9 +52,9 @@ values = st.recursive(
 @st.composite
 def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any], str | None]:
     action = draw(st.sampled_from(ACTIONS))
-    fitting = [argument.name for argument in action.arguments.all]
-    fits, is_complete, is_named = draw(st.booleans()), draw(st.booleans()), draw(st.integers(0, 9))
-    names = st.sampled_from(fitting if fits and fitting else NAMES)
+    own_names = [argument.name for argument in action.arguments.all]
+    uses_own_names, is_complete, is_named = draw(st.booleans()), draw(st.booleans()), draw(st.integers(0, 9))
+    names = st.sampled_from(own_names if uses_own_names and own_names else NAMES)
     changed = draw(st.dictionaries(names, values, max_size=4))
     arguments = {**(action.example if is_complete else {}), **changed}
     if action.name and is_named:
@@ -63,7 +63,7 @@ def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any], str | None]:
 
 
 @pytest.fixture
-def stocked(ada: Caller) -> tuple[Caller, Dump]:
+def populated(ada: Caller) -> tuple[Caller, Dump]:
     set_decision(caller=ada, key="k", value=5, tags=["api"], scopes=["api"])
     set_decision(caller=ada, key="api/k", value="x")
     deprecate_decision(caller=ada, key="api/k", superseded_by="k")
@@ -71,12 +71,12 @@ def stocked(ada: Caller) -> tuple[Caller, Dump]:
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(made=calls())
-def test_anything_is_answered_or_refused(
-    stocked: tuple[Caller, Dump], made: tuple[str, dict[str, Any], str | None]
+@given(drawn_call=calls())
+def test_any_call_is_answered_or_refused(
+    populated: tuple[Caller, Dump], drawn_call: tuple[str, dict[str, Any], str | None]
 ) -> None:
-    caller, before = stocked
-    tool, arguments, request_id = made
+    caller, before = populated
+    tool, arguments, request_id = drawn_call
     with transaction.atomic():
         try:
             answer = call(caller, tool, arguments, request_id=request_id)

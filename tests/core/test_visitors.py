@@ -1,4 +1,4 @@
-"""Agents that only read under a name of their own are not kept for ever; whoever left a trace is."""
+"""Visitors: agents that only read are deleted after a week; agents with any trace stay."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -26,34 +26,34 @@ from tracking.services.leases import acquire_lease
 WEEK = timedelta(days=7, minutes=1)
 
 
-def known(project: Project) -> set[str]:
+def agent_names(project: Project) -> set[str]:
     return set(Agent.objects.in_project(project).values_list("name", flat=True))
 
 
-def after(span: timedelta, project: Project) -> dict[str, int]:
+def clean_up_after(span: timedelta, project: Project) -> dict[str, int]:
     with time_machine.travel(clock.now() + span, tick=False):
         return cleanup(project.pk)
 
 
-def visit(project: Project, name: str) -> Caller:
+def read_as(project: Project, name: str) -> Caller:
     caller = Caller(project=project, agent=name)
     call(caller, "hub", {"action": "stats"})
     return caller
 
 
-def test_who_only_read_is_gone_after_a_week(apollo: Project) -> None:
-    visit(apollo, "eve")
-    assert after(timedelta(days=6), apollo).get("agents", 0) == 0
-    assert known(apollo) == {"eve"}
+def test_an_agent_that_only_read_is_deleted_after_a_week(apollo: Project) -> None:
+    read_as(apollo, "eve")
+    assert clean_up_after(timedelta(days=6), apollo).get("agents", 0) == 0
+    assert agent_names(apollo) == {"eve"}
     visitors._looked.clear()
-    assert after(WEEK, apollo)["agents"] == 1
-    assert known(apollo) == set()
+    assert clean_up_after(WEEK, apollo)["agents"] == 1
+    assert agent_names(apollo) == set()
 
 
-def test_the_log_tells_how_many_went(apollo: Project) -> None:
+def test_one_event_reports_the_number_of_deleted_agents(apollo: Project) -> None:
     for name in ("eve", "fay"):
-        visit(apollo, name)
-    after(WEEK, apollo)
+        read_as(apollo, name)
+    clean_up_after(WEEK, apollo)
     [event] = Event.objects.in_project(apollo)
     assert (event.verb, event.ref, event.data) == (
         "cleaned",
@@ -62,14 +62,14 @@ def test_the_log_tells_how_many_went(apollo: Project) -> None:
     )
 
 
-def test_who_comes_again_stays(apollo: Project) -> None:
-    visit(apollo, "eve")
+def test_an_agent_that_returns_stays(apollo: Project) -> None:
+    read_as(apollo, "eve")
     visitors._looked.clear()
     with time_machine.travel(clock.now() + timedelta(days=6), tick=False):
         agents._touched.clear()
-        visit(apollo, "eve")
-    assert after(WEEK, apollo).get("agents", 0) == 0
-    assert known(apollo) == {"eve"}
+        read_as(apollo, "eve")
+    assert clean_up_after(WEEK, apollo).get("agents", 0) == 0
+    assert agent_names(apollo) == {"eve"}
 
 
 TRACES: dict[str, Callable[[Caller, Caller], Any]] = {
@@ -84,61 +84,61 @@ TRACES: dict[str, Callable[[Caller, Caller], Any]] = {
 
 
 @pytest.mark.parametrize("trace", TRACES)
-def test_whoever_left_a_trace_stays(apollo: Project, ada: Caller, trace: str) -> None:
-    TRACES[trace](visit(apollo, "eve"), ada)
-    after(timedelta(days=400), apollo)
-    assert "eve" in known(apollo)
+def test_an_agent_with_a_trace_stays(apollo: Project, ada: Caller, trace: str) -> None:
+    TRACES[trace](read_as(apollo, "eve"), ada)
+    clean_up_after(timedelta(days=400), apollo)
+    assert "eve" in agent_names(apollo)
 
 
-def test_who_owns_what_no_event_tells_of_stays(apollo: Project, ada: Caller) -> None:
-    """Importers write rows in the names of others."""
-    eve = visit(apollo, "eve")
+def test_an_agent_that_owns_rows_without_events_stays(apollo: Project, ada: Caller) -> None:
+    """Importers write rows under other agents' names."""
+    eve = read_as(apollo, "eve")
     add_constraint(caller=eve, category="security", text="x")
     Event.objects.in_project(apollo).delete()
-    after(WEEK, apollo)
-    assert known(apollo) == {"eve"}
+    clean_up_after(WEEK, apollo)
+    assert agent_names(apollo) == {"eve"}
 
 
-def test_every_column_that_points_to_an_agent_is_looked_at() -> None:
-    pointing = {
+def test_every_foreign_key_to_an_agent_is_checked() -> None:
+    foreign_keys = {
         (relation.related_model._meta.db_table, relation.field.column)
         for relation in Agent._meta.get_fields(include_hidden=True)
         if isinstance(relation, ManyToOneRel)
     }
-    looked_at = {(table, column) for table, column, is_name in visitors._references() if not is_name}
-    assert looked_at == pointing
-    assert len(pointing) >= 15
+    checked = {(table, column) for table, column, is_name in visitors._references() if not is_name}
+    assert checked == foreign_keys
+    assert len(foreign_keys) >= 15
     assert ("messaging_delivery", "folded", True) in visitors._references()
 
 
 def test_another_projects_agents_are_left_alone(apollo: Project, hermes: Project) -> None:
-    visit(apollo, "eve")
-    visit(hermes, "eve")
-    after(WEEK, apollo)
-    assert (known(apollo), known(hermes)) == (set(), {"eve"})
+    read_as(apollo, "eve")
+    read_as(hermes, "eve")
+    clean_up_after(WEEK, apollo)
+    assert (agent_names(apollo), agent_names(hermes)) == (set(), {"eve"})
 
 
-def test_many_go_in_several_rounds(apollo: Project) -> None:
+def test_many_agents_are_deleted_in_several_rounds(apollo: Project) -> None:
     long_ago = clock.now() - WEEK
     names = [f"visitor {n}" for n in range(LOOKED_AT_ONCE + 5)]
     Agent.unscoped.bulk_create(
         Agent(project=apollo, name=name, folded=name, last_seen_at=long_ago) for name in names
     )
     assert cleanup(apollo.pk)["agents"] == LOOKED_AT_ONCE
-    assert after(timedelta(hours=1), apollo)["agents"] == 5
-    assert known(apollo) == set()
+    assert clean_up_after(timedelta(hours=1), apollo)["agents"] == 5
+    assert agent_names(apollo) == set()
 
 
-def test_it_looks_once_an_hour(apollo: Project) -> None:
-    visit(apollo, "eve")
+def test_visitors_are_cleaned_up_once_an_hour(apollo: Project) -> None:
+    read_as(apollo, "eve")
     cleanup(apollo.pk)
     with time_machine.travel(clock.now() + timedelta(minutes=59), tick=False):
         Agent.objects.in_project(apollo).update(last_seen_at=clock.now() - WEEK)
         assert cleanup(apollo.pk).get("agents", 0) == 0
-    assert after(timedelta(minutes=60), apollo)["agents"] == 1
+    assert clean_up_after(timedelta(minutes=60), apollo)["agents"] == 1
 
 
-def test_names_in_headers_are_gone_after_a_week(hub: LiveHub, apollo: Project) -> None:
+def test_agents_named_only_in_headers_are_deleted_after_a_week(hub: LiveHub, apollo: Project) -> None:
     secret = create_token(project=apollo, scopes=["read", "write"]).secret
     for name in ("visitor 1", "visitor 2"):
         client = HttpClient(hub.port, secret, {"Ctxhub-Agent": name})
@@ -148,7 +148,7 @@ def test_names_in_headers_are_gone_after_a_week(hub: LiveHub, apollo: Project) -
     writer = HttpClient(hub.port, secret, {"Ctxhub-Agent": "writer"})
     body = {"key": "a", "value": 1}
     assert writer.send("POST", "/api/v1/projects/apollo/decisions/", body).status == 201
-    assert known(apollo) >= {"visitor 1", "visitor 2", "visitor 3", "writer"}
-    after(WEEK, apollo)
-    assert known(apollo) == {"writer"}
+    assert agent_names(apollo) >= {"visitor 1", "visitor 2", "visitor 3", "writer"}
+    clean_up_after(WEEK, apollo)
+    assert agent_names(apollo) == {"writer"}
     assert not Delivery.objects.in_project(apollo).exists()

@@ -26,7 +26,7 @@ def test_a_layer_is_added_below_the_others(admin: Client, apollo: Project) -> No
     assert list(Layer.objects.in_project(apollo).values_list("name", flat=True))[-1] == "documentation"
 
 
-def test_a_rename_is_in_the_log_under_the_persons_name(admin: Client, apollo: Project) -> None:
+def test_a_rename_is_an_event_under_the_persons_name(admin: Client, apollo: Project) -> None:
     layer = layer_named(apollo, "data")
     admin.post(reverse("admin:core_layer_change", args=[layer.pk]), {"name": "storage"})
     event = Event.unscoped.select_related("agent").latest("pk")
@@ -34,7 +34,7 @@ def test_a_rename_is_in_the_log_under_the_persons_name(admin: Client, apollo: Pr
 
 
 @pytest.mark.parametrize("name", ["DATA", " data "])
-def test_a_name_that_is_taken_stands_on_the_form(admin: Client, apollo: Project, name: str) -> None:
+def test_a_taken_name_is_an_error_on_the_form(admin: Client, apollo: Project, name: str) -> None:
     page = admin.post(reverse("admin:core_layer_add"), {"name": name})
     assert "There is a layer &#x27;data&#x27; already." in page.content.decode()
     assert Layer.objects.in_project(apollo).count() == 5
@@ -47,11 +47,13 @@ def test_a_tag_may_be_renamed_to_another_spelling(admin: Client, apollo: Project
     assert (tag.name, tag.folded) == ("API", "api")
 
 
-def test_a_word_in_use_stays_and_a_sentence_says_why(admin: Client, ada: Caller, apollo: Project) -> None:
+def test_a_word_in_use_is_not_deleted_and_the_page_says_why(
+    admin: Client, ada: Caller, apollo: Project
+) -> None:
     set_decision(caller=ada, key="db/engine", value="PostgreSQL", layer="data")
     layer = layer_named(apollo, "data")
-    for ask in (admin.get, admin.post):
-        page = ask(reverse("admin:core_layer_delete", args=[layer.pk]), {"post": "yes"}, follow=True)
+    for send in (admin.get, admin.post):
+        page = send(reverse("admin:core_layer_delete", args=[layer.pk]), {"post": "yes"}, follow=True)
         assert "is in use 1 times, so it stays" in page.content.decode()
     assert Layer.objects.in_project(apollo).filter(pk=layer.pk).exists()
 
@@ -59,12 +61,12 @@ def test_a_word_in_use_stays_and_a_sentence_says_why(admin: Client, ada: Caller,
 def test_words_in_use_are_not_deleted_with_others(admin: Client, ada: Caller, apollo: Project) -> None:
     set_decision(caller=ada, key="db/engine", value="PostgreSQL", layer="data")
     rows = [layer_named(apollo, name).pk for name in ("data", "business")]
-    sent = {"action": "delete_selected", "_selected_action": rows, "post": "yes"}
-    assert "so it stays" in admin.post(reverse("admin:core_layer_changelist"), sent).content.decode()
+    form = {"action": "delete_selected", "_selected_action": rows, "post": "yes"}
+    assert "so it stays" in admin.post(reverse("admin:core_layer_changelist"), form).content.decode()
     assert Layer.objects.in_project(apollo).count() == 5
 
 
-def test_a_word_that_nothing_carries_is_deleted(admin: Client, apollo: Project) -> None:
+def test_an_unused_word_is_deleted(admin: Client, apollo: Project) -> None:
     tag = Tag.objects.in_project(apollo).get(name="testing")
     admin.post(reverse("admin:core_tag_delete", args=[tag.pk]), {"post": "yes"})
     assert not Tag.objects.in_project(apollo).filter(pk=tag.pk).exists()
@@ -72,26 +74,26 @@ def test_a_word_that_nothing_carries_is_deleted(admin: Client, apollo: Project) 
 
 
 def drag(client: Client, layers: list[Layer], query: str = "") -> int:
-    """What the page sends when layers were dragged into this order."""
+    """Posts the form of the page after layers were dragged into this order."""
     form: dict[str, object] = {f"form-{n}-id": layer.pk for n, layer in enumerate(layers)}
     form |= {f"form-{n}-position": n for n in range(len(layers))}
     form |= {"form-TOTAL_FORMS": len(layers), "form-INITIAL_FORMS": len(layers), "_save": "Save"}
     return client.post(reverse("admin:core_layer_changelist") + query, form).status_code
 
 
-def test_layers_are_put_in_another_order(admin: Client, apollo: Project) -> None:
-    turned = list(Layer.objects.in_project(apollo).order_by("-position"))
-    assert drag(admin, turned) == 302
-    assert list(Layer.objects.in_project(apollo).order_by("position")) == turned
+def test_layers_are_reordered(admin: Client, apollo: Project) -> None:
+    reversed_layers = list(Layer.objects.in_project(apollo).order_by("-position"))
+    assert drag(admin, reversed_layers) == 302
+    assert list(Layer.objects.in_project(apollo).order_by("position")) == reversed_layers
 
 
-def test_a_member_cannot_put_layers_in_another_order(apollo: Project) -> None:
-    turned = list(Layer.objects.in_project(apollo).order_by("-position"))
-    drag(member(apollo), turned)
-    assert list(Layer.objects.in_project(apollo).order_by("position")) != turned
+def test_a_member_cannot_reorder_layers(apollo: Project) -> None:
+    reversed_layers = list(Layer.objects.in_project(apollo).order_by("-position"))
+    drag(member(apollo), reversed_layers)
+    assert list(Layer.objects.in_project(apollo).order_by("position")) != reversed_layers
 
 
-def test_dragging_is_offered_for_one_project_by_its_administrator(apollo: Project, hermes: Project) -> None:
+def test_dragging_is_offered_to_an_administrator_of_one_project(apollo: Project, hermes: Project) -> None:
     user = person("ada", apollo, ADMIN)
     Membership.objects.create(project=hermes, user=user, role=VIEWER)
     page = reverse("admin:core_layer_changelist")
@@ -103,7 +105,7 @@ def test_dragging_is_offered_for_one_project_by_its_administrator(apollo: Projec
     assert [offers(query) for query in queries] == [True, False, False, False, False]
 
 
-def test_layers_of_one_project_move_and_those_of_another_stay(apollo: Project, hermes: Project) -> None:
+def test_layers_of_another_project_keep_their_order(apollo: Project, hermes: Project) -> None:
     first, second, *rest = Layer.objects.in_project(hermes).order_by("position")
     before = list(Layer.objects.in_project(apollo).order_by("pk").values())
     assert drag(superuser(), [second, first, *rest], "?project=hermes") == 302
@@ -127,10 +129,10 @@ def test_a_list_of_one_project_adds_to_that_project(apollo: Project, hermes: Pro
 
 
 @pytest.mark.parametrize("query", ["?project=apollo", "?_changelist_filters=project%3Dapollo"])
-def test_nothing_lands_in_another_project_than_the_one_on_screen(
+def test_a_word_is_never_added_to_another_project_than_the_one_shown(
     query: str, apollo: Project, hermes: Project
 ) -> None:
-    """Vi may write in hermes alone, and looks at apollo."""
+    """Vi may write only in hermes, and views apollo."""
     user = person("vi", apollo, VIEWER)
     Membership.objects.create(project=hermes, user=user, role=MEMBER)
     page = signed_in(user).post(reverse("admin:core_tag_add") + query, {"name": "moon"})
@@ -139,18 +141,18 @@ def test_nothing_lands_in_another_project_than_the_one_on_screen(
     assert not Tag.unscoped.filter(name="moon").exists()
 
 
-def test_a_project_that_is_not_there_is_no_reason_to_take_another(admin: Client) -> None:
+def test_an_unknown_project_is_not_replaced_by_another(admin: Client) -> None:
     page = admin.post(f"{reverse('admin:core_tag_add')}?project=mars", {"name": "moon"})
     assert "You are not a member of any project named &#x27;mars&#x27;." in page.content.decode()
     assert not Tag.unscoped.filter(name="moon").exists()
 
 
-def test_the_plus_is_there_only_where_something_can_be_added(apollo: Project, hermes: Project) -> None:
+def test_the_add_link_is_shown_only_to_those_who_may_add(apollo: Project, hermes: Project) -> None:
     user = person("vi", apollo, VIEWER)
     Membership.objects.create(project=hermes, user=user, role=MEMBER)
     page = reverse("admin:core_tag_changelist")
-    shown = [signed_in(user).get(f"{page}?project={project}") for project in (apollo, hermes)]
-    assert [answer.context["has_add_permission"] for answer in shown] == [False, True]
+    pages = [signed_in(user).get(f"{page}?project={project}") for project in (apollo, hermes)]
+    assert [answer.context["has_add_permission"] for answer in pages] == [False, True]
 
 
 def test_the_page_that_adds_names_the_project(admin: Client) -> None:
@@ -161,7 +163,7 @@ def test_the_page_that_adds_names_the_project(admin: Client) -> None:
 
 
 @pytest.mark.parametrize("kind", ["tag", "scope", "layer"])
-def test_a_word_leads_to_what_carries_it_and_to_its_events(
+def test_a_word_links_to_its_decisions_and_its_events(
     kind: str, admin: Client, ada: Caller, apollo: Project
 ) -> None:
     set_decision(caller=ada, key="db", value=1, layer="data", tags=["data"], scopes=["data"])

@@ -35,13 +35,13 @@ def test_weekends_do_not_count(now: str, age: timedelta, before: str) -> None:
     assert moment_before(at(now), age, WEEKDAYS) == at(before)
 
 
-def test_where_weekends_count_an_age_is_just_an_age() -> None:
+def test_without_ignored_weekends_an_age_is_elapsed_time() -> None:
     assert moment_before(at("2026-11-23T15:00"), DAY, Config()) == at("2026-11-22T15:00")
 
 
-def test_a_weekend_is_the_projects_weekend() -> None:
+def test_weekends_are_in_the_time_zone_of_the_project() -> None:
     auckland = Config(ignore_weekend=True, time_zone="Pacific/Auckland")
-    saturday = at("2026-11-21T05:00", "Pacific/Auckland")  # In Greenwich it is still Friday.
+    saturday = at("2026-11-21T05:00", "Pacific/Auckland")  # In UTC it is still Friday.
     assert moment_before(saturday, DAY, auckland) == at("2026-11-20T00:00", "Pacific/Auckland")
     assert moment_before(saturday, DAY, WEEKDAYS) == saturday - DAY
 
@@ -51,7 +51,7 @@ def test_holidays_do_not_count_either() -> None:
     assert moment_before(at("2026-12-29T15:00"), DAY, config) == at("2026-12-24T15:00")
 
 
-def test_the_night_the_clocks_change_has_the_hours_it_has() -> None:
+def test_changes_of_the_clock_are_accounted_for() -> None:
     """Berlin's clocks go back on the Sunday 2026-10-25, and forward on 2027-03-28."""
     config = Config(ignore_weekend=True, time_zone="Europe/Berlin")
     for monday, friday in (("2026-10-26", "2026-10-23"), ("2027-03-29", "2027-03-26")):

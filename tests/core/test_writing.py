@@ -1,4 +1,4 @@
-"""Notes in passing: what a reader would like to write, and need not."""
+"""Touch transactions: optional writes of a reader, skipped while another writer holds the lock."""
 
 import fcntl
 import threading
@@ -22,7 +22,7 @@ pytestmark = [
 
 @contextmanager
 def another_process_writes() -> Iterator[None]:
-    """A lock on a file opened anew is another process's, as far as the kernel is concerned."""
+    """Locks the lock file through a new file handle, which the kernel treats as another process."""
     with open(f"{connection.settings_dict['NAME']}.lock", "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -30,39 +30,39 @@ def another_process_writes() -> Iterator[None]:
 
 @contextmanager
 def another_thread_writes() -> Iterator[None]:
-    started, enough = threading.Event(), threading.Event()
+    started, finish = threading.Event(), threading.Event()
 
     def write() -> None:
         with transactions._queue:
             started.set()
-            enough.wait(timeout=30)
+            finish.wait(timeout=30)
 
     thread = threading.Thread(target=write)
     thread.start()
     started.wait()
     yield
-    enough.set()
+    finish.set()
     thread.join()
 
 
-@pytest.mark.parametrize("somebody_writes", [another_process_writes, another_thread_writes])
-def test_who_reads_does_not_wait_to_be_noted(
-    ada: Caller, somebody_writes: Callable[[], AbstractContextManager[None]]
+@pytest.mark.parametrize("other_writer", [another_process_writes, another_thread_writes])
+def test_a_reader_does_not_wait_to_record_its_last_use(
+    ada: Caller, other_writer: Callable[[], AbstractContextManager[None]]
 ) -> None:
     token = create_token(project=ada.project, agent="ada")
     before = Agent.objects.in_project(ada.project).get(folded="ada").last_seen_at
-    with somebody_writes():
+    with other_writer():
         assert authenticate(token.secret).agent == "ada"
         agents.touch_agent(ada)
     token.row.refresh_from_db()
-    seen = Agent.objects.in_project(ada.project).get(folded="ada")
-    assert (token.row.last_used_at, seen.last_seen_at) == (None, before)
+    agent = Agent.objects.in_project(ada.project).get(folded="ada")
+    assert (token.row.last_used_at, agent.last_seen_at) == (None, before)
     agents.touch_agent(ada)
-    seen.refresh_from_db()
-    assert seen.last_seen_at != before, "it is noted by the next call"
+    agent.refresh_from_db()
+    assert agent.last_seen_at != before, "the next call records it"
 
 
-def test_what_is_noted_leaves_the_queue_free(ada: Caller) -> None:
+def test_a_touch_transaction_releases_the_write_lock(ada: Caller) -> None:
     for _ in range(2):
         with transactions.try_touch_transaction() as may_write:
             assert may_write
