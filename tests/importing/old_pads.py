@@ -26,7 +26,7 @@ SCHEMAS = {"design": DESIGN, "program": PROGRAM}
 
 
 class OldPads:
-    """Of values that are given only those are written for which there is a column."""
+    """Writes only those of the given values for which there is a column."""
 
     def __init__(self, path: Path, schema: str = "design") -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""`manage.py import_free_context`: what becomes of contexts, memories and relationships."""
+"""`manage.py import_free_context`: contexts, memories and relationships, and repeated imports."""
 
 import sqlite3
 from collections.abc import Callable
@@ -56,10 +56,12 @@ def fill(file: OldKnowledge, count: int = 1, first: int = 0) -> None:
         file.relationship(f"m{n}a", f"m{n}b", "includes", 70)
 
 
-# -- What it takes ---------------------------------------------------------------------------------
+# -- Imported rows ---------------------------------------------------------------------------------
 
 
-def test_a_context_keeps_what_it_was(apollo: Project, knowledge: OldKnowledge, take_knowledge: Take) -> None:
+def test_a_context_keeps_its_fields_and_times(
+    apollo: Project, knowledge: OldKnowledge, take_knowledge: Take
+) -> None:
     knowledge.context(
         "1760184000000-abc1234",
         "React",
@@ -84,7 +86,9 @@ def test_a_context_keeps_what_it_was(apollo: Project, knowledge: OldKnowledge, t
     assert (context.created_at, context.updated_at) == (THEN, THEN + timedelta(hours=1))
 
 
-def test_a_memory_keeps_what_it_was(apollo: Project, knowledge: OldKnowledge, take_knowledge: Take) -> None:
+def test_a_memory_keeps_its_fields_and_times(
+    apollo: Project, knowledge: OldKnowledge, take_knowledge: Take
+) -> None:
     knowledge.context()
     knowledge.memory(
         "m1",
@@ -108,21 +112,21 @@ def test_a_memory_keeps_what_it_was(apollo: Project, knowledge: OldKnowledge, ta
     assert memory.context.updated_at == THEN
 
 
-def test_an_imported_memory_is_what_add_makes_of_it(
+def test_an_imported_memory_equals_an_added_one(
     apollo: Project, ada: Caller, knowledge: OldKnowledge, take_knowledge: Take
 ) -> None:
-    said: dict[str, Any] = {"title": "Hooks", "content": "```js\nx()\n```\nCall them. Always."}
+    fields: dict[str, Any] = {"title": "Hooks", "content": "```js\nx()\n```\nCall them. Always."}
     knowledge.context()
-    knowledge.memory("m1", said["title"], said["content"], stack="React19")
+    knowledge.memory("m1", fields["title"], fields["content"], stack="React19")
     take_knowledge()
-    add_memory(caller=ada, context="React", stack="React19", **said)
+    add_memory(caller=ada, context="React", stack="React19", **fields)
     old, new = memories_of(apollo)
     for name in ("digest", "tokens", "type", "stack", "folded_stack", "difficulty", "paths", "context_id"):
         assert getattr(old, name) == getattr(new, name), name
     assert old.tokens > 0
 
 
-def test_relationships_come_with_their_memories(
+def test_relationships_are_imported_with_their_memories(
     apollo: Project, knowledge: OldKnowledge, take_knowledge: Take
 ) -> None:
     knowledge.context()
@@ -143,7 +147,7 @@ def test_relationships_come_with_their_memories(
 @pytest.mark.parametrize(
     "stored", [1_760_184_000, 1_760_184_000_000, "1760184000000", "2025-10-11 12:00:00", "2025-10-11T12:00Z"]
 )
-def test_times_are_read_however_they_are_stored(
+def test_times_are_read_in_every_stored_format(
     apollo: Project, knowledge: OldKnowledge, take_knowledge: Take, stored: Any
 ) -> None:
     knowledge.context(at=stored)
@@ -153,33 +157,33 @@ def test_times_are_read_however_they_are_stored(
     assert {context.created_at, context.updated_at, memory.created_at, memory.updated_at} == {THEN}
 
 
-def test_memories_go_into_the_context_that_has_the_name_here(
+def test_memories_join_the_existing_context_of_that_name(
     apollo: Project, ada: Caller, knowledge: OldKnowledge, take_knowledge: Take
 ) -> None:
     create_context(caller=ada, name="react", description="Ours.")
     knowledge.context("c1", "React", description="Theirs.")
     knowledge.memory()
-    said = take_knowledge()
-    assert (said.counts["contexts"], said.counts["memories"]) == ((0, 1, 0), (1, 0, 0))
+    report = take_knowledge()
+    assert (report.counts["contexts"], report.counts["memories"]) == ((0, 1, 0), (1, 0, 0))
     [context] = contexts_of(apollo)
     assert (context.name, context.description, context.memory_count) == ("react", "Ours.", 1)
     assert context.updated_at > THEN, "it was written to"
 
 
-def test_of_two_contexts_with_a_name_one_takes_all_memories(
+def test_contexts_of_the_same_name_are_merged(
     apollo: Project, knowledge: OldKnowledge, take_knowledge: Take
 ) -> None:
     knowledge.context("c1", "React")
     knowledge.context("c2", "REACT ")
     knowledge.memory("m1", context="c1")
     knowledge.memory("m2", context="c2")
-    said = take_knowledge()
-    assert said.reasons == ["contexts (1): the name of another, which takes its memories: 'REACT'"]
+    report = take_knowledge()
+    assert report.reasons == ["contexts (1): the name of another, which takes its memories: 'REACT'"]
     assert [context.memory_count for context in contexts_of(apollo)] == [2]
     assert not take_knowledge().is_new
 
 
-def test_tags_are_spelled_as_they_are_here(
+def test_tags_keep_the_spelling_of_the_project(
     apollo: Project, ada: Caller, knowledge: OldKnowledge, take_knowledge: Take
 ) -> None:
     create_context(caller=ada, name="x", tags=["ErrorHandling"])
@@ -188,55 +192,53 @@ def test_tags_are_spelled_as_they_are_here(
     assert list(contexts_of(apollo)[1].tags.values_list("name", flat=True)) == ["ErrorHandling"]
 
 
-def test_what_looks_like_a_credential_is_left(knowledge: OldKnowledge, take_knowledge: Take) -> None:
-    """What is stored is shown to every agent; the report does not repeat it."""
+def test_rows_with_credentials_are_skipped(knowledge: OldKnowledge, take_knowledge: Take) -> None:
+    """Every agent can read what is stored, and the report does not repeat the credential."""
     secret = f"ghp_{'a1B2' * 9}"
     knowledge.context()
     knowledge.memory("m1", content=secret)
     knowledge.memory("m2", title=secret)
-    said = take_knowledge()
-    assert said.counts["memories"] == (0, 0, 2)
-    assert secret not in said.text
+    report = take_knowledge()
+    assert report.counts["memories"] == (0, 0, 2)
+    assert secret not in report.text
 
 
-# -- What it makes fit, and what it leaves ---------------------------------------------------------
+# -- Changed and skipped rows ----------------------------------------------------------------------
 
 
-def test_what_is_too_long_is_cut_and_named(
+def test_long_texts_are_truncated_and_reported(
     apollo: Project, knowledge: OldKnowledge, take_knowledge: Take
 ) -> None:
     knowledge.context("c1", "n" * 201, description="é" * TEXT_BYTES, stack="s" * 101)
     knowledge.memory("m1", "t" * 501, "快" * (CONTENT_BYTES // 3 + 1))
-    said = take_knowledge()
+    report = take_knowledge()
     [context], [memory] = contexts_of(apollo), memories_of(apollo)
     assert (len(context.name), len(context.description), len(context.stack)) == (200, TEXT_BYTES // 2, 100)
     assert (len(memory.title), len(memory.content)) == (500, CONTENT_BYTES // 3)
-    cut = [line.partition(": ")[2].partition(" had")[0] for line in said.changes]
+    cut = [line.partition(": ")[2].partition(" had")[0] for line in report.changes]
     assert cut == ["its title", "its content", "its name", "its description", "its stack"]
 
 
-def test_a_name_of_digits_begins_with_a_word(
+def test_a_name_of_digits_gets_a_prefix(
     apollo: Project, knowledge: OldKnowledge, take_knowledge: Take
 ) -> None:
     knowledge.context("c1", "2025")
-    said = take_knowledge()
+    report = take_knowledge()
     assert contexts_of(apollo)[0].name == "no. 2025"
-    assert "digits alone mean an id here" in said.changes[0]
+    assert "digits alone mean an id here" in report.changes[0]
 
 
-def test_words_that_are_not_known_are_replaced(
-    apollo: Project, knowledge: OldKnowledge, take_knowledge: Take
-) -> None:
+def test_unknown_values_are_replaced(apollo: Project, knowledge: OldKnowledge, take_knowledge: Take) -> None:
     knowledge.context()
     knowledge.memory("m1", type="poem", difficulty="mad")
     knowledge.memory("m2", title=" ")
     knowledge.relationship("m1", "m2", "likes", 250)
-    said = take_knowledge()
+    report = take_knowledge()
     first, second = memories_of(apollo)
     assert (first.type, first.difficulty, second.title) == (MemoryType.NOTE, None, "untitled")
     assert edges_of(apollo)[0][2:] == (Relation.RELATED.label, 100)
-    whys = [line.partition(": ")[2].rpartition(": '")[0] for line in said.changes]
-    assert whys == [
+    reasons = [line.partition(": ")[2].rpartition(": '")[0] for line in report.changes]
+    assert reasons == [
         "its type is not known here: note instead",
         "its difficulty is not known here: none instead",
         "it had no title",
@@ -245,15 +247,15 @@ def test_words_that_are_not_known_are_replaced(
     ]
 
 
-def test_a_memory_whose_context_is_gone_is_in_general(
+def test_a_memory_without_its_context_goes_to_general(
     apollo: Project, knowledge: OldKnowledge, take_knowledge: Take
 ) -> None:
     knowledge.memory(context="gone")
-    said = take_knowledge()
-    assert said.counts["contexts"] == (1, 0, 0)
+    report = take_knowledge()
+    assert report.counts["contexts"] == (1, 0, 0)
     [memory] = memories_of(apollo)
     assert memory.context.name == "general"
-    assert said.changes == ["memories (1): its context is not there, or is left: it is in general: 'Hooks'"]
+    assert report.changes == ["memories (1): its context is not there, or is left: it is in general: 'Hooks'"]
     assert not take_knowledge().is_new
 
 
@@ -268,20 +270,20 @@ def test_a_memory_whose_context_is_gone_is_in_general(
         ({"row_id": "x" * 201}, "its id has 201 characters"),
     ],
 )
-def test_a_memory_that_may_not_stand_here_is_left_with_the_reason(
+def test_an_invalid_memory_is_skipped_with_the_reason(
     apollo: Project, knowledge: OldKnowledge, take_knowledge: Take, values: dict[str, Any], reason: str
 ) -> None:
     knowledge.context()
     knowledge.memory(**{"row_id": "bad", **values})
     knowledge.memory("good")
     knowledge.relationship("bad", "good")
-    said = take_knowledge()
-    assert (said.counts["memories"], said.counts["relationships"]) == ((1, 0, 1), (0, 0, 1))
-    assert reason in said.reasons[0]
-    assert said.reasons[1].startswith("relationships (1): one of its memories is not there, or is left")
+    report = take_knowledge()
+    assert (report.counts["memories"], report.counts["relationships"]) == ((1, 0, 1), (0, 0, 1))
+    assert reason in report.reasons[0]
+    assert report.reasons[1].startswith("relationships (1): one of its memories is not there, or is left")
 
 
-def test_a_relationship_is_there_once_and_never_to_itself(
+def test_duplicate_and_self_relationships_are_skipped(
     apollo: Project, knowledge: OldKnowledge, take_knowledge: Take
 ) -> None:
     knowledge.context()
@@ -289,16 +291,16 @@ def test_a_relationship_is_there_once_and_never_to_itself(
     knowledge.memory("b")
     for source, target in (("a", "b"), ("a", "b"), ("a", "a")):
         knowledge.relationship(source, target, metadata={"why": "x"})
-    said = take_knowledge()
-    assert said.counts["relationships"] == (1, 0, 2)
-    assert said.reasons == [
+    report = take_knowledge()
+    assert report.counts["relationships"] == (1, 0, 2)
+    assert report.reasons == [
         "relationships (1): it is there twice: 'a to b'",
         "relationships (1): it leads to where it begins: 'a to a'",
     ]
-    assert said.changes == ["relationships (1): its metadata have no place here: 'a to b'"]
+    assert report.changes == ["relationships (1): its metadata have no place here: 'a to b'"]
 
 
-# -- Twice, dry and half ---------------------------------------------------------------------------
+# -- Repeated, dry and failed imports --------------------------------------------------------------
 
 
 def test_importing_twice_changes_nothing(
@@ -312,7 +314,9 @@ def test_importing_twice_changes_nothing(
     assert (dump_all(), again.is_new, again.changes) == (before, False, [])
 
 
-def test_what_came_meanwhile_is_taken(apollo: Project, knowledge: OldKnowledge, take_knowledge: Take) -> None:
+def test_a_second_import_takes_new_rows(
+    apollo: Project, knowledge: OldKnowledge, take_knowledge: Take
+) -> None:
     fill(knowledge)
     take_knowledge()
     fill(knowledge, first=1)
@@ -326,7 +330,7 @@ def test_what_came_meanwhile_is_taken(apollo: Project, knowledge: OldKnowledge, 
     assert [context.memory_count for context in contexts_of(apollo)] == [3, 2]
 
 
-def test_what_was_changed_here_stays_as_it_is(
+def test_rows_changed_since_the_import_are_not_overwritten(
     apollo: Project, ada: Caller, knowledge: OldKnowledge, take_knowledge: Take
 ) -> None:
     fill(knowledge)
@@ -342,7 +346,7 @@ def test_what_was_changed_here_stays_as_it_is(
     assert dump_all() == before
 
 
-def test_a_dry_run_writes_nothing_and_says_the_same(
+def test_a_dry_run_writes_nothing_and_reports_the_same(
     apollo: Project, knowledge: OldKnowledge, take_knowledge: Take
 ) -> None:
     fill(knowledge, 3)
@@ -357,31 +361,31 @@ def test_a_dry_run_writes_nothing_and_says_the_same(
 
 
 @pytest.mark.parametrize("noun", ["context", "memory", "relationship"])
-def test_it_is_all_or_nothing(
+def test_an_import_is_all_or_nothing(
     apollo: Project, knowledge: OldKnowledge, take_knowledge: Take, noun: str
 ) -> None:
-    def break_off(nouns: set[str], **_: Any) -> None:
+    def fail(nouns: set[str], **_: Any) -> None:
         if noun in nouns:
             raise RuntimeError("the power went")
 
     fill(knowledge)
     before = dump_all()
-    recorded.connect(break_off)
+    recorded.connect(fail)
     try:
         with pytest.raises(RuntimeError):
             take_knowledge()
     finally:
-        recorded.disconnect(break_off)
+        recorded.disconnect(fail)
     assert dump_all() == before
     assert take_knowledge().is_new
 
 
-def test_an_empty_file_is_no_event(apollo: Project, take_knowledge: Take) -> None:
+def test_an_empty_file_records_no_event(apollo: Project, take_knowledge: Take) -> None:
     assert not take_knowledge().is_new
     assert not Event.objects.in_project(apollo).exists()
 
 
-def test_the_figures_and_the_log_follow(
+def test_an_import_updates_stats_and_events(
     apollo: Project, knowledge: OldKnowledge, take_knowledge: Take
 ) -> None:
     fill(knowledge, 3)
@@ -407,7 +411,7 @@ def test_statements_do_not_grow_with_rows(apollo: Project, hermes: Project, tmp_
     assert counts[0] == counts[1] < 60
 
 
-def test_another_project_stays_as_it_is(
+def test_other_projects_are_not_changed(
     apollo: Project, hermes: Project, knowledge: OldKnowledge, take_knowledge: Take
 ) -> None:
     fill(knowledge)
@@ -421,7 +425,7 @@ def test_another_project_stays_as_it_is(
 # -- Files -----------------------------------------------------------------------------------------
 
 
-def test_the_file_stays_as_it_is(knowledge: OldKnowledge, take_knowledge: Take, tmp_path: Path) -> None:
+def test_the_file_is_not_changed(knowledge: OldKnowledge, take_knowledge: Take, tmp_path: Path) -> None:
     fill(knowledge)
     before = knowledge.close().read_bytes()
     take_knowledge()
@@ -445,7 +449,7 @@ def test_a_file_without_relationships_is_read(
         (b"not a database, but a text\n" * 50, "is not a SQLite database"),
     ],
 )
-def test_what_is_no_database_is_refused(
+def test_a_file_that_is_no_database_is_refused(
     take_knowledge: Take, tmp_path: Path, content: bytes | None, sentence: str
 ) -> None:
     path = tmp_path / "other.db"

@@ -1,4 +1,4 @@
-"""Whatever stands in the cells of a file: an import takes what it can and leaves the rest."""
+"""Random values in the cells of a file: an import takes the valid rows and skips the rest."""
 
 import random
 import sqlite3
@@ -22,26 +22,28 @@ KNOWLEDGE = ("contexts", "memories", "relationships")
 
 @pytest.mark.parametrize("schema", SCHEMAS)
 @pytest.mark.parametrize("seed", range(4))
-def test_garbage_in_scratchpads(apollo: Project, tmp_path: Path, schema: str, seed: int) -> None:
+def test_random_scratchpads_are_imported_once(
+    apollo: Project, tmp_path: Path, schema: str, seed: int
+) -> None:
     file = OldPads(tmp_path / "scratchpad.db", schema)
     scatter(file.connection, ("workflows", "scratchpads"), random.Random(seed))
     file.workflow("good")
     file.pad("a pad that is good", "x", "good")
-    twice(apollo, file.close(), "import_scratchpads", "scratchpads")
+    import_twice(apollo, file.close(), "import_scratchpads", "scratchpads")
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_garbage_in_knowledge(apollo: Project, tmp_path: Path, seed: int) -> None:
+def test_random_knowledge_is_imported_once(apollo: Project, tmp_path: Path, seed: int) -> None:
     file = OldKnowledge(tmp_path / "context.db")
     scatter(file.connection, KNOWLEDGE, random.Random(seed))
     file.context("good", "A context that is good")
     file.memory("good", context="good")
-    twice(apollo, file.close(), "import_free_context", "memories")
+    import_twice(apollo, file.close(), "import_free_context", "memories")
 
 
-def twice(project: Project, path: Path, command: str, kind: str) -> None:
-    said = imported(path, command=command)
-    assert said.counts[kind][0] >= 1
+def import_twice(project: Project, path: Path, command: str, kind: str) -> None:
+    report = imported(path, command=command)
+    assert report.counts[kind][0] >= 1
     assert tallied(project) == counted(project)
     index_is_right(project)
     before = dump_all()
@@ -49,15 +51,15 @@ def twice(project: Project, path: Path, command: str, kind: str) -> None:
     assert dump_all() == before
 
 
-def scatter(connection: sqlite3.Connection, tables: tuple[str, ...], dice: random.Random) -> None:
-    """Rows of any cells, with ids that often lead somewhere."""
+def scatter(connection: sqlite3.Connection, tables: tuple[str, ...], rng: random.Random) -> None:
+    """Insert rows of random cells, with ids that often refer to another row."""
     connection.execute("PRAGMA foreign_keys = OFF")
     for table in tables:
         found = connection.execute("SELECT name FROM pragma_table_info(?)", [table])
         columns = [name for (name,) in found]
         for _ in range(ROWS):
             values = [
-                f"id{dice.randint(1, ROWS)}" if is_id(name) and dice.random() < 0.8 else cell(dice)
+                f"id{rng.randint(1, ROWS)}" if is_id(name) and rng.random() < 0.8 else cell(rng)
                 for name in columns
             ]
             marks = ", ".join("?" * len(columns))

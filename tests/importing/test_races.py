@@ -1,4 +1,4 @@
-"""Several who import the same at once: each thing comes once."""
+"""Concurrent imports of the same file: each row is imported once."""
 
 import pytest
 
@@ -16,19 +16,19 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 EACH = 20
 
 
-def test_pads_come_once(apollo: Project, pads: OldPads) -> None:
+def test_concurrent_imports_take_each_pad_once(apollo: Project, pads: OldPads) -> None:
     fill_pads(pads, EACH)
-    said = [Import(text) for text in import_at_once(pads.close(), "import_scratchpads")]
-    assert sorted(each.is_new for each in said) == [False, False, True]
+    reports = [Import(text) for text in import_at_once(pads.close(), "import_scratchpads")]
+    assert sorted(report.is_new for report in reports) == [False, False, True]
     assert Workflow.objects.in_project(apollo).count() == EACH
     assert Scratchpad.objects.in_project(apollo).count() == 2 * EACH
     assert Event.objects.in_project(apollo).filter(verb="imported").count() == 1
 
 
-def test_knowledge_comes_once(apollo: Project, knowledge: OldKnowledge) -> None:
+def test_concurrent_imports_take_each_memory_once(apollo: Project, knowledge: OldKnowledge) -> None:
     fill_knowledge(knowledge, EACH)
-    said = [Import(text) for text in import_at_once(knowledge.close(), "import_free_context")]
-    assert sorted(each.is_new for each in said) == [False, False, True]
+    reports = [Import(text) for text in import_at_once(knowledge.close(), "import_free_context")]
+    assert sorted(report.is_new for report in reports) == [False, False, True]
     for model, count in ((Context, EACH), (Memory, 2 * EACH), (Relationship, EACH)):
         assert model.objects.in_project(apollo).count() == count
     assert Event.objects.in_project(apollo).filter(verb="imported").count() == 1

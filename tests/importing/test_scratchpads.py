@@ -1,4 +1,4 @@
-"""`manage.py import_scratchpads`: what becomes of workflows and pads, what it does twice or half."""
+"""`manage.py import_scratchpads`: workflows and pads, and repeated or failed imports."""
 
 import sqlite3
 from collections.abc import Callable
@@ -50,10 +50,12 @@ def fill(file: OldPads, count: int = 1, first: int = 0) -> None:
             file.pad(name, f"# {name} {n}\n\nText {n}.", f"w{n}")
 
 
-# -- What it takes ---------------------------------------------------------------------------------
+# -- Imported rows ---------------------------------------------------------------------------------
 
 
-def test_a_workflow_of_the_design_keeps_what_it_was(apollo: Project, pads: OldPads, take_pads: Take) -> None:
+def test_a_workflow_of_the_published_design_keeps_its_fields(
+    apollo: Project, pads: OldPads, take_pads: Take
+) -> None:
     pads.workflow("w1", "Code Refactoring Task", metadata={"team": "core", "gone": None})
     pads.pad("code_analysis", "發現 3 個主要問題:\n1. UserService 效能瓶頸", updated_at="2025-10-11 17:00:00")
     assert take_pads().counts == {"workflows": (1, 0, 0), "scratchpads": (1, 0, 0)}
@@ -67,7 +69,7 @@ def test_a_workflow_of_the_design_keeps_what_it_was(apollo: Project, pads: OldPa
     assert (pad.created_at, pad.updated_at) == (THEN, THEN + timedelta(hours=5))
 
 
-def test_a_workflow_of_the_program_keeps_what_it_was(apollo: Project, tmp_path: Path) -> None:
+def test_a_workflow_of_the_real_program_keeps_its_fields(apollo: Project, tmp_path: Path) -> None:
     file = OldPads(tmp_path / "scratchpad.db", "program")
     file.workflow("w1", description="Make it fast", project_scope="shop", is_active=0)
     file.pad("analysis", "Slow.", updated_at=LATER.timestamp())
@@ -94,7 +96,7 @@ def test_a_workflow_of_the_program_keeps_what_it_was(apollo: Project, tmp_path: 
         "2025-10-11T14:00:00+02:00",
     ],
 )
-def test_times_are_read_however_they_are_stored(
+def test_times_are_read_in_every_stored_format(
     apollo: Project, pads: OldPads, take_pads: Take, stored: Any
 ) -> None:
     pads.workflow(at=stored)
@@ -105,9 +107,7 @@ def test_times_are_read_however_they_are_stored(
     assert set(moments) == {THEN}
 
 
-def test_times_that_are_not_known_are_those_of_the_import(
-    apollo: Project, pads: OldPads, take_pads: Take
-) -> None:
+def test_unknown_times_become_the_time_of_the_import(apollo: Project, pads: OldPads, take_pads: Take) -> None:
     pads.workflow(at="soon")
     pads.pad(at=None)
     take_pads()
@@ -115,7 +115,7 @@ def test_times_that_are_not_known_are_those_of_the_import(
     assert take_pads().counts == {"workflows": (0, 1, 0), "scratchpads": (0, 1, 0)}
 
 
-def test_an_imported_pad_is_written_to_like_any_other(
+def test_an_imported_pad_can_be_appended_to_and_updated(
     apollo: Project, ada: Caller, pads: OldPads, take_pads: Take
 ) -> None:
     pads.workflow()
@@ -133,21 +133,21 @@ def test_an_imported_pad_is_written_to_like_any_other(
     assert [content_at(apollo.pk, pad.pk, n) for n in (1, 2, 3)] == ["one", "one\n\ntwo", "three"]
 
 
-def test_a_workflow_that_would_be_cleaned_at_once_is_kept(
+def test_an_old_workflow_is_exempt_from_cleanup(
     apollo: Project, ada: Caller, pads: OldPads, take_pads: Take
 ) -> None:
     now = datetime.now(UTC)
     pads.workflow("old", "Old")
     pads.workflow("new", "New", at=now.timestamp())
-    said = take_pads()
+    report = take_pads()
     assert clean_workflows(apollo.pk, now) == {}
     kept = dict(Workflow.objects.in_project(apollo).values_list("name", "is_kept"))
     assert kept == {"Old": True, "New": False}
-    [change] = said.changes
+    [change] = report.changes
     assert change.startswith("workflows (1): older than scratchpad_days (7): metadata.keep spares it")
 
 
-def test_where_nothing_is_cleaned_nothing_is_marked(
+def test_without_cleanup_no_workflow_is_marked_as_kept(
     apollo: Project, ada: Caller, pads: OldPads, take_pads: Take
 ) -> None:
     set_config(caller=ada, values={"scratchpad_days": 0})
@@ -156,34 +156,34 @@ def test_where_nothing_is_cleaned_nothing_is_marked(
     assert workflow_of(apollo).metadata == {"imported_id": "w1"}
 
 
-def test_what_looks_like_a_credential_is_left(pads: OldPads, take_pads: Take) -> None:
-    """What is stored is shown to every agent; the report does not repeat it."""
+def test_rows_with_credentials_are_skipped(pads: OldPads, take_pads: Take) -> None:
+    """Every agent can read what is stored, and the report does not repeat the credential."""
     secret = f"ghp_{'a1B2' * 9}"
     pads.workflow()
     pads.pad("keys", secret)
     pads.pad(secret, "the name of this pad")
-    said = take_pads()
-    assert said.counts["scratchpads"] == (0, 0, 2)
-    assert secret not in said.text
+    report = take_pads()
+    assert report.counts["scratchpads"] == (0, 0, 2)
+    assert secret not in report.text
 
 
-# -- What it makes fit, and what it leaves ---------------------------------------------------------
+# -- Changed and skipped rows ----------------------------------------------------------------------
 
 
-def test_what_is_too_long_is_cut_and_named(apollo: Project, pads: OldPads, take_pads: Take) -> None:
+def test_long_texts_are_truncated_and_reported(apollo: Project, pads: OldPads, take_pads: Take) -> None:
     pads.workflow("w1", "w" * 300)
     pads.pad("n" * 201, "快" * (CONTENT_BYTES // 3 + 1))
-    said = take_pads()
+    report = take_pads()
     workflow, [pad] = workflow_of(apollo), pads_of(apollo)
     assert (len(workflow.name), len(pad.name)) == (200, 200)
     assert pad.content == "快" * (CONTENT_BYTES // 3)
     assert any(
-        line.startswith("scratchpads (1): its content had more than 1,048,576") for line in said.changes
+        line.startswith("scratchpads (1): its content had more than 1,048,576") for line in report.changes
     )
-    assert sum("name had more than 200 characters" in line for line in said.changes) == 2
+    assert sum("name had more than 200 characters" in line for line in report.changes) == 2
 
 
-def test_a_pad_without_a_name_gets_one(apollo: Project, pads: OldPads, take_pads: Take) -> None:
+def test_a_pad_without_a_name_is_named_untitled(apollo: Project, pads: OldPads, take_pads: Take) -> None:
     pads.workflow("w1", None)
     pads.pad(" ", None)
     take_pads()
@@ -191,13 +191,15 @@ def test_a_pad_without_a_name_gets_one(apollo: Project, pads: OldPads, take_pads
     assert (workflow_of(apollo).name, pad.name, pad.content) == ("", "untitled", "")
 
 
-def test_more_pads_than_a_workflow_holds_are_left(apollo: Project, pads: OldPads, take_pads: Take) -> None:
+def test_pads_above_the_limit_of_a_workflow_are_skipped(
+    apollo: Project, pads: OldPads, take_pads: Take
+) -> None:
     pads.workflow()
     for n in range(53):
         pads.pad(f"pad {n}")
-    said = take_pads()
-    assert said.counts["scratchpads"] == (50, 0, 3)
-    assert said.reasons == ["scratchpads (3): more than 50 in one workflow: 'pad 50', 'pad 51', 'pad 52'"]
+    report = take_pads()
+    assert report.counts["scratchpads"] == (50, 0, 3)
+    assert report.reasons == ["scratchpads (3): more than 50 in one workflow: 'pad 50', 'pad 51', 'pad 52'"]
     assert take_pads().counts["scratchpads"] == (0, 50, 3)
 
 
@@ -210,25 +212,25 @@ def test_more_pads_than_a_workflow_holds_are_left(apollo: Project, pads: OldPads
         ({"workflow": "gone"}, "its workflow is not there, or is left"),
     ],
 )
-def test_a_pad_that_may_not_stand_here_is_left_with_the_reason(
+def test_an_invalid_pad_is_skipped_with_the_reason(
     pads: OldPads, take_pads: Take, values: dict[str, Any], reason: str
 ) -> None:
     pads.connection.execute("PRAGMA foreign_keys = OFF")
     pads.workflow()
     pads.pad(**values)
     pads.pad("good")
-    said = take_pads()
-    assert said.counts["scratchpads"] == (1, 0, 1)
-    assert reason in said.reasons[0]
+    report = take_pads()
+    assert report.counts["scratchpads"] == (1, 0, 1)
+    assert reason in report.reasons[0]
 
 
-def test_a_workflow_without_an_id_is_left(pads: OldPads, take_pads: Take) -> None:
+def test_a_workflow_without_an_id_is_skipped(pads: OldPads, take_pads: Take) -> None:
     pads.workflow(None)
     assert take_pads().reasons == ["workflows (1): its id is missing: 'Refactoring'"]
 
 
 @pytest.mark.parametrize(
-    ("stored", "kept"),
+    ("stored", "expected"),
     [
         ("not JSON", {"metadata": "not JSON"}),
         ("[1, 2]", {"metadata": [1, 2]}),
@@ -240,16 +242,16 @@ def test_a_workflow_without_an_id_is_left(pads: OldPads, take_pads: Take) -> Non
         ("", {}),
     ],
 )
-def test_metadata_that_may_not_stand_here_are_left_out(
-    apollo: Project, ada: Caller, pads: OldPads, take_pads: Take, stored: str, kept: dict[str, Any]
+def test_invalid_metadata_are_left_out(
+    apollo: Project, ada: Caller, pads: OldPads, take_pads: Take, stored: str, expected: dict[str, Any]
 ) -> None:
     set_config(caller=ada, values={"scratchpad_days": 0})
     pads.insert("workflows", id="w1", name="W", created_at=THEN.isoformat(), metadata=stored)
     take_pads()
-    assert workflow_of(apollo).metadata == {**kept, "imported_id": "w1"}
+    assert workflow_of(apollo).metadata == {**expected, "imported_id": "w1"}
 
 
-# -- Twice, dry and half ---------------------------------------------------------------------------
+# -- Repeated, dry and failed imports --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
@@ -266,7 +268,7 @@ def test_importing_twice_changes_nothing(apollo: Project, tmp_path: Path, schema
 
 
 @pytest.mark.parametrize("old_id", ["1", "1e5", '{"a": 1}', "null", '"quoted"', "a/b.c[0]", "é"])
-def test_ids_of_any_form_are_known_again(
+def test_ids_of_any_form_are_recognised_in_a_second_import(
     apollo: Project, pads: OldPads, take_pads: Take, old_id: str
 ) -> None:
     pads.workflow(old_id)
@@ -275,7 +277,7 @@ def test_ids_of_any_form_are_known_again(
     assert not take_pads().is_new
 
 
-def test_what_came_meanwhile_is_taken(apollo: Project, pads: OldPads, take_pads: Take) -> None:
+def test_a_second_import_takes_new_rows(apollo: Project, pads: OldPads, take_pads: Take) -> None:
     fill(pads)
     take_pads()
     fill(pads, first=1)
@@ -286,7 +288,7 @@ def test_what_came_meanwhile_is_taken(apollo: Project, pads: OldPads, take_pads:
     assert workflow.updated_at > THEN, "it was written to"
 
 
-def test_what_was_changed_here_stays_as_it_is(
+def test_rows_changed_since_the_import_are_not_overwritten(
     apollo: Project, ada: Caller, pads: OldPads, take_pads: Take
 ) -> None:
     pads.workflow()
@@ -297,12 +299,12 @@ def test_what_was_changed_here_stays_as_it_is(
     update_workflow(caller=ada, workflow_id=workflow.pk, name="Renamed", metadata={"a": 1})
     close_workflow(caller=ada, workflow_id=workflow.pk)
     before = dump_all()
-    said = take_pads()
-    assert said.reasons == ["scratchpads (1): it stands here with another text: 'analysis'"]
+    report = take_pads()
+    assert report.reasons == ["scratchpads (1): it stands here with another text: 'analysis'"]
     assert dump_all() == before
 
 
-def test_two_files_that_number_alike_are_two(
+def test_equal_ids_of_two_files_are_kept_apart(
     apollo: Project, pads: OldPads, take_pads: Take, tmp_path: Path
 ) -> None:
     pads.workflow("1", "One")
@@ -314,7 +316,9 @@ def test_two_files_that_number_alike_are_two(
     assert not take_pads().is_new
 
 
-def test_a_dry_run_writes_nothing_and_says_the_same(apollo: Project, pads: OldPads, take_pads: Take) -> None:
+def test_a_dry_run_writes_nothing_and_reports_the_same(
+    apollo: Project, pads: OldPads, take_pads: Take
+) -> None:
     fill(pads, 3)
     pads.pad("bad", "a\0b", "w0")
     pads.pad("n" * 300, "long", "w0")
@@ -326,29 +330,29 @@ def test_a_dry_run_writes_nothing_and_says_the_same(apollo: Project, pads: OldPa
     assert dry.text.endswith("10 new; this was a dry run, nothing is written.\n")
 
 
-def test_it_is_all_or_nothing(apollo: Project, pads: OldPads, take_pads: Take) -> None:
-    def break_off(nouns: set[str], **_: Any) -> None:
+def test_an_import_is_all_or_nothing(apollo: Project, pads: OldPads, take_pads: Take) -> None:
+    def fail(nouns: set[str], **_: Any) -> None:
         if "scratchpad" in nouns:
             raise RuntimeError("the power went")
 
     fill(pads)
     before = dump_all()
-    recorded.connect(break_off)
+    recorded.connect(fail)
     try:
         with pytest.raises(RuntimeError):
             take_pads()
     finally:
-        recorded.disconnect(break_off)
+        recorded.disconnect(fail)
     assert dump_all() == before
     assert take_pads().is_new
 
 
-def test_an_empty_file_is_no_event(apollo: Project, take_pads: Take) -> None:
+def test_an_empty_file_records_no_event(apollo: Project, take_pads: Take) -> None:
     assert not take_pads().is_new
     assert not Event.objects.in_project(apollo).exists()
 
 
-def test_the_figures_and_the_log_follow(apollo: Project, pads: OldPads, take_pads: Take) -> None:
+def test_an_import_updates_stats_and_events(apollo: Project, pads: OldPads, take_pads: Take) -> None:
     fill(pads, 3)
     take_pads()
     stats = count_all(apollo.pk)
@@ -371,7 +375,7 @@ def test_statements_do_not_grow_with_rows(apollo: Project, hermes: Project, tmp_
     assert counts[0] == counts[1] < 50
 
 
-def test_large_pads_are_written_a_few_at_a_time(
+def test_large_pads_are_written_in_batches(
     apollo: Project, pads: OldPads, take_pads: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batching, "BYTES_PER_BATCH", 8 * (size := 65_536))
@@ -382,7 +386,7 @@ def test_large_pads_are_written_a_few_at_a_time(
     assert {pad.size for pad in pads_of(apollo)} == {size}
 
 
-def test_another_project_stays_as_it_is(
+def test_other_projects_are_not_changed(
     apollo: Project, hermes: Project, pads: OldPads, take_pads: Take
 ) -> None:
     fill(pads)
@@ -396,7 +400,7 @@ def test_another_project_stays_as_it_is(
 # -- Files -----------------------------------------------------------------------------------------
 
 
-def test_the_file_stays_as_it_is(apollo: Project, pads: OldPads, take_pads: Take, tmp_path: Path) -> None:
+def test_the_file_is_not_changed(apollo: Project, pads: OldPads, take_pads: Take, tmp_path: Path) -> None:
     fill(pads)
     before = pads.close().read_bytes()
     take_pads()
@@ -404,7 +408,7 @@ def test_the_file_stays_as_it_is(apollo: Project, pads: OldPads, take_pads: Take
     assert [path.name for path in tmp_path.iterdir()] == ["scratchpad.db"]
 
 
-def test_a_file_that_the_program_has_open_is_read_with_its_log(
+def test_an_open_file_is_read_with_its_write_ahead_log(
     apollo: Project, pads: OldPads, take_pads: Take
 ) -> None:
     pads.connection.execute("PRAGMA journal_mode = WAL")
@@ -423,7 +427,7 @@ def test_a_file_that_the_program_has_open_is_read_with_its_log(
         (b"not a database, but a text\n" * 50, "is not a SQLite database"),
     ],
 )
-def test_what_is_no_database_is_refused(
+def test_a_file_that_is_no_database_is_refused(
     apollo: Project, take_pads: Take, tmp_path: Path, content: bytes | None, sentence: str
 ) -> None:
     path = tmp_path / "other.db"

@@ -1,4 +1,4 @@
-"""`manage.py import_...` as a test calls it, and its answer taken apart."""
+"""Runs `manage.py import_...` and parses its report."""
 
 from dataclasses import dataclass
 from io import StringIO
@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 @dataclass(frozen=True)
 class Import:
-    """What it said. `counts`: of each kind, how many were taken, were there already, and were left."""
+    """The printed report. `counts`: of each kind, how many rows were imported, already there, and skipped."""
 
     text: str
 
@@ -21,17 +21,17 @@ class Import:
 
     @property
     def reasons(self) -> list[str]:
-        return self._behind("Left, and why:")
+        return self._lines_below("Left, and why:")
 
     @property
     def changes(self) -> list[str]:
-        return self._behind("Taken, but not as it was:")
+        return self._lines_below("Taken, but not as it was:")
 
     @property
     def is_new(self) -> bool:
         return "\n0 new" not in self.text
 
-    def _behind(self, heading: str) -> list[str]:
+    def _lines_below(self, heading: str) -> list[str]:
         lines = self.text.partition(f"{heading}\n")[2].partition("\n\n")[0].splitlines()
         return [line.strip() for line in lines]
 

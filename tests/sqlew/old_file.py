@@ -1,4 +1,4 @@
-"""A database of sqlew for tests: rows said by name, in the tables and columns of the version asked for."""
+"""A database of sqlew for tests: rows given by name, in the tables and columns of the chosen version."""
 
 import json
 import sqlite3
@@ -11,7 +11,7 @@ from ctxhub.core.kit import clock
 from ctxhub.importers.sqlew.database import NAMING
 from tests.sqlew.schemas import LAYERS, PREFIXES, SCHEMAS
 
-# What some versions call otherwise: the first of these names that a table has is the one it means.
+# Columns that versions name differently: the first of these names that a table has is used.
 OTHERWISE = {
     "key": ("key", "key_name"),
     "active": ("active", "is_active"),
@@ -20,7 +20,7 @@ OTHERWISE = {
 
 
 class OldFile:
-    """Times are moments; what a version has no column for is left out."""
+    """Times are datetimes; values for which a version has no column are left out."""
 
     def __init__(self, path: Path, version: int = 2) -> None:
         self.path = path
@@ -51,7 +51,7 @@ class OldFile:
         scopes: Sequence[str] = (),
         project: int = 1,
     ) -> int:
-        """Text or number, each in its own table; the id of its key."""
+        """Insert a text or a number, each in its own table; return the id of its key."""
         table = "decisions" if isinstance(value, str | bytes) else "decisions_numeric"
         key_id = self.name_id("context_keys", key, "key")
         row_id = self.insert(
@@ -168,7 +168,7 @@ class OldFile:
         return None if name is None or self.version > 3 else self.name_id("agents", name)
 
     def name_id(self, table: str, name: str, column: str = "name", **others: Any) -> int:
-        """The id behind a name; made where it is new."""
+        """The id of a name; inserts the row if the name is new."""
         real = self._column(table, column)
         found = self.connection.execute(f"SELECT id FROM {self._table(table)} WHERE {real} = ?", [name])
         row = found.fetchone()

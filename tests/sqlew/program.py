@@ -1,4 +1,4 @@
-"""The real sqlew 2.0.0 from npm, driven over its stdio; nothing of it is kept in this repository."""
+"""The real sqlew 2.0.0 from npm, driven over stdio; this repository contains none of it."""
 
 import json
 import os
@@ -21,7 +21,7 @@ SECONDS_TO_INSTALL = 240
 
 
 def installed_program() -> Path:
-    """Where it begins. Installed once for each user; where it cannot be had the test is skipped, aloud."""
+    """Its entry script. Installed once for each user; without npm the test is skipped with a warning."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = caches / "ctxhub-tests" / f"sqlew-{VERSION}"
     if not shutil.which("node") or not shutil.which("npm"):
@@ -56,34 +56,36 @@ def _skip(why: str) -> None:
 
 @dataclass
 class Program:
-    """A running sqlew. `call` answers what its tool answered; raises AssertionError if that was an error."""
+    """A running sqlew. `call` returns the answer of a tool; raises AssertionError if that is an error."""
 
     process: subprocess.Popen[str]
     _ids: Iterator[int] = field(default_factory=lambda: count(1))
 
     def call(self, tool: str, action: str, **arguments: Any) -> dict[str, Any]:
-        result = self._ask("tools/call", {"name": tool, "arguments": {"action": action, **arguments}})
+        result = self._request("tools/call", {"name": tool, "arguments": {"action": action, **arguments}})
         answer: dict[str, Any] = json.loads(result["content"][0]["text"])
         assert "error" not in answer, answer
         return answer
 
     def start(self) -> None:
         client = {"name": "tests", "version": "1"}
-        self._ask("initialize", {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": client})
-        self._say({"method": "notifications/initialized"})
+        self._request(
+            "initialize", {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": client}
+        )
+        self._send({"method": "notifications/initialized"})
 
-    def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """It also prints what is no protocol, which is passed over."""
-        asked = next(self._ids)
-        self._say({"id": asked, "method": method, "params": params})
+    def _request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and return its result; lines that are not JSON-RPC are skipped."""
+        request_id = next(self._ids)
+        self._send({"id": request_id, "method": method, "params": params})
         assert self.process.stdout
         for line in self.process.stdout:
-            if line.startswith("{") and (message := json.loads(line)).get("id") == asked:
+            if line.startswith("{") and (message := json.loads(line)).get("id") == request_id:
                 result: dict[str, Any] = message["result"]
                 return result
         raise AssertionError("sqlew has ended")
 
-    def _say(self, message: dict[str, Any]) -> None:
+    def _send(self, message: dict[str, Any]) -> None:
         assert self.process.stdin
         self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
         self.process.stdin.flush()
@@ -91,7 +93,7 @@ class Program:
 
 @contextmanager
 def running(script: Path, path: Path) -> Iterator[Program]:
-    """sqlew on the database at `path`, which it makes; ended as a client ends it."""
+    """sqlew on the database at `path`, which it creates; terminated at the end of the block."""
     process = subprocess.Popen(
         ["node", str(script), "--db-path", str(path)],
         stdin=subprocess.PIPE,

@@ -87,7 +87,7 @@ _CONTEXT = """
         decision_date INTEGER, related_task_id INTEGER, related_constraint_id INTEGER, ts INTEGER);
 """
 
-# Messages have their text here; what else 3.0 to 3.6 brought has no place in ctxhub but for the reasons.
+# Messages have a text from here on; of the other additions of 3.0 to 3.6 ctxhub has only the reasons.
 VERSION_3 = (
     VERSION_2.replace(_MESSAGES.format(text=""), _MESSAGES.format(text=", message TEXT NOT NULL DEFAULT ''"))
     + _CONTEXT.format(others="t_")
@@ -100,7 +100,7 @@ VERSION_3 = (
 """
 )
 
-# From 3.7 on a file may hold several projects; from 4 on nobody's name is kept, nor a message.
+# From 3.7 on a file may hold several projects; from 4 on there are no agents and no messages.
 _WITH_PROJECTS = """
     CREATE TABLE {naming}projects (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE NOT NULL,
         detection_source TEXT NOT NULL DEFAULT 'git', created_ts INTEGER, last_active_ts INTEGER);

@@ -1,4 +1,4 @@
-"""What becomes of sqlew's changes of files."""
+"""Import of sqlew's file changes."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ def stored(project: Project) -> list[FileChange]:
 
 
 @pytest.mark.parametrize(("version", "agent"), [(1, "ada"), (2, "ada"), (3, "ada"), (4, None)])
-def test_a_change_keeps_what_it_was(
+def test_a_change_keeps_its_fields_and_time(
     apollo: Project, old_version: Callable[[int], OldFile], version: int, agent: str | None
 ) -> None:
     file, then = old_version(version), ago(days=2)
@@ -41,7 +41,9 @@ def test_a_change_keeps_what_it_was(
     assert (change.layer.name, change.agent and change.agent.name) == ("data", agent)
 
 
-def test_each_leaves_an_event_and_each_file_is_made_once(apollo: Project, old: OldFile, take: Take) -> None:
+def test_each_change_records_an_event_and_each_file_one_resource(
+    apollo: Project, old: OldFile, take: Take
+) -> None:
     for kind in (1, 2):
         old.change("src/app.py", kind)
     take()
@@ -53,16 +55,18 @@ def test_each_leaves_an_event_and_each_file_is_made_once(apollo: Project, old: O
     ]
 
 
-def test_what_would_be_removed_at_once_is_left(apollo: Project, old: OldFile, take: Take) -> None:
+def test_changes_older_than_the_retention_are_skipped(apollo: Project, old: OldFile, take: Take) -> None:
     old.change("old.py", at=ago(days=8))
     old.change("new.py", at=ago(days=6))
-    said = take()
-    assert said.counts["changes"] == (1, 0, 1)
-    assert said.reasons[0].startswith("changes (1): older than change_days (7)")
+    report = take()
+    assert report.counts["changes"] == (1, 0, 1)
+    assert report.reasons[0].startswith("changes (1): older than change_days (7)")
     assert [change.resource.path for change in stored(apollo)] == ["new.py"]
 
 
-def test_the_same_again_is_recognised_and_no_more_than_it(apollo: Project, old: OldFile, take: Take) -> None:
+def test_repeated_changes_are_recognised_by_all_their_fields(
+    apollo: Project, old: OldFile, take: Take
+) -> None:
     then = ago(hours=1)
     for _ in range(2):
         old.change(at=then)
@@ -74,17 +78,17 @@ def test_the_same_again_is_recognised_and_no_more_than_it(apollo: Project, old: 
     assert len(stored(apollo)) == 5
 
 
-def test_whole_paths_within_the_repository_are_named_from_there(apollo: Project, tmp_path: Path) -> None:
+def test_absolute_paths_in_the_repository_become_relative(apollo: Project, tmp_path: Path) -> None:
     (tmp_path / ".sqlew").mkdir()
     file = OldFile(tmp_path / ".sqlew" / "sqlew.db")
     file.change(f"{tmp_path}/src/app.py")
     file.change("/etc/passwd")
     file.change("/etc/hosts")
-    said = imported(file.close())
-    assert said.counts["changes"] == (1, 0, 2)
+    report = imported(file.close())
+    assert report.counts["changes"] == (1, 0, 2)
     assert [change.resource.path for change in stored(apollo)] == ["src/app.py"]
-    assert len(said.reasons) == 1
-    assert "must be relative to the repository" in said.reasons[0]
+    assert len(report.reasons) == 1
+    assert "must be relative to the repository" in report.reasons[0]
 
 
 @pytest.mark.parametrize(
@@ -97,17 +101,17 @@ def test_whole_paths_within_the_repository_are_named_from_there(apollo: Project,
         ({"path": "p" * 1_001}, "path has 1001 characters"),
     ],
 )
-def test_what_may_not_stand_here_is_left_with_the_reason(
+def test_an_invalid_change_is_skipped_with_the_reason(
     old: OldFile, take: Take, row: dict[str, Any], reason: str
 ) -> None:
     old.change(**row)
     old.change("good.py")
-    said = take()
-    assert said.counts["changes"] == (1, 0, 1)
-    assert any(reason in line for line in said.reasons), said.reasons
+    report = take()
+    assert report.counts["changes"] == (1, 0, 1)
+    assert any(reason in line for line in report.reasons), report.reasons
 
 
-def test_a_change_whose_file_or_time_is_gone_is_left(apollo: Project, old: OldFile, take: Take) -> None:
+def test_a_change_without_its_file_or_time_is_skipped(apollo: Project, old: OldFile, take: Take) -> None:
     old.insert("file_changes", file_id=99, agent_id=1, change_type=1, ts=1)
     old.insert(
         "file_changes", file_id=old.name_id("files", "a.py", "path"), agent_id=1, change_type=1, ts="soon"

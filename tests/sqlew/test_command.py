@@ -1,4 +1,4 @@
-"""`manage.py import_sqlew`: the files it reads, which stay as they are, and what it does twice or half."""
+"""`manage.py import_sqlew`: the files it reads without changing them, repeated and failed imports."""
 
 import re
 import shutil
@@ -36,7 +36,7 @@ Take = Callable[..., Import]
 
 
 def fill(file: OldFile, count: int = 1) -> None:
-    """Some of everything."""
+    """Rows of every kind."""
     for n in range(count):
         file.decision(
             f"text/{n}", f"v{n}", agent="ada", layer="data", tags=["api", f"t{n}"], scopes=[f"s{n}"]
@@ -49,10 +49,10 @@ def fill(file: OldFile, count: int = 1) -> None:
         file.change(f"src/{n}.py", description=f"d{n}")
 
 
-def test_what_is_taken_is_found_by_the_names_that_stand_here(
+def test_imported_rows_are_indexed_with_existing_names(
     ada: Caller, apollo: Project, old: OldFile, take: Take
 ) -> None:
-    """Spelled as here, whose parts are words, too."""
+    """The index has the spelling of the project, and the parts of compound names are words, too."""
     set_decision(caller=ada, key="here", value="x", tags=["errorHandling"], scopes=["apiServer"])
     add_constraint(caller=ada, category="ownRules", text="Must stand.")
     for name in ("benBot", "cydBot"):
@@ -71,7 +71,7 @@ def test_what_is_taken_is_found_by_the_names_that_stand_here(
     assert texts.filter(words__startswith="benbot to cydbot ben bot cyd bot").exists()
 
 
-# -- Twice, dry and half ---------------------------------------------------------------------------
+# -- Repeated, dry and failed imports --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
@@ -96,7 +96,7 @@ def test_importing_twice_changes_nothing(
     assert all(taken == left == 0 for taken, _, left in again.counts.values())
 
 
-def test_a_dry_run_writes_nothing_and_says_the_same(apollo: Project, old: OldFile, take: Take) -> None:
+def test_a_dry_run_writes_nothing_and_reports_the_same(apollo: Project, old: OldFile, take: Take) -> None:
     fill(old, 3)
     old.decision("bad", "x" * 70_000)
     before = dump_all()
@@ -107,29 +107,29 @@ def test_a_dry_run_writes_nothing_and_says_the_same(apollo: Project, old: OldFil
     assert dry.text.endswith("this was a dry run, nothing is written.\n")
 
 
-def test_it_is_all_or_nothing(apollo: Project, old: OldFile, take: Take) -> None:
-    def break_off(nouns: set[str], **_: Any) -> None:
+def test_an_import_is_all_or_nothing(apollo: Project, old: OldFile, take: Take) -> None:
+    def fail(nouns: set[str], **_: Any) -> None:
         if "change" in nouns:
             raise RuntimeError("the power went")
 
     fill(old)
     before = dump_all()
-    recorded.connect(break_off)
+    recorded.connect(fail)
     try:
         with pytest.raises(RuntimeError):
             take()
     finally:
-        recorded.disconnect(break_off)
+        recorded.disconnect(fail)
     assert dump_all() == before
     assert take().is_new
 
 
-def test_an_empty_file_is_no_event(apollo: Project, old: OldFile, take: Take) -> None:
+def test_an_empty_file_records_no_event(apollo: Project, old: OldFile, take: Take) -> None:
     assert not take().is_new
     assert not Event.objects.in_project(apollo).exists()
 
 
-def test_the_figures_follow(apollo: Project, old: OldFile, take: Take) -> None:
+def test_an_import_updates_stats(apollo: Project, old: OldFile, take: Take) -> None:
     fill(old, 3)
     old.constraint("Not any more", active=0)
     take()
@@ -155,9 +155,7 @@ def test_statements_do_not_grow_with_rows(
     assert counts[0] == counts[1]
 
 
-def test_more_than_one_statement_holds_are_written_in_several(
-    apollo: Project, old: OldFile, take: Take
-) -> None:
+def test_many_rows_are_written_in_several_statements(apollo: Project, old: OldFile, take: Take) -> None:
     for n in range(1_201):
         old.decision(f"k{n}", tags=["api"])
     with CaptureQueriesContext(connection) as queries:
@@ -170,7 +168,7 @@ def test_more_than_one_statement_holds_are_written_in_several(
 # -- Projects --------------------------------------------------------------------------------------
 
 
-def test_another_project_stays_as_it_is(apollo: Project, hermes: Project, old: OldFile, take: Take) -> None:
+def test_other_projects_are_not_changed(apollo: Project, hermes: Project, old: OldFile, take: Take) -> None:
     fill(old)
     before = dump_project(hermes)
     take()
@@ -184,7 +182,7 @@ def test_the_only_project_needs_no_name(apollo: Project, old: OldFile) -> None:
     assert Decision.objects.in_project(apollo).exists()
 
 
-def test_of_several_projects_one_has_to_be_named(apollo: Project, hermes: Project, old: OldFile) -> None:
+def test_with_several_projects_one_must_be_named(apollo: Project, hermes: Project, old: OldFile) -> None:
     with pytest.raises(CommandError, match=r"Which project.*apollo, hermes"):
         call_command("import_sqlew", str(old.close()))
     with pytest.raises(CommandError, match="no project 'nowhere'"):
@@ -192,7 +190,7 @@ def test_of_several_projects_one_has_to_be_named(apollo: Project, hermes: Projec
 
 
 @pytest.mark.parametrize("version", [4, 5])
-def test_of_a_file_with_several_projects_one_has_to_be_named(
+def test_from_is_required_for_a_file_with_several_projects(
     apollo: Project, old_version: Callable[[int], OldFile], version: int
 ) -> None:
     file = old_version(version)
@@ -208,25 +206,27 @@ def test_of_a_file_with_several_projects_one_has_to_be_named(
     assert Decision.objects.in_project(apollo).get().value == "basic"
 
 
-def test_a_file_without_projects_has_none_to_choose(old: OldFile, take: Take) -> None:
+def test_from_is_refused_for_a_file_without_projects(old: OldFile, take: Take) -> None:
     with pytest.raises(CommandError, match="no 'main' to choose"):
         take("--from", "main")
 
 
-# -- What it leaves --------------------------------------------------------------------------------
+# -- Rows that are not imported --------------------------------------------------------------------
 
 
-def test_what_has_no_place_here_is_counted(apollo: Project, old_version: Callable[[int], OldFile]) -> None:
+def test_rows_that_ctxhub_has_no_place_for_are_counted(
+    apollo: Project, old_version: Callable[[int], OldFile]
+) -> None:
     file = old_version(3)
     file.insert("tasks", title="Do it")
     file.insert("activity_log", agent_id=1, action_type="decision_set", target="k")
     file.insert("decision_templates", name="adr", defaults="{}")
-    said = imported(file.close())
-    assert said.counts == {"activity": (0, 0, 1), "tasks": (0, 0, 1), "templates": (0, 0, 1)}
-    assert "tasks (1): ctxhub keeps no tasks" in said.reasons
+    report = imported(file.close())
+    assert report.counts == {"activity": (0, 0, 1), "tasks": (0, 0, 1), "templates": (0, 0, 1)}
+    assert "tasks (1): ctxhub keeps no tasks" in report.reasons
 
 
-def test_settings_that_differ_are_named(apollo: Project, ada: Caller, old: OldFile, take: Take) -> None:
+def test_different_settings_are_reported(apollo: Project, ada: Caller, old: OldFile, take: Take) -> None:
     set_config(caller=ada, values={"change_days": 14})
     old.connection.execute("UPDATE m_config SET value = 48 WHERE key = 'autodelete_message_hours'")
     [reason] = take().reasons
@@ -236,7 +236,7 @@ def test_settings_that_differ_are_named(apollo: Project, ada: Caller, old: OldFi
 # -- Files -----------------------------------------------------------------------------------------
 
 
-def test_the_file_stays_as_it_is(apollo: Project, old: OldFile, tmp_path: Path) -> None:
+def test_the_file_is_not_changed(apollo: Project, old: OldFile, tmp_path: Path) -> None:
     fill(old)
     before = old.close().read_bytes()
     imported(old.path)
@@ -244,7 +244,7 @@ def test_the_file_stays_as_it_is(apollo: Project, old: OldFile, tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["sqlew.db"]
 
 
-def test_a_file_that_a_program_has_open_stays_as_it_is(apollo: Project, old: OldFile, tmp_path: Path) -> None:
+def test_an_open_file_is_not_changed(apollo: Project, old: OldFile, tmp_path: Path) -> None:
     old.connection.execute("PRAGMA journal_mode = WAL")
     fill(old)
     old.connection.execute("BEGIN IMMEDIATE")
@@ -256,7 +256,7 @@ def test_a_file_that_a_program_has_open_stays_as_it_is(apollo: Project, old: Old
     old.connection.execute("COMMIT")
 
 
-def test_a_file_whose_program_was_killed_is_read_with_its_log(
+def test_the_file_of_a_killed_program_is_read_with_its_write_ahead_log(
     apollo: Project, old: OldFile, tmp_path: Path
 ) -> None:
     old.connection.execute("PRAGMA journal_mode = WAL")
@@ -267,7 +267,7 @@ def test_a_file_whose_program_was_killed_is_read_with_its_log(
     assert imported(tmp_path / "left" / "sqlew.db").counts["decisions"] == (2, 0, 0)
 
 
-def test_a_file_with_a_name_that_an_address_would_misread(apollo: Project, tmp_path: Path) -> None:
+def test_a_file_name_with_url_characters_is_read(apollo: Project, tmp_path: Path) -> None:
     file = OldFile(tmp_path / "my #1? 100% sqlew.db")
     file.decision("auth")
     assert imported(file.close()).is_new
@@ -281,7 +281,7 @@ def test_a_file_with_a_name_that_an_address_would_misread(apollo: Project, tmp_p
         (b"not a database, but a text\n" * 50, "is not a SQLite database"),
     ],
 )
-def test_what_is_no_database_of_sqlew_is_refused(
+def test_a_file_that_is_no_sqlew_database_is_refused(
     apollo: Project, tmp_path: Path, content: bytes | None, sentence: str
 ) -> None:
     path = tmp_path / "sqlew.db"
@@ -321,7 +321,9 @@ def test_a_locked_file_is_refused(apollo: Project, old: OldFile) -> None:
 # -- Versions --------------------------------------------------------------------------------------
 
 
-def test_version_4_counts_before_what_it_was_copied_from(apollo: Project, tmp_path: Path) -> None:
+def test_version_4_has_priority_over_the_version_2_it_was_copied_from(
+    apollo: Project, tmp_path: Path
+) -> None:
     file = both_generations(tmp_path)
     file.version = 4
     file.decision("auth", "new")
@@ -329,13 +331,13 @@ def test_version_4_counts_before_what_it_was_copied_from(apollo: Project, tmp_pa
     assert Decision.objects.in_project(apollo).get().value == "new"
 
 
-def test_version_4_that_has_copied_nothing_yet_does_not_count(apollo: Project, tmp_path: Path) -> None:
+def test_an_empty_version_4_is_ignored(apollo: Project, tmp_path: Path) -> None:
     imported(both_generations(tmp_path).close())
     assert Decision.objects.in_project(apollo).get().value == "old"
 
 
 def both_generations(folder: Path) -> OldFile:
-    """Version 4 on top of version 2, of which all tables stay."""
+    """Version 4 on top of version 2, which keeps all its tables."""
     file = OldFile(folder / "sqlew.db", 4)
     file.connection.executescript(VERSION_2)
     file.version = 2
@@ -344,12 +346,12 @@ def both_generations(folder: Path) -> OldFile:
 
 
 @pytest.mark.parametrize(
-    ("version", "said"), [(1, "1"), (2, "1.1 to 3"), (3, "1.1 to 3"), (4, "4"), (5, "5")]
+    ("version", "label"), [(1, "1"), (2, "1.1 to 3"), (3, "1.1 to 3"), (4, "4"), (5, "5")]
 )
-def test_it_says_which_version_made_the_file(
-    apollo: Project, old_version: Callable[[int], OldFile], version: int, said: str
+def test_the_report_names_the_version_of_the_file(
+    apollo: Project, old_version: Callable[[int], OldFile], version: int, label: str
 ) -> None:
-    assert f"(sqlew {said}) into apollo:" in imported(old_version(version).close()).text
+    assert f"(sqlew {label}) into apollo:" in imported(old_version(version).close()).text
 
 
 @pytest.mark.parametrize(
@@ -366,5 +368,5 @@ def test_it_says_which_version_made_the_file(
         (float("nan"), None),
     ],
 )
-def test_times_are_read_however_a_version_stored_them(stored: Any, moment: datetime | None) -> None:
+def test_times_are_read_in_the_format_of_every_version(stored: Any, moment: datetime | None) -> None:
     assert moment_of(stored) == moment

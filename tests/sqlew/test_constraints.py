@@ -1,4 +1,4 @@
-"""What becomes of sqlew's constraints: category, text, priority, words, reason and whether they hold."""
+"""Import of sqlew's constraints: category, text, priority, tags, reason and status."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ def stored(project: Project) -> list[Constraint]:
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
-def test_a_constraint_keeps_what_it_was(
+def test_a_constraint_keeps_its_fields_and_time(
     apollo: Project, old_version: Callable[[int], OldFile], version: int
 ) -> None:
     file = old_version(version)
@@ -43,7 +43,7 @@ def test_a_constraint_keeps_what_it_was(
     assert constraint.created_at == THEN
 
 
-def test_a_reason_comes_along_from_version_5(apollo: Project, old_version: Callable[[int], OldFile]) -> None:
+def test_reasons_are_imported_from_version_5(apollo: Project, old_version: Callable[[int], OldFile]) -> None:
     file = old_version(5)
     file.constraint("No secrets", reason="The log is public.")
     imported(file.close())
@@ -51,7 +51,7 @@ def test_a_reason_comes_along_from_version_5(apollo: Project, old_version: Calla
     assert (constraint.reason, constraint.agent) == ("The log is public.", None)
 
 
-def test_what_the_project_states_already_stays_as_it_is(
+def test_an_existing_constraint_is_not_overwritten(
     apollo: Project, ben: Caller, old: OldFile, take: Take
 ) -> None:
     add_constraint(caller=ben, category="security", text="No secrets", priority="low")
@@ -61,17 +61,17 @@ def test_what_the_project_states_already_stays_as_it_is(
     assert (constraint.priority, constraint.status) == (Priority.LOW, ConstraintStatus.ACTIVE)
 
 
-def test_of_two_that_say_the_same_an_active_one_counts(apollo: Project, old: OldFile, take: Take) -> None:
+def test_of_equal_constraints_an_active_one_is_imported(apollo: Project, old: OldFile, take: Take) -> None:
     old.constraint("No secrets", active=0, priority=1)
     old.constraint("No secrets", active=1, priority=3)
     old.constraint("No secrets", active=0, priority=4)
-    said = take()
-    assert said.counts["constraints"] == (1, 0, 2)
+    report = take()
+    assert report.counts["constraints"] == (1, 0, 2)
     [constraint] = stored(apollo)
     assert (constraint.priority, constraint.status) == (Priority.HIGH, ConstraintStatus.ACTIVE)
 
 
-def test_the_same_text_may_stand_in_two_categories(apollo: Project, old: OldFile, take: Take) -> None:
+def test_the_same_text_is_allowed_in_two_categories(apollo: Project, old: OldFile, take: Take) -> None:
     old.constraint("Be fast", category="performance")
     old.constraint("Be fast", category="architecture")
     assert take().counts["constraints"] == (2, 0, 0)
@@ -93,16 +93,16 @@ def test_a_new_category_is_counted(apollo: Project, old: OldFile, take: Take) ->
         ({"text": "t", "category": "c" * 101}, "category has 101 characters"),
     ],
 )
-def test_what_may_not_stand_here_is_left_with_the_reason(
+def test_an_invalid_constraint_is_skipped_with_the_reason(
     old: OldFile, take: Take, row: dict[str, Any], reason: str
 ) -> None:
     old.constraint(**row)
     old.constraint("Good")
-    said = take()
-    assert said.counts["constraints"] == (1, 0, 1)
-    assert any(reason in line for line in said.reasons), said.reasons
+    report = take()
+    assert report.counts["constraints"] == (1, 0, 1)
+    assert any(reason in line for line in report.reasons), report.reasons
 
 
-def test_a_constraint_whose_category_is_gone_is_left(old: OldFile, take: Take) -> None:
+def test_a_constraint_without_its_category_is_skipped(old: OldFile, take: Take) -> None:
     old.insert("constraints", category_id=99, constraint_text="t")
     assert take().reasons == ["constraints (1): category is missing: 't'"]

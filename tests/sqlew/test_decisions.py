@@ -1,4 +1,4 @@
-"""What becomes of sqlew's decisions: values, times, authors, words, history and reasons."""
+"""Import of sqlew's decisions: values, times, authors, tags, scopes, layers, history and reasons."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -25,12 +25,12 @@ def stored(project: Project, key: str) -> Decision:
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
-def test_a_decision_keeps_what_it_was(
+def test_a_decision_keeps_its_fields_and_time(
     apollo: Project, old_version: Callable[[int], OldFile], version: int
 ) -> None:
     file = old_version(version)
-    words: dict[str, Any] = {"tags": ["api", "Own"], "scopes": ["user-service"]}
-    file.decision("auth", "JWT", agent="ada", layer="business", version="2.1", status=2, at=THEN, **words)
+    labels: dict[str, Any] = {"tags": ["api", "Own"], "scopes": ["user-service"]}
+    file.decision("auth", "JWT", agent="ada", layer="business", version="2.1", status=2, at=THEN, **labels)
     imported(file.close())
     decision = stored(apollo, "auth")
     assert (decision.typed_value, decision.version, decision.status) == (
@@ -62,18 +62,16 @@ def test_a_decision_of_a_version_without_agents_has_no_author(
 
 
 @pytest.mark.parametrize(
-    ("value", "comes_back"), [(5.0, 5), (5.5, 5.5), (-3, -3), (1e300, 1e300), ("5", "5"), ("", "")]
+    ("value", "expected"), [(5.0, 5), (5.5, 5.5), (-3, -3), (1e300, 1e300), ("5", "5"), ("", "")]
 )
-def test_numbers_come_back_as_they_were_said(
-    apollo: Project, old: OldFile, take: Take, value: Any, comes_back: Any
-) -> None:
+def test_values_keep_their_type(apollo: Project, old: OldFile, take: Take, value: Any, expected: Any) -> None:
     old.decision("limit", value)
     take()
     found = stored(apollo, "limit").typed_value
-    assert (found, type(found)) == (comes_back, type(comes_back))
+    assert (found, type(found)) == (expected, type(expected))
 
 
-def test_the_newer_of_a_keys_text_and_number_stands_and_the_other_is_its_past(
+def test_of_a_text_and_a_number_the_newer_is_current_and_the_older_a_revision(
     apollo: Project, old: OldFile, take: Take
 ) -> None:
     old.decision("limit", "five", agent="ben", at=THEN)
@@ -86,14 +84,14 @@ def test_the_newer_of_a_keys_text_and_number_stands_and_the_other_is_its_past(
     ]
 
 
-def test_in_the_same_second_the_text_stands(apollo: Project, old: OldFile, take: Take) -> None:
+def test_within_the_same_second_the_text_is_current(apollo: Project, old: OldFile, take: Take) -> None:
     old.decision("limit", 7, at=THEN)
     old.decision("limit", "five", at=THEN)
     take()
     assert stored(apollo, "limit").typed_value == "five"
 
 
-def test_history_becomes_versions_in_their_order(apollo: Project, old: OldFile, take: Take) -> None:
+def test_history_becomes_revisions_in_order(apollo: Project, old: OldFile, take: Take) -> None:
     old.decision("auth", "three", version="1.2.0", agent="cyd", at=THEN + timedelta(days=2))
     old.past("auth", "two", version="1.1.0", agent="ben", at=THEN + timedelta(days=1))
     old.past("auth", "one", version="1.0.0", agent="ada", at=THEN)
@@ -108,7 +106,7 @@ def test_history_becomes_versions_in_their_order(apollo: Project, old: OldFile, 
     assert stored(apollo, "auth").created_at == THEN
 
 
-def test_the_history_of_a_number_is_of_numbers_where_it_can(
+def test_the_history_of_a_number_is_converted_to_numbers_where_possible(
     apollo: Project, old: OldFile, take: Take
 ) -> None:
     old.decision("limit", 7, at=THEN + timedelta(days=2))
@@ -119,7 +117,7 @@ def test_the_history_of_a_number_is_of_numbers_where_it_can(
 
 
 @pytest.mark.parametrize("version", [3, 4, 5])
-def test_reasons_come_along(apollo: Project, old_version: Callable[[int], OldFile], version: int) -> None:
+def test_reasons_are_imported(apollo: Project, old_version: Callable[[int], OldFile], version: int) -> None:
     file = old_version(version)
     file.decision("auth", "JWT")
     file.why("auth", "Stateless.")
@@ -136,7 +134,9 @@ def test_reasons_come_along(apollo: Project, old_version: Callable[[int], OldFil
     assert decision.tradeoffs == {"pros": ["fast"], "cons": ["size"]}
 
 
-def test_reasons_of_another_form_are_kept_too(apollo: Project, old_version: Callable[[int], OldFile]) -> None:
+def test_alternatives_and_tradeoffs_that_are_no_json_are_kept_as_text(
+    apollo: Project, old_version: Callable[[int], OldFile]
+) -> None:
     file = old_version(5)
     file.decision("auth", "JWT")
     file.why("auth", "Stateless.", "sessions, basic", "fast but large")
@@ -146,21 +146,21 @@ def test_reasons_of_another_form_are_kept_too(apollo: Project, old_version: Call
     assert decision.metadata == {"tradeoffs": "fast but large"}
 
 
-def test_reasons_that_may_not_stand_here_leave_the_decision(
+def test_an_invalid_reason_is_skipped_without_the_decision(
     apollo: Project, old_version: Callable[[int], OldFile]
 ) -> None:
     file = old_version(5)
     file.decision("auth", "JWT")
     file.why("auth", "x" * 70_000)
-    said = imported(file.close())
+    report = imported(file.close())
     assert stored(apollo, "auth").rationale == ""
-    assert said.counts["rationales"] == (0, 0, 1)
+    assert report.counts["rationales"] == (0, 0, 1)
 
 
-# -- What is here already --------------------------------------------------------------------------
+# -- Rows that already exist -----------------------------------------------------------------------
 
 
-def test_what_stands_here_is_never_overwritten(
+def test_an_existing_decision_is_not_overwritten(
     apollo: Project, ben: Caller, old: OldFile, take: Take
 ) -> None:
     set_decision(caller=ben, key="auth", value="sessions")
@@ -168,14 +168,14 @@ def test_what_stands_here_is_never_overwritten(
     old.decision("auth", "JWT")
     old.past("auth", "basic")
     old.decision("db", "PostgreSQL", tags=["database"])
-    said = take()
-    assert said.counts["decisions"] == (0, 1, 1)
-    assert "decisions (1): the key stands here with another value: 'auth'" in said.reasons
+    report = take()
+    assert report.counts["decisions"] == (0, 1, 1)
+    assert "decisions (1): the key stands here with another value: 'auth'" in report.reasons
     assert stored(apollo, "auth").typed_value == "sessions"
     assert list(stored(apollo, "db").tags.all()) == []
 
 
-def test_layers_tags_scopes_and_agents_are_found_whatever_their_case(
+def test_layers_tags_scopes_and_agents_match_in_any_case(
     apollo: Project, ben: Caller, old: OldFile, take: Take
 ) -> None:
     set_decision(caller=ben, key="here", value="v", tags=["Mine"], scopes=["Ours"])
@@ -188,7 +188,7 @@ def test_layers_tags_scopes_and_agents_are_found_whatever_their_case(
     assert list(decision.scopes.values_list("name", flat=True)) == ["Ours"]
 
 
-# -- Words and agents ------------------------------------------------------------------------------
+# -- Vocabulary and agents -------------------------------------------------------------------------
 
 
 def test_a_layer_of_later_versions_is_added_where_it_is_used(
@@ -201,16 +201,16 @@ def test_a_layer_of_later_versions_is_added_where_it_is_used(
     assert layers == ["presentation", "business", "data", "infrastructure", "cross-cutting", "planning"]
 
 
-def test_a_layer_that_only_sqlew_has_is_left(apollo: Project, old: OldFile, take: Take) -> None:
+def test_a_custom_layer_of_sqlew_is_skipped(apollo: Project, old: OldFile, take: Take) -> None:
     old.insert("layers", name="own")
     old.decision("auth", layer="own")
-    said = take()
-    assert said.counts["layers"] == (0, 0, 1)
+    report = take()
+    assert report.counts["layers"] == (0, 0, 1)
     assert stored(apollo, "auth").layer is None
-    assert any("'own'" in reason for reason in said.reasons)
+    assert any("'own'" in reason for reason in report.reasons)
 
 
-def test_words_come_along_though_nothing_carries_them(apollo: Project, old: OldFile, take: Take) -> None:
+def test_unused_tags_and_scopes_are_imported(apollo: Project, old: OldFile, take: Take) -> None:
     old.insert("tags", name="idle")
     old.insert("scopes", name="module")
     assert take().counts == {"tags": (1, 0, 0), "scopes": (1, 0, 0)}
@@ -218,7 +218,7 @@ def test_words_come_along_though_nothing_carries_them(apollo: Project, old: OldF
     assert Scope.objects.in_project(apollo).filter(name="module").exists()
 
 
-def test_authors_become_agents_that_were_last_seen_then(
+def test_authors_become_agents_last_seen_at_their_last_decision(
     apollo: Project, ben: Caller, old: OldFile, take: Take
 ) -> None:
     set_decision(caller=ben, key="here", value="v")
@@ -234,7 +234,7 @@ def test_authors_become_agents_that_were_last_seen_then(
     assert "idle" not in agents, "who has done nothing registers when it comes"
 
 
-def test_each_decision_leaves_an_event_and_the_import_one(apollo: Project, old: OldFile, take: Take) -> None:
+def test_each_decision_and_the_import_record_an_event(apollo: Project, old: OldFile, take: Take) -> None:
     old.decision("a", at=THEN)
     old.decision("b", at=THEN)
     take()
@@ -248,7 +248,7 @@ def test_each_decision_leaves_an_event_and_the_import_one(apollo: Project, old: 
     assert events[2].data["decisions"] == 2
 
 
-# -- What may not stand here -----------------------------------------------------------------------
+# -- Invalid rows ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -265,30 +265,30 @@ def test_each_decision_leaves_an_event_and_the_import_one(apollo: Project, old: 
         ({"key": "k", "status": 9}, "status: 9 is not known"),
     ],
 )
-def test_what_may_not_stand_here_is_left_with_the_reason(
+def test_an_invalid_decision_is_skipped_with_the_reason(
     apollo: Project, old: OldFile, take: Take, row: dict[str, Any], reason: str
 ) -> None:
     old.decision(**row)
     old.decision("good")
-    said = take()
-    assert said.counts["decisions"] == (1, 0, 1)
-    assert any(reason in line for line in said.reasons), said.reasons
+    report = take()
+    assert report.counts["decisions"] == (1, 0, 1)
+    assert any(reason in line for line in report.reasons), report.reasons
 
 
-def test_a_decision_without_key_author_version_or_status_is_no_reason_to_stop(
+def test_decisions_without_a_key_are_skipped_and_other_missing_fields_get_defaults(
     apollo: Project, old: OldFile, take: Take
 ) -> None:
     old.insert("decisions", key_id=99, value="lost")
     old.decision("auth", agent=None, version=None, status=None)
-    said = take()
-    assert said.counts["decisions"] == (1, 0, 1)
-    assert "decisions (1): its key is missing: ''" in said.reasons
+    report = take()
+    assert report.counts["decisions"] == (1, 0, 1)
+    assert "decisions (1): its key is missing: ''" in report.reasons
     found = find_decision(apollo.pk, "auth")
     assert found
     assert (found.version, found.status_label, found.agent) == ("1.0.0", "active", "system")
 
 
-def test_a_past_that_may_not_stand_here_leaves_the_rest(apollo: Project, old: OldFile, take: Take) -> None:
+def test_an_invalid_revision_is_skipped_without_the_others(apollo: Project, old: OldFile, take: Take) -> None:
     old.decision("auth", "three")
     old.past("auth", "x" * 70_000, version="1.0.0")
     old.past("auth", "two", version="1.1.0")
@@ -296,28 +296,30 @@ def test_a_past_that_may_not_stand_here_leaves_the_rest(apollo: Project, old: Ol
     assert [v["value"] for v in list_versions(apollo.pk, "auth").objects()] == ["three", "two"]
 
 
-def test_words_that_may_not_stand_here_leave_the_decision(apollo: Project, old: OldFile, take: Take) -> None:
+def test_invalid_tags_scopes_and_agents_are_left_out_of_the_decision(
+    apollo: Project, old: OldFile, take: Take
+) -> None:
     many = [f"tag{n}" for n in range(51)]
     old.decision("auth", tags=["api", "x" * 101], scopes=["y" * 150])
     old.decision("busy", tags=many)
     old.decision("mine", agent=f"ghp_{'a1B2' * 9}")
-    said = take()
-    assert said.counts["decisions"] == (3, 0, 0)
+    report = take()
+    assert report.counts["decisions"] == (3, 0, 0)
     assert list(stored(apollo, "auth").tags.values_list("name", flat=True)) == ["api"]
     assert stored(apollo, "busy").tags.count() == 50
     assert stored(apollo, "mine").agent is None
-    assert said.counts["scopes"] == (0, 0, 1)
+    assert report.counts["scopes"] == (0, 0, 1)
 
 
-def test_keys_that_are_one_here_are_not_mixed(apollo: Project, old: OldFile, take: Take) -> None:
+def test_keys_that_differ_only_in_spaces_are_not_merged(apollo: Project, old: OldFile, take: Take) -> None:
     old.decision("auth", "JWT")
     old.decision(" auth ", "basic")
-    said = take()
-    assert said.counts["decisions"] == (1, 0, 1)
+    report = take()
+    assert report.counts["decisions"] == (1, 0, 1)
     assert stored(apollo, "auth").typed_value == "JWT"
 
 
-def test_a_report_repeats_no_credential(old: OldFile, take: Take) -> None:
+def test_the_report_repeats_no_credential(old: OldFile, take: Take) -> None:
     secret = f"ghp_{'a1B2' * 9}"
     old.decision(f"key {secret}", agent=secret, tags=[secret])
     old.decision("other", agent=secret)
@@ -325,7 +327,7 @@ def test_a_report_repeats_no_credential(old: OldFile, take: Take) -> None:
     assert secret not in take().text
 
 
-def test_like_reasons_stand_together(old: OldFile, take: Take) -> None:
+def test_equal_reasons_are_grouped(old: OldFile, take: Take) -> None:
     for n in range(7):
         old.decision(f"k{n}", "x" * (70_000 + n))
     [reason] = take().reasons

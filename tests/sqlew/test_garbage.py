@@ -1,4 +1,4 @@
-"""Whatever stands in the cells of a file: an import takes what it can and leaves the rest."""
+"""Random values in the cells of a file: an import takes the valid rows and skips the rest."""
 
 import random
 import sqlite3
@@ -24,22 +24,22 @@ CELLS = [
 
 @pytest.mark.parametrize("version", SCHEMAS)
 @pytest.mark.parametrize("seed", range(4))
-def test_garbage_is_left_and_the_rest_is_taken_once(
+def test_random_rows_are_skipped_and_valid_rows_imported_once(
     apollo: Project, tmp_path: Path, version: int, seed: int
 ) -> None:
     file = OldFile(tmp_path / "sqlew.db", version)
     scatter(file, random.Random(seed))
     file.decision("a key that is good", "JWT")
     arguments = ["--from", "main"] if version > 3 else []
-    said = imported(file.close(), *arguments)
-    assert said.counts["decisions"][0] >= 1
+    report = imported(file.close(), *arguments)
+    assert report.counts["decisions"][0] >= 1
     before = dump_all()
     assert not imported(file.path, *arguments).is_new
     assert dump_all() == before
 
 
-def scatter(file: OldFile, dice: random.Random) -> None:
-    """Rows of any cells in every table, with ids that sometimes lead somewhere."""
+def scatter(file: OldFile, rng: random.Random) -> None:
+    """Insert rows of random cells into every table, with ids that often refer to another row."""
     tables = file.connection.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table'"
         " AND name NOT LIKE 'sqlite%' AND name NOT LIKE '%projects'"
@@ -47,21 +47,20 @@ def scatter(file: OldFile, dice: random.Random) -> None:
     for (table,) in tables.fetchall():
         columns = file.connection.execute("SELECT name FROM pragma_table_info(?)", [table]).fetchall()
         for _ in range(ROWS):
-            # An integer primary key takes nothing else; such a row cannot be.
+            # An integer primary key takes no other type: such rows cannot be inserted.
             with suppress(sqlite3.IntegrityError):
-                insert(file, table, [name for (name,) in columns if name != "id"], dice)
+                insert(file, table, [name for (name,) in columns if name != "id"], rng)
 
 
-def insert(file: OldFile, table: str, columns: list[str], dice: random.Random) -> None:
+def insert(file: OldFile, table: str, columns: list[str], rng: random.Random) -> None:
     values = [
-        dice.randint(1, 12) if name.endswith("_id") and dice.random() < 0.8 else cell(dice)
-        for name in columns
+        rng.randint(1, 12) if name.endswith("_id") and rng.random() < 0.8 else cell(rng) for name in columns
     ]
     quoted = ", ".join(f'"{name}"' for name in columns)
     marks = ", ".join("?" * len(columns))
     file.connection.execute(f"INSERT OR IGNORE INTO {table} ({quoted}) VALUES ({marks})", values)
 
 
-def cell(dice: random.Random) -> object:
-    value = dice.choice(CELLS)
+def cell(rng: random.Random) -> object:
+    value = rng.choice(CELLS)
     return value.encode("utf-8", "surrogatepass") if isinstance(value, str) and "\ud800" in value else value

@@ -1,4 +1,4 @@
-"""What becomes of sqlew's messages: who wrote what to whom, and who has still to read it."""
+"""Import of sqlew's messages: sender, text, recipients and read state."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -35,7 +35,7 @@ def unread(project: Project) -> list[str]:
 
 
 @pytest.mark.parametrize("version", [1, 3])
-def test_a_message_keeps_what_it_said(
+def test_a_message_keeps_its_fields_and_time(
     apollo: Project, old_version: Callable[[int], OldFile], version: int
 ) -> None:
     file, then = old_version(version), ago(hours=2)
@@ -51,7 +51,7 @@ def test_a_message_keeps_what_it_said(
 @pytest.mark.parametrize(
     ("payload", "text"), [('{"pr": 7}', '{"pr": 7}'), ('"Look"', "Look"), ("no { json", "no { json")]
 )
-def test_where_the_text_was_lost_the_payload_speaks(
+def test_without_a_text_the_payload_becomes_the_text(
     apollo: Project, old: OldFile, take: Take, payload: str, text: str
 ) -> None:
     old.message(payload=payload)
@@ -60,7 +60,7 @@ def test_where_the_text_was_lost_the_payload_speaks(
     assert (message.text, message.payload) == (text, None)
 
 
-def test_a_payload_that_is_no_json_is_kept_as_text(
+def test_a_payload_that_is_not_json_is_kept_as_a_string(
     apollo: Project, old_version: Callable[[int], OldFile]
 ) -> None:
     file = old_version(3)
@@ -69,7 +69,7 @@ def test_a_payload_that_is_no_json_is_kept_as_text(
     assert stored(apollo)[0].payload == "{half"
 
 
-def test_a_message_to_everyone_waits_for_all_who_are_known(
+def test_a_message_to_everyone_is_delivered_to_all_known_agents(
     apollo: Project, ben: Caller, old_version: Callable[[int], OldFile]
 ) -> None:
     send_message(caller=ben, text="First")
@@ -83,7 +83,7 @@ def test_a_message_to_everyone_waits_for_all_who_are_known(
     assert not message.deliveries.exclude(read_at=None).exists()
 
 
-def test_new_agents_find_what_was_said_to_everyone_here(
+def test_imported_agents_get_existing_messages_to_everyone(
     apollo: Project, ben: Caller, old: OldFile, take: Take
 ) -> None:
     send_message(caller=ben, text="First")
@@ -92,7 +92,7 @@ def test_new_agents_find_what_was_said_to_everyone_here(
     assert "ada" in unread(apollo)
 
 
-def test_what_was_read_stays_read(apollo: Project, old_version: Callable[[int], OldFile]) -> None:
+def test_read_messages_stay_read(apollo: Project, old_version: Callable[[int], OldFile]) -> None:
     file = old_version(3)
     file.decision("k", agent="cyd")
     file.message("Seen", sender="ada", to="ben", read=1)
@@ -102,13 +102,13 @@ def test_what_was_read_stays_read(apollo: Project, old_version: Callable[[int], 
     assert Delivery.objects.in_project(apollo).count() == 2
 
 
-def test_who_is_addressed_becomes_no_agent(apollo: Project, old: OldFile, take: Take) -> None:
+def test_recipients_are_not_registered_as_agents(apollo: Project, old: OldFile, take: Take) -> None:
     old.message(sender="ada", to="ben", payload="1")
     take()
     assert not Agent.objects.in_project(apollo).filter(name="ben").exists()
 
 
-def test_what_would_be_removed_at_once_is_left(
+def test_messages_older_than_the_retention_are_skipped(
     apollo: Project, old_version: Callable[[int], OldFile]
 ) -> None:
     file = old_version(3)
@@ -116,14 +116,14 @@ def test_what_would_be_removed_at_once_is_left(
     file.message("old and read", to="ben", at=ago(hours=25), read=1)
     file.message("old and unread", to="ben", at=ago(hours=25))
     file.message("older", to="ben", at=ago(hours=169))
-    said = imported(file.close())
-    assert said.counts["messages"] == (1, 0, 3)
-    assert said.reasons[0].startswith("messages (3): older than message_hours (24)")
+    report = imported(file.close())
+    assert report.counts["messages"] == (1, 0, 3)
+    assert report.reasons[0].startswith("messages (3): older than message_hours (24)")
     cleanup(apollo.pk)
     assert [message.text for message in stored(apollo)] == ["old and unread"]
 
 
-def test_a_project_that_keeps_messages_longer_takes_older_ones(
+def test_a_longer_retention_takes_older_messages(
     apollo: Project, ada: Caller, old_version: Callable[[int], OldFile]
 ) -> None:
     set_config(caller=ada, values={"message_hours": 100})
@@ -132,7 +132,7 @@ def test_a_project_that_keeps_messages_longer_takes_older_ones(
     assert imported(file.close()).counts["messages"] == (1, 0, 0)
 
 
-def test_the_same_again_is_recognised_and_no_more_than_it(
+def test_repeated_messages_are_recognised_by_all_their_fields(
     apollo: Project, old_version: Callable[[int], OldFile]
 ) -> None:
     file, then = old_version(3), ago(hours=1)
@@ -158,23 +158,23 @@ def test_the_same_again_is_recognised_and_no_more_than_it(
         ({"text": "Look", "sender": "x" * 101}, "its sender is not known"),
     ],
 )
-def test_what_may_not_stand_here_is_left_with_the_reason(
+def test_an_invalid_message_is_skipped_with_the_reason(
     apollo: Project, old_version: Callable[[int], OldFile], row: dict[str, Any], reason: str
 ) -> None:
     file = old_version(3)
     file.message(**row)
     file.message("Good")
-    said = imported(file.close())
-    assert said.counts["messages"] == (1, 0, 1)
-    assert any(reason in line for line in said.reasons), said.reasons
+    report = imported(file.close())
+    assert report.counts["messages"] == (1, 0, 1)
+    assert any(reason in line for line in report.reasons), report.reasons
 
 
-def test_a_message_whose_agents_or_time_are_gone_is_left(apollo: Project, old: OldFile, take: Take) -> None:
+def test_a_message_without_its_agents_or_time_is_skipped(apollo: Project, old: OldFile, take: Take) -> None:
     old.insert("agent_messages", from_agent_id=99, msg_type=1, payload="1", ts=1)
     old.insert(
         "agent_messages", from_agent_id=old.agent("ada"), to_agent_id=99, msg_type=1, payload="1", ts=1
     )
     old.insert("agent_messages", from_agent_id=old.agent("ada"), msg_type=1, payload="1", ts=None)
-    said = take()
-    assert said.counts["messages"] == (0, 0, 3)
+    report = take()
+    assert report.counts["messages"] == (0, 0, 3)
     assert not stored(apollo)

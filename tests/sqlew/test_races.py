@@ -1,4 +1,4 @@
-"""Two who import the same at once: each thing comes once."""
+"""Concurrent imports of the same file: each row is imported once."""
 
 import subprocess
 import sys
@@ -22,26 +22,28 @@ EACH = 50
 
 
 @pytest.mark.django_db(transaction=True)
-def test_imports_at_once_take_each_thing_once(apollo: Project, old: OldFile) -> None:
+def test_concurrent_imports_take_each_row_once(apollo: Project, old: OldFile) -> None:
     for n in range(EACH):
         old.decision(f"k{n}", tags=["api", "own"])
         old.constraint(f"Must {n}")
         old.message(payload=f'"Look {n}"')
         old.change(f"src/{n}.py")
-    said = [Import(text) for text in import_at_once(old.close())]
-    assert sorted(each.is_new for each in said) == [False, False, True]
+    reports = [Import(text) for text in import_at_once(old.close())]
+    assert sorted(report.is_new for report in reports) == [False, False, True]
     for model in (Decision, Constraint, Message, FileChange):
         assert model.objects.in_project(apollo).count() == EACH
     assert Event.objects.in_project(apollo).filter(verb="imported").count() == 1
 
 
 def import_at_once(path: Path, command: str = "import_sqlew") -> list[str]:
-    """In processes of their own; what each said."""
-    words = [sys.executable, str(env.ROOT / "manage.py"), command, str(path), "--project", "apollo"]
+    """Import in several processes at once; return the report of each."""
+    arguments = [sys.executable, str(env.ROOT / "manage.py"), command, str(path), "--project", "apollo"]
     running = [
-        subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            arguments, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         for _ in range(IMPORTS)
     ]
-    ends = [process.communicate(timeout=120) for process in running]
-    assert [process.returncode for process in running] == [0] * IMPORTS, ends
-    return [said for said, _ in ends]
+    outputs = [process.communicate(timeout=120) for process in running]
+    assert [process.returncode for process in running] == [0] * IMPORTS, outputs
+    return [output for output, _ in outputs]

@@ -1,4 +1,4 @@
-"""Databases that the real program made; skipped, with a warning, where npm cannot bring it."""
+"""Databases that the real sqlew wrote; skipped with a warning where npm cannot install it."""
 
 import sqlite3
 from contextlib import closing
@@ -29,7 +29,7 @@ def script() -> Path:
 
 
 def use(program: Program) -> None:
-    """What a team does with it in an hour."""
+    """Decisions, constraints, messages and file changes of a small team."""
     words = {"tags": ["api", "Own"], "scopes": ["user-service"]}
     program.call("decision", "set", key="auth", value="basic", agent="ada", version="1.0.0")
     program.call(
@@ -72,7 +72,7 @@ def use(program: Program) -> None:
 
 
 def expect_all(project: Project) -> None:
-    """Everything that `use` left, as it is here."""
+    """Assert that the project holds everything that `use` wrote."""
     values = {d.key: d.typed_value for d in Decision.objects.in_project(project)}
     assert values == {"auth": "JWT", "limit": 5, "ratio": 0.5, "both": "seven"}
     assert [(v["value"], v["version"], v["agent"]) for v in list_versions(project.pk, "auth").objects()] == [
@@ -97,7 +97,7 @@ def expect_all(project: Project) -> None:
     ]
 
 
-def test_what_it_made_comes_over_whole_and_once(apollo: Project, script: Path, tmp_path: Path) -> None:
+def test_its_database_is_imported_completely_and_once(apollo: Project, script: Path, tmp_path: Path) -> None:
     with running(script, tmp_path / "sqlew.db") as program:
         use(program)
     assert imported(tmp_path / "sqlew.db").reasons == []
@@ -107,7 +107,7 @@ def test_what_it_made_comes_over_whole_and_once(apollo: Project, script: Path, t
     assert dump_all() == before
 
 
-def test_it_may_be_running(apollo: Project, script: Path, tmp_path: Path) -> None:
+def test_a_running_program_can_be_imported_from(apollo: Project, script: Path, tmp_path: Path) -> None:
     with running(script, tmp_path / "sqlew.db") as program:
         use(program)
         imported(tmp_path / "sqlew.db")
@@ -116,7 +116,7 @@ def test_it_may_be_running(apollo: Project, script: Path, tmp_path: Path) -> Non
     assert imported(tmp_path / "sqlew.db").counts["decisions"] == (1, 4, 0)
 
 
-def test_it_may_have_been_killed(apollo: Project, script: Path, tmp_path: Path) -> None:
+def test_the_database_of_a_killed_program_is_imported(apollo: Project, script: Path, tmp_path: Path) -> None:
     with running(script, tmp_path / "sqlew.db") as program:
         use(program)
         program.process.kill()
@@ -126,7 +126,7 @@ def test_it_may_have_been_killed(apollo: Project, script: Path, tmp_path: Path) 
     expect_all(apollo)
 
 
-def test_our_schema_of_version_2_is_the_one_it_makes(script: Path, tmp_path: Path, old: OldFile) -> None:
+def test_our_schema_of_version_2_equals_the_real_one(script: Path, tmp_path: Path, old: OldFile) -> None:
     with running(script, tmp_path / "real.db") as program:
         program.call("stats", "db_stats")
     with closing(sqlite3.connect(tmp_path / "real.db")) as real:
@@ -137,7 +137,7 @@ def test_our_schema_of_version_2_is_the_one_it_makes(script: Path, tmp_path: Pat
 
 
 def shape_of(connection: sqlite3.Connection) -> Shape:
-    """Each table's columns: name, type, whether it must be said, default, place in the primary key."""
+    """The columns of each table: name, type, not null, default, position in the primary key."""
     tables = connection.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
     )
@@ -147,7 +147,9 @@ def shape_of(connection: sqlite3.Connection) -> Shape:
     }
 
 
-def test_a_stranger_sees_nothing_of_it(cy: Caller, apollo: Project, script: Path, tmp_path: Path) -> None:
+def test_other_projects_see_none_of_the_import(
+    cy: Caller, apollo: Project, script: Path, tmp_path: Path
+) -> None:
     with running(script, tmp_path / "sqlew.db") as program:
         use(program)
     imported(tmp_path / "sqlew.db")
