@@ -1,4 +1,4 @@
-"""Short words for tests: send, look into an inbox, and what the log says."""
+"""Helpers for tests of messages: send, read an inbox, and read events."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def send(caller: Caller, text: str = "hello", **rest: Any) -> int:
 
 
 def known(*callers: Caller) -> None:
-    """Make their agents known."""
+    """Register the agents of the callers."""
     for caller in callers:
         open_mailbox(caller)
 
@@ -41,7 +41,7 @@ def verbs(caller: Caller) -> list[str]:
 
 
 def counted(caller: Caller) -> int:
-    """What the figures say; checked against the rows there are."""
+    """The count of messages in the stats; asserts that it equals the number of rows."""
     tallied = sum(
         Tally.objects.in_project(caller.project).filter(noun="message").values_list("count", flat=True)
     )

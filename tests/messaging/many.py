@@ -1,4 +1,4 @@
-"""Very many messages, written past the services: what a test of a large inbox stands on."""
+"""Writes very many messages without the services, for tests of large inboxes."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Messages in the admin: found, read as conversations, answered by people."""
+"""Messages in the admin: filters, conversations, inboxes, and replies by people."""
 
 from datetime import timedelta
 from typing import Any
@@ -92,61 +92,59 @@ def test_a_ref_leads_to_its_message(client: Client, ada: Caller) -> None:
         assert refs.page_of(ada.project_id, ref) is None
 
 
-def test_the_list_tells_the_story_of_each(client: Client, ada: Caller, ben: Caller) -> None:
+def test_the_list_shows_sender_recipients_and_state(client: Client, ada: Caller, ben: Caller) -> None:
     send(ada, "ask", to=["ben", *(f"z{n}" for n in range(6))], type="request", ack=True)
     text = shown(client, LIST)
-    for said in ("ask", "ada", "ben", "and 3 more", "request", "open", "awaited"):
-        assert said in text
+    for part in ("ask", "ada", "ben", "and 3 more", "request", "open", "awaited"):
+        assert part in text
 
 
-def test_the_list_asks_as_often_for_many_as_for_few(client: Client, ada: Caller) -> None:
-    asked = []
+def test_the_list_executes_as_many_queries_for_many_messages_as_for_few(client: Client, ada: Caller) -> None:
+    query_counts = []
     for count in (3, 30):
         for n in range(count):
             send(ada, f"m{n}", to=["ben", f"a{n}"], ack=True)
         with CaptureQueriesContext(connection) as captured:
             client.get(LIST)
-        asked.append(len(captured))
-    assert asked[0] == asked[1]
+        query_counts.append(len(captured))
+    assert query_counts[0] == query_counts[1]
 
 
 # -- Reading ---------------------------------------------------------------------------------------
 
 
-def test_a_conversation_shows_who_said_what_and_who_has_read_it(
-    client: Client, ada: Caller, ben: Caller
-) -> None:
+def test_a_conversation_shows_messages_and_receipts(client: Client, ada: Caller, ben: Caller) -> None:
     first = send(ada, "<b>question</b>", to=["ben", "eve"], type="request", ack=True, payload={"n": 1})
     send(ben, "answer", reply_to=first)
     acknowledge_messages(caller=ben, ids=[first])
     claim_request(caller=ben, message_id=first)
     text = shown(client, page(first))
-    for said in (
+    for part in (
         "&lt;b&gt;question&lt;/b&gt;",
         "answer",
         "Read by 1 of 2, acknowledged by 1",
         "Claimed by ben",
     ):
-        assert said in text
+        assert part in text
     assert "has not acknowledged it" in text
     assert Delivery.unscoped.filter(read_at=None).count() == 2
 
 
-def test_a_conversation_asks_as_often_for_many_as_for_few(client: Client, ada: Caller, ben: Caller) -> None:
+def test_a_conversation_executes_as_many_queries_for_many_messages_as_for_few(
+    client: Client, ada: Caller, ben: Caller
+) -> None:
     first = send(ada, "first", to=["ben"])
-    asked = []
+    query_counts = []
     for count in (2, 20):
         for n in range(count):
             send(ben, f"m{n}", reply_to=first, to=["ada", f"a{n}"])
         with CaptureQueriesContext(connection) as captured:
             client.get(page(first))
-        asked.append(len(captured))
-    assert asked[0] == asked[1]
+        query_counts.append(len(captured))
+    assert query_counts[0] == query_counts[1]
 
 
-def test_a_long_conversation_comes_in_pages(
-    client: Client, ada: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_conversation_is_paged(client: Client, ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("messaging.admin.threads.SHOWN", 3)
     first = send(ada, "m0")
     ids = [first, *(send(ada, f"m{n}", reply_to=first) for n in range(1, 5))]
@@ -154,7 +152,7 @@ def test_a_long_conversation_comes_in_pages(
     assert "m4" in shown(client, f"{page(first)}?after={ids[2]}")
 
 
-def test_an_inbox_shows_what_an_agent_has_to_read_and_marks_nothing(
+def test_an_inbox_shows_unread_messages_and_does_not_mark_them(
     client: Client, ada: Caller, ben: Caller
 ) -> None:
     known(ada, ben)
@@ -169,9 +167,7 @@ def test_an_inbox_shows_what_an_agent_has_to_read_and_marks_nothing(
     assert url in shown(client, "/admin/core/agent/")
 
 
-def test_an_inbox_comes_in_pages(
-    client: Client, ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_inbox_is_paged(client: Client, ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("messaging.admin.inbox_page.SHOWN", 2)
     known(ben)
     for n in range(3):
@@ -196,7 +192,7 @@ def test_a_person_answers_as_the_agent_of_their_name(client: Client, ada: Caller
     assert (texts(ben), message.thread_or_own_id) == (["Stop, please.", "question"], first)
 
 
-def test_a_reply_goes_to_whom_it_names(client: Client, ada: Caller, ben: Caller) -> None:
+def test_a_reply_goes_to_the_given_recipients(client: Client, ada: Caller, ben: Caller) -> None:
     known(ben)
     first = send(ada, "all")
     client.post(page(first), {"text": "hello", "to": "ada, zoe"})
@@ -207,20 +203,20 @@ def test_a_reply_goes_to_whom_it_names(client: Client, ada: Caller, ben: Caller)
 
 
 @pytest.mark.parametrize(
-    ("said", "why"), [({"text": " "}, "must not be blank"), ({"text": "x", "to": "vi"}, "nobody but you")]
+    ("fields", "error"), [({"text": " "}, "must not be blank"), ({"text": "x", "to": "vi"}, "nobody but you")]
 )
-def test_what_is_refused_stands_on_the_form(
-    client: Client, ada: Caller, said: dict[str, str], why: str
+def test_an_error_of_a_reply_is_shown_on_the_form(
+    client: Client, ada: Caller, fields: dict[str, str], error: str
 ) -> None:
     first = send(ada, "all")
-    response = client.post(page(first), {"to": "", **said})
-    assert why in response.content.decode()
+    response = client.post(page(first), {"to": "", **fields})
+    assert error in response.content.decode()
     assert Message.unscoped.count() == 1
 
 
 def test_a_person_writes_a_message(client: Client, apollo: Project, ada: Caller, ben: Caller) -> None:
     known(ada, ben)
-    said = {
+    fields = {
         "text": "Deploy at noon.",
         "to": "",
         "type": "warning",
@@ -229,7 +225,7 @@ def test_a_person_writes_a_message(client: Client, apollo: Project, ada: Caller,
         "ack_within": "2h",
     }
     assert "everyone in the project" in shown(client, f"{LIST}add/?project=apollo")
-    response = client.post(f"{LIST}add/?project=apollo", said)
+    response = client.post(f"{LIST}add/?project=apollo", fields)
     message = Message.unscoped.get()
     assert response["Location"] == page(message.pk)
     assert (message.get_type_display(), message.get_priority_display(), message.ack) == (
@@ -242,14 +238,14 @@ def test_a_person_writes_a_message(client: Client, apollo: Project, ada: Caller,
     assert verbs(ada) == ["sent"]
 
 
-def test_a_wrong_message_stays_on_the_form(client: Client, apollo: Project) -> None:
-    said = {"text": "x", "to": "", "type": "info", "priority": "low", "ack_within": "soon"}
-    response = client.post(f"{LIST}add/?project=apollo", said)
+def test_an_invalid_message_is_shown_again_in_the_form(client: Client, apollo: Project) -> None:
+    fields = {"text": "x", "to": "", "type": "info", "priority": "low", "ack_within": "soon"}
+    response = client.post(f"{LIST}add/?project=apollo", fields)
     assert "is not a length of time" in response.content.decode()
     assert not Message.unscoped.exists()
 
 
-def test_what_was_said_is_not_changed(client: Client, ada: Caller) -> None:
+def test_a_sent_message_cannot_be_changed(client: Client, ada: Caller) -> None:
     row_id = send(ada, "said")
     for response in (
         client.get(f"{page(row_id)}change/"),
@@ -259,7 +255,7 @@ def test_what_was_said_is_not_changed(client: Client, ada: Caller) -> None:
     assert Message.unscoped.get().text == "said"
 
 
-def test_what_is_addressed_to_a_person_is_read_and_acknowledged_there(client: Client, ada: Caller) -> None:
+def test_a_message_to_a_person_is_read_and_acknowledged_on_its_page(client: Client, ada: Caller) -> None:
     row_id = send(ada, "for vi", to=["vi", "ben"], ack=True)
     assert "Acknowledge</button>" in shown(client, page(row_id)).replace("\n", "").replace("  ", "")
     receipts = Delivery.unscoped.filter(read_at__isnull=False).values_list("name", "acked_at")
@@ -273,7 +269,7 @@ def test_what_is_addressed_to_a_person_is_read_and_acknowledged_there(client: Cl
     assert verbs(ada) == ["sent", "acked", "sent"]
 
 
-# -- Who may ---------------------------------------------------------------------------------------
+# -- Permissions -----------------------------------------------------------------------------------
 
 
 def test_a_viewer_reads_and_does_not_write(apollo: Project, ada: Caller) -> None:
@@ -285,7 +281,9 @@ def test_a_viewer_reads_and_does_not_write(apollo: Project, ada: Caller) -> None
     assert Message.unscoped.count() == 1
 
 
-def test_an_administrator_deletes_and_the_log_says_so(apollo: Project, client: Client, ada: Caller) -> None:
+def test_an_administrator_deletes_a_message_and_an_event_records_it(
+    apollo: Project, client: Client, ada: Caller
+) -> None:
     row_id = send(ada, "leaked", to=["ben"])
     assert client.post(f"{page(row_id)}delete/", {"post": "yes"}).status_code == 403
     boss = member(apollo, ADMIN, "boss")
@@ -307,7 +305,9 @@ def test_another_projects_messages_do_not_exist(client: Client, cy: Caller, herm
 # -- The overview ----------------------------------------------------------------------------------
 
 
-def test_the_overview_tells_what_waits(client: Client, ada: Caller, ben: Caller) -> None:
+def test_the_overview_counts_urgent_open_and_overdue_messages(
+    client: Client, ada: Caller, ben: Caller
+) -> None:
     send(ada, "look here", to=["ben", "eve"], type="request", priority="critical", ack_within="1m")
     with time_machine.travel(clock.now() + timedelta(minutes=2)):
         cleanup(ada.project_id)

@@ -1,4 +1,4 @@
-"""What time does to messages: which go, which are spared, and what is late is told of once."""
+"""Cleanup of messages: which are removed, which are spared, and overdue acknowledgements."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -29,12 +29,14 @@ def time() -> Iterator[Any]:
         yield traveller
 
 
-def left(caller: Caller) -> list[str]:
+def remaining(caller: Caller) -> list[str]:
     counted(caller)
     return list(Message.objects.in_project(caller.project).order_by("pk").values_list("text", flat=True))
 
 
-def test_messages_last_a_day_and_what_is_needed_longer(ada: Caller, ben: Caller, time: Any) -> None:
+def test_messages_are_kept_for_a_day_and_unread_or_unacknowledged_ones_longer(
+    ada: Caller, ben: Caller, time: Any
+) -> None:
     known(ben)
     send(ada, "all")
     send(ada, "read", to=["ben"])
@@ -47,12 +49,12 @@ def test_messages_last_a_day_and_what_is_needed_longer(ada: Caller, ben: Caller,
     assert cleanup(ada.project_id)["messages"] == 0
     time.shift(timedelta(seconds=1))
     assert cleanup(ada.project_id)["messages"] == 3
-    assert left(ada) == ["unread by one", "to be acked"]
+    assert remaining(ada) == ["unread by one", "to be acked"]
     time.shift(timedelta(hours=168 - 24))
     assert cleanup(ada.project_id)["messages"] == 1
     time.shift(timedelta(days=90))
     cleanup(ada.project_id)
-    assert left(ada) == ["to be acked"]
+    assert remaining(ada) == ["to be acked"]
     acknowledge_messages(caller=ben, ids=[Message.unscoped.get().pk])
     assert cleanup(ada.project_id)["messages"] == 1
     assert not Delivery.unscoped.exists()
@@ -62,12 +64,12 @@ def test_the_next_write_after_a_minute_cleans_up(ada: Caller, time: Any) -> None
     send(ada, "old")
     time.shift(timedelta(hours=25))
     send(ada, "new")
-    assert left(ada) == ["new"]
+    assert remaining(ada) == ["new"]
     cleaned = Event.objects.in_project(ada.project).get(verb="cleaned")
     assert cleaned.data["messages"] == 1
 
 
-def test_weekends_do_not_count_where_the_project_says_so(ada: Caller, time: Any) -> None:
+def test_weekends_do_not_count_if_the_project_is_configured_so(ada: Caller, time: Any) -> None:
     ada.project.config = {"ignore_weekend": True}
     ada.project.save()
     time.move_to(datetime(2026, 1, 9, 15, tzinfo=UTC))  # A Friday.
@@ -78,15 +80,15 @@ def test_weekends_do_not_count_where_the_project_says_so(ada: Caller, time: Any)
     assert cleanup(ada.project_id)["messages"] == 1
 
 
-def test_clearing_by_a_moment_spares_nothing(ada: Caller, time: Any) -> None:
+def test_clear_by_a_time_spares_nothing(ada: Caller, time: Any) -> None:
     send(ada, "old", to=["ben"], ack=True)
     time.shift(timedelta(hours=2))
     send(ada, "new", to=["ben"])
     for dry_run in (True, False):
         gone = clear(caller=ada, older_than={"messages": "1h"}, dry_run=dry_run)
         assert gone["messages"] == 1
-        assert len(left(ada)) == (2 if dry_run else 1)
-    assert left(ada) == ["new"]
+        assert len(remaining(ada)) == (2 if dry_run else 1)
+    assert remaining(ada) == ["new"]
 
 
 def test_a_dry_run_counts_what_would_go(ada: Caller, ben: Caller, time: Any) -> None:
@@ -96,27 +98,29 @@ def test_a_dry_run_counts_what_would_go(ada: Caller, ben: Caller, time: Any) -> 
     assert clear(caller=ada, older_than={}, dry_run=True)["messages"] == 1
 
 
-def test_the_oldest_go_first_and_no_more_than_asked(ada: Caller, time: Any) -> None:
+def test_the_oldest_messages_are_removed_first_up_to_the_limit(ada: Caller, time: Any) -> None:
     for n in range(5):
         send(ada, f"m{n}")
         time.shift(1)
     now = clock.now()
     assert remove_old_messages(ada.project_id, now, sparing=True, at_most=2) == 2
-    assert left(ada) == ["m2", "m3", "m4"]
+    assert remaining(ada) == ["m2", "m3", "m4"]
     assert remove_old_messages(ada.project_id, now, sparing=True, at_most=9) == 3
     assert remove_old_messages(ada.project_id, now, sparing=True, at_most=9) == 0
 
 
-def test_many_are_removed_in_parts(ada: Caller, time: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_messages_are_removed_in_batches(
+    ada: Caller, time: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(retention, "REMOVED_AT_ONCE", 60)
     for n in range(130):
         send(ada, f"m{n}")
     time.shift(timedelta(hours=25))
     assert cleanup(ada.project_id)["messages"] == 130
-    assert left(ada) == []
+    assert remaining(ada) == []
 
 
-def test_a_thread_outlives_its_beginning(ada: Caller, ben: Caller, time: Any) -> None:
+def test_a_thread_outlives_its_first_message(ada: Caller, ben: Caller, time: Any) -> None:
     first = send(ada, "first", to=["ben"])
     second = send(ben, "second", reply_to=first)
     time.shift(timedelta(hours=1))
@@ -136,10 +140,10 @@ def test_another_projects_messages_stay(ada: Caller, cy: Caller, time: Any) -> N
     assert (counted(ada), counted(cy)) == (0, 1)
 
 
-# -- Acknowledgements that are late ----------------------------------------------------------------
+# -- Overdue acknowledgements ----------------------------------------------------------------------
 
 
-def test_what_is_late_is_told_once(ada: Caller, ben: Caller, time: Any) -> None:
+def test_an_overdue_acknowledgement_is_recorded_once(ada: Caller, ben: Caller, time: Any) -> None:
     row_id = send(ada, to=["ben", "eve"], ack_within="2h")
     acknowledge_messages(caller=ben, ids=[row_id])
     time.shift(timedelta(hours=2) - timedelta(seconds=1))
@@ -148,12 +152,12 @@ def test_what_is_late_is_told_once(ada: Caller, ben: Caller, time: Any) -> None:
     time.shift(timedelta(seconds=1))
     for _ in range(3):
         cleanup(ada.project_id)
-    told = {"to": ["ada"], "note": "not acknowledged by eve"}
-    assert events(ada)[2:] == [("overdue", f"message:{row_id}", told)]
+    data = {"to": ["ada"], "note": "not acknowledged by eve"}
+    assert events(ada)[2:] == [("overdue", f"message:{row_id}", data)]
     assert Message.unscoped.get().ack_overdue
 
 
-def test_what_was_acknowledged_in_time_is_not_late(ada: Caller, ben: Caller, time: Any) -> None:
+def test_a_message_acknowledged_in_time_is_not_overdue(ada: Caller, ben: Caller, time: Any) -> None:
     row_id = send(ada, to=["ben"], ack_within="30m")
     acknowledge_messages(caller=ben, ids=[row_id])
     time.shift(timedelta(hours=1))
@@ -162,7 +166,7 @@ def test_what_was_acknowledged_in_time_is_not_late(ada: Caller, ben: Caller, tim
     assert Message.unscoped.get().ack_due_at is None
 
 
-def test_the_next_write_tells_what_is_late(ada: Caller, time: Any) -> None:
+def test_the_next_write_records_overdue_acknowledgements(ada: Caller, time: Any) -> None:
     send(ada, to=["ben"], ack_within="1m")
     time.shift(timedelta(minutes=2))
     send(ada, "another")

@@ -1,4 +1,4 @@
-"""The inbox: what is in it, in which order, and what reading and acknowledging change."""
+"""The inbox: order, filters and pages; reading, acknowledging, receipts and threads."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -115,7 +115,7 @@ def test_pages_show_each_message_once(ada: Caller, ben: Caller, query: dict[str,
 
 
 @pytest.mark.parametrize(
-    ("query", "why"),
+    ("query", "error"),
     [
         ({"priority": "urgent"}, "priority: 'urgent'"),
         ({"type": "question"}, "type: 'question'"),
@@ -127,12 +127,12 @@ def test_pages_show_each_message_once(ada: Caller, ben: Caller, query: dict[str,
         ({"cursor": "x"}, "cursor is not one that this list gave"),
     ],
 )
-def test_bad_queries_are_refused(ben: Caller, query: dict[str, Any], why: str) -> None:
-    with pytest.raises(InvalidInput, match=why):
+def test_bad_queries_are_refused(ben: Caller, query: dict[str, Any], error: str) -> None:
+    with pytest.raises(InvalidInput, match=error):
         inbox(ben, **query)
 
 
-def test_a_long_text_is_whole(ada: Caller, ben: Caller) -> None:
+def test_a_long_text_is_complete(ada: Caller, ben: Caller) -> None:
     send(ada, "x" * 5_000, to=["ben"])
     assert texts(ben) == ["x" * 5_000]
 
@@ -140,7 +140,7 @@ def test_a_long_text_is_whole(ada: Caller, ben: Caller) -> None:
 # -- Reading ---------------------------------------------------------------------------------------
 
 
-def test_one_agents_reading_hides_nothing_from_another(ada: Caller, ben: Caller) -> None:
+def test_reading_by_one_agent_hides_nothing_from_another(ada: Caller, ben: Caller) -> None:
     eve = ada.speaking_as("eve")
     known(ben, eve)
     row_id = send(ada, "all")
@@ -148,7 +148,7 @@ def test_one_agents_reading_hides_nothing_from_another(ada: Caller, ben: Caller)
     assert (texts(ben), texts(ben, unread=False), texts(eve)) == ([], ["all"], ["all"])
 
 
-def test_only_what_was_unread_and_mine_is_counted(ada: Caller, ben: Caller, cy: Caller) -> None:
+def test_only_own_unread_messages_are_counted_as_marked(ada: Caller, ben: Caller, cy: Caller) -> None:
     mine, others = send(ada, to=["ben"]), send(ada, to=["eve"])
     assert marked(ben, mine, others, send(cy), 9**9) == 1
     assert marked(ben, mine, others) == 0
@@ -156,7 +156,7 @@ def test_only_what_was_unread_and_mine_is_counted(ada: Caller, ben: Caller, cy: 
     assert verbs(ada) == ["sent", "sent"]
 
 
-def test_all_marks_everything_of_mine(ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_marks_all_own_messages(ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("messaging.services.receipts.MARKED_AT_ONCE", 2)
     for _ in range(5):
         send(ada, to=["ben", "eve"])
@@ -166,7 +166,7 @@ def test_all_marks_everything_of_mine(ada: Caller, ben: Caller, monkeypatch: pyt
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("arguments", "error"),
     [
         ({}, "Give ids, or all"),
         ({"ids": [1], "everything": True}, "Give ids, or all"),
@@ -176,15 +176,17 @@ def test_all_marks_everything_of_mine(ada: Caller, ben: Caller, monkeypatch: pyt
         ({"ids": list(range(1, 202))}, "201 entries"),
     ],
 )
-def test_reading_says_what_is_wrong(ben: Caller, said: dict[str, Any], why: str) -> None:
-    with pytest.raises(InvalidInput, match=why):
-        read_messages_of(caller=ben, **said)
+def test_invalid_input_of_read_is_refused_with_the_reason(
+    ben: Caller, arguments: dict[str, Any], error: str
+) -> None:
+    with pytest.raises(InvalidInput, match=error):
+        read_messages_of(caller=ben, **arguments)
 
 
 # -- Acknowledging ---------------------------------------------------------------------------------
 
 
-def test_an_acknowledgement_is_given_once_and_read_with_it(ada: Caller, ben: Caller) -> None:
+def test_an_acknowledgement_is_recorded_once_and_marks_as_read(ada: Caller, ben: Caller) -> None:
     row_id = send(ada, to=["ben", "eve"], ack=True)
     assert acknowledge_messages(caller=ben, ids=[row_id]) == {"acked": 1}
     assert acknowledge_messages(caller=ben, ids=[row_id]) == {"acked": 0}
@@ -193,14 +195,19 @@ def test_an_acknowledgement_is_given_once_and_read_with_it(ada: Caller, ben: Cal
     assert events(ada)[1:] == [("acked", f"message:{row_id}", {"to": ["ada"]})]
 
 
-def test_what_needs_no_acknowledgement_is_read(ada: Caller, ben: Caller) -> None:
-    asked, unasked = send(ada, to=["ben"], ack_within="2h"), send(ada, to=["ben"])
-    answer = acknowledge_messages(caller=ben, ids=[asked, unasked])
-    assert answer == {"acked": 1, "hint": f"message {unasked} asked for no acknowledgement; marked as read."}
+def test_acknowledging_a_message_without_request_marks_it_as_read(ada: Caller, ben: Caller) -> None:
+    requested, unrequested = send(ada, to=["ben"], ack_within="2h"), send(ada, to=["ben"])
+    answer = acknowledge_messages(caller=ben, ids=[requested, unrequested])
+    assert answer == {
+        "acked": 1,
+        "hint": f"message {unrequested} asked for no acknowledgement; marked as read.",
+    }
     assert texts(ben) == []
 
 
-def test_what_is_not_mine_is_not_acknowledged_nor_is_the_rest(ada: Caller, ben: Caller, cy: Caller) -> None:
+def test_acknowledging_a_message_of_another_agent_acknowledges_nothing(
+    ada: Caller, ben: Caller, cy: Caller
+) -> None:
     mine, others, foreign = (
         send(ada, to=["ben"], ack=True),
         send(ada, to=["eve"], ack=True),
@@ -212,14 +219,14 @@ def test_what_is_not_mine_is_not_acknowledged_nor_is_the_rest(ada: Caller, ben: 
     assert inbox(ben)[0]["ack"] is True
 
 
-def test_a_newcomer_acknowledges_what_was_said_to_everyone(ada: Caller, ben: Caller) -> None:
+def test_a_new_agent_acknowledges_a_message_to_everyone(ada: Caller, ben: Caller) -> None:
     assert acknowledge_messages(caller=ben, ids=[send(ada, ack=True)]) == {"acked": 1}
 
 
-# -- Looking at messages ---------------------------------------------------------------------------
+# -- Receipts, threads and refs --------------------------------------------------------------------
 
 
-def test_status_tells_who_has_read_and_acknowledged(ada: Caller, ben: Caller) -> None:
+def test_status_lists_who_has_read_and_acknowledged(ada: Caller, ben: Caller) -> None:
     row_id = send(ada, to=["zoe", "ben"], ack=True)
     acknowledge_messages(caller=ben, ids=[row_id])
     rows = list_receipts(ada.project_id, row_id).objects()
@@ -229,7 +236,7 @@ def test_status_tells_who_has_read_and_acknowledged(ada: Caller, ben: Caller) ->
     assert rows[1]["read_at"] is None
 
 
-def test_receipts_come_in_pages(ada: Caller) -> None:
+def test_receipts_are_paged(ada: Caller) -> None:
     row_id = send(ada, to=[f"a{n}" for n in range(9)])
     first = list_receipts(ada.project_id, row_id, limit=5)
     second = list_receipts(ada.project_id, row_id, limit=5, cursor=first.next)
@@ -237,7 +244,7 @@ def test_receipts_come_in_pages(ada: Caller) -> None:
     assert second.next is None
 
 
-def test_a_thread_is_found_by_any_of_its_messages_and_comes_in_pages(ada: Caller, ben: Caller) -> None:
+def test_a_thread_is_found_by_any_of_its_messages_and_paged(ada: Caller, ben: Caller) -> None:
     first = send(ada, "m0", to=["ben"])
     ids = [first, *(send(ben, f"m{n}", reply_to=first) for n in range(1, 6))]
     send(ada, "another")
@@ -249,7 +256,7 @@ def test_a_thread_is_found_by_any_of_its_messages_and_comes_in_pages(ada: Caller
 
 
 @pytest.mark.parametrize("message_id", [9**9, 0, -1, 2**63])
-def test_what_is_not_there_is_not_found(ada: Caller, cy: Caller, message_id: int) -> None:
+def test_unknown_messages_are_not_found(ada: Caller, cy: Caller, message_id: int) -> None:
     for look in (list_thread, list_receipts):
         for wrong in (message_id, send(cy)):
             with pytest.raises(NotFound, match="There is no message"):
@@ -264,7 +271,7 @@ def test_refs_open_messages(ada: Caller, cy: Caller) -> None:
     assert len(open_messages(ada.project_id, names, False)[str(row_id)]["text"]) == 201
 
 
-# -- Elsewhere -------------------------------------------------------------------------------------
+# -- Unread counts ---------------------------------------------------------------------------------
 
 
 def test_urgent_mail_is_counted_for_each_agent(ada: Caller, ben: Caller) -> None:
@@ -275,14 +282,14 @@ def test_urgent_mail_is_counted_for_each_agent(ada: Caller, ben: Caller) -> None
     assert count_urgent(ben) == 1
 
 
-def test_updates_tell_what_is_unread(ada: Caller, ben: Caller) -> None:
+def test_updates_count_unread_messages(ada: Caller, ben: Caller) -> None:
     send(ada, to=["ben"])
     send(ada, to=["eve"])
     assert count_updates(ben, since="e0")["messages"] == 1
     assert "messages" not in count_updates(ada, since="e0")
 
 
-def test_the_list_of_agents_tells_what_each_has_not_read(ada: Caller, ben: Caller) -> None:
+def test_the_list_of_agents_counts_unread_messages(ada: Caller, ben: Caller) -> None:
     known(ada, ben)
     send(ada)
     send(ada, to=["Ben"])
@@ -290,7 +297,9 @@ def test_the_list_of_agents_tells_what_each_has_not_read(ada: Caller, ben: Calle
     assert rows == {"ada": None, "ben": 2}
 
 
-def test_the_view_counts_what_was_addressed_and_is_unread(ada: Caller, ben: Caller, cy: Caller) -> None:
+def test_the_view_counts_unread_messages_by_recipient_and_priority(
+    ada: Caller, ben: Caller, cy: Caller
+) -> None:
     known(ben)
     for priority in ("high", "high", "low"):
         send(ada, to=["ben", "zoe"], priority=priority)

@@ -23,7 +23,7 @@ def inbox(client: McpClient, **query: Any) -> list[str]:
     return [item["text"] for item in answer["items"]]
 
 
-def test_one_agent_asks_and_another_does_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_one_agent_sends_a_request_and_another_finishes_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     first = sent(ada_mcp, "Please look.", to=["ben"], type="request", priority="high", ack=True)
     [row] = ben_mcp.rows("message", "inbox")
     assert (row["id"], row["from"], row["to"], row["priority"], row["ack"]) == (
@@ -59,7 +59,7 @@ def test_another_projects_messages_do_not_exist(ada_mcp: McpClient, cy_mcp: McpC
     assert cy_mcp.call("message", "claim", next=True) == {"claimed": None}
 
 
-def test_mail_comes_with_any_answer_while_it_is_urgent(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_any_answer_counts_urgent_messages(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     row_id = sent(ada_mcp, to=["ben"], priority="critical")
     sent(ada_mcp, to=["ben"])
     assert ben_mcp.call("hub", "stats")["mail"] == 1
@@ -67,9 +67,7 @@ def test_mail_comes_with_any_answer_while_it_is_urgent(ada_mcp: McpClient, ben_m
     assert "mail" not in ben_mcp.call("hub", "stats")
 
 
-def test_a_newcomer_sees_at_once_what_was_said_to_everyone(
-    hub: LiveHub, ada: Caller, ada_mcp: McpClient
-) -> None:
+def test_a_new_agent_sees_messages_to_everyone_at_once(hub: LiveHub, ada: Caller, ada_mcp: McpClient) -> None:
     sent(ada_mcp, "all")
     client = hub.mcp(create_token(project=ada.project, name="newcomer").secret)
     assert inbox(client) == ["all"]
@@ -104,7 +102,7 @@ def test_each_argument_of_the_inbox_narrows_it(
     assert set(inbox(ben_mcp, **query)) == expected
 
 
-def test_an_inbox_is_paged_by_its_cursor(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_an_inbox_is_paged_by_cursor(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     ada_mcp.call("message", "send_batch", items=[{"text": f"m{n}", "to": "ben"} for n in range(5)])
     found: list[str] = []
     cursor: dict[str, str] = {}
@@ -126,10 +124,10 @@ def test_a_budget_cuts_rows_and_the_cursor_continues(ada_mcp: McpClient, ben_mcp
     assert ben_mcp.call("message", "inbox", cursor=page["next"])["count"] == 3
 
 
-# -- As clients send it ----------------------------------------------------------------------------
+# -- Argument formats ------------------------------------------------------------------------------
 
 
-def test_a_missing_action_is_taken_from_the_arguments(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_a_missing_action_is_inferred_from_the_arguments(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     assert ada_mcp.call("message", text="hello", to="ben")["to"] == ["ben"]
     assert ben_mcp.call("message")["count"] == 1
     assert ben_mcp.call("message", limit=1)["count"] == 1
@@ -137,7 +135,7 @@ def test_a_missing_action_is_taken_from_the_arguments(ada_mcp: McpClient, ben_mc
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("arguments", "expected"),
     [
         ({"to": "zoe"}, {"to": ["zoe"]}),
         ({"to": '["zoe","eve"]'}, {"to": ["eve", "zoe"]}),
@@ -153,12 +151,12 @@ def test_a_missing_action_is_taken_from_the_arguments(ada_mcp: McpClient, ben_mc
         ({"ack_within": "2h"}, {"ack": True}),
     ],
 )
-def test_arguments_as_clients_write_them(
-    ada_mcp: McpClient, said: dict[str, Any], kept: dict[str, Any]
+def test_arguments_are_accepted_in_the_formats_of_clients(
+    ada_mcp: McpClient, arguments: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    row_id = sent(ada_mcp, **{"text": "x", "to": ["zoe"], **said})
+    row_id = sent(ada_mcp, **{"text": "x", "to": ["zoe"], **arguments})
     [item] = ada_mcp.call("get", refs=[f"message:{row_id}"])["items"]
-    assert {name: item.get(name) for name in kept} == kept
+    assert {name: item.get(name) for name in expected} == expected
 
 
 @pytest.mark.parametrize(
@@ -226,7 +224,7 @@ def test_arguments_as_clients_write_them(
         ("done", {"id": 1, "result_refs": ["x"]}, {"error": "invalid"}),
     ],
 )
-def test_an_error_says_how_to_repair_the_call(
+def test_an_error_suggests_the_right_call(
     ada_mcp: McpClient, action: str, arguments: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     answer = ada_mcp.call("message", action, **arguments)
@@ -234,7 +232,7 @@ def test_an_error_says_how_to_repair_the_call(
     assert not Message.unscoped.exists()
 
 
-def test_a_batch_tells_how_each_item_went(ada_mcp: McpClient) -> None:
+def test_a_batch_returns_a_result_for_each_item(ada_mcp: McpClient) -> None:
     items = [{"text": "x", "action": "send"}, {"txt": "x"}, 5, {"text": "y", "to": ["ada"]}]
     answer = ada_mcp.call("message", "send_batch", items=items, atomic=False)
     assert (answer["done"], answer["failed"]) == (1, 3)
@@ -251,18 +249,18 @@ def test_help_shows_every_action_with_an_example_that_works(ada_mcp: McpClient, 
 
 
 def test_a_request_id_sends_once(ada_mcp: McpClient) -> None:
-    said = {"action": "send", "text": "hello"}
+    arguments = {"action": "send", "text": "hello"}
     meta = {"ctxhub/request_id": "r-1"}
-    results = [ada_mcp.result("message", said, meta) for _ in range(2)]
+    results = [ada_mcp.result("message", arguments, meta) for _ in range(2)]
     first, second = (json.loads(result["content"][0]["text"]) for result in results)
     assert first == second
     assert Message.unscoped.count() == 1
 
 
-# -- Who may ---------------------------------------------------------------------------------------
+# -- Permissions -----------------------------------------------------------------------------------
 
 
-def test_a_reader_may_look_and_not_write(hub: LiveHub, ada: Caller, ada_mcp: McpClient) -> None:
+def test_a_reader_can_read_and_not_write(hub: LiveHub, ada: Caller, ada_mcp: McpClient) -> None:
     reader = hub.mcp(create_token(project=ada.project, name="reader", scopes=["read"]).secret)
     row_id = sent(ada_mcp, "all", type="request", ack=True)
     assert inbox(reader) == ["all"]
@@ -283,11 +281,11 @@ def test_each_agent_of_a_connection_has_its_own_inbox(hub: LiveHub, ada: Caller)
     assert (inbox(client, agent="two"), inbox(client, agent="one"), inbox(client)) == (["for two"], [], [])
 
 
-def test_a_pinned_token_reads_no_other_mail(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_a_pinned_token_cannot_read_another_inbox(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     assert ben_mcp.call("message", "inbox", agent="ada")["error"] == "not_allowed"
 
 
-# -- What it costs ---------------------------------------------------------------------------------
+# -- Token costs -----------------------------------------------------------------------------------
 
 TEXT = (
     "The build on main is red since your last change: tests/test_auth.py fails in test_refresh with a 401 "
@@ -299,8 +297,8 @@ TEXT = (
 def test_ten_messages_of_60_tokens_cost_at_most_980(ada: Caller, ben: Caller) -> None:
     assert 59 <= o200k(TEXT) <= 61
     for n in range(10):
-        said = {"text": TEXT, "to": ["ben"], "type": "request", "priority": n % 4 + 1}
-        call(ada, "message", said)
+        arguments = {"text": TEXT, "to": ["ben"], "type": "request", "priority": n % 4 + 1}
+        call(ada, "message", arguments)
     answer = call(ben, "message", {"action": "inbox"})
     assert answer["count"] == 10
     cost = o200k(as_text(answer))

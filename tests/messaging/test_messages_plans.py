@@ -1,4 +1,4 @@
-"""An inbox walks one index in its own order: it takes the same however much lies there, mine or others'."""
+"""Query plans of messages: an inbox scans one index in its order, however many messages there are."""
 
 import re
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from tests.messaging.many import fill
 from tests.query_plans import explained, plan_by_indexes, start_compact
 
 UNREAD, ALL = "messaging_unread", "messaging_inbox"
-WALKS: list[tuple[dict[str, Any], str]] = [
+INBOX_INDEXES: list[tuple[dict[str, Any], str]] = [
     ({}, UNREAD),
     ({"unread": False}, ALL),
     ({"type": "info"}, UNREAD),
@@ -51,12 +51,12 @@ def many(ada: Caller, ben: Caller) -> Caller:
 
 
 def plans(work: Callable[[], Any], table: str) -> list[str]:
-    """How the database does what it is asked about a table."""
+    """The query plans of the statements of `work` that name the table."""
     with CaptureQueriesContext(connection) as captured:
         work()
-    asked = [query["sql"] for query in captured.captured_queries if table in query["sql"]]
-    assert asked
-    return [explained(statement) for statement in asked]
+    statements = [query["sql"] for query in captured.captured_queries if table in query["sql"]]
+    assert statements
+    return [explained(statement) for statement in statements]
 
 
 def sorts(plan: str) -> int:
@@ -64,8 +64,8 @@ def sorts(plan: str) -> int:
 
 
 @pytest.mark.parametrize("page", ["first", "next"])
-def test_an_inbox_walks_its_index(many: Caller, page: str) -> None:
-    for query, index in WALKS:
+def test_an_inbox_scans_its_index(many: Caller, page: str) -> None:
+    for query, index in INBOX_INDEXES:
         cursor = list_inbox(many, limit=5, **query).next if page == "next" else None
         assert cursor or page == "first"
         page_of = partial(list_inbox, many, limit=5, **query, cursor=cursor)
@@ -73,7 +73,7 @@ def test_an_inbox_walks_its_index(many: Caller, page: str) -> None:
         branches = re.findall(r"messaging_delivery d|SEARCH d |SCAN d", plan)
         assert len(re.findall(rf"\b{index}\b", plan)) >= len(branches) - 1, (query, plan)
         assert not re.search(r"SCAN [dm]\b|Seq Scan on messaging", plan), (query, plan)
-        # The page is put together of its arms, and shown in order: two sorts of a handful of rows.
+        # The union branches are merged into a page, which is then ordered: two sorts of a few rows.
         assert sorts(plan) <= 2, (query, plan)
 
 
@@ -87,7 +87,7 @@ def test_an_inbox_walks_its_index(many: Caller, page: str) -> None:
     ],
     ids=["unread", "urgent", "unread of many", "next request"],
 )
-def test_what_is_asked_often_walks_an_index(many: Caller, work: Callable[[Caller], Any], index: str) -> None:
+def test_frequent_queries_use_an_index(many: Caller, work: Callable[[Caller], Any], index: str) -> None:
     [plan] = plans(lambda: work(many), "messaging_delivery")
     assert re.search(rf"\b{index}\b", plan), plan
     assert not re.search(r"SCAN (d|messaging)|Seq Scan on messaging", plan), plan
@@ -102,7 +102,7 @@ def test_a_thread_is_found_by_its_index(many: Caller) -> None:
     assert not re.search(r"SCAN m|Seq Scan on messaging", plan), plan
 
 
-def test_what_was_said_beside_a_message_is_a_step_in_an_index(many: Caller) -> None:
+def test_neighbours_and_replies_of_a_message_are_found_by_indexes(many: Caller) -> None:
     first = send(many, "first", to=["ada"])
     ids = [send(many, "more", reply_to=first) for _ in range(20)]
     around, replies = plans(lambda: read_turns(many.project_id, [first, *ids]), "messaging_message")
@@ -112,7 +112,7 @@ def test_what_was_said_beside_a_message_is_a_step_in_an_index(many: Caller) -> N
         assert not re.search(r"SCAN [fnpm]|Seq Scan on messaging", plan), plan
 
 
-def test_what_is_late_and_what_is_old_are_found_by_their_indexes(many: Caller) -> None:
+def test_overdue_and_old_messages_are_found_by_their_indexes(many: Caller) -> None:
     [plan] = plans(lambda: tell_overdue(many.project_id, clock.now()), "messaging_message")
     assert "messaging_ack_falls_due" in plan
     found = plans(
@@ -123,17 +123,17 @@ def test_what_is_late_and_what_is_old_are_found_by_their_indexes(many: Caller) -
     assert sorts(found[0]) == 0
 
 
-def test_an_inbox_is_quick_with_statistics_of_empty_tables(ada: Caller, ben: Caller) -> None:
+def test_an_inbox_is_fast_with_statistics_of_empty_tables(ada: Caller, ben: Caller) -> None:
     known(ada, ben)
     take_statistics()
     fill(ada, 3_000)
     with every_statement_within(seconds=1):
-        for query, _ in WALKS:
+        for query, _ in INBOX_INDEXES:
             assert len(list_inbox(ben, **query).rows) == 20
 
 
-def test_all_is_read_at_once_with_statistics_of_an_empty_table(ada: Caller, ben: Caller) -> None:
-    """So it is in a young hub: PostgreSQL then expects one row, and compared each with each."""
+def test_marking_all_as_read_is_fast_with_statistics_of_an_empty_table(ada: Caller, ben: Caller) -> None:
+    """As in a new hub: PostgreSQL then expects one row, and compared each row with each."""
     take_statistics()
     fill(ada, 6_000)
     with every_statement_within(seconds=2):

@@ -1,4 +1,4 @@
-"""Many agents at once: a request has one holder, a message one delivery to each, and nothing is lost."""
+"""Concurrent messages: a request has one holder, a message one delivery per recipient, nothing is lost."""
 
 import time
 from collections import Counter
@@ -50,7 +50,7 @@ def message(action: str, **arguments: Any) -> ToolCall:
     return ToolCall("message", {"action": action, **arguments})
 
 
-def test_each_request_is_claimed_by_one_agent(crowd: Crowd, ada: Caller) -> None:
+def test_each_request_is_claimed_by_exactly_one_agent(crowd: Crowd, ada: Caller) -> None:
     ids = [send_message(caller=ada, text=f"r{n}", type="request")["id"] for n in range(AGENTS * 2)]
     answers = crowd([[message("claim", next=True) for _ in range(ROUNDS)] for _ in range(AGENTS)])
     taken = [a["claimed"]["id"] for own in answers for a in own if a.get("claimed")]
@@ -58,7 +58,7 @@ def test_each_request_is_claimed_by_one_agent(crowd: Crowd, ada: Caller) -> None
     assert [a for own in answers for a in own if "claimed" not in a] == []
 
 
-def test_of_all_who_claim_the_same_request_one_wins(crowd: Crowd, ada: Caller) -> None:
+def test_of_concurrent_claims_of_one_request_one_succeeds(crowd: Crowd, ada: Caller) -> None:
     ids = [send_message(caller=ada, text=f"r{n}", type="request")["id"] for n in range(ROUNDS)]
     answers = crowd([[message("claim", id=row_id) for row_id in ids] for _ in range(AGENTS)])
     for row_id, each in zip(ids, zip(*answers, strict=True), strict=True):
@@ -69,15 +69,15 @@ def test_of_all_who_claim_the_same_request_one_wins(crowd: Crowd, ada: Caller) -
         assert all(a["current"]["by"] == holder.name for a in each if "error" in a)
 
 
-def test_a_request_is_done_once(crowd: Crowd, ada: Caller) -> None:
+def test_concurrent_calls_finish_a_request_once(crowd: Crowd, ada: Caller) -> None:
     row_id = send_message(caller=ada, text="r", type="request")["id"]
     answers = [own[0] for own in crowd([[message("done", id=row_id)] for _ in range(AGENTS)])]
     assert Counter(a.get("error", "done") for a in answers) == {"done": 1, "conflict": AGENTS - 1}
     assert Event.objects.in_project(ada.project).filter(verb="done").count() == 1
 
 
-def test_nothing_sent_at_once_is_lost_or_doubled(crowd: Crowd, apollo: Project, ada: Caller) -> None:
-    """Every agent sends to everyone while the others come to be known: each gets what all others said."""
+def test_no_concurrently_sent_message_is_lost_or_doubled(crowd: Crowd, apollo: Project, ada: Caller) -> None:
+    """Agents send to everyone while others are being registered: each receives the messages of all others."""
     calls = [
         [
             call
@@ -99,12 +99,12 @@ def test_nothing_sent_at_once_is_lost_or_doubled(crowd: Crowd, apollo: Project, 
     )
     assert len(agents) == AGENTS
     for pk, folded in agents:
-        said = Message.objects.in_project(apollo).filter(to_everyone=True).exclude(sender=pk)
-        got = Delivery.objects.in_project(apollo).filter(folded=folded, message__to_everyone=True)
-        assert sorted(got.values_list("message", flat=True)) == sorted(said.values_list("pk", flat=True))
+        sent = Message.objects.in_project(apollo).filter(to_everyone=True).exclude(sender=pk)
+        received = Delivery.objects.in_project(apollo).filter(folded=folded, message__to_everyone=True)
+        assert sorted(received.values_list("message", flat=True)) == sorted(sent.values_list("pk", flat=True))
 
 
-def test_reading_and_acknowledging_at_once_counts_each_once(crowd: Crowd, ada: Caller) -> None:
+def test_concurrent_reads_and_acknowledgements_count_once(crowd: Crowd, ada: Caller) -> None:
     ids = [send_message(caller=ada, text="x", to=["one"], ack=True)["id"] for _ in range(10)]
     calls = [
         [
@@ -120,7 +120,7 @@ def test_reading_and_acknowledging_at_once_counts_each_once(crowd: Crowd, ada: C
     assert Event.objects.in_project(ada.project).filter(verb="acked").count() == len(ids)
 
 
-def test_what_is_late_is_told_once_however_many_look(
+def test_concurrent_checks_record_an_overdue_message_once(
     executor: Executor, transactional_db: None, ada: Caller
 ) -> None:
     send_message(caller=ada, text="x", to=["ben"], ack_within="1s")

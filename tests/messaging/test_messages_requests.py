@@ -1,4 +1,4 @@
-"""Requests: one agent claims each, finishes it, or lets the claim run out."""
+"""Requests: claiming, extending, expiry and finishing."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -36,11 +36,11 @@ def request(caller: Caller, text: str = "do it", **rest: Any) -> int:
     return send(caller, text, type="request", **rest)
 
 
-def claimed(caller: Caller, **said: Any) -> dict[str, Any] | None:
-    return claim_request(caller=caller, **said)["claimed"]
+def claimed(caller: Caller, **arguments: Any) -> dict[str, Any] | None:
+    return claim_request(caller=caller, **arguments)["claimed"]
 
 
-def test_a_claim_shows_the_message_and_until_when(ada: Caller, ben: Caller, eve: Caller) -> None:
+def test_a_claim_returns_the_message_and_its_expiry(ada: Caller, ben: Caller, eve: Caller) -> None:
     row_id = request(ada, "do it", payload={"n": 1})
     message = claimed(ben, message_id=row_id)
     assert message == {
@@ -58,11 +58,13 @@ def test_a_claim_shows_the_message_and_until_when(ada: Caller, ben: Caller, eve:
         "claimed_until": "2026-01-05T09:30:00Z",
     }
     assert (texts(ben), texts(eve)) == ([], ["do it"])
-    told = {"to": ["ada"], "until": "2026-01-05T09:30:00Z"}
-    assert events(ada)[1:] == [("claimed", f"message:{row_id}", told)]
+    data = {"to": ["ada"], "until": "2026-01-05T09:30:00Z"}
+    assert events(ada)[1:] == [("claimed", f"message:{row_id}", data)]
 
 
-def test_what_another_holds_is_refused_with_who_and_until_when(ada: Caller, ben: Caller, eve: Caller) -> None:
+def test_a_request_claimed_by_another_is_refused_with_holder_and_expiry(
+    ada: Caller, ben: Caller, eve: Caller
+) -> None:
     row_id = request(ada)
     claimed(ben, message_id=row_id)
     for refused in (
@@ -83,7 +85,9 @@ def test_the_holder_extends_its_claim(ada: Caller, ben: Caller, eve: Caller, tim
     assert message["claimed_until"] == "2026-01-05T10:10:00Z"
 
 
-def test_an_expired_claim_returns(ada: Caller, ben: Caller, eve: Caller, time: Any) -> None:
+def test_a_request_with_an_expired_claim_can_be_claimed_again(
+    ada: Caller, ben: Caller, eve: Caller, time: Any
+) -> None:
     row_id = request(ada)
     claimed(ben, message_id=row_id, minutes=1)
     assert claimed(eve, following=True) is None
@@ -95,7 +99,7 @@ def test_an_expired_claim_returns(ada: Caller, ben: Caller, eve: Caller, time: A
         finish_request(caller=ben, message_id=row_id)
 
 
-def test_next_is_the_most_urgent_and_of_those_the_oldest(ada: Caller, ben: Caller, eve: Caller) -> None:
+def test_next_is_the_oldest_of_the_most_urgent_requests(ada: Caller, ben: Caller, eve: Caller) -> None:
     ids = [request(ada, priority=priority) for priority in ("low", "high", "medium", "high")]
     send(ada, priority="critical")
     request(ada, to=["eve"], priority="critical")
@@ -105,7 +109,7 @@ def test_next_is_the_most_urgent_and_of_those_the_oldest(ada: Caller, ben: Calle
     assert order == [ids[1], ids[3], ids[2], ids[0]]
 
 
-def test_ones_own_requests_are_for_others(ada: Caller, ben: Caller, eve: Caller) -> None:
+def test_own_requests_cannot_be_claimed_or_finished(ada: Caller, ben: Caller, eve: Caller) -> None:
     row_id = request(ada)
     assert claimed(ada, following=True) is None
     for act in (claim_request, finish_request):
@@ -113,14 +117,14 @@ def test_ones_own_requests_are_for_others(ada: Caller, ben: Caller, eve: Caller)
             act(caller=ada, message_id=row_id)
 
 
-def test_a_newcomer_finds_requests_to_everyone(ada: Caller) -> None:
+def test_a_new_agent_can_claim_requests_to_everyone(ada: Caller) -> None:
     row_id = request(ada)
     message = claimed(ada.speaking_as("new"), following=True)
     assert message
     assert message["id"] == row_id
 
 
-def test_done_tells_what_came_of_it_and_twice_changes_nothing(ada: Caller, ben: Caller, eve: Caller) -> None:
+def test_done_records_result_refs_and_is_idempotent(ada: Caller, ben: Caller, eve: Caller) -> None:
     set_decision(caller=ada, key="a", value=1)
     row_id = request(ada)
     claimed(ben, message_id=row_id)
@@ -132,7 +136,9 @@ def test_done_tells_what_came_of_it_and_twice_changes_nothing(ada: Caller, ben: 
     assert events(ada) == before
 
 
-def test_an_addressee_finishes_what_nobody_holds(ada: Caller, ben: Caller, eve: Caller, time: Any) -> None:
+def test_a_recipient_finishes_a_request_that_nobody_holds(
+    ada: Caller, ben: Caller, eve: Caller, time: Any
+) -> None:
     assert finish_request(caller=ben, message_id=request(ada))["state"] == "done"
     late = request(ada)
     claimed(eve, message_id=late, minutes=1)
@@ -140,7 +146,9 @@ def test_an_addressee_finishes_what_nobody_holds(ada: Caller, ben: Caller, eve: 
     assert finish_request(caller=ben, message_id=late)["state"] == "done"
 
 
-def test_what_is_done_is_done(ada: Caller, ben: Caller, eve: Caller) -> None:
+def test_a_finished_request_cannot_be_claimed_or_finished_by_another(
+    ada: Caller, ben: Caller, eve: Caller
+) -> None:
     row_id = request(ada)
     finish_request(caller=ben, message_id=row_id)
     for act in (claim_request, finish_request):
@@ -151,7 +159,7 @@ def test_what_is_done_is_done(ada: Caller, ben: Caller, eve: Caller) -> None:
     assert claimed(eve, following=True) is None
 
 
-def test_deliveries_repeat_the_state(ada: Caller, ben: Caller, eve: Caller) -> None:
+def test_deliveries_have_the_state_of_the_request(ada: Caller, ben: Caller, eve: Caller) -> None:
     row_id = request(ada)
     for act, state in ((claim_request, RequestState.CLAIMED), (finish_request, RequestState.DONE)):
         act(caller=ben, message_id=row_id)
@@ -160,7 +168,7 @@ def test_deliveries_repeat_the_state(ada: Caller, ben: Caller, eve: Caller) -> N
 
 
 @pytest.mark.parametrize("act", [claim_request, finish_request])
-def test_only_requests_addressed_to_me_are_mine_to_take(
+def test_only_requests_to_the_agent_can_be_claimed_or_finished(
     ada: Caller, ben: Caller, cy: Caller, eve: Caller, act: Any
 ) -> None:
     with pytest.raises(NotFound, match="not addressed to 'ben'"):
@@ -173,7 +181,7 @@ def test_only_requests_addressed_to_me_are_mine_to_take(
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("arguments", "error"),
     [
         ({}, "Give id, or next"),
         ({"message_id": 1, "following": True}, "Give id, or next"),
@@ -182,13 +190,15 @@ def test_only_requests_addressed_to_me_are_mine_to_take(
         ({"message_id": 0}, "id: 0 is not the id"),
     ],
 )
-def test_a_claim_says_what_is_wrong(ben: Caller, said: dict[str, Any], why: str) -> None:
-    with pytest.raises(InvalidInput, match=why):
-        claim_request(caller=ben, **said)
+def test_invalid_input_of_a_claim_is_refused_with_the_reason(
+    ben: Caller, arguments: dict[str, Any], error: str
+) -> None:
+    with pytest.raises(InvalidInput, match=error):
+        claim_request(caller=ben, **arguments)
 
 
 @pytest.mark.parametrize(
-    ("refs", "why"),
+    ("refs", "error"),
     [
         (["nothing"], "is not a ref"),
         (["ghost:1"], "ref: 'ghost' is not known"),
@@ -196,8 +206,8 @@ def test_a_claim_says_what_is_wrong(ben: Caller, said: dict[str, Any], why: str)
         (["decision:a"] * 51, "result_refs has 51 entries"),
     ],
 )
-def test_results_are_refs(ada: Caller, ben: Caller, refs: list[str], why: str) -> None:
+def test_results_must_be_refs(ada: Caller, ben: Caller, refs: list[str], error: str) -> None:
     row_id = request(ada)
-    with pytest.raises(InvalidInput, match=why):
+    with pytest.raises(InvalidInput, match=error):
         finish_request(caller=ben, message_id=row_id, result_refs=refs)
     assert Message.unscoped.get(pk=row_id).state == RequestState.OPEN

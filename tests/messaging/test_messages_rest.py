@@ -25,11 +25,13 @@ def is_error(reply: Reply, status: int, code: str) -> bool:
     return (reply.status, reply.body["error"]) == (status, code)
 
 
-def test_one_agent_asks_and_another_does_it(ada_rest: RestClient, ben_rest: RestClient) -> None:
-    said = {"to": ["ben"], "type": "request", "priority": "high", "ack": True, "payload": {"n": 1}}
-    first = sent(ada_rest, "Please look.", **said)
+def test_one_agent_sends_a_request_and_another_finishes_it(
+    ada_rest: RestClient, ben_rest: RestClient
+) -> None:
+    fields = {"to": ["ben"], "type": "request", "priority": "high", "ack": True, "payload": {"n": 1}}
+    first = sent(ada_rest, "Please look.", **fields)
     [item] = ben_rest.get("messages/").body["items"]
-    assert {name: item[name] for name in said} == said
+    assert {name: item[name] for name in fields} == fields
     assert (item["id"], item["from"], item["thread"]) == (first, "ada", first)
     assert ben_rest.post(f"messages/{first}/ack/").body == {"acked": 1}
     assert ben_rest.post(f"messages/{first}/claim/", {"minutes": 5}).body["claimed"]["by"] == "ben"
@@ -44,7 +46,7 @@ def test_one_agent_asks_and_another_does_it(ada_rest: RestClient, ben_rest: Rest
     assert ada_rest.post("messages/read/", {"all": True}).body == {"marked": 1}
 
 
-def test_a_message_is_read_whole_by_anybody_in_the_project(
+def test_any_agent_of_the_project_reads_a_complete_message(
     ada_rest: RestClient, ben_rest: RestClient
 ) -> None:
     row_id = sent(ada_rest, "x" * 500, to=["eve"], ack_within="2h")
@@ -88,7 +90,7 @@ def test_each_parameter_of_the_inbox_narrows_it(
     assert set(inbox(ben_rest, **query)) == expected
 
 
-def test_lists_are_paged_by_their_cursor(ada_rest: RestClient, ben_rest: RestClient) -> None:
+def test_lists_are_paged_by_cursor(ada_rest: RestClient, ben_rest: RestClient) -> None:
     first = sent(ada_rest, "m0", to=["ben"])
     for n in range(1, 5):
         sent(ada_rest, f"m{n}", to=["ben"], reply_to=first)
@@ -112,7 +114,7 @@ def test_a_batch_sends_many(ada_rest: RestClient, ben_rest: RestClient) -> None:
     assert len(inbox(ben_rest, limit=200)) == 50
 
 
-def test_a_batch_tells_how_each_item_went(ada_rest: RestClient) -> None:
+def test_a_batch_returns_a_result_for_each_item(ada_rest: RestClient) -> None:
     items = [{"text": "x"}, {"txt": "x"}, 5, {"text": "y", "to": ["ada"]}, {"text": "z", "reply_to": 10**6}]
     reply = ada_rest.post("messages/batch/", {"items": items, "atomic": False})
     assert [result.get("error") for result in reply.body["results"]] == [
@@ -128,7 +130,7 @@ def test_a_batch_tells_how_each_item_went(ada_rest: RestClient) -> None:
     assert Message.unscoped.count() == 1
 
 
-def test_requests_are_claimed_by_one(
+def test_a_request_is_claimed_by_one_agent(
     ada_rest: RestClient, ben_rest: RestClient, hub: LiveHub, apollo: Project
 ) -> None:
     eve_rest = hub.rest(create_token(project=apollo, agent="eve").secret)
@@ -195,12 +197,12 @@ def test_a_wrong_query_is_refused(ada_rest: RestClient, query: dict[str, Any]) -
 
 
 @pytest.mark.parametrize("row_id", [0, 10**6, 10**30])
-def test_what_is_not_there_is_not_found(ada_rest: RestClient, row_id: int) -> None:
+def test_unknown_messages_are_not_found(ada_rest: RestClient, row_id: int) -> None:
     for path in (f"messages/{row_id}/", f"messages/{row_id}/status/", f"threads/{row_id}/"):
         assert is_error(ada_rest.get(path), 404, "not_found")
 
 
-def test_a_reader_may_look_and_not_write(hub: LiveHub, apollo: Project, ada_rest: RestClient) -> None:
+def test_a_reader_can_read_and_not_write(hub: LiveHub, apollo: Project, ada_rest: RestClient) -> None:
     reader = hub.rest(create_token(project=apollo, name="reader", scopes=["read"]).secret)
     row_id = sent(ada_rest, "all")
     assert inbox(reader) == ["all"]
@@ -214,14 +216,14 @@ def test_a_reader_may_look_and_not_write(hub: LiveHub, apollo: Project, ada_rest
         assert is_error(reader.post(path, {"text": "x"}), 403, "not_allowed")
 
 
-def test_a_request_key_sends_once(ada_rest: RestClient) -> None:
-    said = {"text": "hello"}
-    replies = [ada_rest.post("messages/", said, {"Idempotency-Key": "r-1"}).body for _ in range(2)]
+def test_an_idempotency_key_sends_once(ada_rest: RestClient) -> None:
+    body = {"text": "hello"}
+    replies = [ada_rest.post("messages/", body, {"Idempotency-Key": "r-1"}).body for _ in range(2)]
     assert replies[0] == replies[1]
     assert Message.unscoped.count() == 1
 
 
-def test_whoever_speaks_has_its_own_inbox(hub: LiveHub, apollo: Project) -> None:
+def test_each_agent_of_a_token_has_its_own_inbox(hub: LiveHub, apollo: Project) -> None:
     crew = hub.rest(create_token(project=apollo, name="crew").secret)
     sent(crew, "for two", to=["two"], agent="one")
     assert (inbox(crew, agent="two"), inbox(crew, agent="one")) == (["for two"], [])

@@ -1,4 +1,4 @@
-"""Sending: who gets what, what a reply joins, and what is refused."""
+"""Sending messages: recipients, replies, invalid input and batches."""
 
 from typing import Any
 
@@ -22,14 +22,14 @@ def eve(ada: Caller) -> Caller:
     return ada.speaking_as("eve")
 
 
-def test_a_message_reaches_whom_it_names_and_nobody_else(ada: Caller, ben: Caller, eve: Caller) -> None:
+def test_a_message_reaches_only_its_recipients(ada: Caller, ben: Caller, eve: Caller) -> None:
     known(ada, ben, eve)
     answer = send_message(caller=ada, text="hello", to=["ben"])
     assert answer == {"id": answer["id"], "thread": answer["id"], "to": ["ben"]}
     assert (texts(ben), texts(eve), texts(ada)) == (["hello"], [], [])
 
 
-def test_a_message_to_nobody_by_name_reaches_everyone_but_its_sender(
+def test_a_message_without_recipients_reaches_everyone_but_its_sender(
     ada: Caller, ben: Caller, eve: Caller
 ) -> None:
     known(ada, ben, eve)
@@ -39,14 +39,16 @@ def test_a_message_to_nobody_by_name_reaches_everyone_but_its_sender(
     assert (texts(ben), texts(eve), texts(ada)) == (["all"] * 2, ["all"] * 2, [])
 
 
-def test_who_comes_later_finds_what_was_said_to_everyone(ada: Caller, ben: Caller) -> None:
+def test_a_later_agent_gets_messages_to_everyone(ada: Caller, ben: Caller) -> None:
     send(ada, "all")
     send(ada, "for somebody", to=["somebody"])
     assert texts(ben) == ["all"]
     assert texts(ada) == []
 
 
-def test_a_name_never_seen_is_told_of_delivered_to_and_registered_by_nobody(ada: Caller, ben: Caller) -> None:
+def test_an_unknown_recipient_is_reported_and_delivered_to_but_not_registered(
+    ada: Caller, ben: Caller
+) -> None:
     known(ben)
     answer = send_message(caller=ada, text="hello", to=["Ben", "zoe"])
     assert (answer["to"], answer["unknown"]) == (["ben", "zoe"], ["zoe"])
@@ -59,7 +61,7 @@ def test_the_sender_among_others_gets_nothing(ada: Caller, ben: Caller) -> None:
     assert texts(ada) == []
 
 
-def test_a_message_keeps_all_that_was_said(ada: Caller, ben: Caller) -> None:
+def test_a_message_keeps_all_its_fields(ada: Caller, ben: Caller) -> None:
     payload = {"a": [1, 2.5, None, {"b": "é"}]}
     send(ada, " text\n", to=["ben"], type="WARNING", priority=4, payload=payload, ack=True)
     [row] = inbox(ben)
@@ -75,12 +77,12 @@ def test_any_json_is_a_payload(ada: Caller, ben: Caller, payload: Any) -> None:
     assert (row["payload"], type(row["payload"])) == (payload, type(payload))
 
 
-def test_what_is_sent_is_counted_and_told_once(ada: Caller) -> None:
+def test_each_message_is_counted_and_recorded_once(ada: Caller) -> None:
     first = send(ada, "x" * 100, to=["ben"], type="request", priority="high")
     second = send(ada, "all")
-    told = {"to": ["ben"], "type": "request", "priority": "high", "note": "x" * 60}
+    data = {"to": ["ben"], "type": "request", "priority": "high", "note": "x" * 60}
     assert events(ada) == [
-        ("sent", f"message:{first}", told),
+        ("sent", f"message:{first}", data),
         ("sent", f"message:{second}", {"type": "info", "priority": "medium", "note": "all"}),
     ]
     assert counted(ada) == 2
@@ -89,7 +91,7 @@ def test_what_is_sent_is_counted_and_told_once(ada: Caller) -> None:
 # -- Replies ---------------------------------------------------------------------------------------
 
 
-def test_a_reply_goes_to_who_wrote_and_joins_the_thread(ada: Caller, ben: Caller) -> None:
+def test_a_reply_goes_to_the_sender_and_joins_the_thread(ada: Caller, ben: Caller) -> None:
     first = send(ada, "question", to=["ben"])
     answer = send_message(caller=ben, text="answer", reply_to=first)
     assert (answer["thread"], answer["to"]) == (first, ["ada"])
@@ -106,19 +108,19 @@ def test_a_reply_to_a_message_to_everyone_goes_to_its_sender(ada: Caller, ben: C
     assert send_message(caller=ben, text="yes", reply_to=send(ada, "all"))["to"] == ["ada"]
 
 
-def test_a_reply_to_ones_own_goes_to_the_same_recipients(ada: Caller) -> None:
+def test_a_reply_to_an_own_message_goes_to_the_same_recipients(ada: Caller) -> None:
     assert send_message(caller=ada, text="and", reply_to=send(ada, to=["ben", "zoe"]))["to"] == ["ben", "zoe"]
     assert send_message(caller=ada, text="and", reply_to=send(ada))["to"] is None
 
 
-def test_a_reply_goes_where_it_says(ada: Caller, ben: Caller, eve: Caller) -> None:
+def test_a_reply_with_recipients_goes_to_them(ada: Caller, ben: Caller, eve: Caller) -> None:
     first = send(ada, to=["ben"])
     assert send_message(caller=ben, text="x", reply_to=first, to=["eve"])["to"] == ["eve"]
     assert send_message(caller=ben, text="x", reply_to=first, to=[])["to"] is None
     assert Message.objects.in_project(ada.project).filter(reply_to=first, thread=first).count() == 2
 
 
-def test_a_reply_to_nothing_is_refused_and_nothing_is_written(ada: Caller, cy: Caller) -> None:
+def test_a_reply_to_an_unknown_message_is_refused_and_nothing_is_written(ada: Caller, cy: Caller) -> None:
     theirs = send(cy)
     for reply_to in (theirs, 2**62):
         with pytest.raises(NotFound, match=str(reply_to)):
@@ -126,11 +128,11 @@ def test_a_reply_to_nothing_is_refused_and_nothing_is_written(ada: Caller, cy: C
     assert counted(ada) == 0
 
 
-# -- Refused ---------------------------------------------------------------------------------------
+# -- Invalid input ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("arguments", "error"),
     [
         ({"text": " \n"}, "text must not be blank"),
         ({"text": "x" * 65_537}, "text has 65,537 bytes"),
@@ -153,14 +155,14 @@ def test_a_reply_to_nothing_is_refused_and_nothing_is_written(ada: Caller, cy: C
         ({"ack_within": "31d"}, "at most 30 days|not a length"),
     ],
 )
-def test_bad_input_is_refused_with_the_reason(ada: Caller, said: dict[str, Any], why: str) -> None:
-    with pytest.raises(InvalidInput, match=why):
-        send_message(caller=ada, **{"text": "x", **said})
+def test_bad_input_is_refused_with_the_reason(ada: Caller, arguments: dict[str, Any], error: str) -> None:
+    with pytest.raises(InvalidInput, match=error):
+        send_message(caller=ada, **{"text": "x", **arguments})
     assert not Message.objects.in_project(ada.project).exists()
     assert not Agent.objects.in_project(ada.project).exists()
 
 
-def test_an_administrator_may_send_a_secret_and_the_log_does_not_repeat_it(ada: Caller, ben: Caller) -> None:
+def test_an_administrator_may_send_a_secret_and_events_do_not_repeat_it(ada: Caller, ben: Caller) -> None:
     from dataclasses import replace
 
     send(replace(ada, keeps_secrets=True), TOKEN, to=["ben"])
@@ -168,10 +170,10 @@ def test_an_administrator_may_send_a_secret_and_the_log_does_not_repeat_it(ada: 
     assert TOKEN[:10] not in str(events(ada))
 
 
-# -- Many at once ----------------------------------------------------------------------------------
+# -- Batches ---------------------------------------------------------------------------------------
 
 
-def test_a_batch_sends_all_in_their_order(ada: Caller, ben: Caller) -> None:
+def test_a_batch_sends_its_items_in_order(ada: Caller, ben: Caller) -> None:
     items = [{"text": f"m{n}", "to": ["ben"]} for n in range(49)]
     answer = send_message_batch(caller=ada, items=[*items, {"text": "all"}])
     assert (answer["done"], answer["failed"], len(answer["results"])) == (50, 0, 50)
@@ -202,7 +204,7 @@ def test_an_atomic_batch_is_all_or_nothing(ada: Caller, wrong: dict[str, Any], c
     assert not Delivery.objects.in_project(ada.project).exists()
 
 
-def test_a_batch_that_is_not_atomic_sends_what_it_can(ada: Caller, ben: Caller) -> None:
+def test_a_batch_that_is_not_atomic_skips_invalid_items(ada: Caller, ben: Caller) -> None:
     first = send(ada, to=["ben"])
     items: list[dict[str, Any]] = [
         {"text": ""},

@@ -1,4 +1,4 @@
-"""Messages written through the ORM leave the events, figures and deliveries that the services leave."""
+"""Messages written through the ORM get the same events, stats and deliveries as sent ones."""
 
 from datetime import timedelta
 from typing import Any
@@ -22,16 +22,18 @@ def agent(ada: Caller, ben: Caller) -> Agent:
 
 
 def create(agent: Agent, **fields: Any) -> Message:
-    said: Any = {"text": "hello", **fields}
-    return Message.objects.create(project=agent.project, sender=agent, **said)
+    values: Any = {"text": "hello", **fields}
+    return Message.objects.create(project=agent.project, sender=agent, **values)
 
 
-def test_a_message_to_everyone_is_delivered_counted_and_told(ada: Caller, ben: Caller, agent: Agent) -> None:
+def test_a_message_to_everyone_is_delivered_counted_and_recorded(
+    ada: Caller, ben: Caller, agent: Agent
+) -> None:
     message = create(agent, priority=4)
     assert (texts(ben), texts(ada), counted(ada)) == (["hello"], [], 1)
     by_service = send(ada, priority="critical")
-    told = [(verb, data) for verb, _, data in events(ada)]
-    assert told[0] == told[1]
+    recorded = [(verb, data) for verb, _, data in events(ada)]
+    assert recorded[0] == recorded[1]
     assert [ref for _, ref, _ in events(ada)] == [message.ref, f"message:{by_service}"]
     rows = [{**row, "id": 0, "thread": 0, "at": ""} for row in inbox(ben)]
     assert rows[0] == rows[1]
@@ -44,7 +46,7 @@ def test_recipients_are_added_as_deliveries(ada: Caller, ben: Caller, agent: Age
     assert [(verb, data.get("to")) for verb, _, data in events(ada)] == [("sent", []), ("delivered", ["Ben"])]
 
 
-def test_a_new_agent_gets_what_stands(ada: Caller, agent: Agent) -> None:
+def test_a_new_agent_gets_existing_messages_to_everyone(ada: Caller, agent: Agent) -> None:
     send(ada, "all")
     Agent.objects.create(project=agent.project, name="Zoe")
     assert Delivery.objects.in_project(agent.project).filter(folded="zoe").count() == 1
@@ -61,7 +63,7 @@ def test_a_new_agent_gets_what_stands(ada: Caller, agent: Agent) -> None:
         ({}, None),
     ],
 )
-def test_a_change_is_told_and_repeated_on_deliveries(
+def test_a_change_is_recorded_and_copied_to_deliveries(
     ada: Caller, ben: Caller, agent: Agent, changes: dict[str, Any], verb: str | None
 ) -> None:
     message = create(agent, type=MessageType.REQUEST)
@@ -73,7 +75,7 @@ def test_a_change_is_told_and_repeated_on_deliveries(
     assert (delivery.priority, delivery.state, delivery.type) == (message.priority, message.state, 3)
 
 
-def test_a_claim_by_the_orm_is_told(ada: Caller, agent: Agent) -> None:
+def test_a_claim_by_the_orm_is_recorded(ada: Caller, agent: Agent) -> None:
     message = create(agent, type=MessageType.REQUEST)
     message.state, message.claimed_by = RequestState.CLAIMED, agent
     message.claimed_until = clock.now() + timedelta(minutes=5)
@@ -81,7 +83,7 @@ def test_a_claim_by_the_orm_is_told(ada: Caller, agent: Agent) -> None:
     assert verbs(ada) == ["sent", "claimed"]
 
 
-def test_an_acknowledgement_is_told_once(ada: Caller, agent: Agent) -> None:
+def test_an_acknowledgement_is_recorded_once(ada: Caller, agent: Agent) -> None:
     delivery = Delivery.unscoped.get(message=create(agent, ack=True))
     for _ in range(2):
         delivery.acked_at = clock.now()
@@ -90,7 +92,7 @@ def test_an_acknowledgement_is_told_once(ada: Caller, agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("way", ["row", "queryset"])
-def test_a_deletion_is_told_by_whom_and_answers_stay(
+def test_a_deletion_records_its_agent_and_replies_stay(
     ada: Caller, ben: Caller, agent: Agent, way: str
 ) -> None:
     first = send(ada, "question", to=["ben"])
@@ -106,7 +108,7 @@ def test_a_deletion_is_told_by_whom_and_answers_stay(
     assert (left.pk, left.reply_to_id, left.thread_or_own_id) == (answer, None, first)
 
 
-def test_a_project_that_goes_takes_all_and_tells_nothing(ada: Caller, cy: Caller, apollo: Project) -> None:
+def test_deleting_a_project_removes_its_messages_and_events(ada: Caller, cy: Caller, apollo: Project) -> None:
     send(ada, ack=True, to=["ben"])
     send(cy, "stays")
     pk = apollo.pk
@@ -123,6 +125,6 @@ def test_a_project_that_goes_takes_all_and_tells_nothing(ada: Caller, cy: Caller
         {"type": MessageType.REQUEST, "state": RequestState.CLAIMED},
     ],
 )
-def test_what_cannot_be_is_refused_by_the_database(agent: Agent, fields: dict[str, Any]) -> None:
+def test_an_impossible_state_is_refused_by_the_database(agent: Agent, fields: dict[str, Any]) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         create(agent, **fields)

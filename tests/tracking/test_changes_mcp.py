@@ -1,4 +1,4 @@
-"""The tool `file` over the wire: changes recorded, read back, filtered, and locks."""
+"""The MCP tool `file`: changes are recorded, listed and filtered, and locks are checked."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def test_empty_columns_are_left_out(ada_mcp: McpClient) -> None:
     assert ada_mcp.call("file", "changes")["columns"] == ["id", "path", "change", "by", "at"]
 
 
-def test_a_call_without_action_is_taken_for_what_it_is(ada_mcp: McpClient) -> None:
+def test_a_call_without_action_is_inferred_from_its_arguments(ada_mcp: McpClient) -> None:
     assert "id" in ada_mcp.call("file", path="a", change="created")
     assert "fence" in ada_mcp.call("file", paths=["a"])
     assert ada_mcp.call("file")["count"] == 1
@@ -77,7 +77,7 @@ def test_changes_come_in_pages_and_within_a_budget(ada_mcp: McpClient) -> None:
     assert paths == [item["path"] for item in reversed(items)]
 
 
-def test_a_batch_over_the_wire(ada_mcp: McpClient) -> None:
+def test_a_batch_over_mcp(ada_mcp: McpClient) -> None:
     items: list[Any] = [
         {"path": "a", "change": "created"},
         {"path": "..", "change": "created"},
@@ -85,22 +85,22 @@ def test_a_batch_over_the_wire(ada_mcp: McpClient) -> None:
         {"path": "b"},
     ]
     assert ada_mcp.call("file", "record_batch", items=items)["index"] == 1
-    told = ada_mcp.call("file", "record_batch", items=items, atomic=False)
-    assert (told["done"], told["failed"]) == (1, 3)
-    assert told["results"][3]["missing"] == ["change"]
+    answer = ada_mcp.call("file", "record_batch", items=items, atomic=False)
+    assert (answer["done"], answer["failed"]) == (1, 3)
+    assert answer["results"][3]["missing"] == ["change"]
     assert ada_mcp.call("file", "record_batch", items='[{"path":"c","change":"created"}]')["done"] == 1
 
 
-def test_a_lock_over_the_wire(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_a_lock_over_mcp(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     ada_mcp.call("file", "record", path="a", change="deleted")
-    told = ben_mcp.call("file", "check_lock", path="a", within_seconds=60)
-    assert (told["locked"], told["by"], told["change"]) == (True, "ada", "deleted")
+    lock = ben_mcp.call("file", "check_lock", path="a", within_seconds=60)
+    assert (lock["locked"], lock["by"], lock["change"]) == (True, "ada", "deleted")
     assert ada_mcp.call("file", "check_lock", path="a") == {"locked": False}
     assert ben_mcp.call("file", "check_lock", path="a", agent="Ada")["error"] == "not_allowed"
 
 
 @pytest.mark.parametrize(
-    ("action", "arguments", "told"),
+    ("action", "arguments", "expected"),
     [
         ("record", {"path": "a"}, {"missing": ["change"]}),
         ("record", {"path": "a", "change": "move"}, {"allowed": ["created", "modified", "deleted"]}),
@@ -128,16 +128,16 @@ def test_a_lock_over_the_wire(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     ],
     ids=str,
 )
-def test_a_wrong_call_says_what_would_be_right(
-    ada_mcp: McpClient, apollo: Project, action: str, arguments: dict[str, Any], told: dict[str, Any]
+def test_a_wrong_call_suggests_the_right_one(
+    ada_mcp: McpClient, apollo: Project, action: str, arguments: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     answer = ada_mcp.call("file", action, **arguments)
     assert answer["error"] == "invalid", answer
-    assert told.items() <= answer.items()
+    assert expected.items() <= answer.items()
     assert not Event.objects.in_project(apollo).exists()
 
 
-def test_what_happened_to_files_is_in_the_log(history: None, ben_mcp: McpClient) -> None:
+def test_changes_are_listed_as_activity(history: None, ben_mcp: McpClient) -> None:
     rows = ben_mcp.rows("hub", "activity")
     assert [(row["agent"], row["verb"], row["ref"]) for row in rows] == [
         ("ada", "deleted", "resource:docs/x.md"),
@@ -154,25 +154,25 @@ def test_recent_changes_are_a_view(history: None, ada_mcp: McpClient) -> None:
     assert [row["path"] for row in rows] == ["docs/x.md", "src/app.py"]
 
 
-def test_another_project_sees_none_of_it(history: None, cy_mcp: McpClient) -> None:
+def test_another_project_sees_no_changes(history: None, cy_mcp: McpClient) -> None:
     for query in ({}, {"path": "src/app.py"}, {"path": "**"}, {"by": "ada"}, {"since": "e0"}):
         assert cy_mcp.call("file", "changes", **query)["count"] == 0
     assert cy_mcp.call("file", "check_lock", path="src/app.py") == {"locked": False}
 
 
 @pytest.mark.parametrize("glob", ["src/**", "src/api/", "src/api/*.py", "**/auth.py", "src/[a-b]*/auth.p?"])
-def test_a_change_of_any_file_that_a_glob_matches_locks_it(
+def test_a_glob_is_locked_by_a_change_of_a_matching_file(
     ada_mcp: McpClient, ben_mcp: McpClient, ben_rest: RestClient, glob: str
 ) -> None:
     ada_mcp.call("file", "record", path="src/api/auth.py", change="modified")
-    told = ben_mcp.call("file", "check_lock", path=glob)
-    assert (told["locked"], told["by"], told["change"]) == (True, "ada", "modified")
-    assert ben_rest.get("changes/lock/", path=glob).body == told
+    lock = ben_mcp.call("file", "check_lock", path=glob)
+    assert (lock["locked"], lock["by"], lock["change"]) == (True, "ada", "modified")
+    assert ben_rest.get("changes/lock/", path=glob).body == lock
     assert ada_mcp.call("file", "check_lock", path=glob) == {"locked": False}
 
 
 @pytest.mark.parametrize("glob", ["docs/**", "src/*.py", "**/*.md"])
-def test_what_a_glob_does_not_match_does_not_lock_it(
+def test_a_glob_is_not_locked_by_files_that_it_does_not_match(
     ada_mcp: McpClient, ben_mcp: McpClient, ben_rest: RestClient, glob: str
 ) -> None:
     ada_mcp.call("file", "record", path="src/api/auth.py", change="modified")
@@ -182,23 +182,21 @@ def test_what_a_glob_does_not_match_does_not_lock_it(
 
 
 @pytest.mark.parametrize("glob", ["src/**", "src/api/*", "**/*.py", "src/"])
-def test_a_lease_that_overlaps_a_glob_locks_it(
+def test_a_glob_is_locked_by_an_overlapping_lease(
     ada_mcp: McpClient, ben_mcp: McpClient, ben_rest: RestClient, glob: str
 ) -> None:
     made = ada_mcp.call("file", "lease", paths=["src/api/**"])
-    told = ben_mcp.call("file", "check_lock", path=glob)
-    assert (told["locked"], told["by"], told["expires"]) == (True, "ada", made["expires"])
-    assert ben_rest.get("changes/lock/", path=glob).body == told
+    lock = ben_mcp.call("file", "check_lock", path=glob)
+    assert (lock["locked"], lock["by"], lock["expires"]) == (True, "ada", made["expires"])
+    assert ben_rest.get("changes/lock/", path=glob).body == lock
     assert ada_mcp.call("file", "check_lock", path=glob) == {"locked": False}
 
 
-def test_of_many_files_that_a_glob_matches_the_last_change_by_another_locks_it(
-    ada_mcp: McpClient, ben_mcp: McpClient
-) -> None:
+def test_a_glob_is_locked_by_the_last_change_of_another_agent(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     items = [{"path": f"src/{n}.py", "change": "created"} for n in range(30)]
     ada_mcp.call("file", "record_batch", items=items)
     ben_mcp.call("file", "record_batch", items=items)
     ben_mcp.call("file", "record", path="src/5.py", change="deleted")
-    told = ada_mcp.call("file", "check_lock", path="src/**")
-    assert (told["by"], told["change"]) == ("ben", "deleted")
+    lock = ada_mcp.call("file", "check_lock", path="src/**")
+    assert (lock["by"], lock["change"]) == ("ben", "deleted")
     assert ben_mcp.call("file", "check_lock", path="src/**")["by"] == "ada"

@@ -1,4 +1,4 @@
-"""Changes of files: what is recorded, what is listed, who is at a file."""
+"""File changes: recording, batches, lists, locks and retention."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -35,18 +35,18 @@ def paths(project: Project, **query: Any) -> list[str]:
 # -- Recording -------------------------------------------------------------------------------------
 
 
-def test_a_change_is_recorded_with_all_that_is_said(ada: Caller) -> None:
+def test_a_change_is_recorded_with_all_its_fields(ada: Caller) -> None:
     with time_machine.travel(NOON, tick=False):
         answer = record_change(
             caller=ada, path="src/app.py", change="modified", layer="DATA", description="Why."
         )
         [row] = list_changes(ada.project_id).rows
-    told = [answer["id"], "src/app.py", "modified", "ada", "data", "Why.", "2026-11-21T12:00:00Z"]
-    assert list(row) == told
+    expected = [answer["id"], "src/app.py", "modified", "ada", "data", "Why.", "2026-11-21T12:00:00Z"]
+    assert list(row) == expected
 
 
 @pytest.mark.parametrize(
-    ("said", "path"),
+    ("given", "path"),
     [
         ("./src/app.py", "src/app.py"),
         ("src\\app.py", "src/app.py"),
@@ -57,12 +57,12 @@ def test_a_change_is_recorded_with_all_that_is_said(ada: Caller) -> None:
         ("\u65e5\u672c/x", "\u65e5\u672c/x"),
     ],
 )
-def test_a_file_has_one_spelling(ada: Caller, said: str, path: str) -> None:
-    assert record_change(caller=ada, path=said, change="created")["path"] == path
+def test_paths_are_normalised(ada: Caller, given: str, path: str) -> None:
+    assert record_change(caller=ada, path=given, change="created")["path"] == path
 
 
 @pytest.mark.parametrize("change", ["created", "Modified", "3", 3])
-def test_a_change_is_a_word_in_any_case_or_its_number(ada: Caller, change: Any) -> None:
+def test_the_kind_of_change_is_a_word_in_any_case_or_its_number(ada: Caller, change: Any) -> None:
     assert record_change(caller=ada, path="a", change=change)["path"] == "a"
 
 
@@ -86,7 +86,7 @@ def test_a_change_is_a_word_in_any_case_or_its_number(ada: Caller, change: Any) 
     ],
     ids=str,
 )
-def test_what_is_wrong_is_refused_and_nothing_written(
+def test_invalid_input_is_refused_and_nothing_written(
     ada: Caller, apollo: Project, arguments: dict[str, Any], about: str
 ) -> None:
     before = dump_project(apollo)
@@ -96,7 +96,7 @@ def test_what_is_wrong_is_refused_and_nothing_written(
     assert dump_project(apollo) == before
 
 
-def test_a_change_leaves_one_event(ada: Caller, apollo: Project) -> None:
+def test_a_change_records_one_event(ada: Caller, apollo: Project) -> None:
     record_change(caller=ada, path="src/app.py", change="deleted", description="Unused.")
     event = Event.objects.in_project(apollo).get()
     assert (event.noun, event.verb, event.ref) == ("change", "deleted", "resource:src/app.py")
@@ -104,28 +104,28 @@ def test_a_change_leaves_one_event(ada: Caller, apollo: Project) -> None:
     assert event.data == {"id": FileChange.objects.in_project(apollo).get().pk, "note": "Unused."}
 
 
-def test_figures_count_changes_and_files(ada: Caller, apollo: Project) -> None:
+def test_stats_count_changes_and_files(ada: Caller, apollo: Project) -> None:
     for path, layer in (("a", "data"), ("a", None), ("b", "data")):
         record_change(caller=ada, path=path, change="modified", layer=layer)
-    figures = Stats(apollo.pk)
-    assert (figures.of("change"), figures.of("resource")) == (3, 2)
-    assert list(figures.by_layer("change").values()) == [2]
+    stats = Stats(apollo.pk)
+    assert (stats.of("change"), stats.of("resource")) == (3, 2)
+    assert list(stats.by_layer("change").values()) == [2]
     counts = count_all(apollo.pk)
     assert (counts["changes"], counts["files"], counts["leases"]) == (3, 2, 0)
 
 
-def test_layers_tell_the_changes_of_the_last_hour(ada: Caller, apollo: Project) -> None:
+def test_layers_count_the_changes_of_the_last_hour(ada: Caller, apollo: Project) -> None:
     with time_machine.travel(NOON, tick=False) as now:
         record_change(caller=ada, path="old", change="modified", layer="data")
         now.shift(timedelta(minutes=30))
         record_change(caller=ada, path="new", change="modified", layer="data")
         record_change(caller=ada, path="none", change="modified")
         now.shift(timedelta(minutes=31))
-        said = {row["layer"]: row["changes"] for row in summarise_layers(apollo.pk).objects()}
-    assert said == {"presentation": 0, "business": 0, "data": 1, "infrastructure": 0, "cross-cutting": 0}
+        changes = {row["layer"]: row["changes"] for row in summarise_layers(apollo.pk).objects()}
+    assert changes == {"presentation": 0, "business": 0, "data": 1, "infrastructure": 0, "cross-cutting": 0}
 
 
-def test_who_is_addressed_is_not_registered(ada: Caller, apollo: Project) -> None:
+def test_reading_registers_no_agent(ada: Caller, apollo: Project) -> None:
     assert paths(apollo, by="nobody") == []
     check_lock(ada, path="a")
     assert not Agent.objects.in_project(apollo).exists()
@@ -149,7 +149,7 @@ def test_a_batch_is_recorded_in_order(ada: Caller, apollo: Project) -> None:
     assert Resource.objects.in_project(apollo).count() == 2
 
 
-def test_who_reads_on_from_an_item_gets_the_next(ada: Caller, apollo: Project) -> None:
+def test_since_an_event_of_a_batch_lists_the_later_items(ada: Caller, apollo: Project) -> None:
     record_change_batch(caller=ada, items=[item(f"f{n}") for n in range(3)])
     first = Event.objects.in_project(apollo).order_by("pk").first()
     assert first
@@ -165,7 +165,7 @@ def test_a_batch_is_all_or_nothing(ada: Caller, apollo: Project, wrong: dict[str
     assert dump_project(apollo) == before
 
 
-def test_a_batch_may_do_what_it_can(ada: Caller, apollo: Project) -> None:
+def test_a_batch_that_is_not_atomic_skips_invalid_items(ada: Caller, apollo: Project) -> None:
     items = [item(".."), item("a"), item("b", layer="cellar"), item("c", layer="cellar")]
     answer = record_change_batch(caller=ada, items=items, atomic=False)
     assert (answer["done"], answer["failed"]) == (1, 3)
@@ -184,7 +184,7 @@ def test_a_batch_has_a_limit(ada: Caller) -> None:
         record_change_batch(caller=ada, items=[item(f"f{n}") for n in range(51)])
 
 
-def test_a_batch_asks_as_often_for_1_as_for_50(ada: Caller) -> None:
+def test_a_batch_executes_as_many_queries_for_50_items_as_for_1(ada: Caller) -> None:
     record_change(caller=ada, path="first", change="created")
 
     def queries(count: int, name: str) -> int:
@@ -195,12 +195,12 @@ def test_a_batch_asks_as_often_for_1_as_for_50(ada: Caller) -> None:
     assert queries(1, "a") == queries(50, "b") <= 11
 
 
-def test_recording_takes_few_statements(ada: Caller) -> None:
+def test_recording_executes_few_statements(ada: Caller) -> None:
     record_change(caller=ada, path="a", change="created")
     with CaptureQueriesContext(connection) as captured:
         record_change(caller=ada, path="a", change="modified")
-    said = [query["sql"] for query in captured if "SAVEPOINT" not in query["sql"]]
-    assert len(said) <= 8, said
+    statements = [query["sql"] for query in captured if "SAVEPOINT" not in query["sql"]]
+    assert len(statements) <= 8, statements
 
 
 # -- Lists -----------------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ def test_changes_are_paged_without_gap_or_repeat(ada: Caller, apollo: Project, q
     assert len(found) > 7
 
 
-def test_the_pages_of_the_last_hour_keep_their_hour(ada: Caller, apollo: Project) -> None:
+def test_pages_of_the_last_hour_keep_the_hour_of_the_first_page(ada: Caller, apollo: Project) -> None:
     with time_machine.travel(NOON, tick=False) as now:
         record_change_batch(caller=ada, items=[item(f"f{n}") for n in range(3)])
         now.shift(timedelta(minutes=59))
@@ -294,7 +294,7 @@ def test_the_pages_of_the_last_hour_keep_their_hour(ada: Caller, apollo: Project
         assert paths(apollo, cursor=cursor) == ["f0"]
 
 
-def test_a_long_description_is_cut_in_lists_and_whole_by_ref(ada: Caller, apollo: Project) -> None:
+def test_a_long_description_is_truncated_in_lists_and_complete_by_ref(ada: Caller, apollo: Project) -> None:
     made = record_change(caller=ada, path="a", change="created", description="x" * 500)
     assert list_changes(apollo.pk).rows[0][5] == "x" * 200 + "…"
     [item] = call(ada, "get", {"refs": [f"change:{made['id']}"]})["items"]
@@ -306,7 +306,7 @@ def test_a_long_description_is_cut_in_lists_and_whole_by_ref(ada: Caller, apollo
     )
 
 
-def test_a_glob_over_many_files_finds_what_one_over_few_finds(ada: Caller, apollo: Project) -> None:
+def test_globs_over_many_and_few_files_find_the_same_changes(ada: Caller, apollo: Project) -> None:
     for start in (0, 30):
         record_change_batch(caller=ada, items=[item(f"src/{n:02}.py") for n in range(start, start + 30)])
     record_change(caller=ada, path="docs/x", change="created")
@@ -319,7 +319,7 @@ def test_a_glob_over_many_files_finds_what_one_over_few_finds(ada: Caller, apoll
 # -- Files -----------------------------------------------------------------------------------------
 
 
-def test_files_come_by_path_with_their_last_change(history: Project) -> None:
+def test_files_are_listed_by_path_with_their_last_change(history: Project) -> None:
     assert [list(row) for row in list_resources(history.pk).rows] == [
         ["docs/read_me.md", "deleted", "ada", "2026-11-21T14:01:00Z"],
         ["src/api/auth.py", "modified", "ben", "2026-11-21T14:00:00Z"],
@@ -355,8 +355,8 @@ def test_a_file_is_opened_by_its_ref(history: Project, ada: Caller) -> None:
 def test_another_agents_change_locks_for_a_while(ada: Caller, ben: Caller) -> None:
     with time_machine.travel(NOON, tick=False) as now:
         record_change(caller=ben, path="a", change="deleted")
-        told = {"locked": True, "by": "ben", "at": "2026-11-21T12:00:00Z", "change": "deleted"}
-        assert check_lock(ada, path="./a") == told
+        lock = {"locked": True, "by": "ben", "at": "2026-11-21T12:00:00Z", "change": "deleted"}
+        assert check_lock(ada, path="./a") == lock
         assert check_lock(ben, path="a") == {"locked": False}
         now.shift(timedelta(seconds=299))
         assert check_lock(ada, path="a")["locked"]
@@ -365,35 +365,35 @@ def test_another_agents_change_locks_for_a_while(ada: Caller, ben: Caller) -> No
         assert check_lock(ada, path="a", within_seconds=301)["locked"]
 
 
-def test_ones_own_later_change_hides_nobody_elses(ada: Caller, ben: Caller) -> None:
+def test_an_own_later_change_does_not_hide_a_change_of_another_agent(ada: Caller, ben: Caller) -> None:
     record_change(caller=ben, path="a", change="modified")
     record_change(caller=ada, path="a", change="modified")
     assert check_lock(ada, path="a")["by"] == "ben"
     assert check_lock(ben, path="a")["by"] == "ada"
 
 
-def test_another_agents_lease_locks_what_it_matches(ada: Caller, ben: Caller) -> None:
+def test_another_agents_lease_locks_matching_paths(ada: Caller, ben: Caller) -> None:
     with time_machine.travel(NOON, tick=False) as now:
         acquire_lease(caller=ben, paths=["src/**"], minutes=10)
-        told = {"locked": True, "by": "ben", "at": "2026-11-21T12:00:00Z", "expires": "2026-11-21T12:10:00Z"}
-        assert check_lock(ada, path="src/a.py") == told
+        lock = {"locked": True, "by": "ben", "at": "2026-11-21T12:00:00Z", "expires": "2026-11-21T12:10:00Z"}
+        assert check_lock(ada, path="src/a.py") == lock
         assert check_lock(ben, path="src/a.py") == check_lock(ada, path="docs/a") == {"locked": False}
         now.shift(timedelta(minutes=10))
         assert check_lock(ada, path="src/a.py") == {"locked": False}
 
 
-def test_a_lease_goes_before_a_change(ada: Caller, ben: Caller) -> None:
+def test_a_lease_is_reported_before_an_older_change(ada: Caller, ben: Caller) -> None:
     eve = Caller(project=ada.project, agent="eve")
     acquire_lease(caller=ben, paths=["a"])
     record_change(caller=eve, path="a", change="modified")
-    told = check_lock(ada, path="a")
-    assert (told["by"], "change" in told, "expires" in told) == ("ben", False, True)
+    lock = check_lock(ada, path="a")
+    assert (lock["by"], "change" in lock, "expires" in lock) == ("ben", False, True)
     record_change(caller=ben, path="a", change="modified")
     assert check_lock(ada, path="a")["change"] == "modified"
 
 
 @pytest.mark.parametrize("within", [0, 86_401, -1])
-def test_a_lock_is_asked_for_within_a_day(ada: Caller, within: int) -> None:
+def test_within_seconds_is_at_least_1_and_at_most_a_day(ada: Caller, within: int) -> None:
     with pytest.raises(InvalidInput, match="within_seconds"):
         check_lock(ada, path="a", within_seconds=within)
 
@@ -401,20 +401,20 @@ def test_a_lock_is_asked_for_within_a_day(ada: Caller, within: int) -> None:
 # -- Retention -------------------------------------------------------------------------------------
 
 
-def test_changes_age_and_files_stay(ada: Caller, apollo: Project) -> None:
+def test_old_changes_are_removed_and_files_stay(ada: Caller, apollo: Project) -> None:
     with time_machine.travel(NOON, tick=False) as now:
         record_change_batch(caller=ada, items=[item("a", layer="data"), item("b")])
         now.shift(timedelta(days=7, seconds=1))
         record_change(caller=ada, path="c", change="created", layer="data")
         retention.cleanup(apollo.pk)
-    figures = Stats(apollo.pk)
-    assert (figures.of("change"), figures.of("resource")) == (1, 3)
-    assert list(figures.by_layer("change").values()).count(1) == 1
+    stats = Stats(apollo.pk)
+    assert (stats.of("change"), stats.of("resource")) == (1, 3)
+    assert list(stats.by_layer("change").values()).count(1) == 1
     assert FileChange.objects.in_project(apollo).get().resource.path == "c"
     assert list_resources(apollo.pk).rows[0][:2] == ["a", None]
 
 
-def test_clear_takes_exactly_what_is_older(ada: Caller, apollo: Project) -> None:
+def test_clear_removes_exactly_the_older_changes(ada: Caller, apollo: Project) -> None:
     with time_machine.travel(NOON, tick=False) as now:
         for hours in range(4):
             record_change(caller=ada, path=f"f{hours}", change="created")
@@ -428,7 +428,7 @@ def test_clear_takes_exactly_what_is_older(ada: Caller, apollo: Project) -> None
 # -- Another project -------------------------------------------------------------------------------
 
 
-def test_another_project_sees_none_of_it(history: Project, cy: Caller) -> None:
+def test_another_project_sees_no_changes(history: Project, cy: Caller) -> None:
     ids = FileChange.objects.in_project(history).values_list("pk", flat=True)
     refs = [*(f"change:{pk}" for pk in ids), "resource:src/app.py"]
     assert call(cy, "get", {"refs": refs})["items"] == []
@@ -439,6 +439,6 @@ def test_another_project_sees_none_of_it(history: Project, cy: Caller) -> None:
     assert list_resources(cy.project_id).rows == []
 
 
-def test_a_refused_batch_item_is_an_error_of_the_house(ada: Caller) -> None:
+def test_a_refused_batch_item_raises_a_ctxhub_error(ada: Caller) -> None:
     with pytest.raises(CtxhubError):
         record_change_batch(caller=ada, items=[InvalidInput("no")])

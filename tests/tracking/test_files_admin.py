@@ -73,7 +73,7 @@ def test_a_change_is_read_and_never_written(history: Project) -> None:
     assert client.post(reverse("admin:tracking_filechange_change", args=[change.pk]), {}).status_code == 403
 
 
-def test_a_file_tells_its_last_change_and_who_holds_it(history: Project, lease: Lease) -> None:
+def test_a_file_shows_its_last_change_and_its_lease(history: Project, lease: Lease) -> None:
     file = Resource.objects.in_project(history).get(path="src/app.py")
     client = member(history)
     assert "app.py" in text(client, FILES)
@@ -82,7 +82,7 @@ def test_a_file_tells_its_last_change_and_who_holds_it(history: Project, lease: 
     assert f"{CHANGES}?project=apollo&amp;q=src%2Fapp.py" in page
 
 
-def test_refs_of_the_log_lead_to_their_pages(history: Project, lease: Lease) -> None:
+def test_refs_of_events_lead_to_their_pages(history: Project, lease: Lease) -> None:
     change = FileChange.objects.in_project(history)[0]
     client = member(history)
     for ref in ("resource:src/app.py", f"change:{change.pk}", f"lease:{lease.pk}"):
@@ -96,9 +96,9 @@ def test_refs_of_the_log_lead_to_their_pages(history: Project, lease: Lease) -> 
 # -- Leases ----------------------------------------------------------------------------------------
 
 
-def test_leases_tell_who_holds_what_for_how_long(lease: Lease, apollo: Project) -> None:
+def test_leases_show_holder_paths_and_remaining_time(lease: Lease, apollo: Project) -> None:
     page = text(member(apollo), LEASES)
-    assert all(said in page for said in ("<wbr>**", "ada", "live", "exclusive", "in 14 minutes", "Rework."))
+    assert all(word in page for word in ("<wbr>**", "ada", "live", "exclusive", "in 14 minutes", "Rework."))
 
 
 def test_leases_are_found_by_state_holder_and_path(lease: Lease, ben: Caller, apollo: Project) -> None:
@@ -118,12 +118,12 @@ def test_leases_are_found_by_state_holder_and_path(lease: Lease, ben: Caller, ap
 
 
 def release(client: Client, *leases: Lease, confirmed: bool = True) -> str:
-    said = {"action": "force_release_selected", "_selected_action": [lease.pk for lease in leases]}
-    page = client.post(LEASES, {**said, **({"confirmed": "yes"} if confirmed else {})}, follow=True)
+    data = {"action": "force_release_selected", "_selected_action": [lease.pk for lease in leases]}
+    page = client.post(LEASES, {**data, **({"confirmed": "yes"} if confirmed else {})}, follow=True)
     return page.content.decode()
 
 
-def test_an_administrator_releases_by_force_and_the_log_tells_it(lease: Lease, apollo: Project) -> None:
+def test_an_administrator_releases_by_force_and_an_event_records_it(lease: Lease, apollo: Project) -> None:
     client = member(apollo, ADMIN, "vera")
     assert "still be writing" in release(client, lease, confirmed=False)
     lease.refresh_from_db()
@@ -170,7 +170,7 @@ def test_an_administrator_elsewhere_releases_nothing_here(
     assert lease.released_at is None
 
 
-# -- All of it -------------------------------------------------------------------------------------
+# -- Index page and queries ------------------------------------------------------------------------
 
 
 def test_the_index_counts_changes_and_live_leases(history: Project, lease: Lease) -> None:
@@ -179,7 +179,7 @@ def test_the_index_counts_changes_and_live_leases(history: Project, lease: Lease
 
 
 @pytest.mark.parametrize("address", [CHANGES, FILES, LEASES])
-def test_a_list_asks_as_often_for_few_rows_as_for_many(ada: Caller, address: str) -> None:
+def test_a_list_executes_as_many_queries_for_many_rows_as_for_few(ada: Caller, address: str) -> None:
     client = superuser()
 
     def queries() -> int:

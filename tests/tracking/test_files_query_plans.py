@@ -1,4 +1,4 @@
-"""Lists of changes, leases and files walk an index in their own order."""
+"""Lists of changes, leases and files scan an index in the order of the list."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -71,10 +71,10 @@ def add_leases(caller: Caller, count: int, *, ends: timedelta) -> None:
     sql.insert("tracking_lease", columns, [row] * count)
 
 
-def plans(ask: Callable[[], Any], about: str) -> Iterator[str]:
-    """How the database does what it is asked for, of the statements that hold this text."""
+def plans(run: Callable[[], Any], about: str) -> Iterator[str]:
+    """The query plan of the one statement that `run` executes and that contains `about`."""
     with CaptureQueriesContext(connection) as captured:
-        ask()
+        run()
     found = [query["sql"] for query in captured.captured_queries if about in query["sql"]]
     assert len(found) == 1, captured.captured_queries
     for statement in found:
@@ -86,23 +86,23 @@ def page(
 ) -> Callable[[], Any]:
     cursor = select(project_id, limit=5, **query).next if second else None
 
-    def ask() -> None:
+    def run() -> None:
         assert len(select(project_id, limit=5, cursor=cursor, **query).rows) == 5
 
-    return ask
+    return run
 
 
 @pytest.mark.parametrize("second", [False, True])
-def test_changes_walk_an_index_in_their_order(many: Caller, second: bool) -> None:
+def test_changes_scan_an_index_in_their_order(many: Caller, second: bool) -> None:
     for query, index in CHANGES:
         for plan in plans(page(list_changes, many.project_id, query, second=second), "WITH page"):
             assert re.search(rf"\b{index}\b", plan), (query, plan)
-            # The few files of a glob are merged: each arm is cut before that.
+            # A glob of few files is a union of branches: each is limited before they are merged.
             assert "*" in str(query) or "[" in str(query) or not sorts_inside(plan), (query, plan)
 
 
 @pytest.mark.parametrize("second", [False, True])
-def test_leases_walk_the_live_ones(many: Caller, second: bool) -> None:
+def test_leases_scan_the_index_of_live_leases(many: Caller, second: bool) -> None:
     for query in ({}, {"by": "ada"}):
         for plan in plans(page(list_leases, many.project_id, query, second=second), "WITH page"):
             assert "tracking_lease_live" in plan, plan
@@ -110,7 +110,7 @@ def test_leases_walk_the_live_ones(many: Caller, second: bool) -> None:
 
 
 @pytest.mark.parametrize("second", [False, True])
-def test_files_walk_their_paths(many: Caller, second: bool) -> None:
+def test_files_scan_the_index_of_paths(many: Caller, second: bool) -> None:
     index = "tracking_one_resource_per_path|sqlite_autoindex_tracking_resource_1"
     for query in ({}, {"path": "src/**"}):
         for plan in plans(page(list_resources, many.project_id, query, second=second), "WITH page"):
@@ -119,9 +119,9 @@ def test_files_walk_their_paths(many: Caller, second: bool) -> None:
             assert "tracking_change_by_resource" in plan, plan
 
 
-def test_what_each_write_asks_is_answered_by_an_index(many: Caller, ben: Caller) -> None:
+def test_queries_of_writes_use_an_index(many: Caller, ben: Caller) -> None:
     project_id = many.project_id
-    asked: list[tuple[Callable[[], Any], str, str]] = [
+    queries: list[tuple[Callable[[], Any], str, str]] = [
         (
             lambda: acquire_lease(caller=ben, paths=["docs/**"]),
             "CROSS JOIN tracking_leasepath",
@@ -136,8 +136,8 @@ def test_what_each_write_asks_is_answered_by_an_index(many: Caller, ben: Caller)
             "tracking_lease_live",
         ),
     ]
-    for ask, about, index in asked:
-        for plan in plans(ask, about):
+    for run, about, index in queries:
+        for plan in plans(run, about):
             assert re.search(rf"\b{index}\b", plan), plan
 
 
@@ -156,8 +156,8 @@ def test_layers_are_counted_by_an_index(many: Caller) -> None:
         assert "tracking_change_by_layer" in plan, plan
 
 
-def test_lists_are_quick_with_statistics_of_empty_tables(ada: Caller) -> None:
-    """So it is in a young hub that takes an import: PostgreSQL then expects one row of each."""
+def test_lists_are_fast_with_statistics_of_empty_tables(ada: Caller) -> None:
+    """As in a new hub after an import: PostgreSQL then expects one row in each table."""
     take_statistics()
     for start in range(0, 1_500, 50):
         items = [

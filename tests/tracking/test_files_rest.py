@@ -1,4 +1,4 @@
-"""Files and leases over REST: written, read back, filtered, paged, refused."""
+"""Files and leases over REST: writing, reading, filters, pages and errors."""
 
 from typing import Any
 
@@ -30,8 +30,8 @@ def leased(client: RestClient, *paths: str, **rest: Any) -> dict[str, Any]:
 def test_a_change_is_recorded_and_read_back(ada_rest: RestClient) -> None:
     made = recorded(ada_rest, "./src/app.py", "Created", layer="data", description="x" * 300)
     assert made["at"][-1] == "Z"
-    told = {"path": "src/app.py", "change": "created", "by": "ada", "layer": "data"}
-    assert told.items() <= made.items()
+    expected = {"path": "src/app.py", "change": "created", "by": "ada", "layer": "data"}
+    assert expected.items() <= made.items()
     assert ada_rest.get(f"changes/{made['id']}/").body == made
     [item] = ada_rest.get("changes/").body["items"]
     assert item == {**made, "description": "x" * 200 + "…"}
@@ -66,7 +66,7 @@ def test_changes_by_each_filter(
     assert [item["path"] for item in ada_rest.get("changes/", **query).body["items"]] == expected
 
 
-def test_changes_come_in_pages(history: None, ada_rest: RestClient) -> None:
+def test_changes_are_paged(history: None, ada_rest: RestClient) -> None:
     first = ada_rest.get("changes/", limit=2).body
     second = ada_rest.get("changes/", limit=2, cursor=first["next"]).body
     assert [item["path"] for item in second["items"]] == ["src/api/auth.py"]
@@ -98,9 +98,9 @@ def test_a_wrong_change_is_refused(ada_rest: RestClient, apollo: Project, body: 
     assert not Event.objects.in_project(apollo).exists()
 
 
-def test_names_of_the_source_are_understood(ada_rest: RestClient) -> None:
-    for said, meant in (("file_path", "path"), ("change_type", "change")):
-        assert ada_rest.post("changes/", {said: "x"}).body["did_you_mean"] == {said: meant}
+def test_argument_names_of_sqlew_get_a_suggestion(ada_rest: RestClient) -> None:
+    for name, expected in (("file_path", "path"), ("change_type", "change")):
+        assert ada_rest.post("changes/", {name: "x"}).body["did_you_mean"] == {name: expected}
 
 
 def test_a_batch_over_rest(ada_rest: RestClient) -> None:
@@ -112,9 +112,9 @@ def test_a_batch_over_rest(ada_rest: RestClient) -> None:
     ]
     whole = ada_rest.post("changes/batch/", {"items": items})
     assert (whole.status, whole.body["index"]) == (400, 1)
-    told = ada_rest.post("changes/batch/", {"items": items, "atomic": False}).body
-    assert (told["done"], told["failed"]) == (1, 3)
-    assert [result.get("error") for result in told["results"]] == [None, "invalid", "invalid", "invalid"]
+    answer = ada_rest.post("changes/batch/", {"items": items, "atomic": False}).body
+    assert (answer["done"], answer["failed"]) == (1, 3)
+    assert [result.get("error") for result in answer["results"]] == [None, "invalid", "invalid", "invalid"]
     assert ada_rest.get("changes/").body["count"] == 1
 
 
@@ -130,8 +130,8 @@ def test_a_retry_writes_nothing(ada_rest: RestClient) -> None:
 
 def test_a_lock_over_rest(ada_rest: RestClient, ben_rest: RestClient) -> None:
     recorded(ada_rest, "a")
-    told = ben_rest.get("changes/lock/", path="./a", within_seconds=60).body
-    assert (told["locked"], told["by"], told["change"]) == (True, "ada", "modified")
+    lock = ben_rest.get("changes/lock/", path="./a", within_seconds=60).body
+    assert (lock["locked"], lock["by"], lock["change"]) == (True, "ada", "modified")
     assert ada_rest.get("changes/lock/", path="a").body == {"locked": False}
 
 
@@ -177,7 +177,7 @@ def test_another_agents_lease_takes_force_and_an_administrator(
     assert Event.objects.in_project(apollo).order_by("-pk")[0].verb == "force_released"
 
 
-def test_all_of_ones_own_are_released(ada_rest: RestClient, ben_rest: RestClient) -> None:
+def test_all_own_leases_are_released(ada_rest: RestClient, ben_rest: RestClient) -> None:
     for path in ("a", "b"):
         leased(ada_rest, path)
     other = leased(ben_rest, "c")["lease_id"]
@@ -271,11 +271,11 @@ def test_a_bad_query_is_invalid(ada_rest: RestClient, path: str, query: dict[str
 @pytest.mark.parametrize(
     "path", ["changes/999999999/", "leases/999999999/", f"changes/{10**30}/", f"leases/{10**30}/"]
 )
-def test_what_is_not_there_is_not_found(ada_rest: RestClient, path: str) -> None:
+def test_unknown_rows_are_not_found(ada_rest: RestClient, path: str) -> None:
     assert ada_rest.get(path).status == 404
 
 
-def test_another_project_sees_none_of_it(
+def test_another_project_sees_no_files_or_leases(
     history: None, ada_rest: RestClient, cy_rest: RestClient, apollo: Project
 ) -> None:
     lease = leased(ada_rest, "src/**")["lease_id"]
@@ -291,7 +291,7 @@ def test_another_project_sees_none_of_it(
     assert dump_project(apollo) == before
 
 
-def test_a_token_that_only_writes_learns_what_it_wrote(hub: LiveHub, apollo: Project) -> None:
+def test_a_token_with_only_write_scope_gets_the_answer_of_its_writes(hub: LiveHub, apollo: Project) -> None:
     writer = hub.rest(create_token(project=apollo, agent="w", scopes=["write"]).secret, project="apollo")
     assert set(recorded(writer, "a")) == {"id", "path"}
     made = leased(writer, "a")

@@ -1,4 +1,4 @@
-"""Whoever writes files and leases through the ORM leaves the figures and events that the services leave."""
+"""Files and leases written through the ORM update the same stats and events as the services."""
 
 from datetime import timedelta
 
@@ -17,13 +17,13 @@ from tracking.services.leases import acquire_lease
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 
-def figures(project: Project) -> dict[tuple[str, int], int]:
+def stats(project: Project) -> dict[tuple[str, int], int]:
     rows = Tally.objects.in_project(project).exclude(count=0).values_list("noun", "layer", "count")
     return {(noun, layer): count for noun, layer, count in rows}
 
 
 def counted(project: Project) -> dict[tuple[str, int], int]:
-    """The figures as a count of the rows gives them."""
+    """The stats counted from the rows."""
     found: dict[tuple[str, int], int] = {}
     for layer in FileChange.objects.in_project(project).values_list("layer_id", flat=True):
         found["change", layer or 0] = found.get(("change", layer or 0), 0) + 1
@@ -37,7 +37,7 @@ def log(project: Project) -> list[tuple[str, str, str]]:
     return list(events.values_list("noun", "verb", "ref"))
 
 
-def test_a_row_made_in_a_shell_is_as_if_recorded(apollo: Project, hermes: Project) -> None:
+def test_a_change_created_by_the_orm_equals_a_recorded_one(apollo: Project, hermes: Project) -> None:
     layer = Layer.objects.in_project(apollo).get(name="data")
     with acting(Caller(project=apollo, agent="ada")):
         file = Resource.objects.create(project=apollo, path="src/app.py")
@@ -52,8 +52,8 @@ def test_a_row_made_in_a_shell_is_as_if_recorded(apollo: Project, hermes: Projec
         description="Why.",
     )
     assert log(apollo) == log(hermes) == [("change", "modified", "resource:src/app.py")]
-    assert figures(apollo) == counted(apollo)
-    assert sorted(noun for noun, _ in figures(apollo)) == sorted(noun for noun, _ in figures(hermes))
+    assert stats(apollo) == counted(apollo)
+    assert sorted(noun for noun, _ in stats(apollo)) == sorted(noun for noun, _ in stats(hermes))
     [one, other] = [
         Event.objects.in_project(project).values_list("agent__name", "data").get()
         for project in (apollo, hermes)
@@ -62,39 +62,39 @@ def test_a_row_made_in_a_shell_is_as_if_recorded(apollo: Project, hermes: Projec
     assert str(FileChange.objects.in_project(apollo).get().agent) == "ada"
 
 
-def test_a_change_that_is_put_right_moves_its_figure(ada: Caller, apollo: Project) -> None:
+def test_a_change_with_a_new_layer_moves_its_count(ada: Caller, apollo: Project) -> None:
     made = record_change(caller=ada, path="a", change="created")["id"]
     change = FileChange.objects.in_project(apollo).get(pk=made)
     change.layer = Layer.objects.in_project(apollo).get(name="data")
     change.save()
-    assert figures(apollo) == counted(apollo)
+    assert stats(apollo) == counted(apollo)
     assert log(apollo)[-1] == ("change", "updated", f"change:{made}")
     change.save()
     assert len(log(apollo)) == 2
 
 
-def test_a_change_that_is_deleted_is_no_longer_counted(ada: Caller, apollo: Project) -> None:
+def test_a_deleted_change_is_no_longer_counted(ada: Caller, apollo: Project) -> None:
     for path in ("a", "b", "b"):
         record_change(caller=ada, path=path, change="created", layer="data")
     first = FileChange.objects.in_project(apollo).order_by("pk")[0]
     with acting(ada):
         FileChange.objects.in_project(apollo).filter(pk=first.pk).delete()
         Resource.objects.in_project(apollo).get(path="a").delete()
-    assert figures(apollo) == counted(apollo)
+    assert stats(apollo) == counted(apollo)
     assert log(apollo)[-1] == ("change", "deleted", f"change:{first.pk}")
     assert Event.objects.in_project(apollo).order_by("-pk")[0].data["note"] == "created a"
 
 
-def test_a_write_that_is_rolled_back_leaves_nothing(apollo: Project) -> None:
+def test_a_rolled_back_write_records_nothing(apollo: Project) -> None:
     file = Resource.objects.create(project=apollo, path="a")
-    before = figures(apollo)
+    before = stats(apollo)
     with transaction.atomic():
         FileChange.objects.create(project=apollo, resource=file, change=ChangeKind.CREATED)
         transaction.set_rollback(True)
-    assert (figures(apollo), log(apollo)) == (before, [])
+    assert (stats(apollo), log(apollo)) == (before, [])
 
 
-def test_a_lease_made_renewed_and_released_in_a_shell_is_told(ada: Caller, apollo: Project) -> None:
+def test_a_lease_written_by_the_orm_records_events(ada: Caller, apollo: Project) -> None:
     agent = Agent.objects.create(project=apollo, name="ada")
     other = Agent.objects.create(project=apollo, name="ben")
     later = clock.now() + timedelta(minutes=5)
@@ -115,7 +115,7 @@ def test_a_lease_made_renewed_and_released_in_a_shell_is_told(ada: Caller, apoll
     assert not LeasePath.objects.in_project(apollo).exists()
 
 
-def test_a_project_goes_with_all_it_has_and_without_a_word(ada: Caller) -> None:
+def test_deleting_a_project_removes_all_its_rows(ada: Caller) -> None:
     project = create_project(slug="brief")
     eve = Caller(project=project, agent="eve")
     record_change(caller=eve, path="a", change="created", layer="data")

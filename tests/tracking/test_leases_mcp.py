@@ -1,4 +1,4 @@
-"""The tool `file` over the wire: leases taken, seen, renewed and released."""
+"""The MCP tool `file`: leases are acquired, listed, renewed and released."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from ctxhub.core.models import Event, Project
 from tests.hub import LiveHub, McpClient
 
 
-def test_a_lease_is_taken_seen_renewed_and_released(ada_mcp: McpClient) -> None:
+def test_a_lease_is_acquired_listed_renewed_and_released(ada_mcp: McpClient) -> None:
     made = ada_mcp.call("file", "lease", paths=["src/api/**", "docs/x.md"], minutes=5, reason="Rework.")
     [row] = ada_mcp.rows("file", "leases")
     assert row == {
@@ -28,12 +28,12 @@ def test_a_lease_is_taken_seen_renewed_and_released(ada_mcp: McpClient) -> None:
     assert ada_mcp.call("file", "renew", lease_id=made["lease_id"])["error"] == "conflict"
 
 
-def test_a_conflict_says_all_that_is_needed_to_go_on(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_a_conflict_names_holder_paths_and_expiry(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     made = ada_mcp.call("file", "lease", paths="src/**", reason="Rework.")
-    told = ben_mcp.call("file", "lease", paths=["src/app.py"], exclusive=False)
-    assert told["error"] == "conflict"
-    assert made["expires"] in told["message"]
-    assert told["current"] == {
+    error = ben_mcp.call("file", "lease", paths=["src/app.py"], exclusive=False)
+    assert error["error"] == "conflict"
+    assert made["expires"] in error["message"]
+    assert error["current"] == {
         "lease_id": made["lease_id"],
         "by": "ada",
         "paths": ["src/**"],
@@ -65,12 +65,14 @@ def test_leases_by_filter_and_in_pages(ada_mcp: McpClient, ben_mcp: McpClient) -
     assert paths(cursor=first["next"]) == ["src/**"]
 
 
-def test_another_agents_lease_is_its_own(ada_mcp: McpClient, ben_mcp: McpClient, apollo: Project) -> None:
+def test_another_agents_lease_needs_force_and_the_admin_scope(
+    ada_mcp: McpClient, ben_mcp: McpClient, apollo: Project
+) -> None:
     made = ben_mcp.call("file", "lease", paths=["a"])["lease_id"]
     own = ada_mcp.call("file", "lease", paths=["b"])["lease_id"]
     for action in ("renew", "release"):
-        told = ada_mcp.call("file", action, lease_id=made)
-        assert (told["error"], "'ben'" in told["message"]) == ("not_allowed", True)
+        error = ada_mcp.call("file", action, lease_id=made)
+        assert (error["error"], "'ben'" in error["message"]) == ("not_allowed", True)
     assert ben_mcp.call("file", "release", lease_id=own, force=True)["error"] == "not_allowed"
     assert ada_mcp.call("file", "release", lease_id=made, force=True) == {"released": 1}
     assert ben_mcp.call("file", "release", all=True) == {"released": 0}
@@ -98,15 +100,15 @@ def test_another_agents_lease_is_its_own(ada_mcp: McpClient, ben_mcp: McpClient,
     ],
     ids=str,
 )
-def test_a_wrong_call_says_what_would_be_right(
+def test_a_wrong_call_is_refused_with_the_reason(
     ada_mcp: McpClient, apollo: Project, action: str, arguments: dict[str, Any], error: str, about: str
 ) -> None:
-    told = ada_mcp.call("file", action, **arguments)
-    assert (told["error"], about in str(told)) == (error, True), told
+    answer = ada_mcp.call("file", action, **arguments)
+    assert (answer["error"], about in str(answer)) == (error, True), answer
     assert not Event.objects.in_project(apollo).exists()
 
 
-def test_a_reader_is_offered_no_leasing(hub: LiveHub, apollo: Project) -> None:
+def test_a_reader_is_not_offered_leases(hub: LiveHub, apollo: Project) -> None:
     reader = hub.mcp(create_token(project=apollo, agent="r", scopes=["read"]).secret)
     [tool] = [tool for tool in reader.tools() if tool["name"] == "file"]
     lines = [line.partition(" ")[0] for line in tool["description"].splitlines()[1:]]
@@ -116,8 +118,8 @@ def test_a_reader_is_offered_no_leasing(hub: LiveHub, apollo: Project) -> None:
 
 
 def test_a_retry_leases_once(ada_mcp: McpClient) -> None:
-    said = {"action": "lease", "paths": ["a"]}
-    results = [ada_mcp.result("file", said, {"ctxhub/request_id": "r"}) for _ in range(2)]
+    arguments = {"action": "lease", "paths": ["a"]}
+    results = [ada_mcp.result("file", arguments, {"ctxhub/request_id": "r"}) for _ in range(2)]
     first, second = (json.loads(result["content"][0]["text"]) for result in results)
     assert first == second
     assert ada_mcp.call("file", "leases")["count"] == 1

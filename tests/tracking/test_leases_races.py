@@ -1,4 +1,4 @@
-"""Many agents lease and record at once: no two hold the same path alone, nothing is lost or doubled."""
+"""Concurrent leases and changes: no two exclusive leases overlap, nothing is lost or doubled."""
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
@@ -49,14 +49,14 @@ def test_two_exclusive_leases_on_overlapping_globs_never_both_succeed(crowd: Cro
     held = list(LeasePath.objects.in_project(apollo).select_related("lease"))
     granted = [answer["lease_id"] for answer in answers if "lease_id" in answer]
     assert sorted(granted) == sorted({path.lease_id for path in held})
-    for one in held:
+    for path in held:
         for other in held:
-            if one.lease.agent_id != other.lease.agent_id and overlap(one.pattern, other.pattern):
-                assert not one.lease.exclusive
+            if path.lease.agent_id != other.lease.agent_id and overlap(path.pattern, other.pattern):
+                assert not path.lease.exclusive
                 assert not other.lease.exclusive
 
 
-def test_a_path_that_all_want_at_once_is_had_by_one(crowd: Crowd, apollo: Project) -> None:
+def test_of_concurrent_leases_on_one_path_one_succeeds(crowd: Crowd, apollo: Project) -> None:
     names = ("x", "**", "[x-z]", "?")
     calls = [
         [file("lease", paths=[f"f{n}/{names[agent % len(names)]}"]) for n in range(ROUNDS)]
@@ -70,7 +70,7 @@ def test_a_path_that_all_want_at_once_is_had_by_one(crowd: Crowd, apollo: Projec
         )
 
 
-def test_every_change_is_kept_once_and_a_new_file_is_made_once(crowd: Crowd, apollo: Project) -> None:
+def test_concurrent_changes_are_stored_once_and_new_files_created_once(crowd: Crowd, apollo: Project) -> None:
     calls = [
         [
             call
@@ -90,11 +90,11 @@ def test_every_change_is_kept_once_and_a_new_file_is_made_once(crowd: Crowd, apo
     assert Resource.objects.in_project(apollo).count() == files
     assert Event.objects.in_project(apollo).filter(noun="change").count() == changes
     tallies = Tally.objects.in_project(apollo).values_list("noun", "count")
-    told = {noun: sum(count for kind, count in tallies if kind == noun) for noun in ("change", "resource")}
-    assert told == {"change": changes, "resource": files}
+    counts = {noun: sum(count for kind, count in tallies if kind == noun) for noun in ("change", "resource")}
+    assert counts == {"change": changes, "resource": files}
 
 
-def test_a_lease_is_released_once_however_many_try(crowd: Crowd, apollo: Project) -> None:
+def test_concurrent_releases_release_a_lease_once(crowd: Crowd, apollo: Project) -> None:
     [made] = crowd([[file("lease", paths=["a"], agent="holder")]])[0]
     calls = [[file("release", lease_id=made["lease_id"], agent="holder")] for _ in range(AGENTS)]
     assert sorted(answer["released"] for [answer] in crowd(calls)) == [0] * (AGENTS - 1) + [1]

@@ -1,4 +1,4 @@
-"""Leases: who may have what at the same time, for how long, and who may end them."""
+"""Leases: conflicts, duration, renewal, release, lists and cleanup."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -31,10 +31,10 @@ def listed(project: Project, **query: Any) -> list[int]:
     return [row[0] for row in list_leases(project.pk, **query).rows]
 
 
-# -- Taking ----------------------------------------------------------------------------------------
+# -- Acquiring -------------------------------------------------------------------------------------
 
 
-def test_a_lease_tells_its_fence_and_its_end(ada: Caller) -> None:
+def test_a_lease_returns_its_fence_and_expiry(ada: Caller) -> None:
     with time_machine.travel(NOON, tick=False):
         answer = acquire_lease(caller=ada, paths=["src/api/**", "./docs//x.md"], minutes=30, reason="Rework.")
         [row] = list_leases(ada.project_id).objects()
@@ -49,7 +49,7 @@ def test_a_lease_tells_its_fence_and_its_end(ada: Caller) -> None:
     }
 
 
-def test_a_lease_lasts_a_quarter_of_an_hour_unless_told_otherwise(ada: Caller) -> None:
+def test_a_lease_lasts_15_minutes_by_default(ada: Caller) -> None:
     with time_machine.travel(NOON, tick=False):
         assert acquire_lease(caller=ada, paths=["a"])["expires"] == "2026-11-21T12:15:00Z"
 
@@ -69,7 +69,7 @@ def test_a_lease_lasts_a_quarter_of_an_hour_unless_told_otherwise(ada: Caller) -
         ("src/**", "docs/**", False),
     ],
 )
-def test_an_exclusive_lease_refuses_another_where_they_overlap(
+def test_an_exclusive_lease_conflicts_with_overlapping_paths(
     ada: Caller, ben: Caller, held: str, wanted: str, is_refused: bool
 ) -> None:
     lease(ada, held)
@@ -81,7 +81,9 @@ def test_an_exclusive_lease_refuses_another_where_they_overlap(
 
 
 @pytest.mark.parametrize(("first", "second"), [(True, False), (False, True), (True, True)])
-def test_an_exclusive_lease_stands_alone(ada: Caller, ben: Caller, first: bool, second: bool) -> None:
+def test_an_exclusive_lease_conflicts_with_a_shared_one(
+    ada: Caller, ben: Caller, first: bool, second: bool
+) -> None:
     lease(ada, "src/**", exclusive=first)
     with pytest.raises(Conflict):
         lease(ben, "src/a.py", exclusive=second)
@@ -96,16 +98,16 @@ def test_ones_own_leases_never_conflict(ada: Caller) -> None:
     assert lease(ada, "src/**") < lease(same, "src/a.py") < lease(ada, "src/**", exclusive=False)
 
 
-def test_a_conflict_tells_who_holds_what_until_when(ada: Caller, ben: Caller, apollo: Project) -> None:
+def test_a_conflict_names_holder_paths_and_expiry(ada: Caller, ben: Caller, apollo: Project) -> None:
     with time_machine.travel(NOON, tick=False):
         held = lease(ada, "src/**", "docs/x", minutes=20, reason="Rework.")
         lease(ada, "src/a.py", minutes=5)
         before = dump_project(apollo)
         with pytest.raises(Conflict) as refused:
             lease(ben, "src/a.py")
-    told = refused.value.body()
-    assert "docs/x, src/** are leased by 'ada' until 2026-11-21T12:20:00Z" in told["message"]
-    assert told["current"] == {
+    error = refused.value.body()
+    assert "docs/x, src/** are leased by 'ada' until 2026-11-21T12:20:00Z" in error["message"]
+    assert error["current"] == {
         "lease_id": held,
         "by": "ada",
         "paths": ["docs/x", "src/**"],
@@ -116,7 +118,7 @@ def test_a_conflict_tells_who_holds_what_until_when(ada: Caller, ben: Caller, ap
     assert dump_project(apollo) == before
 
 
-def test_a_stale_lease_frees_itself(ada: Caller, ben: Caller) -> None:
+def test_an_expired_lease_frees_its_paths(ada: Caller, ben: Caller) -> None:
     with time_machine.travel(NOON, tick=False) as now:
         lease(ada, "src/**", minutes=1)
         now.shift(timedelta(seconds=59))
@@ -142,7 +144,7 @@ def test_a_stale_lease_frees_itself(ada: Caller, ben: Caller) -> None:
     ],
     ids=str,
 )
-def test_what_is_wrong_is_refused_and_nothing_written(
+def test_invalid_input_is_refused_and_nothing_written(
     ada: Caller, apollo: Project, arguments: dict[str, Any], about: str
 ) -> None:
     before = dump_project(apollo)
@@ -152,7 +154,7 @@ def test_what_is_wrong_is_refused_and_nothing_written(
     assert dump_project(apollo) == before
 
 
-def test_a_lease_leaves_an_event(ada: Caller, apollo: Project) -> None:
+def test_a_lease_records_an_event(ada: Caller, apollo: Project) -> None:
     made = lease(ada, "src/**", "docs/", reason="Rework.")
     event = Event.objects.in_project(apollo).get()
     assert (event.noun, event.verb, event.ref) == ("lease", "leased", f"lease:{made}")
@@ -174,7 +176,7 @@ def test_a_renewed_lease_lasts_from_now_and_keeps_its_fence(ada: Caller, apollo:
 
 
 @pytest.mark.parametrize("end", ["expired", "released"])
-def test_a_lease_that_has_ended_is_not_renewed(ada: Caller, end: str) -> None:
+def test_an_ended_lease_is_not_renewed(ada: Caller, end: str) -> None:
     with time_machine.travel(NOON, tick=False) as now:
         made = lease(ada, "a")
         if end == "released":
@@ -208,7 +210,7 @@ def test_a_released_lease_frees_its_paths(ada: Caller, ben: Caller, apollo: Proj
     assert lease(ben, "src/**") > made
 
 
-def test_a_lease_that_has_ended_is_released_without_an_error(ada: Caller, apollo: Project) -> None:
+def test_an_ended_lease_is_released_without_an_error(ada: Caller, apollo: Project) -> None:
     with time_machine.travel(NOON, tick=False) as now:
         made, other = lease(ada, "a"), lease(ada, "b")
         release_leases(caller=ada, lease_id=made)
@@ -220,7 +222,7 @@ def test_a_lease_that_has_ended_is_released_without_an_error(ada: Caller, apollo
     assert dump_project(apollo) == before
 
 
-def test_all_means_all_of_ones_own(ada: Caller, ben: Caller, apollo: Project) -> None:
+def test_all_releases_only_own_leases(ada: Caller, ben: Caller, apollo: Project) -> None:
     lease(ada, "a")
     lease(ada, "b")
     other = lease(ben, "c")
@@ -228,7 +230,7 @@ def test_all_means_all_of_ones_own(ada: Caller, ben: Caller, apollo: Project) ->
     assert listed(apollo) == [other]
 
 
-def test_another_agents_lease_is_released_by_force_alone(ada: Caller, ben: Caller, apollo: Project) -> None:
+def test_another_agents_lease_is_released_only_by_force(ada: Caller, ben: Caller, apollo: Project) -> None:
     made = lease(ada, "src/**")
     with pytest.raises(NotAllowed, match="held by 'ada'"):
         release_leases(caller=ben, lease_id=made)
@@ -242,19 +244,19 @@ def test_another_agents_lease_is_released_by_force_alone(ada: Caller, ben: Calle
     assert Lease.objects.in_project(apollo).get().released_by == event.agent
 
 
-def test_force_on_ones_own_is_an_ordinary_release(ada: Caller, apollo: Project) -> None:
+def test_force_on_an_own_lease_is_an_ordinary_release(ada: Caller, apollo: Project) -> None:
     release_leases(caller=ada, lease_id=lease(ada, "a"), force=True)
     assert Event.objects.in_project(apollo).order_by("-pk")[0].verb == "released"
 
 
-@pytest.mark.parametrize("said", [{}, {"force": True}, {"lease_id": 1, "all": True}])
-def test_a_release_names_one_lease_or_all(ada: Caller, said: dict[str, Any]) -> None:
+@pytest.mark.parametrize("arguments", [{}, {"force": True}, {"lease_id": 1, "all": True}])
+def test_a_release_names_one_lease_or_all(ada: Caller, arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=r"lease_id.*all"):
-        release_leases(caller=ada, **said)
+        release_leases(caller=ada, **arguments)
 
 
 @pytest.mark.parametrize("lease_id", [0, -1, 999_999, 2**63, 10**30])
-def test_a_lease_that_is_not_there_is_not_found(ada: Caller, lease_id: int) -> None:
+def test_an_unknown_lease_is_not_found(ada: Caller, lease_id: int) -> None:
     for ask in (renew_lease, release_leases):
         with pytest.raises(NotFound):
             ask(caller=ada, lease_id=lease_id)
@@ -295,7 +297,7 @@ def test_leases_by_each_filter(
 
 
 @pytest.mark.parametrize("query", [{"path": ".."}, {"limit": 0}, {"cursor": "x"}, {"by": " "}], ids=str)
-def test_a_filter_that_makes_no_sense_is_invalid(apollo: Project, query: dict[str, Any]) -> None:
+def test_an_invalid_filter_is_refused(apollo: Project, query: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         list_leases(apollo.pk, **query)
 
@@ -314,7 +316,7 @@ def test_leases_are_paged_without_gap_or_repeat(ada: Caller, apollo: Project, qu
     assert found == made
 
 
-def test_agents_and_figures_tell_the_live_leases(ada: Caller, ben: Caller, apollo: Project) -> None:
+def test_agents_and_stats_count_the_live_leases(ada: Caller, ben: Caller, apollo: Project) -> None:
     lease(ada, "a")
     lease(ada, "b")
     release_leases(caller=ben, lease_id=lease(ben, "c"))
@@ -342,10 +344,10 @@ def test_a_lease_is_opened_by_its_ref_even_when_it_has_ended(ada: Caller, apollo
     assert call(ada, "get", {"refs": ["lease:x", f"lease:{made + 1}", f"lease:{10**30}"]})["items"] == []
 
 
-# -- At scale and over time ------------------------------------------------------------------------
+# -- Many leases, and cleanup ----------------------------------------------------------------------
 
 
-def test_leasing_asks_as_often_for_1_path_as_for_50(ada: Caller, ben: Caller) -> None:
+def test_leasing_executes_as_many_queries_for_50_paths_as_for_1(ada: Caller, ben: Caller) -> None:
     for n in range(20):
         lease(ben, f"other{n}/**")
 
@@ -358,15 +360,15 @@ def test_leasing_asks_as_often_for_1_path_as_for_50(ada: Caller, ben: Caller) ->
     assert queries(1, "a") == queries(50, "b") <= 10
 
 
-def test_old_leases_are_forgotten_and_their_events_are_not(ada: Caller, apollo: Project) -> None:
+def test_old_leases_are_removed_and_their_events_stay(ada: Caller, apollo: Project) -> None:
     with time_machine.travel(NOON, tick=False) as now:
         lease(ada, "old", "older")
         release_leases(caller=ada, lease_id=lease(ada, "released"))
         now.shift(timedelta(days=29))
-        kept = lease(ada, "kept")
+        recent = lease(ada, "kept")
         now.shift(timedelta(days=1, minutes=16))
         retention.cleanup(apollo.pk)
-    assert [row.pk for row in Lease.objects.in_project(apollo)] == [kept]
+    assert [row.pk for row in Lease.objects.in_project(apollo)] == [recent]
     assert [row.pattern for row in LeasePath.objects.in_project(apollo)] == ["kept"]
     assert Event.objects.in_project(apollo).filter(verb="leased").count() == 3
 
@@ -393,7 +395,7 @@ def test_a_refused_lease_registers_nobody(ada: Caller, ben: Caller, apollo: Proj
     assert list(Agent.objects.in_project(apollo).values_list("name", flat=True)) == ["ada"]
 
 
-def test_conflicts_are_found_among_many_that_have_ended(ada: Caller, ben: Caller, apollo: Project) -> None:
+def test_conflicts_are_found_among_many_ended_leases(ada: Caller, ben: Caller, apollo: Project) -> None:
     with time_machine.travel(NOON, tick=False):
         agent_id = lease(ada, "src/live.py") and Agent.objects.in_project(apollo).get().pk
         ended, moment = sql.stored_time(NOON - timedelta(days=1)), sql.stored_time(NOON - timedelta(days=2))
