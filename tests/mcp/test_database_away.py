@@ -1,4 +1,4 @@
-"""`/mcp` while the database does not answer: 503, a sentence, and one line in the log."""
+"""`/mcp` while the database is unavailable: status 503, a message, and one line in the log."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ META = {
 }
 
 
-def called(client: McpClient, version: str, **arguments: Any) -> Reply:
+def call_decision(client: McpClient, version: str, **arguments: Any) -> Reply:
     meta = {"_meta": META} if version == "2026-07-28" else {}
     params = {"name": "decision", "arguments": arguments, **meta}
     message = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
@@ -53,7 +53,7 @@ def is_one_line(caplog: pytest.LogCaptureFixture) -> bool:
     return record.exc_info is None and "\n" not in record.getMessage()
 
 
-def test_nobody_is_known_while_the_database_is_away(
+def test_authentication_fails_while_the_database_is_unavailable(
     ada_mcp: McpClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     with database_away():
@@ -65,18 +65,18 @@ def test_nobody_is_known_while_the_database_is_away(
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("action", [{"action": "set", "value": "x"}, {"action": "get"}], ids=["set", "get"])
-def test_a_call_fails_while_the_database_is_away(
+def test_a_call_fails_while_the_database_is_unavailable(
     ada_mcp: McpClient, version: str, action: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert called(ada_mcp, version, action="get", key="k").status == 200
+    assert call_decision(ada_mcp, version, action="get", key="k").status == 200
     with database_away():
-        reply = called(ada_mcp, version, key="k", **action)
+        reply = call_decision(ada_mcp, version, key="k", **action)
     assert is_away(reply, 7)
     assert is_one_line(caplog)
-    assert called(ada_mcp, version, key="k", **action).status == 200
+    assert call_decision(ada_mcp, version, key="k", **action).status == 200
 
 
-def test_a_page_of_a_listed_site_may_read_it(ada_mcp: McpClient, settings: Any) -> None:
+def test_a_page_of_an_allowed_origin_may_read_the_error(ada_mcp: McpClient, settings: Any) -> None:
     settings.CORS_ORIGINS = ["https://app.example"]
     with database_away():
         reply = ada_mcp.send("POST", "/mcp", PING, {"Origin": "https://app.example"})
@@ -84,7 +84,7 @@ def test_a_page_of_a_listed_site_may_read_it(ada_mcp: McpClient, settings: Any) 
     assert "Retry-After" in reply.headers["access-control-expose-headers"]
 
 
-def test_the_sdks_client_reads_the_sentence(hub: LiveHub, ada_token: str) -> None:
+def test_the_sdk_client_reads_the_message(hub: LiveHub, ada_token: str) -> None:
     async def session() -> None:
         async with (
             create_mcp_http_client(headers={"Authorization": f"Bearer {ada_token}"}) as http,
@@ -99,14 +99,14 @@ def test_the_sdks_client_reads_the_sentence(hub: LiveHub, ada_token: str) -> Non
         anyio.run(session)
 
 
-def test_a_call_that_was_done_is_not_told_to_have_failed(
+def test_a_completed_write_is_not_reported_as_failed(
     ada_mcp: McpClient, apollo: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The database goes between a write and the mail that is counted beside its answer."""
+    """The database becomes unavailable between a write and the count of urgent messages in its answer."""
 
-    def gone(caller: Caller) -> int:
+    def fail(caller: Caller) -> int:
         raise OperationalError("gone")
 
-    monkeypatch.setattr(mail, "urgent", [gone])
+    monkeypatch.setattr(mail, "urgent", [fail])
     assert ada_mcp.call("decision", "set", key="k", value="x")["result"] == "created"
     assert Decision.objects.in_project(apollo).filter(key="k").exists()

@@ -1,4 +1,4 @@
-"""Both eras of the protocol at one address: a handshake until 2025-11-25, none from 2026-07-28."""
+"""Both eras of the protocol at one URL: a handshake until 2025-11-25, none from 2026-07-28."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ from ctxhub.core.toolbox.tool_list import INSTRUCTIONS
 from tests.hub import McpClient, Reply
 
 MODERN = "2026-07-28"
-WHO = {
+META = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
     "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -17,12 +17,14 @@ WHO = {
 
 
 def initialize(client: McpClient, version: str) -> dict[str, Any]:
-    who = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}
-    result: dict[str, Any] = client.rpc("initialize", who)["result"]
+    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}
+    result: dict[str, Any] = client.rpc("initialize", params)["result"]
     return result
 
 
-def modern(client: McpClient, method: str, /, meta: dict[str, Any] | None = None, **params: Any) -> Reply:
+def send_modern(
+    client: McpClient, method: str, /, meta: dict[str, Any] | None = None, **params: Any
+) -> Reply:
     headers = {"mcp-protocol-version": MODERN, "mcp-method": method}
     if "name" in params:
         headers["mcp-name"] = params["name"]
@@ -30,13 +32,13 @@ def modern(client: McpClient, method: str, /, meta: dict[str, Any] | None = None
         "jsonrpc": "2.0",
         "id": 1,
         "method": method,
-        "params": {**params, "_meta": {**WHO, **(meta or {})}},
+        "params": {**params, "_meta": {**META, **(meta or {})}},
     }
     return client.send("POST", "/mcp", message, headers)
 
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
-def test_an_earlier_client_shakes_hands_in_its_own_version(ada_mcp: McpClient, version: str) -> None:
+def test_an_earlier_client_initializes_in_its_own_version(ada_mcp: McpClient, version: str) -> None:
     answer = initialize(ada_mcp, version)
     assert answer["protocolVersion"] == version
     assert answer["serverInfo"]["name"] == "ctxhub"
@@ -44,18 +46,18 @@ def test_an_earlier_client_shakes_hands_in_its_own_version(ada_mcp: McpClient, v
     assert "tools" in answer["capabilities"]
 
 
-def test_an_unknown_version_is_offered_one_we_speak(ada_mcp: McpClient) -> None:
+def test_an_unknown_version_is_offered_a_supported_one(ada_mcp: McpClient) -> None:
     assert initialize(ada_mcp, "1999-01-01")["protocolVersion"] == "2025-11-25"
 
 
-def test_a_handshake_is_not_needed_and_no_session_is_kept(ada_mcp: McpClient) -> None:
+def test_no_handshake_and_no_session_are_needed(ada_mcp: McpClient) -> None:
     reply = ada_mcp.send("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     assert reply.body["result"]["tools"]
     assert "mcp-session-id" not in reply.headers
 
 
 def test_a_later_client_discovers_the_hub(ada_mcp: McpClient) -> None:
-    answer = modern(ada_mcp, "server/discover").body["result"]
+    answer = send_modern(ada_mcp, "server/discover").body["result"]
     assert MODERN in answer["supportedVersions"]
     assert answer["instructions"] == INSTRUCTIONS
     assert "tools" in answer["capabilities"]
@@ -63,22 +65,22 @@ def test_a_later_client_discovers_the_hub(ada_mcp: McpClient) -> None:
 
 def test_a_later_client_calls_a_tool(ada_mcp: McpClient) -> None:
     arguments = {"action": "set", "key": "k", "value": "x"}
-    result = modern(ada_mcp, "tools/call", name="decision", arguments=arguments).body["result"]
+    result = send_modern(ada_mcp, "tools/call", name="decision", arguments=arguments).body["result"]
     assert json.loads(result["content"][0]["text"])["result"] == "created"
     assert (result["isError"], result["resultType"]) == (False, "complete")
 
 
-def test_the_list_of_tools_may_be_kept_for_a_while_by_this_caller_alone(ada_mcp: McpClient) -> None:
-    result = modern(ada_mcp, "tools/list").body["result"]
+def test_the_list_of_tools_may_be_cached_privately_for_a_minute(ada_mcp: McpClient) -> None:
+    result = send_modern(ada_mcp, "tools/list").body["result"]
     assert (result["cacheScope"], result["ttlMs"]) == ("private", 60_000)
 
 
 def test_the_tools_are_the_same_in_both_eras(ada_mcp: McpClient) -> None:
-    assert modern(ada_mcp, "tools/list").body["result"]["tools"] == ada_mcp.tools()
+    assert send_modern(ada_mcp, "tools/list").body["result"]["tools"] == ada_mcp.tools()
 
 
 def test_headers_that_contradict_the_body_are_refused(ada_mcp: McpClient) -> None:
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "hub", "_meta": WHO}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "hub", "_meta": META}}
     for headers in (
         {"mcp-protocol-version": MODERN, "mcp-method": "tools/list"},
         {"mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": "decision"},
@@ -92,7 +94,7 @@ def test_a_request_id_is_read_in_both_eras(ada_mcp: McpClient, era: str) -> None
     for value in ("first", "second"):
         arguments = {"action": "set", "key": "k", "value": value}
         if era == "later":
-            modern(ada_mcp, "tools/call", meta, name="decision", arguments=arguments)
+            send_modern(ada_mcp, "tools/call", meta, name="decision", arguments=arguments)
         else:
             ada_mcp.result("decision", arguments, meta)
     assert ada_mcp.call("decision", "get", key="k")["decision"]["value"] == "first"

@@ -1,4 +1,4 @@
-"""Writers of one project wait for one another; nobody else waits for them."""
+"""Writers of one project wait for one another; other projects do not wait for them."""
 
 import threading
 import time
@@ -14,17 +14,17 @@ from ctxhub.mcp.db_threads import THREADS
 from ctxhub.mcp.worker_threads import WORKER_THREADS
 from tests.hub import LiveHub, McpClient, RestClient
 
-A_MOMENT = 3  # seconds
+MAX_SECONDS = 3
 
 
 @contextmanager
-def a_write_that_lasts(project: Project) -> Iterator[None]:
-    started, enough = threading.Event(), threading.Event()
+def long_write(project: Project) -> Iterator[None]:
+    started, finish = threading.Event(), threading.Event()
 
     def write() -> None:
         with write_transaction(project.pk):
             started.set()
-            enough.wait(timeout=10 * A_MOMENT)
+            finish.wait(timeout=10 * MAX_SECONDS)
         connection.close()
 
     writer = threading.Thread(target=write)
@@ -33,7 +33,7 @@ def a_write_that_lasts(project: Project) -> Iterator[None]:
     try:
         yield
     finally:
-        enough.set()
+        finish.set()
         writer.join()
 
 
@@ -50,14 +50,14 @@ def test_another_project_reads_while_one_projects_writers_wait(
         return str(hub.mcp(ada_token).call("decision", "set", key=f"m{number}", value=1)["result"])
 
     with ThreadPoolExecutor(WORKER_THREADS + THREADS) as crowd:
-        with a_write_that_lasts(apollo):
+        with long_write(apollo):
             by_rest = [crowd.submit(write_by_rest, number) for number in range(WORKER_THREADS)]
             by_mcp = [crowd.submit(write_by_mcp, number) for number in range(THREADS)]
             time.sleep(0.5)
             began = time.monotonic()
             assert cy_rest.get("stats/").status == 200
             assert cy_mcp.call("hub", "stats")["agents"] == 1
-            assert time.monotonic() - began < A_MOMENT
+            assert time.monotonic() - began < MAX_SECONDS
             assert not any(written.done() for written in by_rest)
             assert not any(written.done() for written in by_mcp)
         assert [written.result() for written in by_rest] == [201] * WORKER_THREADS

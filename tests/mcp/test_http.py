@@ -1,4 +1,4 @@
-"""`/mcp` over HTTP: who gets in, and what the wire answers."""
+"""`/mcp` over HTTP: authentication, Host and Origin, methods, bodies and agents."""
 
 import http.client
 import json
@@ -22,7 +22,7 @@ def text_of(reply: Any) -> dict[str, Any]:
 
 
 def code_of(reply: Reply) -> str:
-    """The contract's code of a refusal, which is a JSON-RPC error with a sentence in it."""
+    """The error code in the data of a JSON-RPC error, whose message is a sentence."""
     body, error = reply.body, reply.body["error"]
     assert (body["jsonrpc"], error["code"]) == ("2.0", -32600)
     assert error["message"].startswith(error["data"]["message"])
@@ -35,7 +35,7 @@ def code_of(reply: Reply) -> str:
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS", "PUT"])
-def test_without_a_token_nothing_is_said(hub: LiveHub, method: str) -> None:
+def test_a_request_without_a_token_is_unauthorized(hub: LiveHub, method: str) -> None:
     reply = hub.http().send(method, "/mcp", PING)
     assert (reply.status, code_of(reply)) == (401, "not_allowed")
     assert reply.headers["www-authenticate"].startswith("Bearer")
@@ -45,20 +45,20 @@ def test_without_a_token_nothing_is_said(hub: LiveHub, method: str) -> None:
 @pytest.mark.parametrize(
     "header", ["Basic YTpi", "Bearer", "Bearer ", "ctx_abc", "Bearer ctx_unknown", "bearer \xff"]
 )
-def test_another_authorization_is_refused(hub: LiveHub, header: str) -> None:
+def test_an_invalid_authorization_is_refused(hub: LiveHub, header: str) -> None:
     reply = hub.http().send("POST", "/mcp", PING, {"Authorization": header})
     assert (reply.status, code_of(reply)) == (401, "not_allowed")
 
 
 @pytest.mark.parametrize("token", ["${CTXHUB_TOKEN}", "${env:CTXHUB_TOKEN}"])
-def test_a_variable_that_was_not_filled_in_is_told_so(hub: LiveHub, token: str) -> None:
+def test_an_unexpanded_variable_as_token_is_named_in_the_error(hub: LiveHub, token: str) -> None:
     reply = hub.mcp(token).send("POST", "/mcp", PING)
     assert reply.status == 401
     assert token in reply.body["error"]["message"]
     assert "environment" in reply.body["error"]["message"]
 
 
-def test_a_revoked_token_ends_at_once(hub: LiveHub, apollo: Project) -> None:
+def test_a_revoked_token_is_refused_at_once(hub: LiveHub, apollo: Project) -> None:
     token = create_token(project=apollo, agent="ada")
     client = hub.mcp(token.secret)
     assert client.rpc("ping")["result"] == {}
@@ -77,49 +77,49 @@ def test_no_oauth_metadata_is_advertised(hub: LiveHub) -> None:
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8000", "localhost.evil.example", "[::2]", "", "a b"]
 )
-def test_a_foreign_host_is_misdirected(hub: LiveHub, ada_token: str, host: str) -> None:
+def test_an_unknown_host_is_misdirected(hub: LiveHub, ada_token: str, host: str) -> None:
     reply = hub.http(ada_token).send("POST", "/mcp", PING, {"Host": host})
     assert (reply.status, code_of(reply)) == (421, "not_allowed")
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:1234", "127.0.0.1:80", "LOCALHOST"])
-def test_a_host_of_ours_is_served_on_any_port(hub: LiveHub, ada_token: str, host: str) -> None:
+def test_an_allowed_host_is_served_on_any_port(hub: LiveHub, ada_token: str, host: str) -> None:
     assert hub.http(ada_token).send("POST", "/mcp", PING, {"Host": host}).status == 200
 
 
 @pytest.mark.parametrize(
     "origin", ["https://evil.example", "null", "http://[", "localhost", "https://localhost.evil.example"]
 )
-def test_a_foreign_origin_is_forbidden(hub: LiveHub, ada_token: str, origin: str) -> None:
+def test_an_unknown_origin_is_forbidden(hub: LiveHub, ada_token: str, origin: str) -> None:
     reply = hub.http(ada_token).send("POST", "/mcp", PING, {"Origin": origin})
     assert (reply.status, code_of(reply)) == (403, "not_allowed")
 
 
-def test_an_origin_of_ours_is_served(hub: LiveHub, ada_token: str, settings: Settings) -> None:
+def test_an_allowed_origin_is_served(hub: LiveHub, ada_token: str, settings: Settings) -> None:
     settings.CORS_ORIGINS = ["https://app.example"]
     for origin in ("http://localhost:3000", "https://app.example"):
         assert hub.http(ada_token).send("POST", "/mcp", PING, {"Origin": origin}).status == 200
 
 
-def test_a_page_of_a_listed_site_may_ask_first_and_read_the_answer(
+def test_an_allowed_origin_gets_cors_headers_on_preflight_and_answer(
     hub: LiveHub, ada_token: str, settings: Settings
 ) -> None:
     settings.CORS_ORIGINS = ["https://app.example"]
-    listed = {"Origin": "https://app.example"}
-    ask = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
-    leave = hub.http().send("OPTIONS", "/mcp", headers={**listed, **ask})
-    assert (leave.status, leave.headers["access-control-allow-origin"]) == (204, "https://app.example")
-    assert {"Authorization", "Mcp-Method"} <= set(leave.headers["access-control-allow-headers"].split(", "))
+    origin = {"Origin": "https://app.example"}
+    preflight = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    allowed = hub.http().send("OPTIONS", "/mcp", headers={**origin, **preflight})
+    assert (allowed.status, allowed.headers["access-control-allow-origin"]) == (204, "https://app.example")
+    assert {"Authorization", "Mcp-Method"} <= set(allowed.headers["access-control-allow-headers"].split(", "))
     for token, status in ((ada_token, 200), (None, 401)):
-        reply = hub.http(token).send("POST", "/mcp", PING, listed)
-        assert (reply.status, reply.headers["access-control-allow-origin"]) == (status, listed["Origin"])
+        reply = hub.http(token).send("POST", "/mcp", PING, origin)
+        assert (reply.status, reply.headers["access-control-allow-origin"]) == (status, origin["Origin"])
 
 
-def test_other_pages_get_no_leave(hub: LiveHub, ada_token: str, settings: Settings) -> None:
+def test_other_origins_get_no_cors_headers(hub: LiveHub, ada_token: str, settings: Settings) -> None:
     settings.CORS_ORIGINS = ["https://app.example"]
-    ask = {"Access-Control-Request-Method": "POST"}
+    preflight = {"Access-Control-Request-Method": "POST"}
     for origin in ("https://evil.example", "http://localhost:3000"):
-        reply = hub.http().send("OPTIONS", "/mcp", headers={"Origin": origin, **ask})
+        reply = hub.http().send("OPTIONS", "/mcp", headers={"Origin": origin, **preflight})
         assert reply.status in (401, 403)
         assert "access-control-allow-origin" not in reply.headers
 
@@ -128,12 +128,12 @@ def test_other_pages_get_no_leave(hub: LiveHub, ada_token: str, settings: Settin
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
-def test_both_spellings_of_the_path_answer(ada_mcp: McpClient, path: str) -> None:
+def test_the_path_is_served_with_and_without_a_slash(ada_mcp: McpClient, path: str) -> None:
     assert ada_mcp.send("POST", path, PING).body == {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "HEAD"])
-def test_no_stream_is_held_open_and_no_session_ended(ada_mcp: McpClient, method: str) -> None:
+def test_methods_other_than_post_are_not_allowed(ada_mcp: McpClient, method: str) -> None:
     reply = ada_mcp.send(method, "/mcp")
     assert (reply.status, reply.headers["allow"]) == (405, "POST")
     assert method == "HEAD" or code_of(reply) == "invalid"
@@ -146,7 +146,7 @@ def test_a_notification_is_accepted_without_an_answer(ada_mcp: McpClient, method
     assert (reply.status, reply.body) == (202, "")
 
 
-def test_a_body_of_5_mb_is_read_and_a_longer_one_is_not(ada_mcp: McpClient) -> None:
+def test_a_body_of_5_mb_is_read_and_a_longer_one_refused(ada_mcp: McpClient) -> None:
     sizes = {5 * 1024 * 1024: 200, 5 * 1024 * 1024 + 128 * 1024: 413}
     for size, status in sizes.items():
         arguments = {"action": "set", "key": "k", "value": "x" * size}
@@ -157,7 +157,7 @@ def test_a_body_of_5_mb_is_read_and_a_longer_one_is_not(ada_mcp: McpClient) -> N
     assert "5,308,416 bytes" in reply.body["error"]["message"]
 
 
-def test_a_body_that_does_not_come_in_time_is_refused(
+def test_a_body_that_is_not_sent_in_time_is_refused(
     hub: LiveHub, ada_token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(request_bodies, "SECONDS_TO_SEND", 0.2)
@@ -181,7 +181,7 @@ def test_a_body_that_does_not_come_in_time_is_refused(
         ("Accept", "", 406),
     ],
 )
-def test_other_media_types_are_refused_with_what_to_send(
+def test_other_media_types_are_refused_with_the_right_header(
     ada_mcp: McpClient, version: str, header: str, value: str, status: int
 ) -> None:
     named = {"Mcp-Protocol-Version": version} if version else {}
@@ -194,7 +194,7 @@ def test_other_media_types_are_refused_with_what_to_send(
     ("header", "value"),
     [("Content-Type", "application/json; charset=utf-8"), ("Accept", "*/*"), ("Accept", "application/json")],
 )
-def test_media_types_that_are_json_are_served(ada_mcp: McpClient, header: str, value: str) -> None:
+def test_json_media_types_are_served(ada_mcp: McpClient, header: str, value: str) -> None:
     assert ada_mcp.send("POST", "/mcp", PING, {header: value}).body["result"] == {}
 
 
@@ -203,7 +203,7 @@ def test_media_types_that_are_json_are_served(ada_mcp: McpClient, header: str, v
     ("body", "request_id"),
     [(b"{nope", None), (b"", None), (b"[]", None), (b'{"id":7}', 7), (b'{"jsonrpc":"2.0","id":{}}', None)],
 )
-def test_a_body_that_is_no_message_is_refused_in_a_line(
+def test_a_body_that_is_no_message_is_refused_with_a_one_line_error(
     ada_mcp: McpClient, version: str, body: bytes, request_id: int | None
 ) -> None:
     reply = ada_mcp.send("POST", "/mcp", body, {"Mcp-Protocol-Version": version})
@@ -212,7 +212,7 @@ def test_a_body_that_is_no_message_is_refused_in_a_line(
     assert version == "2026-07-28" or reply.body["id"] == request_id
 
 
-def test_what_only_a_stream_could_answer_is_refused_in_json(ada_mcp: McpClient) -> None:
+def test_a_subscription_is_refused_with_a_json_error(ada_mcp: McpClient) -> None:
     message = {**PING, "method": "subscriptions/listen"}
     headers = {"Accept": "application/json", "Mcp-Protocol-Version": "2026-07-28"}
     reply = ada_mcp.send("POST", "/mcp", message, headers)
@@ -227,9 +227,7 @@ def test_arguments_that_are_no_object_are_a_protocol_error(ada_mcp: McpClient) -
     assert ada_mcp.rpc("tools/call", {"name": "decision", "arguments": []})["error"]["code"] == -32602
 
 
-def test_a_failure_inside_tells_the_agent_nothing_of_it(
-    ada_mcp: McpClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_internal_error_reveals_no_details(ada_mcp: McpClient, monkeypatch: pytest.MonkeyPatch) -> None:
     from memory.decisions.selectors import decisions
 
     monkeypatch.setattr(decisions, "find_decision", lambda *_: 1 / 0)
@@ -239,7 +237,7 @@ def test_a_failure_inside_tells_the_agent_nothing_of_it(
     assert "Zero" not in str(result)
 
 
-def test_every_answer_says_what_it_costs(ada_mcp: McpClient) -> None:
+def test_every_answer_states_its_tokens(ada_mcp: McpClient) -> None:
     result = ada_mcp.result("hub", {"action": "stats"})
     assert result["_meta"]["ctxhub/tokens"] >= 10
     assert ada_mcp.result("hub", {"action": "nothing"})["_meta"]["ctxhub/tokens"] >= 10
@@ -251,7 +249,7 @@ def test_texts_are_not_escaped_and_not_padded(ada_mcp: McpClient) -> None:
     assert '"value":"日本語 👩‍👧","version"' in text
 
 
-# -- Who speaks ------------------------------------------------------------------------------------
+# -- Agents ----------------------------------------------------------------------------------------
 
 
 def test_a_pinned_token_refuses_another_agent(ada_mcp: McpClient) -> None:
@@ -260,7 +258,7 @@ def test_a_pinned_token_refuses_another_agent(ada_mcp: McpClient) -> None:
     assert ada_mcp.call("decision", "set", key="k", value="x", agent="ADA")["result"] == "created"
 
 
-def test_another_token_speaks_for_any_agent_by_header_or_argument(hub: LiveHub, apollo: Project) -> None:
+def test_an_unpinned_token_acts_for_any_agent_by_header_or_argument(hub: LiveHub, apollo: Project) -> None:
     token = create_token(project=apollo, name="laptop").secret
     hub.mcp(token).call("decision", "set", key="a", value="x")
     hub.mcp(token, **{"Ctxhub-Agent": "zoe"}).call("decision", "set", key="b", value="x")

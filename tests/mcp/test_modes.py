@@ -1,4 +1,4 @@
-"""What one process serves: everything, all but MCP, or MCP alone."""
+"""The modes of a process: it serves everything, all but MCP, or only MCP."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -17,7 +17,7 @@ async def django(scope: Message, receive: Any, send: Callable[[Message], Awaitab
 
 
 def status(mode: str, path: str) -> int:
-    """What a process of this mode answers without a token; 299 where it asks Django."""
+    """The status of a request without a token in this mode; 299 where Django would answer."""
     sent: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -32,14 +32,12 @@ def status(mode: str, path: str) -> int:
     return found
 
 
-@pytest.mark.parametrize(
-    ("mode", "mcp", "elsewhere"), [("both", 401, 299), ("api", 299, 299), ("mcp", 401, 404)]
-)
-def test_a_process_serves_what_its_mode_says(mode: str, mcp: int, elsewhere: int) -> None:
+@pytest.mark.parametrize(("mode", "mcp", "other"), [("both", 401, 299), ("api", 299, 299), ("mcp", 401, 404)])
+def test_a_process_serves_the_paths_of_its_mode(mode: str, mcp: int, other: int) -> None:
     assert [status(mode, path) for path in ("/mcp", "/mcp/")] == [mcp, mcp]
-    assert [status(mode, path) for path in ("/", "/api/v1/projects/", "/mcp/x")] == [elsewhere] * 3
+    assert [status(mode, path) for path in ("/", "/api/v1/projects/", "/mcp/x")] == [other] * 3
 
 
 @pytest.mark.parametrize("mode", ["both", "api", "mcp"])
-def test_its_health_can_always_be_asked(mode: str) -> None:
+def test_health_checks_are_served_in_every_mode(mode: str) -> None:
     assert [status(mode, path) for path in ("/healthz", "/readyz")] == [299, 299]

@@ -1,4 +1,4 @@
-"""What falls due while nobody writes is seen to by a process that serves."""
+"""Periodic cleanup in a serving process, when nobody writes."""
 
 import asyncio
 from datetime import timedelta
@@ -14,14 +14,16 @@ from messaging.models import Message
 from messaging.services.messages import send_message
 
 
-async def for_a_while() -> None:
-    house = asyncio.create_task(run_periodic_cleanup())
+async def clean_for_half_a_second() -> None:
+    task = asyncio.create_task(run_periodic_cleanup())
     await asyncio.sleep(0.5)
-    house.cancel()
+    task.cancel()
 
 
 @pytest.mark.usefixtures("transactional_db")
-def test_old_messages_go_without_a_write(ada: Caller, cy: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_messages_are_removed_without_a_write(
+    ada: Caller, cy: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(housekeeping, "EVERY_SECONDS", 0.05)
     for caller in (ada, cy):
         send_message(caller=caller, text="Old.")
@@ -29,5 +31,5 @@ def test_old_messages_go_without_a_write(ada: Caller, cy: Caller, monkeypatch: p
     old = clock.now() - timedelta(days=2)
     Message.unscoped.filter(text="Old.").update(created_at=old)
     retention._cleaned.clear()
-    asyncio.run(for_a_while())
+    asyncio.run(clean_for_half_a_second())
     assert sorted(Message.unscoped.values_list("text", flat=True)) == ["New.", "New."]

@@ -1,4 +1,4 @@
-"""Who speaks on stdio, and for which project: the arguments of `runmcp`."""
+"""The arguments of `runmcp`: project, agent, scopes, tools and transport."""
 
 import os
 import socket
@@ -21,7 +21,7 @@ ENVIRONMENT = {"CTXHUB_VAR_DIR": str(settings.VAR_DIR), "CTXHUB_SECRET_KEY": set
 CREDENTIAL = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 
 
-def test_whoever_runs_it_may_do_everything_as_system(apollo: Project) -> None:
+def test_the_default_agent_is_system_with_all_scopes(apollo: Project) -> None:
     caller = find_caller("apollo", "", "")
     assert (caller.agent, caller.project, set(caller.scopes)) == (
         "system",
@@ -35,17 +35,17 @@ def test_an_agent_and_scopes_can_be_chosen(apollo: Project) -> None:
     assert (caller.agent, set(caller.scopes)) == ("ada", {"read", "write"})
 
 
-def test_the_only_project_need_not_be_named(apollo: Project) -> None:
+def test_the_only_project_is_the_default(apollo: Project) -> None:
     assert find_caller(None, "", "").project == apollo
 
 
 @pytest.mark.parametrize("arguments", [["--project", "apolo"], []])
-def test_a_project_must_be_one_there_is(apollo: Project, hermes: Project, arguments: list[str]) -> None:
+def test_the_project_must_exist(apollo: Project, hermes: Project, arguments: list[str]) -> None:
     with pytest.raises(CommandError, match="apollo, hermes"):
         call_command("runmcp", *arguments)
 
 
-def test_without_any_project_the_way_to_one_is_told(db: None) -> None:
+def test_without_any_project_setup_is_suggested(db: None) -> None:
     with pytest.raises(CommandError, match="setup"):
         call_command("runmcp")
 
@@ -63,12 +63,14 @@ def test_without_any_project_the_way_to_one_is_told(db: None) -> None:
         (["--surface", "round"], "flat"),
     ],
 )
-def test_a_wrong_choice_is_refused_in_words(apollo: Project, arguments: list[str], right: str) -> None:
+def test_an_invalid_option_is_refused_with_a_suggestion(
+    apollo: Project, arguments: list[str], right: str
+) -> None:
     with pytest.raises(CommandError, match=right):
         call_command("runmcp", *arguments)
 
 
-def test_over_http_the_options_narrow_what_a_token_may(ada: Caller, cy: Caller) -> None:
+def test_over_http_the_options_narrow_the_scopes_of_a_token(ada: Caller, cy: Caller) -> None:
     admit = admission("apollo", "zed", "read")
     admitted = admit(ada)
     assert (admitted.agent, set(admitted.scopes)) == ("zed", {"read"})
@@ -77,16 +79,16 @@ def test_over_http_the_options_narrow_what_a_token_may(ada: Caller, cy: Caller) 
         admit(cy)
 
 
-def test_over_http_no_options_change_nothing(ada: Caller, cy: Caller) -> None:
+def test_over_http_callers_are_unchanged_without_options(ada: Caller, cy: Caller) -> None:
     assert [admission(None, "", "")(caller) for caller in (ada, cy)] == [ada, cy]
 
 
-def test_over_http_an_unknown_project_is_told_at_the_start(apollo: Project) -> None:
+def test_over_http_an_unknown_project_is_refused_at_the_start(apollo: Project) -> None:
     with pytest.raises(CommandError, match=r"There is no project 'apolo'\. Projects: apollo"):
         call_command("runmcp", "--http", "--project", "apolo", "--port", "0")
 
 
-def test_over_http_a_taken_port_is_told(apollo: Project) -> None:
+def test_over_http_a_taken_port_is_reported(apollo: Project) -> None:
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", 0))
         holder.listen()
@@ -95,7 +97,7 @@ def test_over_http_a_taken_port_is_told(apollo: Project) -> None:
             call_command("runmcp", "--http", "--port", str(port))
 
 
-def test_over_http_a_database_without_tables_is_told(tmp_path: Path) -> None:
+def test_over_http_a_database_without_tables_is_reported(tmp_path: Path) -> None:
     done = subprocess.run(
         [*command("--http"), "--port", "0"],
         env={**ENVIRONMENT, "PATH": os.environ["PATH"], "DATABASE_URL": f"sqlite:///{tmp_path}/new.sqlite3"},
@@ -106,8 +108,8 @@ def test_over_http_a_database_without_tables_is_told(tmp_path: Path) -> None:
     assert b"manage.py setup" in done.stderr
 
 
-def test_storing_a_credential_has_to_be_asked_for(apollo: Project) -> None:
-    said = {"action": "set", "key": "k", "value": CREDENTIAL}
+def test_storing_a_credential_needs_the_admin_scope_explicitly(apollo: Project) -> None:
+    arguments = {"action": "set", "key": "k", "value": CREDENTIAL}
     with pytest.raises(InvalidInput, match="credential"):
-        call(find_caller(None, "", ""), "decision", said)
-    assert call(find_caller(None, "", "read,write,admin"), "decision", said)["result"] == "created"
+        call(find_caller(None, "", ""), "decision", arguments)
+    assert call(find_caller(None, "", "read,write,admin"), "decision", arguments)["result"] == "created"

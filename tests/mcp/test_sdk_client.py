@@ -1,4 +1,4 @@
-"""The official SDK's client, as an agent's program uses it: both eras, over HTTP and over stdio."""
+"""The client of the official SDK, in both eras of the protocol, over HTTP and over stdio."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -19,15 +19,15 @@ Session = Callable[[Client], Awaitable[None]]
 
 
 async def work(client: Client) -> None:
-    """What an agent does: look at the tools, decide, read it back, and run into a refusal."""
+    """What an agent does: list the tools, store a decision, read it back, and get an error."""
     assert {tool.name for tool in (await client.list_tools()).tools} >= {"decision", "get", "hub"}
-    assert (await said(client, "decision", action="set", key="k", value="JWT"))["result"] == "created"
-    assert (await said(client, "get", refs=["decision:k"]))["items"][0]["value"] == "JWT"
+    assert (await call_tool(client, "decision", action="set", key="k", value="JWT"))["result"] == "created"
+    assert (await call_tool(client, "get", refs=["decision:k"]))["items"][0]["value"] == "JWT"
     refused = await client.call_tool("decision", {"action": "set", "key": "k"})
     assert refused.is_error
 
 
-async def said(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+async def call_tool(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     result = await client.call_tool(tool, arguments)
     [block] = result.content
     assert block.type == "text"
@@ -49,7 +49,7 @@ def test_the_client_works_over_http(hub: LiveHub, ada_token: str, mode: Any) -> 
 
 
 def cause(error: Exception) -> Exception:
-    """What a client's groups of tasks failed of."""
+    """The first error inside the exception groups of a client's tasks."""
     return cause(error.exceptions[0]) if isinstance(error, ExceptionGroup) else error
 
 
@@ -73,7 +73,7 @@ def cause(error: Exception) -> Exception:
         ),
     ],
 )
-def test_whoever_is_refused_reads_why(
+def test_a_refused_client_gets_the_reason(
     hub: LiveHub, mode: Any, headers: dict[str, str], sentence: str
 ) -> None:
     async def session() -> None:
@@ -90,14 +90,14 @@ def test_whoever_is_refused_reads_why(
 
 
 @pytest.mark.parametrize("mode", VERSIONS)
-def test_whoever_sends_too_much_reads_the_limit(hub: LiveHub, ada_token: str, mode: Any) -> None:
+def test_a_client_that_sends_too_much_gets_the_limit(hub: LiveHub, ada_token: str, mode: Any) -> None:
     async def session() -> None:
         async with (
             create_mcp_http_client(headers={"Authorization": f"Bearer {ada_token}"}) as http,
             Client(streamable_http_client(f"{hub.url}/mcp", http_client=http), mode=mode) as client,
         ):
             with pytest.raises(MCPError, match=r"The body has more than 5,308,416 bytes\."):
-                await said(client, "decision", action="set", key="k", value="x" * 6_000_000)
+                await call_tool(client, "decision", action="set", key="k", value="x" * 6_000_000)
 
     anyio.run(session)
 
@@ -115,7 +115,9 @@ def test_the_client_works_over_stdio(transactional_db: None, apollo: Project, mo
     anyio.run(session)
 
 
-def test_structured_answers_pass_the_clients_own_check(transactional_db: None, apollo: Project) -> None:
+def test_structured_answers_pass_the_validation_of_the_client(
+    transactional_db: None, apollo: Project
+) -> None:
     """The client checks structured answers against the output schema, and raises where one fails."""
     program, *arguments = command("--project", "apollo", "--surface", "flat")
     server = StdioServerParameters(command=program, args=arguments, env=environment())

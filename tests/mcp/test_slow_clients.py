@@ -1,4 +1,4 @@
-"""Clients that send slowly, or without end, keep nobody else waiting."""
+"""Clients that send slowly or without end do not block others."""
 
 import socket
 from collections.abc import Iterator
@@ -26,13 +26,13 @@ def connected(hub: LiveHub, sockets: ExitStack, text: str) -> socket.socket:
     return client
 
 
-def test_bodies_that_do_not_come_hold_no_lane(hub: LiveHub, open_sockets: ExitStack) -> None:
+def test_unfinished_bodies_occupy_no_worker_thread(hub: LiveHub, open_sockets: ExitStack) -> None:
     for _ in range(WORKER_THREADS * 2):
         connected(hub, open_sockets, f"{HEAD}Content-Length: 10\r\n\r\n{{")
     assert hub.http().send("GET", "/healthz").status == 200
 
 
-def test_a_body_that_does_not_come_in_time_is_refused(
+def test_a_body_that_is_not_sent_in_time_is_refused(
     hub: LiveHub, open_sockets: ExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(request_bodies, "SECONDS_TO_SEND", 0.2)
@@ -40,25 +40,25 @@ def test_a_body_that_does_not_come_in_time_is_refused(
     assert b" 408 " in client.recv(4_096)
 
 
-def test_answers_that_nobody_reads_hold_no_lane(hub: LiveHub, open_sockets: ExitStack) -> None:
+def test_unread_answers_occupy_no_worker_thread(hub: LiveHub, open_sockets: ExitStack) -> None:
     script = "GET /api/schema/ HTTP/1.1\r\nHost: localhost\r\n\r\n"
     for _ in range(WORKER_THREADS * 2):
         connected(hub, open_sockets, script * 20)
     assert hub.http().send("GET", "/healthz").status == 200
 
 
-def test_a_body_in_chunks_ends_at_the_limit(hub: LiveHub, open_sockets: ExitStack) -> None:
+def test_a_chunked_body_is_refused_at_the_limit(hub: LiveHub, open_sockets: ExitStack) -> None:
     client = connected(hub, open_sockets, f"{HEAD}Transfer-Encoding: chunked\r\n\r\n")
     chunk = b"%x\r\n%s\r\n" % (1024 * 1024, b"x" * 1024 * 1024)
     try:
         for _ in range(7):
             client.sendall(chunk)
     except OSError:
-        pass  # It has heard enough, and closed.
+        pass  # The server has closed the connection at the limit.
     assert b" 413 " in client.recv(4_096)
 
 
-def test_connections_that_the_database_ended_are_made_anew(hub: LiveHub, ada_rest: RestClient) -> None:
+def test_connections_closed_by_the_database_are_reopened(hub: LiveHub, ada_rest: RestClient) -> None:
     for _ in range(WORKER_THREADS):
         assert ada_rest.get("stats/").status == 200
     end_other_connections()

@@ -1,4 +1,4 @@
-"""`runmcp` over stdio: nothing but protocol on stdout, whatever comes in and whatever code prints."""
+"""`runmcp` over stdio: only protocol messages on stdout, whatever is sent and whatever code prints."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ def call(request_id: int, tool: str, **arguments: Any) -> dict[str, Any]:
     return message(request_id, "tools/call", name=tool, arguments=arguments)
 
 
-def test_an_agent_works_and_its_server_ends_with_it(apollo: Project) -> None:
+def test_the_server_ends_with_its_client(apollo: Project) -> None:
     with stdio_hub("--project", "apollo", "--agent", "ada") as client:
         assert client.start()["serverInfo"]["name"] == "ctxhub"
         client.call("decision", "set", key="k", value="x")
@@ -30,7 +30,7 @@ def test_an_agent_works_and_its_server_ends_with_it(apollo: Project) -> None:
         assert client.finish() == (b"", b"", 0)
 
 
-def test_lines_that_are_no_message_are_answered_and_survived(apollo: Project) -> None:
+def test_invalid_lines_get_an_error_and_do_not_end_the_server(apollo: Project) -> None:
     with stdio_hub("--project", "apollo") as client:
         client.start()
         for line, request_id, code in (
@@ -48,7 +48,7 @@ def test_lines_that_are_no_message_are_answered_and_survived(apollo: Project) ->
         assert client.request("ping")["result"] == {}
 
 
-def test_a_value_of_5_mb_is_refused_and_survived(apollo: Project) -> None:
+def test_a_value_of_5_mb_is_refused_and_does_not_end_the_server(apollo: Project) -> None:
     with stdio_hub("--project", "apollo") as client:
         client.start()
         assert client.call("decision", "set", key="k", value="x" * 5 * 1024 * 1024)["error"] == "invalid"
@@ -57,20 +57,20 @@ def test_a_value_of_5_mb_is_refused_and_survived(apollo: Project) -> None:
         assert set(shown) <= {"é"}
 
 
-def test_a_notification_that_cancels_nothing_is_survived(apollo: Project) -> None:
+def test_an_invalid_cancellation_does_not_end_the_server(apollo: Project) -> None:
     with stdio_hub("--project", "apollo") as client:
         client.start()
         for method in ("notifications/cancelled", "notifications/progress"):
             for cancelled in ([1], {"a": 1}, True, None):
-                said = {"jsonrpc": "2.0", "method": method, "params": {"requestId": cancelled}}
-                client.write(json.dumps(said).encode())
+                notification = {"jsonrpc": "2.0", "method": method, "params": {"requestId": cancelled}}
+                client.write(json.dumps(notification).encode())
         assert client.request("ping")["result"] == {}
 
 
 TOO_LONG = b"x" * (LINE_BYTES + 10)
 
 
-def test_a_line_over_64_mib_is_refused_and_survived(apollo: Project) -> None:
+def test_a_line_over_64_mib_is_refused_and_does_not_end_the_server(apollo: Project) -> None:
     with stdio_hub("--project", "apollo") as client:
         client.start()
         for line, request_id in ((TOO_LONG, None), (b'{"jsonrpc":"2.0","id":7,"method":"' + TOO_LONG, 7)):
@@ -80,7 +80,7 @@ def test_a_line_over_64_mib_is_refused_and_survived(apollo: Project) -> None:
         assert client.request("ping")["result"] == {}
 
 
-def test_a_line_over_64_mib_of_a_file_is_survived(apollo: Project, tmp_path: Any) -> None:
+def test_a_line_over_64_mib_of_a_file_does_not_end_the_server(apollo: Project, tmp_path: Any) -> None:
     calls = tmp_path / "calls.jsonl"
     calls.write_bytes(TOO_LONG + b"\n" + json.dumps(message(1, "initialize", **LEGACY)).encode() + b"\n")
     with calls.open() as stdin, stdio_hub("--project", "apollo", stdin=stdin) as client:
@@ -101,7 +101,7 @@ DIGITS, DEEP = b"9" * 5_000, b"[" * 100_000 + b"]" * 100_000
         (b'{"jsonrpc":"2.0","params":{"x":%s,"y":{"z":1},"id":9}}', None),
     ],
 )
-def test_a_line_that_cannot_be_read_keeps_its_id(line: bytes, request_id: Any, value: bytes) -> None:
+def test_the_error_of_an_unreadable_line_has_its_id(line: bytes, request_id: Any, value: bytes) -> None:
     assert json.loads(_refusal(line % value, "broken"))["id"] == request_id
 
 
@@ -124,7 +124,7 @@ def make(caller: Caller) -> dict:
 """
 
 
-def test_nothing_but_protocol_reaches_stdout_even_when_code_prints(apollo: Project) -> None:
+def test_only_protocol_messages_reach_stdout_when_code_prints(apollo: Project) -> None:
     with stdio_hub("--project", "apollo", code=[A_TOOL_THAT_PRINTS]) as client:
         client.start()
         for _ in range(3):
@@ -134,7 +134,7 @@ def test_nothing_but_protocol_reaches_stdout_even_when_code_prints(apollo: Proje
     assert [err.count(what) for what in (b"printed", b"written", b"shelled")] == [3, 3, 3]
 
 
-def test_calls_that_are_piped_in_are_answered_before_the_end(apollo: Project) -> None:
+def test_piped_calls_are_answered_before_the_server_ends(apollo: Project) -> None:
     calls = [
         message(1, "initialize", **LEGACY),
         call(2, "decision", action="set", key="k", value="x"),
@@ -153,7 +153,7 @@ def test_calls_that_are_piped_in_are_answered_before_the_end(apollo: Project) ->
     assert Decision.objects.in_project(apollo).filter(key="k").exists()
 
 
-def test_calls_are_answered_from_a_file_too(apollo: Project, tmp_path: Any) -> None:
+def test_calls_from_a_file_are_answered(apollo: Project, tmp_path: Any) -> None:
     calls = tmp_path / "calls.jsonl"
     calls.write_text(
         "\n".join(json.dumps(c) for c in [message(1, "initialize", **LEGACY), message(2, "ping")]) + "\n"
@@ -162,7 +162,7 @@ def test_calls_are_answered_from_a_file_too(apollo: Project, tmp_path: Any) -> N
         assert {client.read()["id"], client.read()["id"]} == {1, 2}
 
 
-def test_many_calls_at_once_are_each_answered(apollo: Project) -> None:
+def test_each_of_many_concurrent_calls_is_answered(apollo: Project) -> None:
     with stdio_hub("--project", "apollo") as client:
         client.start()
         for n in range(100, 150):
@@ -175,14 +175,14 @@ def test_many_calls_at_once_are_each_answered(apollo: Project) -> None:
 # -- Rights ----------------------------------------------------------------------------------------
 
 
-def ready(client: StdioClient) -> StdioClient:
+def started(client: StdioClient) -> StdioClient:
     client.start()
     return client
 
 
-def test_what_may_be_done_is_chosen_at_the_start(apollo: Project) -> None:
+def test_scopes_are_chosen_by_an_option(apollo: Project) -> None:
     with stdio_hub("--scopes", "read") as client:
-        [*_, decision, _] = ready(client).tools()
+        [*_, decision, _] = started(client).tools()
         assert decision["annotations"]["readOnlyHint"] is True
         assert "delete" not in decision["description"]
         assert client.call("decision", "set", key="k", value="x")["error"] == "not_allowed"
@@ -190,18 +190,18 @@ def test_what_may_be_done_is_chosen_at_the_start(apollo: Project) -> None:
     assert not Decision.objects.in_project(apollo).exists()
 
 
-# -- What is imported ------------------------------------------------------------------------------
+# -- Imported modules ------------------------------------------------------------------------------
 
 WEB = ("rest_framework", "unfold", "drf_spectacular", "django.contrib.admin", "django_filters")
-TELLS = """
+PRINT_MODULES = """
 import atexit, sys
 atexit.register(lambda: sys.stderr.write("\\n".join(sorted(sys.modules))))
 """
 
 
-def test_the_webs_apps_are_not_imported(apollo: Project) -> None:
-    with stdio_hub(code=[TELLS]) as client:
-        ready(client).call("decision", "list")
+def test_the_apps_of_the_web_interface_are_not_imported(apollo: Project) -> None:
+    with stdio_hub(code=[PRINT_MODULES]) as client:
+        started(client).call("decision", "list")
         client.tools()
         _, err, _ = client.finish()
     imported = err.decode().split()

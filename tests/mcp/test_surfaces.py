@@ -1,4 +1,4 @@
-"""What a connection sees: grouped or flat, all or core, only what the caller may do, and what it costs."""
+"""The tools of a connection: grouped or flat, all or core, by the caller's scopes, and their token costs."""
 
 import json
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def names(tools: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def cost(tools: Sequence[dict[str, Any]]) -> int:
-    """As the contract counts: name, description and input schema as compact JSON."""
+    """The tokens of name, description and input schema as compact JSON."""
     shown = [{name: tool[name] for name in ("name", "description", "inputSchema")} for tool in tools]
     return o200k(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
 
@@ -76,10 +76,10 @@ def test_a_list_of_20_decisions_in_full_costs_at_most_2300_tokens(ada: Caller) -
     assert o200k(as_text(answer)) <= 2_300
 
 
-# -- Shapes ----------------------------------------------------------------------------------------
+# -- Schemas and descriptions ----------------------------------------------------------------------
 
 
-def test_tools_come_in_one_order(ada: Caller) -> None:
+def test_tools_are_listed_in_a_fixed_order(ada: Caller) -> None:
     assert names(list_tools(ada)) == [name for name in ORDER if name in all_tools()]
     assert set(all_tools()) <= set(ORDER)
 
@@ -97,7 +97,7 @@ def test_schemas_are_lean_and_valid(ada: Caller, surface: str) -> None:
 
 
 def keys_of(schema: Any) -> list[str]:
-    """The schema's own words, without the names of properties."""
+    """The JSON Schema keywords of the schema, without the names of properties."""
     if isinstance(schema, list):
         return [key for inner in schema for key in keys_of(inner)]
     if not isinstance(schema, dict):
@@ -125,14 +125,14 @@ def test_a_description_carries_a_signature_for_each_action(ada: Caller) -> None:
     assert len(decision["description"].splitlines()) == 1 + len(all_tools()["decision"].actions)
 
 
-def test_every_action_explains_itself(ada: Caller) -> None:
+def test_every_action_has_help(ada: Caller) -> None:
     for tool in all_tools().values():
-        helped = call(ada, tool.name, {"action": "help"})
-        assert set(helped["actions"]) == {action.name or tool.name for action in tool.actions.values()}
-        assert all(entry["does"] and entry["example"] for entry in helped["actions"].values())
+        answer = call(ada, tool.name, {"action": "help"})
+        assert set(answer["actions"]) == {action.name or tool.name for action in tool.actions.values()}
+        assert all(entry["does"] and entry["example"] for entry in answer["actions"].values())
 
 
-def test_every_example_is_right(ada: Caller) -> None:
+def test_every_example_is_valid(ada: Caller) -> None:
     for tool in all_tools().values():
         for action in tool.actions.values():
             action.arguments.check(action.example, action.call)
@@ -141,7 +141,7 @@ def test_every_example_is_right(ada: Caller) -> None:
 # -- Choices ---------------------------------------------------------------------------------------
 
 
-def test_the_core_profile_holds_the_core_tools(ada: Caller) -> None:
+def test_the_core_profile_has_the_core_tools(ada: Caller) -> None:
     assert names(list_tools(ada, profile="core")) == [name for name in CORE if name in all_tools()]
 
 
@@ -150,7 +150,7 @@ def test_tools_can_be_picked_by_name(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize(("profile", "only"), [("small", ()), ("all", ("decisions",))])
-def test_a_choice_that_does_not_exist_is_refused(profile: str, only: tuple[str, ...]) -> None:
+def test_an_unknown_profile_or_tool_is_refused(profile: str, only: tuple[str, ...]) -> None:
     with pytest.raises(InvalidInput):
         check_choice(profile, only)
 
@@ -166,7 +166,7 @@ def test_a_choice_that_does_not_exist_is_refused(profile: str, only: tuple[str, 
         ),
     ],
 )
-def test_a_connection_sees_what_was_chosen(ada: Caller, surface: Surface, shown: list[str]) -> None:
+def test_a_connection_sees_the_chosen_tools(ada: Caller, surface: Surface, shown: list[str]) -> None:
     async def session() -> list[str]:
         async with Client(build_server(lambda _: ada, surface)) as client:
             return [tool.name for tool in (await client.list_tools()).tools]
@@ -221,7 +221,7 @@ def test_a_reader_sees_no_action_that_writes(apollo: Project, surface: str) -> N
             assert f"\\n{action.name} " not in text
 
 
-def test_a_writer_can_destroy_what_agents_work_with_and_nothing_else(apollo: Project) -> None:
+def test_a_writer_can_delete_only_memories_and_scratchpads(apollo: Project) -> None:
     shown = list_tools(scoped(apollo, "read", "write"))
     destructive = {tool["name"] for tool in shown if tool["annotations"]["destructiveHint"]}
     assert destructive == {"memory", "scratchpad"}
@@ -251,11 +251,13 @@ def test_hints_are_true(ada: Caller, surface: str) -> None:
 
 
 def test_help_shows_what_the_caller_may_do(apollo: Project) -> None:
-    helped = call(scoped(apollo, "read"), "decision", {"action": "help"})
-    assert set(helped["actions"]) == {"get", "list", "versions", "suggest", "analytics", "templates"}
+    answer = call(scoped(apollo, "read"), "decision", {"action": "help"})
+    assert set(answer["actions"]) == {"get", "list", "versions", "suggest", "analytics", "templates"}
 
 
-def test_a_token_sees_its_own_tools_over_the_wire(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
+def test_a_reader_token_sees_the_same_tools_and_cannot_write(
+    hub: LiveHub, apollo: Project, ada_mcp: McpClient
+) -> None:
     reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
     assert names(reader.tools()) == names(ada_mcp.tools())
     assert reader.call("decision", "set", key="k", value="x")["error"] == "not_allowed"

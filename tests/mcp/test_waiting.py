@@ -1,4 +1,4 @@
-"""Calls that wait: woken the moment something arrives, held without a thread, for as long as they asked."""
+"""Long polling: a waiting call is woken by a change, needs no thread, and ends after its wait_seconds."""
 
 import json
 import threading
@@ -26,7 +26,7 @@ CROWD = 64
 
 @pytest.fixture(params=["mcp", "rest", "call"])
 def wait(request: pytest.FixtureRequest, hub: LiveHub, ada_token: str) -> Callable[..., dict[str, Any]]:
-    """`hub wait` on each face, as ada."""
+    """`hub wait` as ada over MCP, REST and the call endpoint."""
 
     def over_mcp(**arguments: Any) -> dict[str, Any]:
         return hub.mcp(ada_token).call("hub", "wait", **arguments)
@@ -42,8 +42,8 @@ def wait(request: pytest.FixtureRequest, hub: LiveHub, ada_token: str) -> Callab
     return {"mcp": over_mcp, "rest": over_rest, "call": over_call}[request.param]
 
 
-def waiting(count: int = 1) -> None:
-    """Return once so many calls wait."""
+def wait_for_waiters(count: int = 1) -> None:
+    """Block until this many calls are waiting."""
     deadline = time.monotonic() + 20
     while len(watch._waiters) < count:
         assert time.monotonic() < deadline
@@ -51,7 +51,7 @@ def waiting(count: int = 1) -> None:
 
 
 def in_background(run: Callable[[], Any]) -> Future[tuple[Any, float]]:
-    """What `run` answers, and when."""
+    """Run in a thread; the future holds the result of `run` and the time when it returned."""
     future: Future[tuple[Any, float]] = Future()
 
     def work() -> None:
@@ -66,7 +66,7 @@ def in_background(run: Callable[[], Any]) -> Future[tuple[Any, float]]:
 
 def test_a_waiting_call_answers_when_another_writes(wait: Callable[..., Any], ben: Caller) -> None:
     answering = in_background(lambda: wait(wait_seconds=20))
-    waiting()
+    wait_for_waiters()
     set_decision(caller=ben, key="news", value="x")
     written = time.monotonic()
     answer, answered = answering.result(timeout=20)
@@ -74,10 +74,10 @@ def test_a_waiting_call_answers_when_another_writes(wait: Callable[..., Any], be
     assert answered - written < SOON
 
 
-def test_one_writes_of_ones_own_do_not_wake(wait: Callable[..., Any], ada: Caller) -> None:
+def test_own_writes_do_not_wake(wait: Callable[..., Any], ada: Caller) -> None:
     started = time.monotonic()
     answering = in_background(lambda: wait(wait_seconds=3))
-    waiting()
+    wait_for_waiters()
     set_decision(caller=ada, key="mine", value="x")
     answer, answered = answering.result(timeout=20)
     assert "decisions" not in answer
@@ -87,34 +87,34 @@ def test_one_writes_of_ones_own_do_not_wake(wait: Callable[..., Any], ada: Calle
 def test_another_projects_writes_do_not_wake(wait: Callable[..., Any], cy: Caller) -> None:
     started = time.monotonic()
     answering = in_background(lambda: wait(wait_seconds=3))
-    waiting()
+    wait_for_waiters()
     set_decision(caller=cy, key="theirs", value="x")
     _, answered = answering.result(timeout=20)
     assert answered - started > 2.9
 
 
-def test_what_came_before_the_call_is_answered_at_once(wait: Callable[..., Any], ben: Caller) -> None:
+def test_changes_before_the_call_are_answered_at_once(wait: Callable[..., Any], ben: Caller) -> None:
     set_decision(caller=ben, key="old", value="x")
     started = time.monotonic()
     assert wait(since="e0", wait_seconds=20)["decisions"] == 1
     assert time.monotonic() - started < SOON
 
 
-def test_no_time_to_wait_is_no_waiting(wait: Callable[..., Any]) -> None:
+def test_wait_seconds_of_zero_returns_at_once(wait: Callable[..., Any]) -> None:
     started = time.monotonic()
     assert "cursor" in wait(wait_seconds=0)
     assert time.monotonic() - started < SOON
 
 
 @pytest.mark.parametrize("seconds", [-1, 61, "soon", 1.5])
-def test_a_time_that_cannot_be_waited_is_refused(wait: Callable[..., Any], seconds: Any) -> None:
+def test_invalid_wait_seconds_are_refused(wait: Callable[..., Any], seconds: Any) -> None:
     answer = wait(wait_seconds=seconds)
     assert answer["error"] == "invalid"
     assert "wait_seconds" in answer["message"]
 
 
-def test_a_crowd_waits_while_others_work(hub: LiveHub, ada_mcp: McpClient, ada_token: str) -> None:
-    """Threads and connections are for those who work: 64 who wait take none of either."""
+def test_64_waiting_calls_do_not_slow_others(hub: LiveHub, ada_mcp: McpClient, ada_token: str) -> None:
+    """64 waiting calls occupy neither threads nor database connections."""
 
     def wait(agent: int) -> dict[str, Any]:
         return hub.mcp(ada_token).call("hub", "wait", wait_seconds=30)
@@ -122,7 +122,7 @@ def test_a_crowd_waits_while_others_work(hub: LiveHub, ada_mcp: McpClient, ada_t
     connections = open_connections()
     with ThreadPoolExecutor(CROWD) as threads:
         answers = threads.map(wait, range(CROWD))
-        waiting(CROWD)
+        wait_for_waiters(CROWD)
         times = [timed(lambda: ada_mcp.call("decision", "list")) for _ in range(20)]
         assert sorted(times)[len(times) // 2] < 0.1
         assert open_connections() - connections <= 6
@@ -148,27 +148,27 @@ def write_as_somebody_else(client: McpClient, hub: LiveHub) -> None:
     set_decision(caller=Caller(Project.objects.get(slug="apollo"), "ben"), key="news", value="x")
 
 
-def test_waiting_is_one_request_to_the_rate_limit(
+def test_a_waiting_call_counts_once_for_the_rate_limit(
     hub: LiveHub, ada_rest: RestClient, ben: Caller, settings: Any
 ) -> None:
     settings.RATE_LIMIT = 3
     answering = in_background(lambda: ada_rest.get("updates/", wait_seconds=20))
-    waiting()
+    wait_for_waiters()
     set_decision(caller=ben, key="news", value="x")
     assert answering.result(timeout=20)[0].body["decisions"] == 1
     assert [ada_rest.get("stats/").status for _ in range(3)] == [200, 200, 429]
     assert json.dumps(ada_rest.get("stats/").body).count("limit_reached") == 1
 
 
-def test_another_process_is_woken_and_answers_other_calls_meanwhile(
+def test_a_waiting_process_is_woken_and_answers_other_calls_meanwhile(
     transactional_db: None, ben: Caller
 ) -> None:
     with stdio_hub("--project", "apollo", "--agent", "ada") as client:
         client.start()
         arguments = {"action": "wait", "since": "e0", "wait_seconds": 20}
-        asked = {"name": "hub", "arguments": arguments}
+        params = {"name": "hub", "arguments": arguments}
         client.write(
-            json.dumps({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": asked}).encode()
+            json.dumps({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": params}).encode()
         )
         assert client.call("decision", "list")["count"] == 0
         set_decision(caller=ben, key="news", value="x")
@@ -179,36 +179,36 @@ def test_another_process_is_woken_and_answers_other_calls_meanwhile(
         assert time.monotonic() - written < SOON
 
 
-def test_who_waits_is_woken_after_the_watch_has_failed(
+def test_a_waiting_call_is_woken_after_the_watch_has_failed(
     ada_mcp: McpClient, ben: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when the database was restarted: the watch begins again, and looks at what it may have missed."""
-    source = _Postgres if connection.vendor == "postgresql" else _Sqlite
-    looks, look = count(), source.has_changed
+    """As after a restart of the database: the watch starts again and checks for missed changes."""
+    watched = _Postgres if connection.vendor == "postgresql" else _Sqlite
+    checks, has_changed = count(), watched.has_changed
 
     def fail_once(self: Any) -> bool:
-        if next(looks) == 0:
+        if next(checks) == 0:
             raise OperationalError("gone")
-        return look(self)
+        return has_changed(self)
 
     ada_mcp.call("hub", "wait", wait_seconds=1)
-    monkeypatch.setattr(source, "has_changed", fail_once)
+    monkeypatch.setattr(watched, "has_changed", fail_once)
     answering = in_background(lambda: ada_mcp.call("hub", "wait", wait_seconds=20))
-    waiting()
+    wait_for_waiters()
     set_decision(caller=ben, key="news", value="x")
     written = time.monotonic()
     answer, answered = answering.result(timeout=20)
     assert answer["decisions"] == 1
     assert answered - written < 5
-    assert next(looks) > 1
+    assert next(checks) > 1
 
 
-# -- An inbox --------------------------------------------------------------------------------------
+# -- Inbox -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(params=["mcp", "rest", "call"])
 def inbox(request: pytest.FixtureRequest, hub: LiveHub, ada_token: str) -> Callable[..., Any]:
-    """How many messages ada's inbox holds, on each face."""
+    """The number of messages in ada's inbox over MCP, REST and the call endpoint."""
 
     def over_mcp(**arguments: Any) -> Any:
         return hub.mcp(ada_token).call("message", "inbox", **arguments)["count"]
@@ -227,7 +227,7 @@ def test_a_waiting_inbox_answers_when_a_message_arrives(
     inbox: Callable[..., Any], ben: Caller, to: list[str] | None
 ) -> None:
     answering = in_background(lambda: inbox(wait_seconds=20))
-    waiting()
+    wait_for_waiters()
     send_message(caller=ben, text="Hello.", to=to)
     sent = time.monotonic()
     count, answered = answering.result(timeout=20)
@@ -235,9 +235,9 @@ def test_a_waiting_inbox_answers_when_a_message_arrives(
     assert answered - sent < SOON
 
 
-def test_what_is_not_for_the_inbox_leaves_it_waiting(inbox: Callable[..., Any], ben: Caller) -> None:
+def test_messages_outside_the_filter_do_not_wake_an_inbox(inbox: Callable[..., Any], ben: Caller) -> None:
     answering = in_background(lambda: inbox(wait_seconds=2, priority="high"))
-    waiting()
+    wait_for_waiters()
     send_message(caller=ben, text="For another.", to=["eve"], priority="high")
     send_message(caller=ben, text="Not urgent.", to=["ada"])
     set_decision(caller=ben, key="k", value="x")
@@ -247,20 +247,20 @@ def test_what_is_not_for_the_inbox_leaves_it_waiting(inbox: Callable[..., Any], 
     assert answering.result(timeout=20)[0] == 1
 
 
-def test_mail_that_is_there_is_answered_at_once(inbox: Callable[..., Any], ben: Caller) -> None:
+def test_an_inbox_with_messages_answers_at_once(inbox: Callable[..., Any], ben: Caller) -> None:
     send_message(caller=ben, text="Hello.", to=["ada"])
     started = time.monotonic()
     assert inbox(wait_seconds=20) == 1
     assert time.monotonic() - started < SOON
 
 
-def test_an_inbox_that_nothing_comes_to_answers_in_time(inbox: Callable[..., Any]) -> None:
+def test_an_empty_inbox_answers_after_wait_seconds(inbox: Callable[..., Any]) -> None:
     started = time.monotonic()
     assert inbox(wait_seconds=1) == 0
     assert 0.9 < time.monotonic() - started < 3
 
 
-def test_64_wait_for_mail_and_each_gets_its_own(
+def test_64_waiting_inboxes_each_get_their_messages(
     hub: LiveHub, ada_token: str, ben: Caller, apollo: Project
 ) -> None:
     token = create_token(project=apollo, name="crowd").secret
@@ -270,7 +270,7 @@ def test_64_wait_for_mail_and_each_gets_its_own(
 
     with ThreadPoolExecutor(CROWD) as threads:
         answers = threads.map(wait, range(CROWD))
-        waiting(CROWD)
+        wait_for_waiters(CROWD)
         started = time.monotonic()
         send_message(caller=ben, text="For one.", to=["a7"])
         send_message(caller=ben, text="For all.")

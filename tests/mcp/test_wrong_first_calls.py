@@ -1,7 +1,7 @@
-"""What models guess before they have read the tools: refused, and right once the refusal is followed.
+"""First calls that models guess before they read the tools: refused, and right once the error is followed.
 
-The guesses were written down before there were suggestions to follow. Whoever follows thinks of nothing: it
-takes `call`, renames arguments as `did_you_mean` says, replaces the word that was wrong, three times at most.
+The guesses were collected before there were suggestions. `follow` is mechanical: it takes `call`, renames
+arguments by `did_you_mean` and replaces the wrong value, at most three times.
 """
 
 import json
@@ -27,29 +27,29 @@ from tests.stdio import stdio_hub
 
 pytestmark = pytest.mark.one_engine
 
-MOST_ROUNDS = 3
+MAX_ROUNDS = 3
 
 
 @dataclass(frozen=True)
 class Guess:
-    """A first call, and the operation that it ends at; `<memory>` stands for the id of one that is there."""
+    """A first call and the operation it should end at; `<memory>` stands for the id of an existing memory."""
 
     tool: str
     arguments: Mapping[str, Any]
-    meant: str
+    expected: str
 
     def __str__(self) -> str:
         return f"{self.tool} {json.dumps(self.arguments)}"
 
 
-def guess(meant: str, tool: str, **arguments: Any) -> Guess:
-    return Guess(tool, arguments, meant)
+def guess(expected: str, tool: str, **arguments: Any) -> Guess:
+    return Guess(tool, arguments, expected)
 
 
 NOTE = {"title": "Pools", "content": "They leak when a worker is killed."}
 
 GUESSES = [
-    # Tools that others have.
+    # Tools of other servers.
     guess("memory.add", "save_memory", **NOTE),
     guess("memory.add", "add_memory", **NOTE, contextId="shop"),
     guess("memory.add", "store_memory", title="Pools", text="They leak."),
@@ -91,7 +91,7 @@ GUESSES = [
     guess("hub.activity", "history", since="2h"),
     guess("hub.agents", "list_agents"),
     guess("message.send", "create_task", title="Tests", description="They fail.", assignee="ben"),
-    # Actions that a tool calls otherwise.
+    # Actions under other names.
     guess("memory.add", "memory", action="store", **NOTE),
     guess("memory.add", "memory", action="remember", **NOTE),
     guess("memory.search", "memory", action="recall", query="pools"),
@@ -115,7 +115,7 @@ GUESSES = [
     guess("scratchpad.get", "scratchpad", action="read", pad="<pad>"),
     guess("hub.stats", "hub", action="status"),
     guess("hub.updates", "hub", action="whats_new"),
-    # Arguments, often several at once.
+    # Arguments under other names, often several at once.
     guess("decision.set", "decision", action="set", name="a/b", decision="JWT", reason="Stateless."),
     guess("decision.set", "decision", action="set", key="a/b", value="x", because="y", labels=["api"]),
     guess("decision.set", "decision", action="set", key="a/b", content="JWT", notes="Stateless."),
@@ -130,7 +130,7 @@ GUESSES = [
     guess("file.lease", "file", action="lease", files=["src/a.py"], ttl_minutes=30),
     guess("constraint.add", "constraint", action="add", type="security", rule="No secrets in logs."),
     guess("scratchpad.create", "scratchpad", action="create", workflow="<workflow>", title="n", body="x"),
-    # Words that an argument calls otherwise.
+    # Values under other names.
     guess("message.send", "message", action="send", text="Now.", priority="urgent"),
     guess("message.send", "message", action="send", text="Why?", type="question"),
     guess("memory.add", "memory", action="add", **NOTE, type="fact"),
@@ -138,7 +138,7 @@ GUESSES = [
     guess("decision.set", "decision", action="set", key="a/b", value="x", layer="frontend"),
     guess("decision.list", "decision", action="list", sort="newest"),
     guess("search", "search", query="pools", detail="full"),
-    # No action, and what is no argument of any.
+    # Calls without an action, and arguments that no action has.
     guess("decision.set", "decision", key="a/b", decision="JWT"),
     guess("message.send", "message", body="Hi.", to="ben"),
     guess("memory.search", "memory", q="pools"),
@@ -154,19 +154,19 @@ GUESSES = [
 ]
 
 
-# What no suggestion helps: nothing else takes what they say.
-LOST = {
+# Calls without a helpful suggestion: no other operation takes their arguments.
+UNRESOLVED = {
     'get_constraints {"active_only": true}',
     'create_task {"title": "Tests", "description": "They fail.", "assignee": "ben"}',
     'file {"action": "unlock", "path": "src/a.py"}',
     'message {"action": "send", "content": "Hi.", "to": "ben", "subject": "Greeting"}',
-    # Two operations take a text alone, and the one that only reads is named.
+    # Two operations take only a text, and the one that only reads is suggested.
     'memory {"text": "We decided to keep sessions in PostgreSQL 16."}',
 }
 
 
-# What is read as it is meant, and needs no suggestion.
-TAKEN = {
+# Calls that are accepted as they are.
+ACCEPTED = {
     'decision {"action": "Set", "key": "a/b", "value": "x"}',
     'decision {"action": "quick-set", "key": "a/b", "value": "x"}',
     'decision {"action": "set", "key": "a/b", "value": "x", "tags": "api,security"}',
@@ -179,7 +179,7 @@ class Client(Protocol):
 
 
 def prepare(ada: Client, ben: Client) -> dict[str, int]:
-    """What the guesses speak of, by its ids; said again before each, since some remove it."""
+    """Create the rows that the guesses name; return their ids. Called for each, since some delete them."""
     ben.call("message", "inbox")
     ada.call("decision", "set", key="api/auth", value="JWT", tags=["api"], status="active")
     ada.call("memory", "context_create", name="shop")
@@ -195,13 +195,13 @@ def prepare(ada: Client, ben: Client) -> dict[str, int]:
     }
 
 
-def filled(value: Any, there: Mapping[str, int]) -> Any:
-    """The same with the ids in it."""
+def filled(value: Any, ids: Mapping[str, int]) -> Any:
+    """The value with placeholders replaced by ids."""
     if isinstance(value, list):
-        return [filled(entry, there) for entry in value]
+        return [filled(entry, ids) for entry in value]
     if not isinstance(value, str):
         return value
-    for name, row_id in there.items():
+    for name, row_id in ids.items():
         if value == f"<{name}>":
             return row_id
         value = value.replace(f"<{name}>", str(row_id))
@@ -209,28 +209,28 @@ def filled(value: Any, there: Mapping[str, int]) -> Any:
 
 
 def corrected(tool: str, arguments: dict[str, Any], error: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The next call, from the error alone; the same one where it says nothing that can be followed."""
-    meant, other = error.get("did_you_mean"), error.get("call")
-    if isinstance(meant, dict):
-        arguments = {meant.get(name, name): value for name, value in arguments.items()}
+    """The next call, derived from the error only; the same call if the error has no suggestion."""
+    suggestion, other = error.get("did_you_mean"), error.get("call")
+    if isinstance(suggestion, dict):
+        arguments = {suggestion.get(name, name): value for name, value in arguments.items()}
     if other:
         arguments = {name: value for name, value in arguments.items() if name != "action"}
         action = {"action": other["action"]} if "action" in other else {}
         return other["tool"], {**action, **arguments}
-    if isinstance(meant, str):
-        named = [name for name in arguments if is_of(name, error["message"])]
-        arguments = {**arguments, **dict.fromkeys(named[:1], meant)}
+    if isinstance(suggestion, str):
+        named = [name for name in arguments if is_named_in(name, error["message"])]
+        arguments = {**arguments, **dict.fromkeys(named[:1], suggestion)}
     return tool, arguments
 
 
-def is_of(name: str, message: str) -> bool:
+def is_named_in(name: str, message: str) -> bool:
     return message.startswith(f"{name}: ") or (name == "action" and "has no action" in message)
 
 
 def follow(client: Client, tool: str, arguments: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
-    """The operation that the suggestions lead to, and every answer on the way."""
+    """Follow the suggestions; return the final operation and all answers."""
     answers = [client.call(tool, **arguments)]
-    while "error" in answers[-1] and len(answers) <= MOST_ROUNDS:
+    while "error" in answers[-1] and len(answers) <= MAX_ROUNDS:
         tool, arguments = corrected(tool, arguments, answers[-1])
         answers.append(client.call(tool, **arguments))
     return operation(tool, arguments), answers
@@ -250,54 +250,64 @@ def operation(tool: str, arguments: dict[str, Any]) -> str:
 def try_all(
     guesses: Iterable[Guess], ada: Client, ben: Client
 ) -> Iterator[tuple[Guess, bool, list[dict[str, Any]]]]:
-    for one in guesses:
-        there = prepare(ada, ben)
-        arguments = {name: filled(value, there) for name, value in one.arguments.items()}
-        ended, answers = follow(ada, one.tool, arguments)
-        yield one, ended == one.meant and "error" not in answers[-1], answers
+    for first_call in guesses:
+        ids = prepare(ada, ben)
+        arguments = {name: filled(value, ids) for name, value in first_call.arguments.items()}
+        called, answers = follow(ada, first_call.tool, arguments)
+        yield first_call, called == first_call.expected and "error" not in answers[-1], answers
 
 
-def test_a_wrong_first_call_becomes_right_by_its_suggestions(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_a_wrong_first_call_is_corrected_by_its_suggestions(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     tried = list(try_all(GUESSES, ada_mcp, ben_mcp))
-    assert {str(one) for one, is_right, _ in tried if not is_right} == LOST
+    assert {str(first_call) for first_call, is_right, _ in tried if not is_right} == UNRESOLVED
     assert (len(tried), sum(is_right for _, is_right, _ in tried)) == (96, 91)
-    at_once = [one for one, is_right, answers in tried if is_right and len(answers) == 1]
-    assert set(map(str, at_once)) == TAKEN
+    at_once = [first_call for first_call, is_right, answers in tried if is_right and len(answers) == 1]
+    assert set(map(str, at_once)) == ACCEPTED
 
 
 # -- On a flat surface -----------------------------------------------------------------------------
 
 
-def flattened(one: Guess) -> Guess:
-    """The same guess by one who has seen flat tools: `memory_store`."""
-    rest = {name: value for name, value in one.arguments.items() if name != "action"}
-    return Guess("_".join([one.tool, *filter(None, [one.arguments.get("action")])]), rest, one.meant)
+def flattened(first_call: Guess) -> Guess:
+    """The same guess with the name of a flat tool: `memory_store`."""
+    rest = {name: value for name, value in first_call.arguments.items() if name != "action"}
+    return Guess(
+        "_".join([first_call.tool, *filter(None, [first_call.arguments.get("action")])]),
+        rest,
+        first_call.expected,
+    )
 
 
 @pytest.mark.django_db(transaction=True)
-def test_on_a_flat_surface_all_that_is_said_is_flat(apollo: Project) -> None:
+def test_suggestions_on_a_flat_surface_name_flat_tools(apollo: Project) -> None:
     needs_action = {name for name, tool in all_tools().items() if not tool.is_single}
-    guesses = [flattened(one) for one in GUESSES if one.tool not in needs_action or "action" in one.arguments]
-    wanted = {str(flattened(one)) for one in GUESSES if str(one) in LOST}
-    lost = set()
+    guesses = [
+        flattened(first_call)
+        for first_call in GUESSES
+        if first_call.tool not in needs_action or "action" in first_call.arguments
+    ]
+    expected_unresolved = {
+        str(flattened(first_call)) for first_call in GUESSES if str(first_call) in UNRESOLVED
+    }
+    unresolved = set()
     with (
         stdio_hub("--project", "apollo", "--agent", "ada", "--surface", "flat") as ada,
         stdio_hub("--project", "apollo", "--agent", "ben") as ben,
     ):
         for client in (ada, ben):
             client.start()
-        for one, is_right, answers in try_all(guesses, ada, ben):
-            lost |= set() if is_right else {str(one)}
+        for first_call, is_right, answers in try_all(guesses, ada, ben):
+            unresolved |= set() if is_right else {str(first_call)}
             for error in (answer for answer in answers if "error" in answer):
                 assert "action" not in error.get("call", {}), error
                 if "no tool" in error["message"] and "call" in error:
                     assert error["call"]["tool"] in error["allowed"], error
                 assert not re.search(r"\b[a-z]+\.[a-z_]+ has no", error["message"]), error
-    assert lost <= wanted
-    assert (len(guesses), len(guesses) - len(lost)) == (92, 88)
+    assert unresolved <= expected_unresolved
+    assert (len(guesses), len(guesses) - len(unresolved)) == (92, 88)
 
 
-# -- What a suggestion may say ---------------------------------------------------------------------
+# -- Limits of suggestions -------------------------------------------------------------------------
 
 
 def refusal(tool: str, arguments: dict[str, Any], ada: Caller, **surface: Any) -> dict[str, Any]:
@@ -340,34 +350,34 @@ def test_messages_name_operations_as_the_surface_does(apollo: Project) -> None:
             assert "decision_set" in refusal("decision_set", arguments, caller, flat=True)["message"]
 
 
-def test_nothing_is_suggested_that_the_connection_does_not_offer(ada: Caller) -> None:
-    """A profile, or a choice of tools, hides the others."""
-    said = {"title": "x", "content": "y"}
-    assert refusal("save_memory", said, ada)["call"] == {"tool": "memory", "action": "add"}
-    hidden = refusal("save_memory", said, ada, offered=["search", "get", "decision", "message"])
+def test_suggestions_are_limited_to_the_tools_of_the_connection(ada: Caller) -> None:
+    """A profile or a choice of tools hides the others."""
+    arguments = {"title": "x", "content": "y"}
+    assert refusal("save_memory", arguments, ada)["call"] == {"tool": "memory", "action": "add"}
+    hidden = refusal("save_memory", arguments, ada, offered=["search", "get", "decision", "message"])
     assert hidden.get("call", {}).get("tool") != "memory"
     assert "memory" not in hidden["allowed"]
     assert "call" not in refusal("get", {"key": "x"}, ada, offered=["get"])
 
 
-def test_a_suggestion_never_names_what_is_given_already(ada: Caller) -> None:
+def test_a_suggestion_never_names_a_given_argument(ada: Caller) -> None:
     error = refusal("decision_set", {"key": "a", "name": "b", "value": 1, "decision": 2}, ada)
     assert "did_you_mean" not in error
     assert "call" not in error
 
 
-def test_null_is_nothing_said(ada: Caller) -> None:
-    """Strict clients send it for all that they leave out."""
+def test_null_counts_as_not_given(ada: Caller) -> None:
+    """Strict clients send null for every argument that they leave out."""
     arguments = {"path": "a", "key": None, "value": None, "limit": None}
     assert refusal("lock_file", arguments, ada)["call"] == {"tool": "file", "action": "lease"}
 
 
-def test_two_names_never_mean_one_argument(ada: Caller) -> None:
+def test_two_names_are_never_suggested_for_one_argument(ada: Caller) -> None:
     error = refusal("decision_set", {"name": "a", "title": "b", "decision": 1, "answer": 2}, ada)
     assert sorted(error["did_you_mean"].values()) == ["key", "value"]
 
 
-def test_a_write_is_not_suggested_for_a_read_nor_what_removes(ada: Caller) -> None:
+def test_writes_and_deletions_are_not_suggested_for_reads(ada: Caller) -> None:
     for tool in all_tools().values():
         for action in tool.actions.values():
             given = {"zzz": 1, **dict.fromkeys(action.arguments.names)}
@@ -385,19 +395,18 @@ def test_many_unknown_names_cost_little(ada: Caller) -> None:
     assert len(str(error)) < 2_000
 
 
-def test_what_is_suggested_is_there() -> None:
-    """The tables speak of operations and arguments that exist."""
+def test_aliases_name_existing_operations_and_arguments() -> None:
     known = {name for tool in all_tools().values() for a in tool.actions.values() for name in a.known}
-    assert {meant for names in OTHER_ARGUMENTS.values() for meant in names} <= known
+    assert {name for names in OTHER_ARGUMENTS.values() for name in names} <= known
     actions = {name for tool in all_tools().values() for name in tool.actions}
-    assert {meant for names in OTHER_ACTIONS.values() for meant in names} <= actions
+    assert {name for names in OTHER_ACTIONS.values() for name in names} <= actions
     operations = {(tool.name, name) for tool in all_tools().values() for name in tool.actions}
-    assert {meant for calls in OTHER_CALLS.values() for meant in calls} <= operations
+    assert {name for calls in OTHER_CALLS.values() for name in calls} <= operations
     assert set(OTHER_NOUNS.values()) <= set(all_tools())
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "meant"),
+    ("tool", "arguments", "expected"),
     [
         ("decisions", {}, {"tool": "decision", "action": "list"}),
         ("decisions", {"key": "x", "value": 1}, {"tool": "decision", "action": "set"}),
@@ -412,9 +421,9 @@ def test_what_is_suggested_is_there() -> None:
         ("list_workflows", {}, {"tool": "scratchpad", "action": "workflows"}),
     ],
 )
-def test_the_operation_that_a_name_means_is_told(
-    ada: Caller, tool: str, arguments: dict[str, Any], meant: dict[str, str]
+def test_the_operation_for_a_guessed_name_is_suggested(
+    ada: Caller, tool: str, arguments: dict[str, Any], expected: dict[str, str]
 ) -> None:
-    assert refusal(tool, arguments, ada)["call"] == meant
+    assert refusal(tool, arguments, ada)["call"] == expected
     flat = refusal(tool, arguments, ada, flat=True)["call"]
-    assert flat == {"tool": "_".join([meant["tool"], *filter(None, [meant.get("action")])])}
+    assert flat == {"tool": "_".join([expected["tool"], *filter(None, [expected.get("action")])])}
