@@ -1,4 +1,4 @@
-"""A real browser: Debian's Chromium, driven by Playwright. Where there is none: skipped, and in CI failed."""
+"""A real browser: Debian's Chromium, driven by Playwright. Without it tests are skipped, and fail in CI."""
 
 import os
 import warnings
@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_pla
 from tests.hub import LiveHub
 
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
-NOTHING_TO_BROWSE_WITH = f"NOT TESTED IN A BROWSER: there is no {CHROMIUM} (apt-get install chromium)."
+NO_BROWSER = f"NOT TESTED IN A BROWSER: there is no {CHROMIUM} (apt-get install chromium)."
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -27,10 +27,10 @@ FLAGS = (
 def browser() -> Iterator[Browser]:
     if not CHROMIUM.exists():
         if os.environ.get("CI"):
-            pytest.fail(NOTHING_TO_BROWSE_WITH)
-        warnings.warn(NOTHING_TO_BROWSE_WITH, stacklevel=1)
-        pytest.skip(NOTHING_TO_BROWSE_WITH)
-    # Playwright runs an event loop in this thread, which Django takes for asynchronous code.
+            pytest.fail(NO_BROWSER)
+        warnings.warn(NO_BROWSER, stacklevel=1)
+        pytest.skip(NO_BROWSER)
+    # Playwright runs an event loop in this thread, which makes Django refuse synchronous queries.
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
@@ -40,27 +40,27 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser, hub: LiveHub) -> Iterator[Page]:
-    """A page of a new window. What its console complains of, whichever page it is on, fails the test.
+    """A page of a new window. Errors and warnings in its console and failed requests fail the test.
 
-    It is closed before the hub has no database any more.
+    It is closed before the database of the hub is emptied.
     """
     context = browser.new_context()
     page = context.new_page()
-    complaints: list[str] = []
+    problems: list[str] = []
 
-    def listen(message: ConsoleMessage) -> None:
+    def note_message(message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            complaints.append(f"{page.url}: {message.text}")
+            problems.append(f"{page.url}: {message.text}")
 
     def note_failure(request: Request) -> None:
-        # Whoever leaves a page ends what it still loads.
+        # Leaving a page aborts requests that are still loading.
         if request.failure != "net::ERR_ABORTED":
-            complaints.append(f"{request.url}: {request.failure}")
+            problems.append(f"{request.url}: {request.failure}")
 
-    page.on("console", listen)
-    page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+    page.on("console", note_message)
+    page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
     page.on("requestfailed", note_failure)
     yield page
     page.wait_for_load_state()
     context.close()
-    assert complaints == []
+    assert problems == []

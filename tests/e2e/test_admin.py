@@ -24,13 +24,13 @@ PASSWORD = "correct-horse-battery"
 
 @pytest.fixture
 def signed_in(page: Page, hub: LiveHub, apollo: Project) -> Page:
-    """Ada, an administrator of apollo, on the first page."""
+    """A page on which Ada, an administrator of apollo, is signed in."""
     sign_in(page, hub, person("ada", apollo, ADMIN))
     return page
 
 
 def sign_in(page: Page, hub: LiveHub, user: User) -> None:
-    """On the first page, with the cookie that the form would have given."""
+    """Sign in with a session cookie and open the first page."""
     client = Client()
     client.force_login(user)
     page.context.add_cookies(
@@ -59,13 +59,13 @@ def test_a_person_signs_in_with_a_password(page: Page, hub: LiveHub, apollo: Pro
     expect(page.get_by_text("Nothing has happened here yet.")).to_be_visible()
 
 
-def test_a_new_hub_welcomes_and_leads_to_a_token(signed_in: Page) -> None:
+def test_a_new_hub_links_to_creating_a_token(signed_in: Page) -> None:
     expect(signed_in.get_by_text("Nothing has happened here yet.")).to_be_visible()
     signed_in.get_by_role("link", name="Create an access token").click()
     expect(signed_in.get_by_label("Only for the agent")).to_be_visible()
 
 
-def test_a_decision_is_made_changed_and_its_history_read(signed_in: Page, ada: Caller) -> None:
+def test_a_decision_is_created_changed_and_its_history_shown(signed_in: Page, ada: Caller) -> None:
     page = signed_in
     page.get_by_role("link", name="Decisions").click()
     page.locator(".addlink").first.click()
@@ -90,8 +90,8 @@ def test_a_decision_is_made_changed_and_its_history_read(signed_in: Page, ada: C
     assert (row.version, row.layer, row.tags) == ("1.0.1", "business", ["brand-new"])
 
 
-def test_a_form_saved_as_it_was_opened_changes_nothing(signed_in: Page, ada: Caller) -> None:
-    """What a browser does to a text on its way there and back is no change."""
+def test_saving_an_unchanged_form_changes_nothing(signed_in: Page, ada: Caller) -> None:
+    """Changes of line endings and blanks by the browser do not count as a change."""
     made = set_decision(
         caller=ada, key="text", value="\n\n first\r\nsecond\n \n", rationale="\nLong.\n", metadata={"a": 1}
     )
@@ -102,7 +102,7 @@ def test_a_form_saved_as_it_was_opened_changes_nothing(signed_in: Page, ada: Cal
     assert find_decision(ada.project_id, "text") == before
 
 
-def test_a_change_meanwhile_is_shown_before_it_is_overwritten(
+def test_a_concurrent_change_is_shown_before_it_is_overwritten(
     signed_in: Page, ada: Caller, ben: Caller
 ) -> None:
     made = set_decision(caller=ada, key="db/engine", value="SQLite")
@@ -147,7 +147,7 @@ def test_several_decisions_are_deprecated_with_a_reason(signed_in: Page, ada: Ca
     assert set(Decision.unscoped.values_list("reason", flat=True)) == {"Both are history."}
 
 
-def test_a_token_is_shown_once_and_opens_the_hub(signed_in: Page, hub: LiveHub, ada: Caller) -> None:
+def test_a_new_token_is_shown_once_and_is_valid(signed_in: Page, hub: LiveHub, ada: Caller) -> None:
     set_decision(caller=ada, key="db/engine", value="PostgreSQL")
     page = signed_in
     go(page, "/admin/core/accesstoken/add/")
@@ -161,7 +161,7 @@ def test_a_token_is_shown_once_and_opens_the_hub(signed_in: Page, hub: LiveHub, 
     assert secret not in page.content()
 
 
-def test_a_token_is_revoked_after_a_question(signed_in: Page, apollo: Project) -> None:
+def test_a_token_is_revoked_after_confirmation(signed_in: Page, apollo: Project) -> None:
     token = create_token(project=apollo, name="laptop").row
     page = signed_in
     go(page, f"/admin/core/accesstoken/{token.pk}/change/")
@@ -171,7 +171,7 @@ def test_a_token_is_revoked_after_a_question(signed_in: Page, apollo: Project) -
     expect(page.locator("#result_list")).to_contain_text("revoked")
 
 
-def test_layers_are_dragged_into_another_order(signed_in: Page, apollo: Project) -> None:
+def test_layers_are_reordered_by_dragging(signed_in: Page, apollo: Project) -> None:
     page = signed_in
     go(page, "/admin/core/layer/")
     handles = page.locator("[x-sort\\:handle]")
@@ -182,7 +182,7 @@ def test_layers_are_dragged_into_another_order(signed_in: Page, apollo: Project)
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_a_list_fits_the_screen_and_cuts_nothing_off(
+def test_a_list_fits_the_screen_without_clipped_cells(
     width: int, signed_in: Page, ada: Caller, apollo: Project
 ) -> None:
     set_decision(caller=ada, key="long", value="x" * 600, tags=[f"a-tag-{number}" for number in range(12)])
@@ -214,12 +214,12 @@ def addresses(project: Project) -> Iterator[str]:
     )
 
 
-def test_every_page_keeps_the_content_security_policy(
+def test_every_page_complies_with_the_content_security_policy(
     page: Page, hub: LiveHub, apollo: Project, ada: Caller
 ) -> None:
-    """The fixture fails the test on whatever the console says, and nothing is loaded from anywhere else."""
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    """The fixture fails the test on any console message, and nothing is loaded from another site."""
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url))
     set_decision(caller=ada, key="api/auth", value="JWT", tags=["api"])
     create_token(project=apollo, name="laptop")
     sign_in(page, hub, User.objects.create_superuser("root"))
@@ -227,8 +227,8 @@ def test_every_page_keeps_the_content_security_policy(
         page.emulate_media(color_scheme="light")
         answer = page.goto(hub.url + address)
         page.emulate_media(color_scheme="dark")
-        # What the other colours need is asked for with the next frame.
+        # Resources of the other colour scheme are requested with the next frame.
         page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
         assert answer is not None
         assert answer.status == 200, address
-    assert [url for url in asked if not url.startswith((hub.url, "data:"))] == []
+    assert [url for url in requested if not url.startswith((hub.url, "data:"))] == []

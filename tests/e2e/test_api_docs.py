@@ -1,4 +1,4 @@
-"""The API's page in a real browser, which gets nothing from anywhere but the hub."""
+"""The page of the API documentation in a real browser, loaded from the hub only."""
 
 import shutil
 from collections.abc import Iterator
@@ -20,24 +20,24 @@ def page(hub: LiveHub) -> Iterator[Page]:
         browser.close()
 
 
-def test_the_page_names_no_other_site(hub: LiveHub) -> None:
+def test_the_page_refers_to_no_other_site(hub: LiveHub) -> None:
     reply = hub.http().send("GET", "/api/docs/", headers={"Accept": "text/html"})
     assert reply.status == 200
     assert "http://" not in reply.body
     assert "https://" not in reply.body
 
 
-def test_the_page_shows_every_resource_without_the_network(hub: LiveHub, page: Page) -> None:
-    asked: list[str] = []
+def test_the_page_shows_every_resource_without_other_sites(hub: LiveHub, page: Page) -> None:
+    requested: list[str] = []
     problems: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requested.append(request.url))
     page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
     page.goto(f"{hub.url}/api/docs/")
     page.wait_for_selector("#operations-decisions-decisions_list")
     shown = page.inner_text("#swagger-ui")
     for resource in ("decisions", "layers", "call", "tokens", "activity"):
         assert resource in shown
-    assert [url for url in asked if not url.startswith((hub.url, "data:"))] == []
+    assert [url for url in requested if not url.startswith((hub.url, "data:"))] == []
     assert problems == []
 
 

@@ -1,4 +1,4 @@
-"""Memories in a real browser: written, read, and walked from one to the next."""
+"""Memories in a real browser: written, read, related, and browsed by their graph."""
 
 import re
 
@@ -32,7 +32,7 @@ def remember(caller: Caller, title: str, content: str = "x") -> int:
 
 
 def graph(page: Page) -> Locator:
-    """The one that is shown at the window's width."""
+    """The graph that is visible at the width of the window."""
     return page.locator("svg.ctx-graph:visible")
 
 
@@ -65,7 +65,7 @@ def test_a_person_writes_a_memory_and_relates_it(signed_in: Page, ada: Caller) -
 
 
 @pytest.mark.parametrize("is_narrow", [False, True])
-def test_the_graph_is_walked_by_clicks(is_narrow: bool, signed_in: Page, ada: Caller) -> None:
+def test_the_graph_is_browsed_by_clicks(is_narrow: bool, signed_in: Page, ada: Caller) -> None:
     first, second, third = (
         remember(ada, title) for title in ("First of all", "Second to it", "Third and last")
     )
@@ -79,7 +79,7 @@ def test_the_graph_is_walked_by_clicks(is_narrow: bool, signed_in: Page, ada: Ca
     go(page, f"/admin/memory/memory/{first}/")
     expect(graph(page)).to_have_count(1)
     expect(centre(page)).to_contain_text("First of all")
-    # Two steps away is drawn, three are not.
+    # Memories two steps away are drawn, three steps away not.
     expect(graph(page).locator(".ctx-node")).to_have_count(3)
 
     graph(page).get_by_role("link", name="Third and last").click()
@@ -92,7 +92,7 @@ def test_the_graph_is_walked_by_clicks(is_narrow: bool, signed_in: Page, ada: Ca
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_what_is_alike_is_related_by_a_button(signed_in: Page, ada: Caller) -> None:
+def test_a_similar_memory_is_related_by_a_button(signed_in: Page, ada: Caller) -> None:
     content = "Use allkeys-lru for the sessions of the shop, never noeviction."
     one, other = (
         remember(ada, "Redis eviction", content),
@@ -107,7 +107,7 @@ def test_what_is_alike_is_related_by_a_button(signed_in: Page, ada: Caller) -> N
     assert Relationship.unscoped.get().target == f"memory:{other}"
 
 
-def test_a_hostile_title_stays_text_within_the_drawing(signed_in: Page, ada: Caller) -> None:
+def test_a_hostile_title_stays_text_in_the_graph(signed_in: Page, ada: Caller) -> None:
     one = remember(ada, "Harmless")
     relate(caller=ada, source=one, target=remember(ada, NASTY))
     relate(caller=ada, source=one, target=remember(ada, "服務效能瓶頸：快取與資料庫連線池的調校筆記" * 5))

@@ -1,4 +1,4 @@
-"""Scratchpads in a real browser: read, written to, taken back; and what is meant to harm does nothing."""
+"""Scratchpads in a real browser: read, written, restored; hostile content runs no code."""
 
 import re
 
@@ -19,11 +19,11 @@ from tests.people import ADMIN, person
 pytestmark = pytest.mark.one_engine
 
 NASTY_NAME = "<img src=https://evil.example/n.png onerror=window.harmed=1>"
-# What agents can write: a hub takes no NUL.
+# Without NUL, which a hub does not accept.
 NASTY_TEXT = "\n\n".join([f"# {NASTY_NAME}", *(text.replace("\x00", "") for text in HOSTILE)])
 TOUCHED = ":is(.ctx-panel, .ctx-main, #result_list, .ctx-hits) *"
 EVENTS = ["mouseover", "mouseenter", "focus", "toggle", "load", "error", "animationstart"]
-LEADS_OUT = re.compile(r"^(https?://|mailto:)")
+EXTERNAL = re.compile(r"^(https?://|mailto:)")
 
 
 @pytest.fixture
@@ -34,17 +34,19 @@ def signed_in(page: Page, hub: LiveHub, apollo: Project) -> Page:
 
 @pytest.fixture
 def alarms(signed_in: Page, hub: LiveHub) -> list[str]:
-    """What happens that a text must not make happen: a request to elsewhere, a dialog, a window."""
-    heard: list[str] = []
-    signed_in.on("request", lambda asked: None if asked.url.startswith(hub.url) else heard.append(asked.url))
+    """What content must not cause: requests to other sites, dialogs and windows."""
+    found: list[str] = []
+    signed_in.on(
+        "request", lambda request: None if request.url.startswith(hub.url) else found.append(request.url)
+    )
 
     def dismiss(dialog: Dialog) -> None:
-        heard.append(dialog.message)
+        found.append(dialog.message)
         dialog.dismiss()
 
     signed_in.on("dialog", dismiss)
-    signed_in.on("popup", lambda popup: heard.append(popup.url))
-    return heard
+    signed_in.on("popup", lambda popup: found.append(popup.url))
+    return found
 
 
 @pytest.fixture
@@ -52,8 +54,8 @@ def workflow(hub: LiveHub, ada: Caller) -> int:
     return create_workflow(caller=ada, name="Code Refactoring Task")["workflow_id"]
 
 
-def harms_nothing(page: Page, path: str) -> None:
-    """Open a page, touch whatever stands in it, and see that nothing has run."""
+def assert_harmless(page: Page, path: str) -> None:
+    """Open a page, dispatch events to all its elements, and assert that no script has run."""
     go(page, path)
     page.wait_for_load_state("networkidle")
     page.evaluate(
@@ -67,15 +69,15 @@ def harms_nothing(page: Page, path: str) -> None:
     )
 
 
-def is_followed_by_a_click_alone(page: Page) -> None:
+def assert_links_are_safe(page: Page) -> None:
     links = page.locator(".ctx-markdown a")
     assert links.count() > 5
     for link in links.all():
-        expect(link).to_have_attribute("href", LEADS_OUT)
+        expect(link).to_have_attribute("href", EXTERNAL)
         expect(link).to_have_attribute("rel", "nofollow noopener noreferrer")
 
 
-def test_a_pad_full_of_harm_runs_nothing(
+def test_a_pad_with_hostile_content_runs_nothing(
     signed_in: Page, alarms: list[str], ada: Caller, workflow: int
 ) -> None:
     page = signed_in
@@ -83,8 +85,8 @@ def test_a_pad_full_of_harm_runs_nothing(
     own = f"/admin/memory/scratchpad/{pad['scratchpad_id']}/"
     append_to_scratchpad(caller=ada, scratchpad_id=pad["scratchpad_id"], content=NASTY_TEXT)
     for rest in ("raw/", "revisions/", "revisions/?state=1&against=present", "change/", "delete/", ""):
-        harms_nothing(page, own + rest)
-    is_followed_by_a_click_alone(page)
+        assert_harmless(page, own + rest)
+    assert_links_are_safe(page)
     for path in (
         "/admin/memory/scratchpad/",
         f"/admin/memory/workflow/{workflow}/",
@@ -93,23 +95,23 @@ def test_a_pad_full_of_harm_runs_nothing(
         "/admin/search/?project=apollo&q=harmed",
         "/admin/",
     ):
-        harms_nothing(page, path)
+        assert_harmless(page, path)
     assert alarms == []
 
 
-def test_a_memory_full_of_harm_runs_nothing(signed_in: Page, alarms: list[str], ada: Caller) -> None:
+def test_a_memory_with_hostile_content_runs_nothing(signed_in: Page, alarms: list[str], ada: Caller) -> None:
     page = signed_in
     made = add_memory(
         caller=ada, title=NASTY_NAME, content=NASTY_TEXT, context=NASTY_NAME, tags=[NASTY_NAME], stack="<b>"
     )
     own = f"/admin/memory/memory/{made['id']}/"
     for path in (f"{own}?text=raw", f"{own}change/", "/admin/memory/memory/", "/admin/memory/context/", own):
-        harms_nothing(page, path)
-    is_followed_by_a_click_alone(page)
+        assert_harmless(page, path)
+    assert_links_are_safe(page)
     assert alarms == []
 
 
-def test_a_pad_is_read_by_its_outline_and_line_by_line(signed_in: Page, ada: Caller, workflow: int) -> None:
+def test_a_pad_is_read_by_outline_and_by_line(signed_in: Page, ada: Caller, workflow: int) -> None:
     page = signed_in
     text = "# First\n\n" + "words\n" * 2_500 + "\n## Second\n\n| a | b |\n| - | -: |\n| 1 | 2 |\n"
     create_scratchpad(caller=ada, workflow_id=workflow, name="code_analysis", content=text)
@@ -127,7 +129,7 @@ def test_a_pad_is_read_by_its_outline_and_line_by_line(signed_in: Page, ada: Cal
     expect(page.get_by_text("Lines 1 to 2000 of 2508").first).to_be_visible()
 
 
-def test_a_pad_is_taken_back_by_clicks(signed_in: Page, ada: Caller, ben: Caller, workflow: int) -> None:
+def test_a_pad_is_restored_by_clicks(signed_in: Page, ada: Caller, ben: Caller, workflow: int) -> None:
     page = signed_in
     pad = create_scratchpad(caller=ada, workflow_id=workflow, name="plan", content="one two three")
     row_id = pad["scratchpad_id"]
@@ -150,9 +152,7 @@ def test_a_pad_is_taken_back_by_clicks(signed_in: Page, ada: Caller, ben: Caller
     assert Scratchpad.unscoped.get().content == "one two three"
 
 
-def test_a_pad_is_written_to_while_others_write(
-    signed_in: Page, ada: Caller, ben: Caller, workflow: int
-) -> None:
+def test_a_pad_is_edited_while_others_write(signed_in: Page, ada: Caller, ben: Caller, workflow: int) -> None:
     page = signed_in
     go(page, f"/admin/memory/workflow/{workflow}/")
     page.get_by_role("link", name="Add a scratchpad").click()
@@ -180,7 +180,7 @@ def test_a_pad_is_written_to_while_others_write(
     assert (row.content, row.revision) == ("all new\n\nlate", 5)
 
 
-def test_a_workflow_is_closed_and_opened_again(signed_in: Page, ada: Caller, workflow: int) -> None:
+def test_a_workflow_is_closed_and_reopened(signed_in: Page, ada: Caller, workflow: int) -> None:
     page = signed_in
     create_scratchpad(caller=ada, workflow_id=workflow, name="plan")
     go(page, f"/admin/memory/workflow/{workflow}/")

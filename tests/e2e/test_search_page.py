@@ -1,4 +1,4 @@
-"""The one search in a real browser."""
+"""The search page in a real browser."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.one_engine
 
 @pytest.fixture
 def user(apollo: Project, ada: Caller) -> User:
-    """A member of apollo, which knows three things of sessions."""
+    """A member of apollo, which has a decision, a constraint and a message about sessions."""
     text = f"Sessions expire after 15 minutes. {'Tabs stay open for hours. ' * 40}"
     set_decision(caller=ada, key="auth/sessions", value=text, tags=["auth"])
     add_constraint(caller=ada, category="security", text="No session may outlive a deploy.")
@@ -50,7 +50,7 @@ def box(page: Page) -> Locator:
     return page.get_by_role("searchbox", name="Search everything")
 
 
-def test_a_question_is_asked_narrowed_and_its_answer_explained(index: Page) -> None:
+def test_a_search_is_filtered_by_kind_and_its_hit_explained(index: Page) -> None:
     page = index
     page.keyboard.press("/")
     expect(box(page)).to_be_focused()
@@ -71,7 +71,7 @@ def test_a_question_is_asked_narrowed_and_its_answer_explained(index: Page) -> N
     expect(page.get_by_role("heading", name="auth/sessions", exact=True)).to_be_visible()
 
 
-def test_the_keys_lead_to_the_box_from_any_page(index: Page) -> None:
+def test_shortcuts_focus_the_search_box_on_any_page(index: Page) -> None:
     page = index
     page.goto(page.url + "core/event/")
     page.keyboard.press("/")
@@ -82,7 +82,7 @@ def test_the_keys_lead_to_the_box_from_any_page(index: Page) -> None:
     expect(box(page)).to_have_value("a/b")
 
 
-def test_the_box_waits_for_a_question_and_leaves_the_keys_to_the_answer(index: Page) -> None:
+def test_the_box_has_focus_on_an_empty_page_and_not_on_results(index: Page) -> None:
     page = index
     page.get_by_role("link", name="Search").click()
     expect(box(page)).to_be_focused()
@@ -92,7 +92,7 @@ def test_the_box_waits_for_a_question_and_leaves_the_keys_to_the_answer(index: P
     expect(box(page)).not_to_be_focused()
 
 
-def test_it_works_without_scripts(page_without_scripts: Page, hub: LiveHub, user: User) -> None:
+def test_search_works_without_scripts(page_without_scripts: Page, hub: LiveHub, user: User) -> None:
     page = page_without_scripts
     enter(page.context, hub, user)
     page.goto(f"{hub.url}/admin/core/event/")
@@ -106,7 +106,7 @@ def test_it_works_without_scripts(page_without_scripts: Page, hub: LiveHub, user
 
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("colours", ["light", "dark"])
-def test_what_was_found_fits_the_screen(colours: str, width: int, index: Page, ada: Caller) -> None:
+def test_results_fit_the_screen(colours: str, width: int, index: Page, ada: Caller) -> None:
     set_decision(caller=ada, key=f"sessions/{'x' * 150}", value="y" * 900, tags=["z" * 90])
     page = index
     page.emulate_media(color_scheme="dark" if colours == "dark" else "light")
