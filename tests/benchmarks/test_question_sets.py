@@ -1,4 +1,4 @@
-"""The question sets: enough of each, each question with its answer, and nothing given away."""
+"""The question sets: their size, and that each question has its answer."""
 
 import re
 from collections import Counter
@@ -23,19 +23,19 @@ QUESTIONS = {
 REWRITTEN = {RowKind.DECISION, RowKind.MEMORY, RowKind.SCRATCHPAD}
 
 
-def test_every_set_is_there() -> None:
+def test_every_set_exists() -> None:
     assert set_names() == sorted(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_set_has_enough_questions_and_none_comes_twice(name: str) -> None:
+def test_a_set_has_enough_questions_and_no_duplicates(name: str) -> None:
     texts = [(hub.name, question.text.casefold()) for hub in read_set(name) for question in hub.questions]
     assert len(texts) >= QUESTIONS[name]
     assert len(texts) == len(set(texts))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_hub_has_questions_whose_answers_are_its_rows(name: str) -> None:
+def test_answers_are_rows_of_their_hub(name: str) -> None:
     for hub in read_set(name):
         ids = {row.id for row in hub.rows}
         assert hub.questions
@@ -46,7 +46,7 @@ def test_every_hub_has_questions_whose_answers_are_its_rows(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_ids_texts_and_keys_are_each_row_s_own(name: str) -> None:
+def test_ids_texts_and_keys_are_unique(name: str) -> None:
     for hub in read_set(name):
         assert len({row.id for row in hub.rows}) == len(hub.rows)
         assert len({(row.title, row.texts) for row in hub.rows}) == len(hub.rows)
@@ -55,7 +55,7 @@ def test_ids_texts_and_keys_are_each_row_s_own(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_row_says_something(name: str) -> None:
+def test_every_row_has_a_text(name: str) -> None:
     for row in _rows(name):
         assert all(row.texts)
         assert row.title or row.kind is RowKind.MESSAGE
@@ -74,23 +74,23 @@ def test_a_reply_answers_an_earlier_message(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_about_every_third_question_is_aside(name: str) -> None:
+def test_about_a_third_of_the_questions_is_set_aside(name: str) -> None:
     questions = list(_questions(name))
     share = sum(question.is_aside for question in questions) / len(questions)
     assert 0.2 < share < 0.5
 
 
-def test_all_sets_together_set_a_third_aside() -> None:
+def test_a_third_of_the_questions_of_all_sets_is_set_aside() -> None:
     questions = [question for name in NAMES for question in _questions(name)]
     assert 0.3 < sum(question.is_aside for question in questions) / len(questions) < 0.37
 
 
-def test_what_is_aside_stays_so() -> None:
+def test_questions_set_aside_stay_the_same() -> None:
     assert HubQuestion("Which port is it?", ("one",)).is_aside
     assert not HubQuestion("Who is on call?", ("one",)).is_aside
 
 
-def test_a_conversation_is_one_context_of_two_people() -> None:
+def test_a_conversation_is_one_context_with_two_agents() -> None:
     [hub] = read_set("conversations")
     turns = Counter(row.context for row in hub.rows)
     assert len(turns) >= 12
@@ -132,7 +132,7 @@ def test_small_hubs_are_small_and_only_the_first_hit_counts() -> None:
     assert all(question.first for question in _questions("small_hubs"))
 
 
-def test_why_asks_for_reasons_and_for_what_was_said() -> None:
+def test_the_set_why_asks_for_reasons_and_for_messages() -> None:
     [hub] = read_set("why")
     decided = [row for row in hub.rows if row.kind is RowKind.DECISION]
     assert len(decided) >= 40
@@ -166,7 +166,7 @@ def test_sixty_entries_are_chinese_and_some_questions_are_short() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_term_stands_in_no_row_but_its_answers(name: str) -> None:
+def test_a_term_occurs_in_no_row_but_its_answers(name: str) -> None:
     for hub in read_set(name):
         for question in hub.questions:
             if re.fullmatch(r"[一-鿿]{2,4}|\w+", question.text):

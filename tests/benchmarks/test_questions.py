@@ -1,4 +1,4 @@
-"""The questions that search is measured with: enough of them, and each with its answer."""
+"""The questions of the search benchmark: their number, and that each has its answer."""
 
 import re
 from collections import Counter
@@ -24,7 +24,7 @@ def test_at_least_five_hundred_entries_are_written_by_hand() -> None:
     assert len(read_entries()) - len(made_entries()) >= 500
 
 
-def test_every_entry_says_something() -> None:
+def test_every_entry_has_a_text() -> None:
     assert all(entry.title and entry.text for entry in read_entries())
 
 
@@ -49,7 +49,7 @@ def test_entries_are_the_same_each_time() -> None:
     assert read_entries() == read_entries()
 
 
-def test_there_are_enough_questions_and_none_comes_twice() -> None:
+def test_there_are_enough_questions_and_no_duplicates() -> None:
     questions = [question.question for question in read_questions()]
     assert len(questions) >= 240
     assert len(questions) == len(set(questions))
@@ -62,7 +62,7 @@ def test_there_are_enough_questions_of_each_sort(sort: Sort, least: int) -> None
     assert Counter(question.sort for question in read_questions())[sort] >= least
 
 
-def test_every_question_has_answers_and_every_answer_is_an_entry_by_hand() -> None:
+def test_every_question_has_answers_among_entries_written_by_hand() -> None:
     by_hand = {entry.id for entry in read_entries()} - {entry.id for entry in made_entries()}
     for question in read_questions():
         assert question.answers
@@ -74,7 +74,7 @@ def test_a_question_in_two_halves_has_two_answers() -> None:
     assert all(len(question.answers) == 2 for question in read_questions() if question.sort is Sort.MULTI)
 
 
-def test_a_question_of_a_few_characters_stands_in_no_entry_but_its_answers() -> None:
+def test_a_short_question_occurs_in_no_entry_but_its_answers() -> None:
     entries = read_entries()
     terms = [question for question in read_questions() if len(question.question) <= 4]
     assert len(terms) >= 10
@@ -91,8 +91,8 @@ def test_a_typo_changes_one_word_at_most(seed: int) -> None:
 
 
 def test_most_questions_that_are_not_chinese_get_a_typo() -> None:
-    asked = [question for question in read_questions() if question.sort is not Sort.CHINESE]
-    assert sum(_has_changed(question) for question in asked) > 0.9 * len(asked)
+    questions = [question for question in read_questions() if question.sort is not Sort.CHINESE]
+    assert sum(_has_changed(question) for question in questions) > 0.9 * len(questions)
 
 
 def test_a_typo_is_the_same_for_the_same_seed() -> None:
@@ -113,7 +113,7 @@ def test_a_typo_is_the_same_for_the_same_seed() -> None:
         "Wie geht die Überweisung?",
     ],
 )
-def test_a_question_without_a_plain_long_word_stays_as_it_is(question: str) -> None:
+def test_a_question_without_a_plain_long_word_gets_no_typo(question: str) -> None:
     assert all(with_typo(question, seed) == question for seed in range(20))
 
 

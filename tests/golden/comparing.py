@@ -1,4 +1,4 @@
-"""Golden files: what ctxhub answers and stores, kept beside the tests that compare it with what it does."""
+"""Golden files: recorded answers and contents of tables, which tests compare with the present ones."""
 
 import os
 from difflib import unified_diff

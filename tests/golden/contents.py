@@ -1,4 +1,4 @@
-"""What all tables hold, as text: one row a line, by table and id."""
+"""The contents of all tables as text: one line a row, ordered by table and id."""
 
 import json
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ from django.apps import apps
 from django.db.models import Model
 
 APPS = ("core", "memory", "messaging", "tracking", "agent_sessions")
-# Secrets are made anew in each run.
+# Secrets differ in each run.
 MASKED = {("core_accesstoken", "digest"), ("core_accesstoken", "start")}
-# Of several things that have a word, any is named beside it.
+# Any one of the entries that contain the word.
 LEFT_OUT = {("core_searchword", "entry_id")}
-# The ids of these rows stand nowhere else.
-NOT_NAMED = ("core_tally", "core_searchword")
+# No other row refers to the ids of these rows.
+WITHOUT_ID = ("core_tally", "core_searchword")
 
 
 def contents() -> str:
@@ -28,13 +28,13 @@ def contents() -> str:
 def _rows(model: type[Model]) -> Iterator[str]:
     table = model._meta.db_table
     rows = model._base_manager.order_by("pk").values(*(f.attname for f in model._meta.concrete_fields))
-    has_id = table not in NOT_NAMED and not _is_link(model)
+    has_id = table not in WITHOUT_ID and not _is_link(model)
     shown = [json.dumps(_row(table, row, has_id=has_id), ensure_ascii=False) for row in rows]
     yield from shown if has_id else sorted(shown)
 
 
 def _is_link(model: type[Model]) -> bool:
-    """A row between two things: known by them."""
+    """Whether the model is the through table of a many-to-many field, identified by its two ends."""
     return any(
         getattr(field.remote_field, "through", None) is model
         for other in apps.get_models()
@@ -43,7 +43,7 @@ def _is_link(model: type[Model]) -> bool:
 
 
 def _row(table: str, row: dict[str, Any], *, has_id: bool) -> dict[str, Any]:
-    """Without what is empty, and without the project where that is the first one."""
+    """The row without empty values, and without the project if its id is 1."""
     return {
         name: "masked" if (table, name) in MASKED else _plain(value)
         for name, value in row.items()
@@ -56,7 +56,7 @@ def _row(table: str, row: dict[str, Any], *, has_id: bool) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Times as one reads them; PostgreSQL keeps no order of the names in an object."""
+    """Times in ISO format, and the keys of objects sorted: PostgreSQL keeps no order."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().removesuffix("+00:00")
     if isinstance(value, dict):

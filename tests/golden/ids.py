@@ -1,7 +1,7 @@
-"""Ids that are the same in every run and on both engines.
+"""Makes ids the same in every run and on both engines.
 
-Tests do not begin with the id 1 where others ran before them, and a statement that finds its row there, or a
-transaction that is rolled back, uses up an id on one engine and not on the other.
+Earlier tests use up ids, and a statement that finds an existing row, or a
+transaction that is rolled back, uses up an id on one engine but not on the other.
 """
 
 from collections.abc import Sequence

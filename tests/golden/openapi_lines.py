@@ -1,6 +1,6 @@
-"""An OpenAPI document as lines: one for each parameter, property and status, with its type and its limits.
+"""An OpenAPI document as lines: one for each parameter, property and status, with its type and limits.
 
-Names of components, titles and descriptions are left out, and what is said in another way means the same:
+Names of components, titles and descriptions are left out, and equivalent forms give the same line:
 a reference and its schema, `nullable` and the type null, a choice of enums and one enum.
 """
 
@@ -51,15 +51,15 @@ def _parameter(document: Json, parameter: Json) -> Iterator[str]:
         yield f"  {line}"
 
 
-def _content(document: Json, name: str, said: Json, *, required: bool) -> Iterator[str]:
-    for kind, content in sorted(said.get("content", {}).items()):
+def _content(document: Json, name: str, body: Json, *, required: bool) -> Iterator[str]:
+    for kind, content in sorted(body.get("content", {}).items()):
         place = name if kind == "application/json" else f"{name}({kind})"
         for line in _schema(document, place, content.get("schema", {}), required=required):
             yield f"  {line}"
 
 
 def _answer(document: Json, status: str, answer: Json, shared: dict[str, str]) -> Iterator[str]:
-    """What many operations answer alike stands above them all."""
+    """The lines of a response; errors that several operations share are listed once, at the top."""
     lines = [f"{status} headers {' '.join(sorted(answer['headers']))}"] if answer.get("headers") else []
     lines += [line.strip() for line in _content(document, "", answer, required=True)]
     if status >= "400":
@@ -74,7 +74,7 @@ def _shared_lines(shared: dict[str, str]) -> list[str]:
 
 
 def _schema(document: Json, name: str, schema: Json, *, required: bool, depth: int = 0) -> Iterator[str]:
-    """The line of a value, then those of what it holds."""
+    """The line of a value, then the lines of its properties and items."""
     choices = _choices(document, schema)
     if len(choices) > 1:
         yield " ".join([name or ".", "one of", str(len(choices)), *(["required"] if required else [])])
@@ -104,18 +104,18 @@ def _one(document: Json, name: str, schema: Json, *, required: bool, depth: int)
 
 
 def _type(schema: Json) -> str:
-    said = schema.get("type")
-    kinds = list(said) if isinstance(said, list) else [said or ("enum" if "enum" in schema else "any")]
+    kind = schema.get("type")
+    kinds = list(kind) if isinstance(kind, list) else [kind or ("enum" if "enum" in schema else "any")]
     return "|".join([*sorted(set(kinds) - {"null"}), *(["null"] if _may_be_null(schema) else [])])
 
 
 def _may_be_null(schema: Json) -> bool:
-    said = schema.get("type")
-    return bool(schema.get("nullable")) or said == "null" or (isinstance(said, list) and "null" in said)
+    kind = schema.get("type")
+    return bool(schema.get("nullable")) or kind == "null" or (isinstance(kind, list) and "null" in kind)
 
 
 def _choices(document: Json, schema: Json) -> list[Json]:
-    """What a value may be, references and nested choices resolved; plain ones are merged into one."""
+    """The alternatives of a value, with references and nested choices resolved and plain ones merged."""
     schema = _resolved(document, schema)
     for inner in schema.get("allOf", []):
         schema = {**_resolved(document, inner), **{k: v for k, v in schema.items() if k != "allOf"}}
@@ -156,7 +156,7 @@ def _resolved(document: Json, schema: Json) -> Json:
         found: Any = document
         for part in schema["$ref"].removeprefix("#/").split("/"):
             found = found[part]
-        schema = {**found, **{name: said for name, said in schema.items() if name != "$ref"}}
+        schema = {**found, **{name: value for name, value in schema.items() if name != "$ref"}}
     return schema
 
 

@@ -1,4 +1,4 @@
-"""Each noun written through the ORM: made, saved, tagged from either end, deleted."""
+"""Each noun written through the ORM: created, saved, linked from either end, deleted."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True)
 class Written:
-    """How a noun is made and changed. `links`: its many-to-many fields; `through`: what their rows need."""
+    """How a noun is created and changed. `links`: many-to-many fields; `through`: values of their rows."""
 
     noun: str
     model: type[Model]
@@ -188,7 +188,7 @@ Step = tuple[str, Callable[[], object]]
 
 
 def steps(written: Written, project: Project) -> Iterator[Step]:
-    """Each write by its name; what it needs is there before it is asked for."""
+    """The name and function of each write; its preconditions are created before it is yielded."""
     values, changes = written.make(project), written.change(project)
     made: list[Any] = []
     yield "create", lambda: made.append(written.model._base_manager.create(project=project, **values))
@@ -209,8 +209,8 @@ def steps(written: Written, project: Project) -> Iterator[Step]:
         yield "delete by queryset", written.model._base_manager.filter(pk=again.pk).delete
 
 
-def leaving(written: Written, project: Project) -> Iterator[Step]:
-    """A row that stays: made, changed, and given words."""
+def steps_of_kept_row(written: Written, project: Project) -> Iterator[Step]:
+    """A row that is created, changed and linked, but not deleted."""
     made: list[Any] = []
     values = written.make(project)
     yield "make one", lambda: made.append(written.model._base_manager.create(project=project, **values))

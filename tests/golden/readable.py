@@ -1,4 +1,4 @@
-"""JSON to be read and compared by lines: what fits into a line is one."""
+"""JSON formatted for comparison by lines: a value that fits into a line is on one."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ WIDTH = 110
 
 
 def readable(value: Any, *, sort: bool = False) -> str:
-    """With `sort` the names of objects are in the order of the alphabet."""
+    """With `sort` the keys of objects are sorted."""
     return _pretty(json.loads(json.dumps(value, sort_keys=True)) if sort else value, 0)
 
 

@@ -1,4 +1,4 @@
-"""What the database is asked, in short: kind, tables and written columns of each statement, in order."""
+"""SQL statements in short form: kind, tables and written columns of each statement, in order."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -9,7 +9,7 @@ from django.db import connection
 
 Statements = list[str]
 
-# A longer one is written once.
+# Longer statements are written once.
 AT_MOST = 60
 
 _NAME = r"[a-z_][a-z0-9_]*"
@@ -28,7 +28,7 @@ _FUNCTION = re.compile(rf"^SELECT ({_NAME})\(")
 
 @contextmanager
 def captured() -> Iterator[Statements]:
-    """The statements that are executed within."""
+    """The statements that are executed in the block."""
     found: Statements = []
 
     def note(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -39,11 +39,11 @@ def captured() -> Iterator[Statements]:
         yield found
 
 
-def as_text(asked: Mapping[str, Statements]) -> str:
-    """What each asked, under its name; above all of them the long statements, which are named below."""
+def as_text(statements_by_title: Mapping[str, Statements]) -> str:
+    """The statements under each title; long statements are listed first and referred to by name."""
     names: dict[str, str] = {}
     lines: list[str] = []
-    for title, statements in asked.items():
+    for title, statements in statements_by_title.items():
         lines.append(f"{title} ({len(statements)})")
         lines += [f"  {_name(statement, names)}" for statement in statements]
     long = [f"{name}: {statement}" for statement, name in names.items() if name != statement]
@@ -51,7 +51,7 @@ def as_text(asked: Mapping[str, Statements]) -> str:
 
 
 def _name(statement: str, names: dict[str, str]) -> str:
-    """Kind and first table, with a number for each further one of them."""
+    """Kind and first table of a long statement, with a number if that is not unique."""
     if statement not in names:
         start = re.split(r" \(| \+", statement)[0]
         number = sum(1 for name in names.values() if name.split(" #")[0] == start) + 1
@@ -118,7 +118,7 @@ def _set(columns: str) -> str:
 
 
 def _outside(text: str) -> str:
-    """The text without what stands in brackets."""
+    """The text without its parts in parentheses."""
     found, depth = [], 0
     for character in text:
         depth += character == "("
@@ -133,13 +133,13 @@ def _tables(plain: str) -> str:
 
 
 def _found(plain: str) -> list[str]:
-    """Every table once: the one outside of all brackets, the others by name."""
+    """Every table once: first the one outside all parentheses, then the others by name."""
     tables = _named(plain)
     first = [table for table in _TABLES.findall(_outside(plain)) if table in tables] or tables
     return [*first[:1], *sorted(set(tables) - {*first[:1]})]
 
 
 def _named(plain: str) -> list[str]:
-    """In the order in which they are named, without names that the statement itself gives."""
+    """Tables in the order of the text, without names of common table expressions."""
     own = {*_COMMON.findall(plain), *_NO_TABLES}
     return [table for table in _TABLES.findall(plain) if table not in own]

@@ -1,4 +1,4 @@
-"""What agents, people and imports do to a project in an hour, and what is stored in the end."""
+"""Golden files of an hour of calls by agents, people and imports, and of the tables at its end."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +25,7 @@ from tests.golden.chapters import (
 )
 from tests.golden.comparing import compare
 from tests.golden.contents import contents
-from tests.golden.hour import Hour, Speaker
+from tests.golden.hour import AgentToken, Hour
 from tests.golden.ids import Ids
 from tests.hub import LiveHub
 from tests.people import ADMIN, VIEWER, person, signed_in
@@ -53,12 +53,12 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture
 def hour(hub: LiveHub, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch) -> Hour:
-    # Else what is cleaned depends on how long it took to look.
+    # Otherwise the cleaned rows depend on the duration of earlier checks.
     monkeypatch.setattr(retention, "REST", 0)
     Ids().align()
     projects = {slug: create_project(slug=slug) for slug in ("apollo", "hermes")}
     agents = {
-        name: Speaker(create_token(project=projects[slug], agent=name, scopes=scopes).secret, slug)
+        name: AgentToken(create_token(project=projects[slug], agent=name, scopes=scopes).secret, slug)
         for name, (slug, scopes) in AGENTS.items()
     }
     people = {name: _signed_in(name, projects[slug], role) for name, (slug, role) in PEOPLE.items()}
@@ -69,33 +69,33 @@ def _signed_in(name: str, project: Project, role: Membership.Role) -> Client:
     return signed_in(person(name, project, role))
 
 
-def test_an_hour(hour: Hour, tmp_path: Path) -> None:
+def test_an_hour_of_calls(hour: Hour, tmp_path: Path) -> None:
     apollo = Project.objects.get(slug="apollo")
-    decisions.set_and_changed(hour)
-    decisions.batched(hour)
-    decisions.listed(hour)
-    decisions.ended(hour)
-    decisions.over_rest(hour)
-    decisions.templates(hour)
-    constraints.stated(hour)
-    kept = memories.kept(hour)
-    memories.related(hour, kept)
-    memories.gone(hour, kept)
-    scratchpads.written(hour)
-    messages.sent(hour)
-    files.changed_and_leased(hour)
-    hub.looked_up(hour)
-    hub.at_a_glance(hour)
-    hub.kept_apart(hour)
-    admin.knowledge(hour)
-    admin.memories(hour)
-    admin.pads(hour)
-    admin.words(hour)
-    orm.written(hour, apollo)
-    imports.imported_all(hour, tmp_path)
-    admin.deleted(hour)
-    admin.by_strangers(hour)
-    hub.cleared(hour)
+    decisions.set_and_change(hour)
+    decisions.set_batches(hour)
+    decisions.list_decisions(hour)
+    decisions.deprecate_and_delete(hour)
+    decisions.use_rest(hour)
+    decisions.use_templates(hour)
+    constraints.add_and_list(hour)
+    memory_ids = memories.add_memories(hour)
+    memories.relate_memories(hour, memory_ids)
+    memories.delete_memories(hour, memory_ids)
+    scratchpads.write_pads(hour)
+    messages.send_and_read(hour)
+    files.record_and_lease(hour)
+    hub.get_and_search(hour)
+    hub.read_and_configure(hour)
+    hub.refuse_strangers_and_readers(hour)
+    admin.edit_knowledge(hour)
+    admin.edit_memories(hour)
+    admin.edit_pads(hour)
+    admin.rename_vocabulary(hour)
+    orm.write_all(hour, apollo)
+    imports.import_all_twice(hour, tmp_path)
+    admin.delete_rows(hour)
+    admin.open_as_strangers(hour)
+    hub.clear(hour)
     stored = contents()
     compare("hour_answers.txt", hour.text)
     compare("hour_tables.txt", stored)

@@ -1,4 +1,4 @@
-"""What the database is asked, and how often: by each action of the toolbox and each write of the ORM."""
+"""Golden files of the SQL statements of each action of the toolbox and each write of the ORM."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ from tests.golden.statements import Statements, as_text, captured
 ROWS = 3
 NOON = "2026-03-02T12:00:00+00:00"
 
-# What REST and the admin do beside the actions.
+# Services that only REST and the admin call.
 SERVICES: dict[str, Callable[[Caller], object]] = {
     "change_decision rationale": lambda ada: change_decision(caller=ada, key="api/k0", rationale="So."),
     "replace_decision": lambda ada: replace_decision(caller=ada, key="api/k0", value="x", tags=["a"]),
@@ -50,16 +50,16 @@ def test_statements_of_actions(ada: Caller, settings: Settings, tmp_path: Path) 
     (tmp_path / "a.txt").write_text("so\n")
     settings.GREP_ROOTS = [("", tmp_path)]
     fill(ada, ROWS)
-    asked: dict[str, Statements] = {}
+    statements_by_title: dict[str, Statements] = {}
     for name, given in sorted(ASKED.items()):
         for arguments in given:
-            said = arguments(ROWS)
-            asked[_title(name, said)] = _statements(ada, name, said)
+            values = arguments(ROWS)
+            statements_by_title[_title(name, values)] = _statements(ada, name, values)
     for name, run in SERVICES.items():
-        _nothing_falls_due(ada.project)
-        with rolled_back(), captured() as asked[name]:
+        _prevent_periodic_work(ada.project)
+        with rolled_back(), captured() as statements_by_title[name]:
             run(ada)
-    compare(f"statements_of_actions_{connection.vendor}.txt", as_text(asked))
+    compare(f"statements_of_actions_{connection.vendor}.txt", as_text(statements_by_title))
 
 
 def _title(name: str, arguments: dict[str, Any]) -> str:
@@ -68,27 +68,27 @@ def _title(name: str, arguments: dict[str, Any]) -> str:
 
 
 def _statements(ada: Caller, name: str, arguments: dict[str, Any]) -> Statements:
-    _nothing_falls_due(ada.project)
+    _prevent_periodic_work(ada.project)
     tool, _, action = name.partition(".")
-    said = {key: value(ada) if callable(value) else value for key, value in arguments.items()}
+    values = {key: value(ada) if callable(value) else value for key, value in arguments.items()}
     with rolled_back(), captured() as statements:
-        call(ada, tool, {**said, **({"action": action} if action else {})})
+        call(ada, tool, {**values, **({"action": action} if action else {})})
     return statements
 
 
-def _nothing_falls_due(project: Project) -> None:
-    """What is done by the clock, now and then, is no part of an action."""
+def _prevent_periodic_work(project: Project) -> None:
+    """Prevent what is done once in a while, which is no part of an action."""
     agents._touched[project.pk, "ada"] = float("inf")
     retention._cleaned[project.pk] = (clock.now(), retention.EVERY)
 
 
 def test_statements_of_the_orm(ada: Caller) -> None:
-    asked: dict[str, Statements] = {}
+    statements_by_title: dict[str, Statements] = {}
     for written in WRITTEN:
-        _nothing_falls_due(ada.project)
+        _prevent_periodic_work(ada.project)
         with rolled_back(), acting(ada):
             for name, write in steps(written, ada.project):
                 with captured() as statements:
                     write()
-                asked[f"{written.noun}: {name}"] = statements
-    compare(f"statements_of_the_orm_{connection.vendor}.txt", as_text(asked))
+                statements_by_title[f"{written.noun}: {name}"] = statements
+    compare(f"statements_of_the_orm_{connection.vendor}.txt", as_text(statements_by_title))

@@ -1,4 +1,4 @@
-"""What an MCP client is shown: the lists of tools of each surface, and the help of each tool and action."""
+"""Golden files of the lists of tools of each surface, and of the help of each tool and action."""
 
 import json
 from itertools import product
@@ -19,13 +19,13 @@ SCOPES = {"admin": ALL_SCOPES, "write": frozenset({READ, WRITE}), "read": frozen
 
 @pytest.fixture
 def project() -> Project:
-    """Of no table: neither lists of tools nor help look anything up."""
+    """Not stored: neither lists of tools nor help execute queries."""
     return Project(pk=1, slug="apollo")
 
 
 @pytest.mark.parametrize("surface", ["grouped", "flat"])
 def test_tools(project: Project, surface: str) -> None:
-    """All of each scope and profile; a tool that a list before has shown is named alone."""
+    """The tools of each scope and profile; a tool that an earlier list contains is only named."""
     shown: dict[str, str] = {}
     lists: dict[str, list[Any]] = {}
     for (scope, scopes), profile in product(SCOPES.items(), ("all", "core")):
@@ -36,7 +36,7 @@ def test_tools(project: Project, surface: str) -> None:
 
 
 def test_help(project: Project) -> None:
-    """Of each tool for everyone, and the names of the actions that those see who may do less."""
+    """The help of each tool with all scopes, and the names of the actions with fewer scopes."""
     helped: dict[str, Any] = {}
     for name, tool in all_tools().items():
         helped[name] = help_for(tool, Caller(project=project, agent="ada"))
@@ -48,7 +48,7 @@ def test_help(project: Project) -> None:
 
 
 def _once(tool: dict[str, Any], shown: dict[str, str]) -> Any:
-    """The tool where it is shown first, else its name; another tool of the same name has a number."""
+    """The tool at its first occurrence, then its name, with a number if another tool has that name."""
     text = json.dumps(tool)
     if text in shown:
         return shown[text]

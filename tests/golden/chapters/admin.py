@@ -1,4 +1,4 @@
-"""What people do in the admin: add, change, act on several, delete; and what they are told."""
+"""Pages and forms of the admin: adding, changing, actions on several rows, deleting, and messages."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def selected(action: str, *rows: Model, **more: Any) -> dict[str, Any]:
     return {"action": action, "_selected_action": [row.pk for row in rows], **more}
 
 
-def knowledge(hour: Hour) -> None:
+def edit_knowledge(hour: Hour) -> None:
     hour.chapter("Decisions and constraints in the admin")
     new = {"key": "admin/1", "kind": "text", "status": "active", "seen_revision": 0}
     hour.sends("vi", f"{list_of(Decision)}add/", {**new, "value": "typed", "tags": "api, typed"})
@@ -85,11 +85,13 @@ def knowledge(hour: Hour) -> None:
     rule = {"name": "Typed", "require": "rationale, x", "defaults": '{"tags": ["a"]}', "patterns": "x: ^y"}
     hour.sends("vi", f"{list_of(DecisionTemplate)}add/", rule)
     hour.sends("vi", f"{list_of(DecisionTemplate)}add/", rule)
-    kept = newest(DecisionTemplate, name="Typed")
-    hour.sends("vi", page_of(kept), hour.form_of("vi", page_of(kept), require="rationale", patterns=""))
+    template = newest(DecisionTemplate, name="Typed")
+    hour.sends(
+        "vi", page_of(template), hour.form_of("vi", page_of(template), require="rationale", patterns="")
+    )
 
 
-def memories(hour: Hour) -> None:
+def edit_memories(hour: Hour) -> None:
     hour.chapter("Contexts, memories and relationships in the admin")
     hour.sends("vi", f"{list_of(Context)}add/", {"name": "Typed", "stack": "Go", "tags": "api, new"})
     hour.sends("vi", f"{list_of(Context)}add/", {"name": "typed"})
@@ -115,7 +117,7 @@ def memories(hour: Hour) -> None:
     hour.opens("vi", list_of(Relationship))
 
 
-def pads(hour: Hour) -> None:
+def edit_pads(hour: Hour) -> None:
     hour.chapter("Workflows, scratchpads and messages in the admin")
     hour.sends("vi", f"{list_of(Workflow)}add/", {"name": "Typed", "metadata": '{"keep": "never"}'})
     task = newest(Workflow)
@@ -152,8 +154,8 @@ def pads(hour: Hour) -> None:
     hour.sends("vi", list_of(Lease), selected("force_release_selected", lease, confirmed="yes"))
 
 
-def words(hour: Hour) -> None:
-    """What carries a word is found by its new name, and lists by category have another order."""
+def rename_vocabulary(hour: Hour) -> None:
+    """Rows are found by the new names of their vocabulary, and lists by category change their order."""
     hour.chapter("Vocabulary, renamed")
     for model, old, new in (
         (Tag, "api", "API-v2"),
@@ -184,22 +186,22 @@ def words(hour: Hour) -> None:
     )
 
 
-def deleted(hour: Hour) -> None:
-    """One on its page, the next one in the list; with all that hangs on them."""
+def delete_rows(hour: Hour) -> None:
+    """Delete one row of each model on its page and another one in the list, with their related rows."""
     hour.chapter("Deleted in the admin")
     for model in DELETED:
-        rows: list[Any] = list(two_old_ones(model))
+        rows: list[Any] = list(two_old_rows(model))
         hour.sends("mel", page_of(rows[0], "delete/"), {"post": "yes"})
         hour.sends("vi", page_of(rows[0], "delete/"), {"post": "yes"})
         hour.sends("vi", list_of(model), selected("delete_selected", rows[1], post="yes"))
         hour.sends("vi", page_of(rows[0], "delete/"), {"post": "yes"})
 
 
-def two_old_ones(model: type[Any]) -> Any:
+def two_old_rows(model: type[Any]) -> Any:
     return model.unscoped.filter(project__slug="apollo").order_by("pk")[1:3]
 
 
-def by_strangers(hour: Hour) -> None:
+def open_as_strangers(hour: Hour) -> None:
     hour.chapter("Strangers in the admin")
     for model in (Decision, Constraint, Context, Memory, Scratchpad, Workflow, Message):
         row = newest(model)

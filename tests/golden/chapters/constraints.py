@@ -1,4 +1,4 @@
-"""Constraints: stated, listed, taken out of force and put back."""
+"""Constraints: added, listed, deactivated and activated."""
 
 from typing import Any
 
@@ -40,8 +40,8 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def stated(hour: Hour) -> int:
-    """The id of the one that stays."""
+def add_and_list(hour: Hour) -> int:
+    """Returns the id of a constraint that is not deleted."""
     hour.chapter("Constraints")
     first = int(hour.tool("ada", "constraint", "add", **WHOLE)["id"])
     hour.tool("ben", "constraint", "add", **WHOLE)
@@ -60,11 +60,11 @@ def stated(hour: Hour) -> int:
     hour.tool("ada", "constraint", "add", category="security", text="Ask for a token.")
     for action, arguments in REFUSED:
         hour.tool("ben", "constraint", action, **arguments)
-    over_rest(hour, first)
+    use_rest(hour, first)
     return first
 
 
-def over_rest(hour: Hour, first: int) -> None:
+def use_rest(hour: Hour, first: int) -> None:
     hour.rest("ada", "POST", "constraints/", {**WHOLE, "text": "Said over REST.", "tags": "a, b"})
     hour.rest("ada", "POST", "constraints/", {**WHOLE, "text": "Said over REST."})
     hour.rest("ada", "POST", "constraints/", {"category": "x", "text": "", "priority": 9})

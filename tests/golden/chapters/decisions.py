@@ -1,4 +1,4 @@
-"""Decisions and their templates: set, changed field by field, listed, ended, deleted."""
+"""Decisions and their templates: set, changed field by field, listed, deprecated, deleted."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ WHOLE: dict[str, Any] = {
     "paths": ["src/auth/**"],
     "rationale": "Stateless:\nany worker checks it.",
     "alternatives": [{"option": "Sessions", "why_not": "one more store"}, "Mutual TLS"],
-    # Objects as PostgreSQL gives them back: the short names first.
+    # PostgreSQL returns the keys of objects in this order: the short ones first.
     "tradeoffs": {"cons": ["short lived"], "pros": ["no store"]},
     "metadata": {"team": {"name": "auth", "size": 3}, "ticket": "OPS-7"},
 }
-# One field after the other, each with a value of its own, and empty.
+# Each field alone: first with another value, then empty.
 FIELDS: list[dict[str, Any]] = [
     {"layer": "data"},
     {"tags": ["api", "testing"]},
@@ -80,7 +80,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def set_and_changed(hour: Hour) -> None:
+def set_and_change(hour: Hour) -> None:
     hour.chapter("Decisions, set and changed")
     hour.tool("ada", "decision", "set", key=KEY, **WHOLE)
     hour.tool("ada", "decision", "set", key=KEY, **WHOLE)
@@ -98,7 +98,7 @@ def set_and_changed(hour: Hour) -> None:
         hour.tool("ben", "decision", action, **arguments)
 
 
-def batched(hour: Hour) -> None:
+def set_batches(hour: Hour) -> None:
     hour.chapter("Decisions in batches")
     items = [{"key": f"shop/{n}", "value": n, "tags": ["shop"], "scopes": ["shop"]} for n in range(6)]
     hour.tool("ada", "decision", "set_batch", items=items)
@@ -109,7 +109,7 @@ def batched(hour: Hour) -> None:
     hour.tool("ben", "decision", "set_batch", items=wrong, atomic=False)
 
 
-def listed(hour: Hour) -> None:
+def list_decisions(hour: Hour) -> None:
     hour.chapter("Decisions, listed")
     for query in LISTS:
         hour.tool("ben", "decision", "list", **query)
@@ -121,7 +121,7 @@ def listed(hour: Hour) -> None:
     hour.tool("ben", "decision", "analytics", pattern="*/*", bucket="hour")
 
 
-def ended(hour: Hour) -> None:
+def deprecate_and_delete(hour: Hour) -> None:
     hour.chapter("Decisions, ended and deleted")
     hour.tool("ada", "decision", "deprecate", key="shop/0", reason="Too small.", superseded_by="shop/1")
     hour.tool("ada", "decision", "deprecate", key="shop/0", reason="Too small.", superseded_by="shop/1")
@@ -133,7 +133,7 @@ def ended(hour: Hour) -> None:
     hour.tool("ada", "decision", "get", key="shop/0", include=["history", "links"])
 
 
-def over_rest(hour: Hour) -> None:
+def use_rest(hour: Hour) -> None:
     hour.chapter("Decisions over REST")
     whole = {**WHOLE, "key": "db/engine", "value": "PostgreSQL"}
     hour.rest("ada", "POST", "decisions/", whole)
@@ -165,22 +165,26 @@ def over_rest(hour: Hour) -> None:
     hour.rest("ada", "DELETE", "decisions/b/1/")
 
 
-def templates(hour: Hour) -> None:
+def use_templates(hour: Hour) -> None:
     hour.chapter("Templates")
     incident: dict[str, Any] = {
         "defaults": {"tags": ["incident"], "layer": "infrastructure"},
         "require": ["rationale", "severity"],
         "patterns": {"severity": "^(low|high)$"},
     }
-    said = {"name": "incident", "key": "incident/1", "value": "A full disk."}
+    arguments = {"name": "incident", "key": "incident/1", "value": "A full disk."}
     hour.tool("ada", "decision", "template_set", name="Incident", **incident)
     hour.tool("ada", "decision", "template_set", name="incident", **incident)
     hour.tool("ben", "decision", "template_set", name="incident", require=["rationale"])
     hour.tool("ben", "decision", "template_set", name="incident", patterns={"severity": "("})
-    hour.tool("ben", "decision", "from_template", **said)
-    hour.tool("ben", "decision", "from_template", **said, rationale="Logs.", metadata={"severity": "mid"})
-    hour.tool("ben", "decision", "from_template", **said, rationale="Logs.", metadata={"severity": "low"})
-    hour.tool("ben", "decision", "from_template", **{**said, "name": "nosuch"})
+    hour.tool("ben", "decision", "from_template", **arguments)
+    hour.tool(
+        "ben", "decision", "from_template", **arguments, rationale="Logs.", metadata={"severity": "mid"}
+    )
+    hour.tool(
+        "ben", "decision", "from_template", **arguments, rationale="Logs.", metadata={"severity": "low"}
+    )
+    hour.tool("ben", "decision", "from_template", **{**arguments, "name": "nosuch"})
     hour.tool("ada", "decision", "template_set", name="deprecation", require=["rationale"], defaults={})
     hour.tool("ben", "decision", "templates", limit=3)
     hour.rest("ben", "GET", "templates/incident/")

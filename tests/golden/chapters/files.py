@@ -1,4 +1,4 @@
-"""Changes of files, and leases."""
+"""File changes and leases."""
 
 from typing import Any
 
@@ -26,8 +26,8 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def changed_and_leased(hour: Hour) -> dict[str, int]:
-    """The ids of a change and a lease that stay."""
+def record_and_lease(hour: Hour) -> dict[str, int]:
+    """Returns the ids of a change and a lease that are not deleted."""
     hour.chapter("Files")
     change = _record(hour, "ada", path="src/app.py", change="created", layer="data", description="So.")
     _record(hour, "ben", path="src/app.py", change="modified")
@@ -57,7 +57,7 @@ def changed_and_leased(hour: Hour) -> dict[str, int]:
     hour.tool("ada", "file", "release", lease_id=shared, force=True)
     for action, arguments in REFUSED:
         hour.tool("ben", "file", action, **arguments)
-    _over_rest(hour, change)
+    _use_rest(hour, change)
     return {"change": change, "lease": lease}
 
 
@@ -65,7 +65,7 @@ def _record(hour: Hour, who: str, **arguments: Any) -> int:
     return int(hour.tool(who, "file", "record", **arguments)["id"])
 
 
-def _over_rest(hour: Hour, change: int) -> None:
+def _use_rest(hour: Hour, change: int) -> None:
     hour.chapter("Files over REST")
     hour.rest("ben", "POST", "changes/", {"path": "rest.py", "change": "created", "layer": None})
     hour.rest("ben", "POST", "changes/", {"path": "", "change": 9})

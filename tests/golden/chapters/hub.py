@@ -1,4 +1,4 @@
-"""What is there and what is new: get, search, hub; and who may not see or do it."""
+"""Get, search and hub; other projects and readers."""
 
 from tests.golden.hour import Hour
 
@@ -17,7 +17,7 @@ VIEWS = (
 )
 
 
-def looked_up(hour: Hour) -> None:
+def get_and_search(hour: Hour) -> None:
     hour.chapter("Get and search")
     hour.tool("ben", "get", refs=REFS)
     hour.tool("ben", "get", refs=REFS, detail="digest")
@@ -28,7 +28,7 @@ def looked_up(hour: Hour) -> None:
     hour.rest("ben", "GET", "search/?query=stateless&detail=ids")
 
 
-def at_a_glance(hour: Hour) -> None:
+def read_and_configure(hour: Hour) -> None:
     hour.chapter("The hub")
     for action in ("stats", "layer_summary", "agents", "vocabulary", "config"):
         hour.tool("ben", "hub", action)
@@ -51,7 +51,7 @@ def at_a_glance(hour: Hour) -> None:
     hour.rest("ada", "PATCH", "config/", {"values": {"change_days": 3, "message_hours": None}})
 
 
-def cleared(hour: Hour) -> None:
+def clear(hour: Hour) -> None:
     hour.chapter("Cleared")
     some = {"messages_older_than": hour.marks["some messages"]}
     hour.tool("ben", "hub", "clear", **some)
@@ -59,8 +59,8 @@ def cleared(hour: Hour) -> None:
     hour.tool("ada", "hub", "clear")
 
 
-def kept_apart(hour: Hour) -> None:
-    """Another project's rows do not exist; who may only read does not write."""
+def refuse_strangers_and_readers(hour: Hour) -> None:
+    """Rows of another project do not exist, and readers cannot write."""
     hour.chapter("Strangers and readers")
     hour.tool("cy", "decision", "set", key="api/auth/method", value="Elsewhere")
     hour.tool("cy", "decision", "list")

@@ -1,4 +1,4 @@
-"""Databases of other programs, imported."""
+"""Imports of databases of other programs."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,8 +12,8 @@ from tests.sqlew.old_file import OldFile
 THEN = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def imported_all(hour: Hour, folder: Path) -> None:
-    """Each twice: the second time everything is there."""
+def import_all_twice(hour: Hour, folder: Path) -> None:
+    """Import each file twice: the second import finds all rows."""
     hour.chapter("Imported")
     for command, file in (
         ("import_sqlew", _old_file(folder)),
@@ -21,17 +21,17 @@ def imported_all(hour: Hour, folder: Path) -> None:
         ("import_scratchpads", _old_pads(folder)),
     ):
         for _ in range(2):
-            hour.does("somebody", f"runs {command}", lambda: _said(file, command))  # noqa: B023
+            hour.does("somebody", f"runs {command}", lambda: _report(file, command))  # noqa: B023
 
 
-def _said(file: Path, command: str) -> str:
+def _report(file: Path, command: str) -> str:
     return imported(file, command=command).text.replace(str(file.parent), "FOLDER").strip()
 
 
 def _old_file(folder: Path) -> Path:
     old = OldFile(folder / "sqlew.db", 3)
-    words = {"tags": ["api", "old"], "scopes": ["old"]}
-    old.decision("old/text", "v", layer="data", at=THEN, **words)  # type: ignore[arg-type]
+    labels = {"tags": ["api", "old"], "scopes": ["old"]}
+    old.decision("old/text", "v", layer="data", at=THEN, **labels)  # type: ignore[arg-type]
     old.past("old/text", "was", agent="ben", at=THEN)
     old.why("old/text", "So.", ["Nothing"], {"pros": ["x"]})
     old.decision("old/number", 5, agent="cyd", status=2, at=THEN)

@@ -77,8 +77,8 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def kept(hour: Hour) -> list[int]:
-    """The ids of those that stay."""
+def add_memories(hour: Hour) -> list[int]:
+    """Returns the ids of the memories that are not deleted."""
     hour.chapter("Contexts")
     made = hour.tool("ada", "memory", "context_create", name="Shop", **CONTEXT)
     for changed in CONTEXT_FIELDS:
@@ -100,17 +100,17 @@ def kept(hour: Hour) -> list[int]:
     hour.tool("ada", "memory", "context_get", context="STORE")
     hour.tool("ada", "memory", "fuzzy", query="cahcing")
     hour.tool("ada", "memory", "suggest_context", text="The product list is cached in Redis.")
-    said = "We decided to keep sessions in PostgreSQL 16: `sessions/store.py` needs one transaction."
-    hour.tool("ada", "memory", "capture", content=said, dry_run=True)
-    hour.tool("ada", "memory", "capture", content=said)
-    hour.tool("ada", "memory", "capture", content=said)
+    text = "We decided to keep sessions in PostgreSQL 16: `sessions/store.py` needs one transaction."
+    hour.tool("ada", "memory", "capture", content=text, dry_run=True)
+    hour.tool("ada", "memory", "capture", content=text)
+    hour.tool("ada", "memory", "capture", content=text)
     for action, arguments in REFUSED:
         hour.tool("ben", "memory", action, **arguments)
-    _over_rest(hour, first)
+    _use_rest(hour, first)
     return [first, second, third]
 
 
-def _over_rest(hour: Hour, first: int) -> None:
+def _use_rest(hour: Hour, first: int) -> None:
     hour.chapter("Contexts and memories over REST")
     hour.rest("ada", "POST", "contexts/", {"name": "REST", "tags": "a, b", "metadata": {"a": 1}})
     hour.rest("ada", "POST", "contexts/", {"name": "rest"})
@@ -131,7 +131,7 @@ def _over_rest(hour: Hour, first: int) -> None:
     hour.rest("ada", "DELETE", "contexts/REST/")
 
 
-def related(hour: Hour, memories: list[int]) -> None:
+def relate_memories(hour: Hour, memories: list[int]) -> None:
     hour.chapter("Relationships")
     first, second, third = memories
     hour.tool("ada", "memory", "relate", source=first, target="decision:api/auth/method", strength=80)
@@ -152,8 +152,8 @@ def related(hour: Hour, memories: list[int]) -> None:
     hour.rest("ben", "DELETE", f"memories/{third}/relationships/?target=memory:{first}")
 
 
-def gone(hour: Hour, memories: list[int]) -> None:
-    """What memories are related to goes with them."""
+def delete_memories(hour: Hour, memories: list[int]) -> None:
+    """Relationships are deleted with their memories."""
     hour.chapter("Contexts and memories, deleted")
     hour.tool("ben", "memory", "add", **{**MEMORY, "title": "To go", "context": "Warehouse"})
     last = hour.tool("ben", "memory", "add", title="To go, too", content="So.", context="Warehouse")

@@ -28,15 +28,15 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def sent(hour: Hour) -> list[int]:
-    """The ids of a message, a reply and a request."""
+def send_and_read(hour: Hour) -> list[int]:
+    """Returns the ids of a message, a reply and a request."""
     hour.chapter("Messages")
     first = _send(hour, "ada", text="The tests fail on main.", to=["ben"], priority="high")
     reply = _send(hour, "ben", text="I look at them.", reply_to=first, payload={"since": [1, 2]})
     _send(hour, "ada", text="Deploy at noon.", ack=True, ack_within="1m", type="warning")
     hour.mark("some messages")
     _send(hour, "ada", text="To somebody new.", to=["zoe", "Ben"])
-    asked = _send(hour, "ada", text="Review, please.", type="request", to=["ben", "eve"])
+    request = _send(hour, "ada", text="Review, please.", type="request", to=["ben", "eve"])
     _send(hour, "ada", text="Whoever can.", type="request", priority="critical")
     items = [{"text": "One.", "to": ["ben"]}, {"text": "Two.", "ack": True}]
     hour.tool("ada", "message", "send_batch", items=items)
@@ -53,44 +53,44 @@ def sent(hour: Hour) -> list[int]:
     hour.tool("ben", "message", "ack", ids=[first + 2])
     hour.tool("ada", "message", "thread", id=reply)
     hour.tool("ada", "message", "status", id=first + 2)
-    _claimed(hour, asked)
+    _claim(hour, request)
     for action, arguments in REFUSED:
         hour.tool("ben", "message", action, **arguments)
-    _over_rest(hour, first)
+    _use_rest(hour, first)
     hour.tool("ben", "message", "read", all=True)
-    return [first, reply, asked]
+    return [first, reply, request]
 
 
 def _send(hour: Hour, who: str, **arguments: Any) -> int:
     return int(hour.tool(who, "message", "send", **arguments)["id"])
 
 
-def _claimed(hour: Hour, asked: int) -> None:
+def _claim(hour: Hour, request: int) -> None:
     hour.tool("ben", "message", "claim", next=True, minutes=1)
-    hour.tool("ben", "message", "claim", id=asked)
-    hour.tool("ada", "message", "claim", id=asked)
-    hour.tool("ben", "message", "claim", id=asked, minutes=60)
+    hour.tool("ben", "message", "claim", id=request)
+    hour.tool("ada", "message", "claim", id=request)
+    hour.tool("ben", "message", "claim", id=request, minutes=60)
     hour.wait(minutes=2)
     hour.tool("ben", "message", "inbox", state="open")
-    hour.tool("ben", "message", "done", id=asked, result_refs=["decision:api/auth/method"])
-    hour.tool("ben", "message", "done", id=asked)
-    hour.tool("ben", "message", "claim", id=asked)
+    hour.tool("ben", "message", "done", id=request, result_refs=["decision:api/auth/method"])
+    hour.tool("ben", "message", "done", id=request)
+    hour.tool("ben", "message", "claim", id=request)
 
 
-def _over_rest(hour: Hour, first: int) -> None:
+def _use_rest(hour: Hour, first: int) -> None:
     hour.chapter("Messages over REST")
     hour.rest("ben", "POST", "messages/", {"text": "Hi.", "to": "ada", "reply_to": f"message:{first}"})
     hour.rest("ben", "POST", "messages/", {"text": "", "to": [1], "ack": "yes"})
-    asked = hour.rest("ben", "POST", "messages/", {"text": "Ask.", "type": "request", "to": ["ada"]})["id"]
+    request = hour.rest("ben", "POST", "messages/", {"text": "Ask.", "type": "request", "to": ["ada"]})["id"]
     hour.rest("ben", "POST", "messages/batch/", {"items": [{"text": "One."}, {"txt": "Two."}]})
     hour.rest("ada", "GET", "messages/?limit=2")
-    hour.rest("ada", "GET", f"messages/{asked}/")
-    hour.rest("ada", "GET", f"messages/{asked}/status/")
+    hour.rest("ada", "GET", f"messages/{request}/")
+    hour.rest("ada", "GET", f"messages/{request}/status/")
     hour.rest("ada", "GET", f"threads/{first}/?limit=1")
-    hour.rest("ada", "POST", f"messages/{asked}/claim/", {"minutes": 5})
-    hour.rest("ada", "POST", f"messages/{asked}/done/", {"result_refs": ["file:x"]})
-    hour.rest("ada", "POST", f"messages/{asked}/done/", {})
+    hour.rest("ada", "POST", f"messages/{request}/claim/", {"minutes": 5})
+    hour.rest("ada", "POST", f"messages/{request}/done/", {"result_refs": ["file:x"]})
+    hour.rest("ada", "POST", f"messages/{request}/done/", {})
     hour.rest("ada", "POST", "messages/claim/", {"next": True})
-    hour.rest("ada", "POST", f"messages/{asked}/read/", {})
-    hour.rest("ada", "POST", f"messages/{asked}/ack/", {})
+    hour.rest("ada", "POST", f"messages/{request}/read/", {})
+    hour.rest("ada", "POST", f"messages/{request}/ack/", {})
     hour.rest("ada", "POST", "messages/read/", {"all": True})

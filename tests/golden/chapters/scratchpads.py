@@ -1,4 +1,4 @@
-"""Workflows and their pads."""
+"""Workflows and their scratchpads."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ UPDATES: list[dict[str, Any]] = [
 ]
 
 
-def written(hour: Hour) -> dict[str, int]:
-    """The ids of a workflow and a pad that stay."""
+def write_pads(hour: Hour) -> dict[str, int]:
+    """Returns the ids of a workflow and a pad that are not deleted."""
     hour.chapter("Workflows and scratchpads")
     task = int(hour.tool("ada", "scratchpad", "create_workflow", name="Task")["workflow_id"])
     hour.tool("ada", "scratchpad", "create_workflow", metadata={"keep": "never"})
@@ -45,8 +45,8 @@ def written(hour: Hour) -> dict[str, int]:
     hour.tool("ben", "scratchpad", "create", workflow_id=999, name="x")
     hour.tool("ben", "scratchpad", "append", scratchpad_id=pad, content="")
     hour.tool("ben", "scratchpad", "append", scratchpad_id=pad, content="AKIAIOSFODNN7EXAMPLE")
-    _closed(hour, task, pad)
-    _over_rest(hour, task)
+    _close_workflow(hour, task, pad)
+    _use_rest(hour, task)
     hour.tool("ada", "scratchpad", "delete", scratchpad_id=other)
     hour.tool("ada", "scratchpad", "delete", scratchpad_id=other)
     return {"workflow": task, "pad": pad}
@@ -57,7 +57,7 @@ def _pad(hour: Hour, workflow: int, name: str, content: str) -> int:
     return int(answer["scratchpad_id"])
 
 
-def _closed(hour: Hour, task: int, pad: int) -> None:
+def _close_workflow(hour: Hour, task: int, pad: int) -> None:
     hour.tool("ben", "scratchpad", "close_workflow", workflow_id=task)
     hour.tool("ben", "scratchpad", "close_workflow", workflow_id=task)
     hour.tool("ben", "scratchpad", "append", scratchpad_id=pad, content="Late.")
@@ -66,7 +66,7 @@ def _closed(hour: Hour, task: int, pad: int) -> None:
     hour.tool("ben", "scratchpad", "workflows", text="slow", limit=1)
 
 
-def _over_rest(hour: Hour, task: int) -> None:
+def _use_rest(hour: Hour, task: int) -> None:
     hour.chapter("Workflows and scratchpads over REST")
     made = hour.rest("ada", "POST", "workflows/", {"name": "REST", "metadata": {"a": 1}})["id"]
     hour.rest("ada", "PATCH", f"workflows/{made}/", {"name": "RESTful"})
