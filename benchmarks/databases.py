@@ -1,4 +1,4 @@
-"""Throw-away databases: seeded once a size, copied for each server, so that none sees what others write."""
+"""Temporary databases: seeded once per size, copied for each server, which then do not share writes."""
 
 import os
 import shutil
@@ -43,12 +43,12 @@ class Hub:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a server of this hub is started with."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("CTXHUB_")}
-        # Users have compiled modules; a start without them would measure the compiler.
-        kept.pop("PYTHONDONTWRITEBYTECODE", None)
+        """The environment of a server of this hub."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("CTXHUB_")}
+        # Users have compiled modules; without them a start would measure the compiler.
+        inherited.pop("PYTHONDONTWRITEBYTECODE", None)
         return {
-            **kept,
+            **inherited,
             "DATABASE_URL": self.url,
             "CTXHUB_SECRET_KEY": SECRET_KEY,
             "CTXHUB_VAR_DIR": str(self.home),
@@ -56,7 +56,7 @@ class Hub:
 
     @property
     def file(self) -> Path:
-        """Where SQLite keeps it."""
+        """The SQLite file."""
         return self.home / "hub.sqlite3"
 
 
@@ -125,7 +125,7 @@ class PostgresDatabases:
 
 @contextmanager
 def databases(engine: Engine) -> Iterator[Databases]:
-    """The databases of `engine`; PostgreSQL is the server that DATABASE_URL names, else a throw-away one."""
+    """The databases of `engine`; for PostgreSQL on the server of DATABASE_URL, else on a temporary one."""
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ctxhub-bench-")))
         if engine is Engine.SQLITE:
@@ -133,18 +133,18 @@ def databases(engine: Engine) -> Iterator[Databases]:
             return
         url = os.environ.get("DATABASE_URL", "")
         if not postgres.names_a_server(url):
-            url = stack.enter_context(_throw_away_server()).url
-        made = PostgresDatabases(url, home)
-        stack.callback(made.drop_all)
-        yield made
+            url = stack.enter_context(_temporary_server()).url
+        factory = PostgresDatabases(url, home)
+        stack.callback(factory.drop_all)
+        yield factory
 
 
 @contextmanager
-def _throw_away_server() -> Iterator[postgres.Server]:
+def _temporary_server() -> Iterator[postgres.Server]:
     programs = postgres.debian_programs() or postgres.bundled_programs()
     if programs is None:
-        raise SystemExit(postgres.NOTHING_TO_TEST_ON)
-    with postgres.throw_away_server(programs) as server:
+        raise SystemExit(postgres.NO_SERVER)
+    with postgres.temporary_server(programs) as server:
         yield server
 
 
@@ -156,7 +156,7 @@ def _folders(home: Path) -> Iterator[Path]:
 
 
 def _seed(hub: Hub) -> Hub:
-    """In a process of its own: Django has one database for its life."""
+    """Seed in a separate process: Django cannot change its database."""
     command = [sys.executable, "-m", "benchmarks.seeding", str(hub.size)]
     done = subprocess.run(
         command, cwd=ROOT, env=hub.environment, stdout=subprocess.PIPE, text=True, check=True

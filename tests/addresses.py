@@ -1,4 +1,4 @@
-"""The addresses below a project, as Django resolves them."""
+"""The REST operations below a project, from Django's URL configuration."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ BELOW_A_PROJECT = "api/v1/projects/<slug:slug>/"
 
 @dataclass(frozen=True)
 class Operation:
-    """`PATCH` `memories/<id:memory_id>/`; `body` is what the view checks it against."""
+    """For example `PATCH` `memories/<id:memory_id>/`; `body` is the schema that the view validates with."""
 
     method: str
     address: str
@@ -30,7 +30,7 @@ class Operation:
         return {name: field.allow_null for name, field in self.body().fields.items()}
 
     def path(self, names: dict[str, Any]) -> str:
-        """With `names` for the parts that vary, 1 for those without one."""
+        """The path with the values of `names` for its parameters, and 1 for other parameters."""
         parts = [
             str(names.get(part[1:-1].partition(":")[2], 1)) if part.startswith("<") else part
             for part in self.address.split("/")

@@ -1,4 +1,4 @@
-"""The cast: Ada and Ben work in the project apollo, Cy works elsewhere and sees nothing of it."""
+"""Fixtures: the agents Ada and Ben of the project apollo, and Cy of another project, with their clients."""
 
 import gc
 from collections.abc import Iterator
@@ -22,17 +22,17 @@ from tests.hub import LiveHub, McpClient, RestClient, running_hub
 from tests.search_index import index_is_right
 
 FOLDER = Path(__file__).parent
-# Their files are few and long: begun last, they would keep one processor busy while the others wait.
+# Few and long files: run last, they would occupy one processor while the others are idle.
 FIRST = [FOLDER / "sqlew", FOLDER / "e2e", FOLDER / "mcp"]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """PostgreSQL gets what touches a database; the rest was run on SQLite and would do the same again."""
+    """On PostgreSQL only tests that use the database are run; the others are the same as on SQLite."""
     items.sort(key=lambda item: not any(item.path.is_relative_to(folder) for folder in FIRST))
     if settings.DATABASES["default"]["ENGINE"].endswith("postgresql"):
-        again = [item for item in items if not _touches_database(item)]
-        config.hook.pytest_deselected(items=again)
-        items[:] = [item for item in items if item not in set(again)]
+        skipped = [item for item in items if not _touches_database(item)]
+        config.hook.pytest_deselected(items=skipped)
+        items[:] = [item for item in items if item not in set(skipped)]
 
 
 def _touches_database(item: pytest.Item) -> bool:
@@ -43,7 +43,7 @@ def _touches_database(item: pytest.Item) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests stay in memory: looking for garbage among them took a twentieth of the time."""
+    """Exclude the collected tests from garbage collection, which took a twentieth of the time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
@@ -51,7 +51,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _emptied_quickly() -> Iterator[None]:
-    """Behind a test that commits Django's `flush` and new connections took a third of the suite."""
+    """Faster cleanup after commits: Django's `flush` and new connections took a third of the time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: empty_database())
         patch.setattr(TransactionTestCase, "_should_reload_connections", lambda case: False)
@@ -68,7 +68,7 @@ def _vacuumed(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
-    """Tests roll back, so ids come again: what the process remembers of them must go."""
+    """Clear the caches of the process: tests roll back, so ids are used again."""
     forget_tokens()
     agents._touched.clear()
     retention._cleaned.clear()
@@ -87,7 +87,7 @@ def hermes(db: None) -> Project:
 
 @pytest.fixture
 def index_is_kept(apollo: Project) -> Iterator[None]:
-    """Whatever a test does to apollo, the index says behind it what there is."""
+    """Asserts after the test that the search index of apollo equals its rows."""
     yield
     if Project.objects.filter(pk=apollo.pk).exists():
         index_is_right(apollo)
@@ -118,7 +118,7 @@ def _running_hub(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> I
 
 @pytest.fixture
 def hub(_running_hub: LiveHub, transactional_db: None) -> LiveHub:
-    """A real server on a real port: what a test writes is committed, and removed after it."""
+    """A real server on a real port: writes of the test are committed, and removed after it."""
     return _running_hub
 
 

@@ -1,4 +1,4 @@
-"""Many agents at once: in threads over HTTP, or each in a process with a connection of its own."""
+"""Many concurrent agents: in threads over HTTP, or each in a process with its own connection."""
 
 import json
 import multiprocessing
@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from django.apps import apps
 
-if not apps.ready and not apps.apps_ready:  # In the process that the others are forked from.
+if not apps.ready and not apps.apps_ready:  # In the process from which the others are forked.
     import django
 
     django.setup()
@@ -42,7 +42,7 @@ class ToolCall:
 
 Answers = list[dict[str, Any]]
 Crowd = Callable[[Sequence[Sequence[ToolCall]]], list[Answers]]
-"""Each agent makes its calls, one after the other; all agents begin together. An error is its body."""
+"""Each agent makes its calls in order; all agents start together. An error is returned as its body."""
 
 
 # -- Threads over HTTP -----------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def over_http(hub: LiveHub, token: str) -> Crowd:
 
 @contextmanager
 def processes(count: int) -> Iterator[Executor]:
-    """Processes forked from one that has Django ready and has never opened a connection."""
+    """Processes forked from one that has loaded Django and has never opened a connection."""
     settings = {**environment(), "DJANGO_SETTINGS_MODULE": "ctxhub.settings", "CTXHUB_WEB": "false"}
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
@@ -101,15 +101,15 @@ def make_calls(project_id: int, agent: str, calls: Sequence[ToolCall], start_at:
         return [answer(caller, call) for call in calls]
 
 
-def answer(caller: Caller, made: ToolCall) -> dict[str, Any]:
+def answer(caller: Caller, request: ToolCall) -> dict[str, Any]:
     try:
-        return call(caller, made.tool, made.arguments, request_id=made.request_id)
+        return call(caller, request.tool, request.arguments, request_id=request.request_id)
     except CtxhubError as error:
         return error.body()
 
 
 def write_in_every_way(project_id: int, agent: str, rounds: int, start_at: float) -> None:
-    """By service, in a batch, under a request id, and by the ORM in a transaction that takes its time."""
+    """Write by service, in a batch, with a request id, and by the ORM in a slow transaction."""
     with speaking(project_id, agent, start_at) as caller:
         for n in range(rounds):
             answer(caller, ToolCall("decision", {"key": f"{agent}/{n}", "value": n, "tags": ["shared"]}))
@@ -132,4 +132,6 @@ def speaking(project_id: int, agent: str, start_at: float) -> Iterator[Caller]:
         yield caller
     finally:
         connection.close()
-        getattr(connection, "close_pool", bool)()  # PostgreSQL's; an idle connection would outlive its task.
+        getattr(
+            connection, "close_pool", bool
+        )()  # PostgreSQL only: an idle connection would outlive its task.

@@ -1,4 +1,4 @@
-"""What tests do to the database beside using it."""
+"""Helpers for tests that end connections, roll back, collect statistics or make the database unavailable."""
 
 import threading
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ import psycopg
 from django.db import connection, connections, transaction
 from psycopg import sql
 
-from ctxhub.mcp import db_threads as bridge
+from ctxhub.mcp import db_threads
 
 
 def end_other_connections() -> None:
-    """As a restart of PostgreSQL does; SQLite has nobody to end."""
+    """Terminate all other connections, as a restart of PostgreSQL does; nothing to do on SQLite."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(
@@ -24,23 +24,24 @@ def end_other_connections() -> None:
 
 @contextmanager
 def rolled_back() -> Iterator[None]:
-    """What is done within is undone; the test goes on with what there was."""
+    """Roll back the writes of the block."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
 
 
 def take_statistics() -> None:
-    """Of the tables as they are now: what is written afterwards, plans know nothing of."""
+    """Collect statistics of the tables as they are now; query plans do not know later writes."""
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
 
 
 @contextmanager
 def every_statement_within(seconds: int) -> Iterator[None]:
-    """Of PostgreSQL, in a test's transaction.
+    """Limit the time of each statement of PostgreSQL in the transaction of a test.
 
-    Behind it foreign keys are checked, which would take a minute by plans for tables that were empty.
+    Statistics are collected afterwards: with plans for empty tables the check of foreign keys would take a
+    minute.
     """
     if connection.vendor == "postgresql":
         _limit_statements(seconds)
@@ -58,15 +59,15 @@ def _limit_statements(seconds: int) -> None:
 
 @contextmanager
 def database_away() -> Iterator[None]:
-    """Nobody gets in: PostgreSQL admits none, SQLite's file cannot be opened. This thread stays connected."""
+    """No new connections: PostgreSQL admits none, SQLite's file is missing. This thread stays connected."""
     with _closed_postgres() if connection.vendor == "postgresql" else _missing_sqlite():
         yield
 
 
 @contextmanager
 def _closed_postgres() -> Iterator[None]:
-    said = connection.get_connection_params()
-    login = {name: said[name] for name in ("host", "port", "user", "password") if name in said}
+    params = connection.get_connection_params()
+    login = {name: params[name] for name in ("host", "port", "user", "password") if name in params}
     database, own = connection.settings_dict["NAME"], connection.connection
     admit = sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}")
     with psycopg.connect(**login, dbname="postgres", autocommit=True) as server:
@@ -84,7 +85,7 @@ def _closed_postgres() -> Iterator[None]:
 @contextmanager
 def _missing_sqlite() -> Iterator[None]:
     file = Path(connection.settings_dict["NAME"])
-    _disconnect_bridge()
+    _disconnect_db_threads()
     aside = file.rename(file.with_suffix(".aside"))
     file.mkdir()
     try:
@@ -94,13 +95,13 @@ def _missing_sqlite() -> Iterator[None]:
         aside.rename(file)
 
 
-def _disconnect_bridge() -> None:
-    """SQLite has nobody else who could: each thread that serves MCP closes its own connection."""
-    all_here = threading.Barrier(bridge.THREADS)
+def _disconnect_db_threads() -> None:
+    """On SQLite each thread that serves MCP has to close its own connection."""
+    all_here = threading.Barrier(db_threads.THREADS)
 
     def close() -> None:
         all_here.wait(timeout=10)
         connections.close_all()
 
-    for closing in [bridge._pool.submit(close) for _ in range(bridge.THREADS)]:
+    for closing in [db_threads._pool.submit(close) for _ in range(db_threads.THREADS)]:
         closing.result(timeout=20)

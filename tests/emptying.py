@@ -1,6 +1,6 @@
-"""Empties the database behind a test that committed: the tables that hold rows, and no others.
+"""Empties the database after a test that committed: only tables that have rows.
 
-Django's `flush` truncates every table and writes all permissions anew: 240 ms on PostgreSQL; this takes 6.
+Django's `flush` truncates every table and recreates all permissions: 240 ms on PostgreSQL; this takes 6.
 """
 
 from functools import cache
@@ -8,7 +8,7 @@ from functools import cache
 from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
-# What `migrate` fills is the same for every test.
+# Tables that `migrate` fills are the same for every test.
 KEPT = ("django_migrations", "django_content_type", "auth_permission")
 BYTES_WORTH_A_VACUUM = 256 * 1024
 
@@ -17,7 +17,7 @@ def empty_database() -> None:
     with connection.constraint_checks_disabled(), transaction.atomic(), connection.cursor() as cursor:
         filled = _filled_tables(cursor)
         if connection.vendor == "postgresql":
-            # Else it would look for what refers to each row.
+            # Skips the check for rows that refer to the deleted ones.
             cursor.execute("SET LOCAL session_replication_role = replica")
         for table in filled:
             cursor.execute(f"DELETE FROM {table}")
@@ -37,10 +37,10 @@ def _tables() -> list[str]:
 
 
 def vacuum() -> None:
-    """What tests rolled back lies in PostgreSQL's tables all the same, and searches came to take minutes.
+    """Remove dead rows: rolled back rows stay in PostgreSQL's tables, and searches came to take minutes.
 
-    And what was counted in them, even by a test that was rolled back, chooses plans for what there is now: a
-    table that was empty is taken for one of no rows, however many there are.
+    Statistics are reset, too: those of a rolled back test stay and choose the plans of later ones, and a
+    table that was empty is planned as a table without rows, however many there are.
     """
     if connection.vendor == "postgresql":
         _vacuum(_tables())
@@ -52,7 +52,7 @@ def vacuum() -> None:
 
 
 def _vacuum(tables: list[str]) -> None:
-    """There is no autovacuum, so that plans depend on no chance."""
+    """Autovacuum is off, so that plans do not depend on chance."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT name FROM unnest(%s::text[]) AS name WHERE pg_table_size(name::regclass) > %s",

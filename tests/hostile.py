@@ -1,4 +1,4 @@
-"""Texts that were written to do harm on a page: whoever shows what agents write is tried with them."""
+"""Hostile texts (script injection), with which every page that shows content of agents is tested."""
 
 HOSTILE = (
     "<script>window.harmed = 1</script>",

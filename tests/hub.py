@@ -1,4 +1,4 @@
-"""A real hub on a real port for tests, and clients that speak its wire: JSON-RPC for MCP, JSON for REST."""
+"""A real hub on a real port for tests, and its clients: JSON-RPC for MCP, JSON for REST."""
 
 import http.client
 import itertools
@@ -25,7 +25,7 @@ class Reply:
 
 @dataclass
 class HttpClient:
-    """One kept-alive connection; use one for each thread."""
+    """One persistent connection; use one client for each thread."""
 
     port: int
     token: str | None = None
@@ -52,7 +52,7 @@ class HttpClient:
 
 @dataclass
 class McpClient(HttpClient):
-    """Tools over streamable HTTP, as raw JSON-RPC. `call` answers the text block, decoded; errors too."""
+    """Tools over streamable HTTP, as raw JSON-RPC. `call` returns the decoded text block, also of errors."""
 
     path: str = "/mcp"
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
@@ -78,7 +78,7 @@ class McpClient(HttpClient):
         return answer
 
     def rows(self, tool: str, action: str | None = None, /, **arguments: Any) -> list[dict[str, Any]]:
-        """A list's rows as objects."""
+        """The rows of a list as objects."""
         answer = self.call(tool, action, **arguments)
         return [dict(zip(answer["columns"], row, strict=True)) for row in answer["rows"]]
 
@@ -136,7 +136,7 @@ def running_hub() -> Iterator[LiveHub]:
     """The ASGI application of production in a thread of this process."""
     from ctxhub.mcp.http import Dispatcher
 
-    # asyncio spares a connection Nagle's delay (40 ms an answer) only where the protocol is named.
+    # asyncio disables Nagle's algorithm (40 ms per answer) only if the protocol is given.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         port: int = listening.getsockname()[1]

@@ -1,4 +1,4 @@
-"""People who are signed in to the admin, each with the role they need in the project they belong to."""
+"""Users of the admin with a role in a project, and clients that are signed in."""
 
 from django.contrib.auth.models import User
 from django.test import Client

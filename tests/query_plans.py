@@ -1,4 +1,4 @@
-"""How the database means to answer a query, for tests that hold it to an index."""
+"""Query plans, for tests that a query uses an index."""
 
 import re
 
@@ -8,7 +8,7 @@ from tests.databases import take_statistics
 
 
 def start_compact(*tables: type[models.Model]) -> None:
-    """Take away the space of what earlier tests rolled back: PostgreSQL counts it in the cost of a plan.
+    """Free the space of rows that earlier tests rolled back: PostgreSQL counts it in the cost of a plan.
 
     Called before a test writes to the tables.
     """
@@ -19,7 +19,7 @@ def start_compact(*tables: type[models.Model]) -> None:
 
 
 def plan_by_indexes() -> None:
-    """Plan for the rows that are there, and walk an index where one serves, for the rest of the test."""
+    """Plan for the present rows, and prefer index scans, for the rest of the test."""
     take_statistics()
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -37,10 +37,10 @@ def explained(statement: str) -> str:
 
 
 def sorts_inside(plan: str) -> bool:
-    """Whether rows are sorted before the page is cut; the page itself, a handful of rows, may be."""
+    """Whether rows are sorted before the page is limited; sorting the few rows of the page is allowed."""
     if connection.vendor == "postgresql":
         page = re.search(r"^( *)CTE page\n((?:\1 .*\n)+)", plan, re.MULTILINE)
         assert page
-        # An incremental one sorts nothing but rows of one key, which is unique.
+        # An incremental sort sorts only rows with the same key, which is unique.
         return bool(re.search(r"(?<!Incremental )Sort +\(cost", page[2]))
     return bool(re.search(r"^[1-9]\d*: USE TEMP B-TREE FOR ORDER BY", plan, re.MULTILINE))

@@ -1,4 +1,4 @@
-"""A table of constraints for the tests of the mapper: its links repeat the rank and the time."""
+"""A table of constraints for the tests of the mapper; its links repeat the rank and the time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ RULES = Table(
 
 
 class Known:
-    """Registers each word that is asked for."""
+    """Returns the id of a tag or scope, which is created if it does not exist."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -52,7 +52,7 @@ class Known:
 
 
 def new_rule(project: Project, text: str = "A", *, category: str = "security", **values: Any) -> Rule:
-    """A rule that is not stored yet. `minutes`: how long after noon it was made."""
+    """A rule that is not stored yet. `minutes`: the time of its creation after noon."""
     at = NOON + timedelta(minutes=values.pop("minutes", 0))
     category_id = Category.objects.in_project(project).get(folded=category).pk
     times = {"created_at": at, "updated_at": at}
@@ -73,6 +73,6 @@ def read_rule(project: Project, row_id: int) -> Rule:
 
 
 def links_of(row: Rule, words: str = "tag") -> list[tuple[str, str, datetime]]:
-    """The words of a rule, with what their links repeat."""
+    """The tags or scopes of a rule, with the values that their links repeat."""
     links: Any = getattr(Constraint.unscoped.get(pk=row.id), f"{words}_links")
     return list(links.order_by(f"{words}__folded").values_list(f"{words}__name", "rank", "created_at"))

@@ -1,4 +1,4 @@
-"""The index that is kept with every write, and the same made afresh."""
+"""Compares the search index, which is updated with every write, with one built from the rows."""
 
 from collections import defaultdict
 from typing import Any
@@ -10,11 +10,11 @@ from ctxhub.core.registry import indexed_nouns
 from ctxhub.core.search.documents import PARTS, Document, known_words, passages, scope_words
 
 Index = dict[tuple[str, int], Any]
-"""Of each thing, by kind and id: ref, time, and its passages."""
+"""Ref, time and passages of each object, by kind and id."""
 
 
 def index_is_right(project: Project) -> None:
-    """Every thing is found by what it says now, by nothing else, and what is no more by nothing."""
+    """Assert that every object is indexed with its present text, and deleted objects are not indexed."""
     documents = _read_afresh(project)
     assert _indexed(project) == {key: _entry(project, key[0], d) for key, d in documents.items()}
     wanted = {word for document in documents.values() for word in known_words(document)}
@@ -50,7 +50,7 @@ def _indexed(project: Project) -> Index:
 
 
 def _engine_agrees() -> None:
-    """SQLite compares its index with the table, word by word; PostgreSQL makes its own of each row."""
+    """SQLite compares its full text index with the table; the index of PostgreSQL cannot deviate."""
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("INSERT INTO core_searchfts(core_searchfts, rank) VALUES ('integrity-check', 1)")

@@ -1,4 +1,4 @@
-"""The hub's settings for tests: a database file of their own, a key that is no secret, quick passwords."""
+"""The settings of the hub for tests: a separate database file, a public key and fast password hashes."""
 
 import atexit
 import os

@@ -1,4 +1,4 @@
-"""People who are signed in, over HTTP: a session cookie and the token that CSRF asks for."""
+"""REST clients of users who are signed in, with a session cookie and a CSRF token."""
 
 from django.contrib.auth.models import User
 from django.test import Client
@@ -17,7 +17,7 @@ def sign_in(
     *,
     is_superuser: bool = False,
 ) -> RestClient:
-    """A person with this role in the project, or with none."""
+    """A client of a new user with this role in the project, or without a role."""
     person = User.objects.create_user(username, is_superuser=is_superuser)
     if role is not None:
         Membership.objects.create(project=project, user=person, role=role)

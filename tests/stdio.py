@@ -1,4 +1,4 @@
-"""`manage.py runmcp` in a process of its own, on the tests' database, and the line it speaks over stdio."""
+"""`manage.py runmcp` in a process of its own on the database of the tests, and its client over stdio."""
 
 import json
 import os
@@ -27,7 +27,7 @@ LEGACY = {
 
 
 def database_url() -> str:
-    """The tests' database, as DATABASE_URL names it."""
+    """The DATABASE_URL of the database of the tests."""
     at = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{at['NAME']}"
@@ -37,7 +37,7 @@ def database_url() -> str:
 
 
 def environment() -> dict[str, str]:
-    """What a client passes on: almost nothing, and where the hub is."""
+    """The environment that a client passes on: almost nothing but the settings of the hub."""
     return {
         "PATH": os.environ["PATH"],
         "HOME": os.environ.get("HOME", "/"),
@@ -53,7 +53,7 @@ def command(*arguments: str) -> list[str]:
 
 @dataclass
 class StdioClient:
-    """The client's end of the pipes: one JSON-RPC message a line."""
+    """The client at the other end of the pipes: one JSON-RPC message per line."""
 
     process: "subprocess.Popen[bytes]"
     _ids: Iterator[int] = field(default_factory=lambda: count(1))
@@ -69,7 +69,7 @@ class StdioClient:
         self.write(json.dumps({"jsonrpc": "2.0", "method": method}).encode())
 
     def read(self, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
-        """The next line, which is a JSON-RPC message or the test fails."""
+        """The JSON-RPC message in the next line."""
         line = self.read_line(seconds)
         message: dict[str, Any] = json.loads(line)
         assert message["jsonrpc"] == "2.0", line
@@ -89,15 +89,15 @@ class StdioClient:
         return line
 
     def request(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        wanted = next(self._ids)
-        message = {"jsonrpc": "2.0", "id": wanted, "method": method, "params": params or {}}
+        request_id = next(self._ids)
+        message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params or {}}
         self.write(json.dumps(message).encode())
         answer = self.read()
-        assert answer["id"] == wanted, answer
+        assert answer["id"] == request_id, answer
         return answer
 
     def start(self) -> dict[str, Any]:
-        """The handshake of the protocol's earlier era."""
+        """The handshake of the earlier era of the protocol."""
         answer: dict[str, Any] = self.request("initialize", LEGACY)["result"]
         self.notify("notifications/initialized")
         return answer
@@ -121,7 +121,7 @@ class StdioClient:
         return pipe.read().decode(errors="replace") if self.process.poll() is not None else "still running"
 
     def finish(self) -> tuple[bytes, bytes, int]:
-        """Close our end and wait: what was still said, what went to stderr, and the exit code."""
+        """Close stdin and wait: the remaining output, the text on stderr and the exit code."""
         out, err = self.process.communicate(timeout=PATIENCE_SECONDS)
         return self._buffer + out, err, self.process.returncode
 

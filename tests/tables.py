@@ -1,4 +1,4 @@
-"""Every row of every table, to compare before with after."""
+"""Dumps the rows of all tables, to compare them before and after."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ Dump = dict[str, list[tuple[Any, ...]]]
 
 
 def dump_all() -> Dump:
-    """All tables of the database, those without a model too."""
+    """All tables of the database, including those without a model."""
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)
         return {table: _rows(cursor, f"SELECT * FROM {table}") for table in tables}
@@ -31,7 +31,7 @@ def dump_project(project: Project) -> Dump:
 
 
 def dump_written(project: Project) -> Dump:
-    """What calls write in a project; a token knows when it was used last, whatever the call did."""
+    """The rows of a project without its tokens, whose last use changes with every call."""
     return {table: rows for table, rows in dump_project(project).items() if table != "core_accesstoken"}
 
 

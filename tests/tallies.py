@@ -1,4 +1,4 @@
-"""The figures that are kept with every write, and the same counted afresh."""
+"""The counters of a project, which are updated with every write, and the same counted from the rows."""
 
 from collections import Counter
 
@@ -22,7 +22,7 @@ COUNTED: dict[str, tuple[type[Model], bool, bool]] = {
     "change": (FileChange, True, False),
     "resource": (Resource, False, False),
 }
-"""Of each tallied noun: its model, and whether it has a layer and a status."""
+"""The model of each noun with a counter, and whether it has a layer and a status."""
 
 
 def tallied(project: Project) -> Stats:

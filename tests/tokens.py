@@ -1,4 +1,4 @@
-"""What texts cost a model, counted by the tokenizer itself."""
+"""Counts the tokens of a text with the tokenizer itself."""
 
 from collections.abc import Callable
 from functools import cache
@@ -8,7 +8,7 @@ import bpe_openai
 
 @cache
 def _encode() -> Callable[[str], list[int]]:
-    """Made once: that takes as long as a test."""
+    """Cached: loading takes as long as a test."""
     encode: Callable[[str], list[int]] = bpe_openai.get_encoding("o200k_base").encode_ordinary
     return encode
 
