@@ -1,6 +1,6 @@
-"""How bytes travel: the pipes of a stdio server, or one kept-alive HTTP connection.
+"""Transport of bytes: the pipes of a stdio server, or one persistent HTTP connection.
 
-Raw on purpose: the SDK's client costs more than the server, and even http.client a good part of it.
+Without a client library: the client of the SDK costs more than the server, and http.client costs much, too.
 """
 
 import os
@@ -17,11 +17,11 @@ _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 
 class Broken(RuntimeError):
-    """The server closed its end, or answered what no client can read."""
+    """The server closed the connection or sent an invalid answer."""
 
 
 class Channel(Protocol):
-    """One request at a time. `receive` reads what has come, and returns the answer once it is whole."""
+    """One request at a time. `receive` reads available bytes and returns the answer once it is complete."""
 
     def frame(self, message: Message) -> bytes: ...
     def send(self, frame: bytes) -> None: ...
@@ -31,7 +31,7 @@ class Channel(Protocol):
 
 
 class PipeChannel:
-    """A message is a line."""
+    """Each message is a line."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
@@ -62,7 +62,7 @@ class PipeChannel:
 
 
 class HttpChannel:
-    """A message is a POST to /mcp."""
+    """Each message is a POST to /mcp."""
 
     def __init__(self, port: int, token: str, wire: Wire) -> None:
         self._port = port
@@ -80,7 +80,7 @@ class HttpChannel:
         return made
 
     def frame(self, message: Message) -> bytes:
-        # While others had their turn, the server may have closed a connection that was idle.
+        # The server may have closed the connection while it was idle.
         if select.select([self._socket], [], [], 0)[0]:
             self._socket.close()
             self._socket = self._connect()

@@ -1,4 +1,4 @@
-"""A client that costs little: one request in flight, timed from its first byte to the answer's last."""
+"""A cheap client: one request at a time, timed from its first byte to the last byte of the answer."""
 
 import json
 import time
@@ -23,7 +23,7 @@ class Client:
         return self.channel.frame(request(self.wire, next(self._numbers), method, params))
 
     def timed(self, method: str, params: dict[str, Any]) -> tuple[float, dict[str, Any]]:
-        """Seconds on the wire, and the result. Encoding and decoding are the client's, and not counted."""
+        """Seconds between sending and receiving, and the result. Encoding and decoding are not counted."""
         frame = self.frame(method, params)
         started = time.perf_counter()
         self.channel.send(frame)
@@ -35,7 +35,7 @@ class Client:
         return self.timed(method, params or {})[1]
 
     def call(self, params: dict[str, Any]) -> dict[str, Any]:
-        """The answer of a tool, its name and arguments given as the protocol has them."""
+        """The answer of a tool; `params` has its name and arguments as in the protocol."""
         return answer_of(self.rpc("tools/call", params))
 
 
@@ -48,7 +48,7 @@ def result_of(body: bytes) -> dict[str, Any]:
 
 
 def answer_of(result: dict[str, Any]) -> dict[str, Any]:
-    """The hub's own answer inside a tool result."""
+    """The answer of the hub inside a tool result."""
     text = result["content"][0]["text"]
     if result.get("isError"):
         raise Refused(text[:500])

@@ -1,4 +1,4 @@
-"""What comes out of measuring: records of numbers, and the statistics they are made with."""
+"""The results of measurements, and the statistics that they are computed with."""
 
 import statistics
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Milliseconds a call. `p50` is the median of the rounds' medians; p95 and worst are of all calls."""
+    """Milliseconds per call. `p50` is the median of the medians of rounds; p95 and worst are of all calls."""
 
     p50: float
     p95: float
@@ -17,9 +17,9 @@ class Timing:
 
 
 def timing(rounds: Sequence[Sequence[float]]) -> Timing:
-    """From seconds, a list for each round."""
-    everything = sorted(second for one in rounds for second in one)
-    medians = [statistics.median(one) for one in rounds if one]
+    """The timing of a list of seconds for each round."""
+    everything = sorted(value for seconds in rounds for value in seconds)
+    medians = [statistics.median(seconds) for seconds in rounds if seconds]
     return Timing(
         p50=_ms(statistics.median(medians)),
         p95=_ms(everything[min(len(everything) - 1, int(len(everything) * 0.95))]),
@@ -30,7 +30,7 @@ def timing(rounds: Sequence[Sequence[float]]) -> Timing:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """One operation of one server. `cpu`: milliseconds of the server process a call, without PostgreSQL's."""
+    """One operation of one server. `cpu`: milliseconds of the server process per call, without PostgreSQL."""
 
     engine: str
     transport: str
@@ -42,7 +42,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The same rows, written and read by sqlite3 alone, in one process."""
+    """The same rows, written and read by sqlite3 without the hub, in one process."""
 
     size: int
     operation: str
@@ -51,9 +51,9 @@ class Floor:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Many clients at once, half of the calls writing. `lost`: acknowledged, yet not there afterwards.
+    """Many concurrent clients; half of the calls write. `lost`: acknowledged writes that are missing.
 
-    `cpu`: milliseconds of all server processes a call.
+    `cpu`: milliseconds of all server processes per call.
     """
 
     engine: str
@@ -72,7 +72,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Medians: milliseconds from the start of the process, `cpu` those it used, and MiB after the calls."""
+    """Medians: milliseconds from the start of the process, CPU milliseconds, and MiB after the calls."""
 
     engine: str
     transport: str

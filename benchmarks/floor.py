@@ -1,4 +1,4 @@
-"""The floor: sqlite3 alone, in one process, writing and reading the same rows as the hub does."""
+"""The lower bound: sqlite3 without the hub, in one process, writing and reading the same rows."""
 
 import sqlite3
 import time
@@ -17,7 +17,7 @@ PRAGMAS = (
     *("journal_mode=WAL", "synchronous=NORMAL", "mmap_size=268435456", "cache_size=-16384"),
     *("temp_store=MEMORY", "foreign_keys=ON"),
 )
-# An ordinary decision: neither the rare tag nor the rare layer is on it, at any size.
+# An ordinary decision, without the rare tag and the rare layer at any size.
 PATTERN = texts.key(4)
 LINKS = ("memory_decisiontag", "memory_decisionscope")
 READ = """
@@ -39,7 +39,7 @@ BY_TAG = f"""{READ} JOIN (
 
 @dataclass
 class Row:
-    """A row of a table, to be written again with other values, whatever columns the table has."""
+    """A row of a table, which can be inserted again with other values."""
 
     table: str
     values: dict[str, Any]
@@ -55,8 +55,8 @@ class Row:
 
 
 @dataclass
-class Bare:
-    """A decision with its links, event and revision, read once as the pattern of what is written."""
+class PlainSqlite:
+    """A decision with its links, event and revision, read once as the template of written rows."""
 
     connection: sqlite3.Connection
     size: int
@@ -128,12 +128,12 @@ def _measure(hub: Hub, rounds: int, calls: int) -> Iterator[Floor]:
     with closing(sqlite3.connect(hub.file, isolation_level=None)) as connection:
         for pragma in PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
-        bare = Bare(connection, hub.size)
+        plain = PlainSqlite(connection, hub.size)
         operations: dict[str, Callable[[], None]] = {
-            "set": bare.set,
-            "update": bare.update,
-            "get": bare.get,
-            "list_tag": bare.list_tag,
+            "set": plain.set,
+            "update": plain.update,
+            "get": plain.get,
+            "list_tag": plain.list_tag,
         }
         for name, run in operations.items():
             run()

@@ -1,6 +1,6 @@
-"""Where the time goes inside a call, in one process: `python -m benchmarks.inside [OPERATIONS]`.
+"""Profiles calls in one process: `python -m benchmarks.inside [OPERATIONS]`.
 
-Below the transport: toolbox, services, SQL. In processor time, so that a busy machine matters little.
+Without the transport: toolbox, services, SQL. In CPU time, so that other load matters little.
 """
 
 import argparse
@@ -21,7 +21,7 @@ WARM_UP = 20
 
 @dataclass
 class Statements:
-    """What reached the database: as Django's `execute_wrapper`."""
+    """Records statements and their time, as an `execute_wrapper` of Django."""
 
     seconds: float = 0.0
     texts: list[str] = field(default_factory=list)
@@ -44,12 +44,12 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--top", type=int, default=0, help="print this many functions, by their own time")
     parser.add_argument("--sql", action="store_true", help="print the statements of one call")
-    said = parser.parse_args()
-    chosen = [operation for operation in OPERATIONS if operation.name in said.operations]
-    with databases(said.engine) as made, connected(made.seeded(said.size)):
+    options = parser.parse_args()
+    chosen = [operation for operation in OPERATIONS if operation.name in options.operations]
+    with databases(options.engine) as factory, connected(factory.seeded(options.size)):
         print("operation: CPU ms a call; statements; ms in them")
         for operation in chosen:
-            _report(operation, said.size, said.calls, said.top, show_sql=said.sql)
+            _report(operation, options.size, options.calls, options.top, show_sql=options.sql)
 
 
 def _report(operation: Operation, size: int, calls: int, top: int, *, show_sql: bool) -> None:
@@ -60,9 +60,9 @@ def _report(operation: Operation, size: int, calls: int, top: int, *, show_sql: 
     context.refresh(run)
     for _ in range(WARM_UP):
         run(operation.params(context))
-    wanted = [operation.params(context) for _ in range(calls)]
+    all_params = [operation.params(context) for _ in range(calls)]
     started = time.process_time()
-    for params in wanted:
+    for params in all_params:
         run(params)
     cpu = (time.process_time() - started) / calls * 1000
     statements = Statements()
@@ -78,18 +78,18 @@ def _report(operation: Operation, size: int, calls: int, top: int, *, show_sql: 
 
 
 def _profile(
-    run: Callable[[dict[str, Any]], dict[str, Any]], wanted: Sequence[dict[str, Any]], top: int
+    run: Callable[[dict[str, Any]], dict[str, Any]], all_params: Sequence[dict[str, Any]], top: int
 ) -> None:
     profile = cProfile.Profile(time.process_time)
     profile.enable()
-    for params in wanted:
+    for params in all_params:
         run(params)
     profile.disable()
     pstats.Stats(profile).strip_dirs().sort_stats("tottime").print_stats(top)
 
 
 def _runner() -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """A call as both transports make it, without the protocol around it."""
+    """A function that makes a tool call as both transports do, without the protocol."""
     from ctxhub.core.kit.caller import Caller
     from ctxhub.core.models import Project
     from ctxhub.core.text.token_count import count_tokens
@@ -109,7 +109,7 @@ def _runner() -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 @contextmanager
 def connected(hub: Hub) -> Iterator[None]:
-    """Django in this process, on this database."""
+    """Set up Django in this process with the database of the hub."""
     os.environ.update(hub.environment, DJANGO_SETTINGS_MODULE="ctxhub.settings", CTXHUB_WEB="false")
     import django
     from django.db import connection

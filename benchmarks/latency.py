@@ -1,4 +1,4 @@
-"""How long one call takes one client, and what it costs the server."""
+"""The latency of single calls of one client, and their CPU time on the server."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from benchmarks.wire import Wire
 
 
 class WrongAnswer(RuntimeError):
-    """A call did something else than what it is measured for."""
+    """A call did not do what is to be measured."""
 
 
 @dataclass
@@ -37,43 +37,43 @@ def subject(hub: Hub, transport: Transport, wire: Wire) -> Iterator[Subject]:
 def measure(
     subjects: Sequence[Subject], operations: Sequence[Operation], *, rounds: int, calls: int
 ) -> list[Latency]:
-    """Every operation on every server in turn, a few calls at a time: what disturbs one disturbs all alike.
+    """Measure every operation on every server in turn, a few calls at a time, so that noise affects all.
 
-    A first short round, which is not counted, wakes connections and caches.
+    A first short round, which is not counted, fills connections and caches.
     """
     seconds: dict[tuple[int, str], list[list[float]]] = defaultdict(list)
     cpu: dict[tuple[int, str], float] = defaultdict(float)
     for turn in range(rounds + 1):
         for operation in operations:
-            for number, one in enumerate(subjects):
+            for number, target in enumerate(subjects):
                 count = max(2, (calls if turn else 4) // operation.weight)
-                one.context.refresh(one.client.call)
-                before = one.server.cpu_seconds
-                took = [_call(one, operation) for _ in range(count)]
+                target.context.refresh(target.client.call)
+                before = target.server.cpu_seconds
+                took = [_call(target, operation) for _ in range(count)]
                 if turn:
                     seconds[number, operation.name].append(took)
-                    cpu[number, operation.name] += one.server.cpu_seconds - before
+                    cpu[number, operation.name] += target.server.cpu_seconds - before
     return [
-        _latency(one, operation, seconds[number, operation.name], cpu[number, operation.name])
-        for number, one in enumerate(subjects)
+        _latency(target, operation, seconds[number, operation.name], cpu[number, operation.name])
+        for number, target in enumerate(subjects)
         for operation in operations
     ]
 
 
-def _call(one: Subject, operation: Operation) -> float:
-    took, result = one.client.timed(operation.method, operation.params(one.context))
+def _call(target: Subject, operation: Operation) -> float:
+    took, result = target.client.timed(operation.method, operation.params(target.context))
     answer = answer_of(result) if operation.method == "tools/call" else result
     if not operation.fits(answer):
-        raise WrongAnswer(f"{operation.name} at {one.hub.size} answered {str(answer)[:500]}")
+        raise WrongAnswer(f"{operation.name} at {target.hub.size} answered {str(answer)[:500]}")
     return took
 
 
-def _latency(one: Subject, operation: Operation, rounds: list[list[float]], cpu: float) -> Latency:
+def _latency(target: Subject, operation: Operation, rounds: list[list[float]], cpu: float) -> Latency:
     timed = timing(rounds)
     return Latency(
-        engine=one.hub.engine,
-        transport=one.transport,
-        size=one.hub.size,
+        engine=target.hub.engine,
+        transport=target.transport,
+        size=target.hub.size,
         operation=operation.name,
         timing=timed,
         cpu=round(cpu / timed.calls * 1000, 3),

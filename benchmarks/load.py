@@ -1,4 +1,4 @@
-"""Many clients at once: each writes, reads, writes, ... as fast as it is answered."""
+"""Many concurrent clients: each writes and reads in turns, without pauses."""
 
 import selectors
 import statistics
@@ -15,13 +15,13 @@ from benchmarks.servers import Server, Transport, running
 from benchmarks.wire import Wire
 
 WARM_UP_SECONDS = 0.5
-# How many acknowledged writes are read back with one call.
+# The number of acknowledged writes that are read back with one call.
 READ_BACK = 50
 
 
 @dataclass
 class Agent:
-    """A client with one call in flight, and what it has seen."""
+    """A client with one call at a time, and its results."""
 
     client: Client
     name: str
@@ -48,7 +48,7 @@ class Agent:
         self.client.channel.send(frame)
 
     def receive(self) -> bool:
-        """Read what has come; whether that was the whole answer."""
+        """Read available bytes; return whether the answer is complete."""
         body = self.client.channel.receive()
         if body is None:
             return False
@@ -65,20 +65,20 @@ class Agent:
         return True
 
     def lost(self) -> int:
-        """How many acknowledged writes are not there, or hold another value."""
+        """The number of acknowledged writes that are missing or have another value."""
         keys = list(self.acknowledged)
         lost = 0
         for at in range(0, len(keys), READ_BACK):
-            asked = keys[at : at + READ_BACK]
-            items = self.client.call(tool("get", refs=[f"decision:{key}" for key in asked]))["items"]
+            batch = keys[at : at + READ_BACK]
+            items = self.client.call(tool("get", refs=[f"decision:{key}" for key in batch]))["items"]
             values = {item["ref"].removeprefix("decision:"): item["value"] for item in items}
-            lost += sum(values.get(key) != self.acknowledged[key] for key in asked)
+            lost += sum(values.get(key) != self.acknowledged[key] for key in batch)
         return lost
 
 
 @dataclass
 class Burst:
-    """What a crowd did in one go, in seconds."""
+    """The results of one burst of a crowd, in seconds."""
 
     calls: int
     took: float
@@ -89,7 +89,7 @@ class Burst:
 
 @dataclass
 class Crowd:
-    """Agents at work on one hub, and their servers: one for all over HTTP, one for each over stdio."""
+    """Agents that use one hub, and their servers: one for all over HTTP, one for each over stdio."""
 
     hub: Hub
     transport: Transport
@@ -145,17 +145,17 @@ def crowd(hub: Hub, transport: Transport, wire: Wire, clients: int) -> Iterator[
 
 def measure(crowds: Sequence[Crowd], *, rounds: int, seconds: float) -> list[Load]:
     """Crowds take turns: each works in as many bursts as there are rounds, `seconds` in all."""
-    for one in crowds:
-        one.work(WARM_UP_SECONDS)
-        one.bursts.clear()
+    for member in crowds:
+        member.work(WARM_UP_SECONDS)
+        member.bursts.clear()
     for _ in range(rounds):
-        for one in crowds:
-            one.work(seconds / rounds)
-    return [one.result() for one in crowds]
+        for member in crowds:
+            member.work(seconds / rounds)
+    return [member.result() for member in crowds]
 
 
 def _run(agents: Sequence[Agent], seconds: float) -> float:
-    """One thread for all of them: threads would queue for the interpreter, and time that."""
+    """Run all agents in one thread: several would wait for the interpreter, and measure that."""
     with selectors.DefaultSelector() as selector:
         started = time.perf_counter()
         for agent in agents:

@@ -1,4 +1,4 @@
-"""What the figures were taken on, without saying whose machine it is."""
+"""The machine of the measurements, without anything that identifies it."""
 
 import os
 import platform
@@ -25,7 +25,7 @@ def describe() -> dict[str, Any]:
 
 
 def load() -> float:
-    """What else ran: processes that wanted a processor, over the last minute."""
+    """The load average of the last minute."""
     return round(os.getloadavg()[0], 1)
 
 

@@ -1,8 +1,8 @@
-"""What finding costs a model, and what reading everything does: `python -m benchmarks.nineteen`.
+"""Token costs of searching compared with reading everything: `python -m benchmarks.nineteen`.
 
-Nineteen memories of about 500 tokens each, five of them about React hooks, asked for "React hooks": the
-setting of Free Context's own table, which says that searching saves 87 % (compact), 77 % and 53 %. Counted in
-o200k, as sent.
+Nineteen memories of about 500 tokens each, five of them about React hooks, searched for "React hooks": the
+setting of the table that Free Context publishes, where searching saves 87 % (compact), 77 % and 53 %. Tokens
+are counted in o200k, as sent.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -16,15 +16,15 @@ from benchmarks.tokens import compact, counter
 if TYPE_CHECKING:
     from ctxhub.core.kit.caller import Caller
 
-# What five of them are about; and what finds something in all of them, as Free Context's table supposes.
+# The subject of five of them, and a query with hits in all of them, as in the table of Free Context.
 QUERIES = (
     "React hooks",
     "React hooks, the team, customers, orders, the clinic, staging, labels, maps, or a release",
 )
 OTHERS = 14
-OWN_WORDS = 480
+TOKENS_PER_MEMORY = 480
 
-# Of a team that moves its forms from classes to functions.
+# Notes of a team that moves its forms from classes to functions.
 HOOKS = (
     (
         "React hooks: rules that bit us",
@@ -62,20 +62,20 @@ HOOKS = (
 
 
 def main() -> None:
-    with databases(Engine.SQLITE) as made, connected(made.empty()):
+    with databases(Engine.SQLITE) as factory, connected(factory.empty()):
         caller = _fill()
         count, call = counter(), _caller_of(caller)
-        whole = count(compact(call("get", refs=[f"memory:{number}" for number in range(1, 20)])))
-        print(f"read whole, 19 memories: {whole:,} tokens")
+        complete = count(compact(call("get", refs=[f"memory:{number}" for number in range(1, 20)])))
+        print(f"read whole, 19 memories: {complete:,} tokens")
         listed = count(compact(call("memory", action="list")))
-        print(f"memory list, 19 rows with digests: {listed:,} tokens, {1 - listed / whole:.0%} less")
+        print(f"memory list, 19 rows with digests: {listed:,} tokens, {1 - listed / complete:.0%} less")
         for query in QUERIES:
             for detail in ("compact", "standard", "detailed"):
                 found = call("memory", action="search", query=query, detail=detail, limit=19)
                 tokens = count(compact(found))
                 print(
                     f"memory search, {detail}: {found['count']} hits, {tokens:,} tokens,"
-                    f" {1 - tokens / whole:.0%} less"
+                    f" {1 - tokens / complete:.0%} less"
                 )
 
 
@@ -96,12 +96,12 @@ def _fill() -> "Caller":
 
 
 def _padded(own: str, entries: list[Entry], number: int) -> str:
-    """What is said of the title's matter, and what else the same note holds: about 500 tokens of it."""
+    """The own text of a memory with paragraphs of other entries, about 500 tokens together."""
     from ctxhub.core.text.token_count import count_tokens
 
     paragraphs, tokens = [own] if own else [], count_tokens(own)
     for entry in entries[number :: len(HOOKS) + OTHERS]:
-        if tokens > OWN_WORDS:
+        if tokens > TOKENS_PER_MEMORY:
             break
         paragraphs.append(entry.text)
         tokens += count_tokens(entry.text)

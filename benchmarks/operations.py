@@ -1,4 +1,4 @@
-"""The calls that are measured, each with a check that the answer is the work meant."""
+"""The measured calls, each with a check of its answer."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ from benchmarks import seeding, seeding_work, texts
 
 Params = dict[str, Any]
 
-# An event's cursor beyond all events: the answer names the newest, and counts nothing.
+# A cursor after all events: the answer has the newest one and counts nothing.
 FAR_CURSOR = "e999999999999"
 BEHIND = 50
 
 
 @dataclass
 class Context:
-    """What the calls to one server draw on: keys that exist, keys that do not, the newest event."""
+    """Arguments for the calls to one server: existing keys, new keys and the newest event."""
 
     size: int
     random: Random = field(default_factory=lambda: Random(7))
@@ -38,7 +38,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`params` of a call of `method`; `weight`: how many ordinary calls one of these is worth in a round."""
+    """`params` of a call of `method`; `weight`: how many ordinary calls it counts for in a round."""
 
     name: str
     params: Callable[[Context], Params]
@@ -107,13 +107,13 @@ def _has_result(result: str) -> Callable[[dict[str, Any]], bool]:
     return lambda answer: bool(answer["result"] == result)
 
 
-def _says(name: str) -> Callable[[dict[str, Any]], bool]:
+def _has_field(name: str) -> Callable[[dict[str, Any]], bool]:
     return lambda answer: name in answer
 
 
 OPERATIONS: Sequence[Operation] = (
     Operation("ping", lambda _: {}, lambda answer: True, method="ping"),
-    Operation("help", lambda _: tool("hub", "help"), _says("actions")),
+    Operation("help", lambda _: tool("hub", "help"), _has_field("actions")),
     Operation("set", set_new, _has_result("created")),
     Operation("update", _set_known, _has_result("updated")),
     Operation("get", get_known, is_found),
@@ -123,21 +123,25 @@ OPERATIONS: Sequence[Operation] = (
     Operation("list_common_layer", _list(layer=seeding.COMMON_LAYER), _has_rows(20)),
     Operation("list_newest", _list(), _has_rows(20)),
     Operation("versions", lambda _: tool("decision", "versions", key=seeding.HISTORY_KEY), _has_rows(5)),
-    Operation("updates", lambda c: tool("hub", "updates", since=c.cursor), _says("cursor")),
-    Operation("updates_first", lambda _: tool("hub", "updates"), _says("decisions"), weight=4),
-    Operation("stats", lambda _: tool("hub", "stats"), _says("decisions"), weight=4),
+    Operation("updates", lambda c: tool("hub", "updates", since=c.cursor), _has_field("cursor")),
+    Operation("updates_first", lambda _: tool("hub", "updates"), _has_field("decisions"), weight=4),
+    Operation("stats", lambda _: tool("hub", "stats"), _has_field("decisions"), weight=4),
     Operation("layer_summary", lambda _: tool("hub", "layer_summary"), _has_rows(6)),
-    Operation("send", _send, _says("thread")),
+    Operation("send", _send, _has_field("thread")),
     Operation("inbox", lambda _: tool("message", "inbox"), _has_rows(20)),
     Operation("inbox_all", lambda _: tool("message", "inbox", unread=False), _has_rows(20)),
     Operation("inbox_type", lambda _: tool("message", "inbox", type="warning"), _has_rows(20)),
-    Operation("record", _record, _says("path")),
+    Operation("record", _record, _has_field("path")),
     Operation("changes", lambda _: tool("file", "changes", since="7d"), _has_rows(20)),
     Operation("changes_layer", lambda _: tool("file", "changes", layer="data"), _has_rows(20)),
     Operation("changes_by", lambda _: tool("file", "changes", by="agent-3"), _has_rows(20)),
-    Operation("changes_path", lambda _: tool("file", "changes", path=seeding_work.path(7)), _says("rows")),
-    Operation("check_lock", lambda _: tool("file", "check_lock", path=seeding_work.path(7)), _says("locked")),
-    Operation("lease", _lease, _says("fence")),
+    Operation(
+        "changes_path", lambda _: tool("file", "changes", path=seeding_work.path(7)), _has_field("rows")
+    ),
+    Operation(
+        "check_lock", lambda _: tool("file", "check_lock", path=seeding_work.path(7)), _has_field("locked")
+    ),
+    Operation("lease", _lease, _has_field("fence")),
     Operation("leases", lambda _: tool("file", "leases"), _has_rows(20)),
     Operation("leases_path", lambda _: tool("file", "leases", path="docs/7/a.md"), _has_rows(1)),
     Operation("constraints", lambda _: tool("constraint", "list"), _has_rows(20)),

@@ -1,4 +1,4 @@
-"""What is to be measured, as the command line says it."""
+"""The command line options of `python -m benchmarks`."""
 
 import argparse
 from collections.abc import Sequence
@@ -37,29 +37,29 @@ class Options:
 
 
 def parse(arguments: Sequence[str] | None = None) -> Options:
-    said = _parser().parse_args(arguments)
-    quick = said.quick
-    names = said.only or [operation.name for operation in OPERATIONS]
+    parsed = _parser().parse_args(arguments)
+    quick = parsed.quick
+    names = parsed.only or [operation.name for operation in OPERATIONS]
     unknown = set(names) - {operation.name for operation in OPERATIONS}
     if unknown:
         known = ", ".join(operation.name for operation in OPERATIONS)
         raise SystemExit(f"No such operation: {', '.join(sorted(unknown))}. There are: {known}.")
     chosen = [operation for operation in OPERATIONS if operation.name in names]
-    if said.wire is Wire.STATELESS:
-        chosen = [operation for operation in chosen if operation.method != "ping"]  # That era has none.
+    if parsed.wire is Wire.STATELESS:
+        chosen = [operation for operation in chosen if operation.method != "ping"]  # That era has no ping.
     return Options(
-        engine=said.engine,
-        sizes=said.sizes or ([1_000] if quick else [100, 1_000, 10_000, 100_000]),
-        clients=said.clients or ([5] if quick else [1, 5, 16]),
-        transports=said.transports,
-        wire=said.wire,
-        parts=said.parts,
+        engine=parsed.engine,
+        sizes=parsed.sizes or ([1_000] if quick else [100, 1_000, 10_000, 100_000]),
+        clients=parsed.clients or ([5] if quick else [1, 5, 16]),
+        transports=parsed.transports,
+        wire=parsed.wire,
+        parts=parsed.parts,
         operations=chosen,
-        rounds=said.rounds or (3 if quick else 10),
-        calls=said.calls or (10 if quick else 20),
-        seconds=said.seconds or (2.0 if quick else 6.0),
-        json=said.json,
-        markdown=said.markdown,
+        rounds=parsed.rounds or (3 if quick else 10),
+        calls=parsed.calls or (10 if quick else 20),
+        seconds=parsed.seconds or (2.0 if quick else 6.0),
+        json=parsed.json,
+        markdown=parsed.markdown,
     )
 
 

@@ -1,6 +1,6 @@
-"""How fast pads are appended to and found: `python -m benchmarks.pads [--engine postgres] [--size 10000]`.
+"""Speed of appending to and searching pads: `python -m benchmarks.pads [--engine postgres] [--size 10000]`.
 
-Real clients over stdio, each with a server process of its own, as agents have them: first one, then 16. Each
+Real clients over stdio, each with a server process of its own, as agents have: first one, then 16. Each
 appends a paragraph to a pad of its own workflow and searches all pads, in turns.
 """
 
@@ -27,7 +27,7 @@ WARM_UP_CALLS = 10
 
 @dataclass
 class Agent:
-    """A client with one call in flight; what its calls took, in milliseconds."""
+    """A client with one call at a time, and the milliseconds of its calls."""
 
     client: Client
     prose: Prose
@@ -50,7 +50,7 @@ class Agent:
         self.client.channel.send(frame)
 
     def receive(self) -> bool:
-        """Read what has come; whether that was the whole answer. Raises Refused for an error."""
+        """Read available bytes; return whether the answer is complete. Raises Refused for an error."""
         body = self.client.channel.receive()
         if body is None:
             return False
@@ -65,15 +65,15 @@ def main() -> None:
     parser.add_argument("--engine", type=Engine, choices=list(Engine), default=Engine.SQLITE)
     parser.add_argument("--size", type=int, default=1_000)
     parser.add_argument("--seconds", type=float, default=10.0)
-    said = parser.parse_args()
-    with databases(said.engine) as made:
-        hub = made.empty()
+    options = parser.parse_args()
+    with databases(options.engine) as factory:
+        hub = factory.empty()
         with connected(hub):
-            pads = _fill(said.size)
+            pads = _fill(options.size)
         for writers in WRITERS:
             with _agents(hub, pads, writers) as agents:
-                _run(agents, said.seconds)
-                _report(said.size, agents)
+                _run(agents, options.seconds)
+                _report(options.size, agents)
 
 
 def _fill(size: int) -> list[int]:
@@ -109,7 +109,7 @@ def _agents(hub: Hub, pads: Sequence[int], count: int) -> Iterator[list[Agent]]:
 
 
 def _run(agents: Sequence[Agent], seconds: float) -> None:
-    """One thread for all of them: threads would queue for the interpreter, and time that."""
+    """Run all agents in one thread: several would wait for the interpreter, and measure that."""
     with selectors.DefaultSelector() as selector:
         started = time.perf_counter()
         for agent in agents:
@@ -127,7 +127,7 @@ def _run(agents: Sequence[Agent], seconds: float) -> None:
 
 def _report(size: int, agents: Sequence[Agent]) -> None:
     for name in ("appends", "searches"):
-        times = [each for agent in agents for each in getattr(agent, name)[WARM_UP_CALLS:]]
+        times = [milliseconds for agent in agents for milliseconds in getattr(agent, name)[WARM_UP_CALLS:]]
         print(
             f"{size:,} pads, {len(agents)} at once, {name}: p50 {median(times):.1f} ms,"
             f" p95 {quantiles(times, n=20)[-1]:.1f} ms, worst {max(times):.0f} ms, {len(times)} calls",

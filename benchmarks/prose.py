@@ -1,4 +1,4 @@
-"""Text in which some words are common and most are rare, as in real ones (Zipf)."""
+"""Random text in which some words are common and most are rare, as in real texts (Zipf's law)."""
 
 from bisect import bisect
 from itertools import accumulate
@@ -16,12 +16,12 @@ WORDS = 40_000
 
 
 class Prose:
-    """A language of 40,000 words; one in five texts ends in a line of Chinese."""
+    """Texts of a vocabulary of 40,000 words; one in five texts ends with Chinese characters."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        made = {"".join(self.random.choices(_SYLLABLES, k=1 + n % 4)) for n in range(WORDS)}
-        self._words = sorted(made)
+        words = {"".join(self.random.choices(_SYLLABLES, k=1 + n % 4)) for n in range(WORDS)}
+        self._words = sorted(words)
         self.random.shuffle(self._words)
         self._weights = list(accumulate(1 / (rank + 10) for rank in range(len(self._words))))
 
@@ -32,7 +32,7 @@ class Prose:
         return "".join(self.random.choices(_HAN, k=characters))
 
     def text(self) -> str:
-        """One to five sentences, of 12 words in the middle."""
+        """One to five sentences of 12 words on average."""
         words = " ".join(self._sentence() for _ in range(self.random.randint(1, 5)))
         return f"{words} {self.han(self.random.randint(6, 30))}" if self.random.random() < 0.2 else words
 

@@ -1,8 +1,8 @@
-"""How well search answers in small projects: `python -m benchmarks.question_sets [--engine postgres]`.
+"""Quality of search in small projects: `python -m benchmarks.question_sets [--engine postgres]`.
 
-Each set asks for something else, and each of its hubs is a project of its own. Two thirds of the
-questions are asked; `--aside` asks the others, which nobody looks at while tuning. `must`: the share with an
-answer first, of those questions where only the first hit counts.
+Each set tests another kind of question, and each of its hubs is a project of its own. Two thirds of the
+questions are asked; `--aside` asks the others, which are not looked at while tuning. `must`: the share with
+an answer as the first hit, of the questions where only the first hit counts.
 """
 
 import argparse
@@ -23,8 +23,8 @@ SEED = 11
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question as it was typed, and what was found; hits that are no rows of the hub take a place, too."""
+class SearchResult:
+    """A question as it was typed, and its hits; hits that are no rows of the hub count, too."""
 
     question: HubQuestion
     typed: str
@@ -41,36 +41,36 @@ def main() -> None:
     parser.add_argument("--aside", action="store_true", help="ask the questions that are set aside")
     parser.add_argument("--set", dest="sets", action="append", choices=set_names(), help="only this one")
     parser.add_argument("--misses", action="store_true", help="also what has no answer where it must be")
-    said = parser.parse_args()
-    if said.misses and said.aside:
+    options = parser.parse_args()
+    if options.misses and options.aside:
         parser.error("What is set aside is not looked at.")
-    with databases(said.engine) as made, connected(made.empty()):
+    with databases(options.engine) as factory, connected(factory.empty()):
         call_command("migrate", verbosity=0)
         print("set | asked | questions | recall@5 | recall@10 | MRR | first | must")
         print("---|---|---|---|---|---|---|---")
-        for name in said.sets or set_names():
-            clean, mistyped = ask_set(name, aside=said.aside)
+        for name in options.sets or set_names():
+            clean, mistyped = ask_set(name, aside=options.aside)
             _report(f"{name} | clean", clean)
             _report(f"{name} | one typo", mistyped)
-            if said.misses:
+            if options.misses:
                 _show_misses(clean)
 
 
-def ask_set(name: str, *, aside: bool) -> tuple[list[Asked], list[Asked]]:
-    """The questions of all its hubs, as they are and with one typo each."""
-    clean: list[Asked] = []
-    mistyped: list[Asked] = []
+def ask_set(name: str, *, aside: bool) -> tuple[list[SearchResult], list[SearchResult]]:
+    """Ask the questions of all hubs of the set, unchanged and with one typo each."""
+    clean: list[SearchResult] = []
+    mistyped: list[SearchResult] = []
     for hub in read_set(name):
         search = _search_of(name, hub)
-        for question in (one for one in hub.questions if one.is_aside == aside):
+        for question in (question for question in hub.questions if question.is_aside == aside):
             typed = with_typo(question.text, SEED)
-            clean.append(Asked(question, question.text, search(question.text)))
-            mistyped.append(Asked(question, typed, search(typed)))
+            clean.append(SearchResult(question, question.text, search(question.text)))
+            mistyped.append(SearchResult(question, typed, search(typed)))
     return clean, mistyped
 
 
 def _search_of(name: str, hub: HubRows) -> Callable[[str], list[str]]:
-    """A search of a new project with the rows of the hub, as an agent's."""
+    """A search of a new project with the rows of the hub."""
     from ctxhub.core.accounts.services.projects import create_project
     from ctxhub.core.kit.caller import Caller
     from ctxhub.core.search.selectors.search import search
@@ -85,30 +85,34 @@ def _search_of(name: str, hub: HubRows) -> Callable[[str], list[str]]:
     return first
 
 
-def _report(title: str, asked: Sequence[Asked]) -> None:
-    pairs = [(one.question.answers, one.found) for one in asked]
+def _report(title: str, results: Sequence[SearchResult]) -> None:
+    pairs = [(result.question.answers, result.found) for result in results]
     figures = [
         fmean(recall(answers, found, 5) for answers, found in pairs),
         fmean(recall(answers, found, DEEPEST) for answers, found in pairs),
         fmean(reciprocal_rank(answers, found) for answers, found in pairs),
-        fmean(one.is_first for one in asked),
+        fmean(result.is_first for result in results),
     ]
-    must = [one.is_first for one in asked if one.question.first]
+    must = [result.is_first for result in results if result.question.first]
     shown = [f"{figure:.3f}" for figure in figures] + [f"{fmean(must):.3f}" if must else "-"]
-    print(f"{title} | {len(asked)} | {' | '.join(shown)}", flush=True)
+    print(f"{title} | {len(results)} | {' | '.join(shown)}", flush=True)
 
 
-def _show_misses(asked: Sequence[Asked]) -> None:
-    for one in _misses(asked):
-        found = ", ".join(one.found[:3]) or "nothing"
-        print(f"    {one.typed} -> {found} (not {', '.join(one.question.answers)})")
+def _show_misses(results: Sequence[SearchResult]) -> None:
+    for result in _misses(results):
+        found = ", ".join(result.found[:3]) or "nothing"
+        print(f"    {result.typed} -> {found} (not {', '.join(result.question.answers)})")
 
 
-def _misses(asked: Sequence[Asked]) -> Iterator[Asked]:
-    for one in asked:
-        is_found = one.is_first if one.question.first else recall(one.question.answers, one.found, 5) == 1
+def _misses(results: Sequence[SearchResult]) -> Iterator[SearchResult]:
+    for result in results:
+        is_found = (
+            result.is_first
+            if result.question.first
+            else recall(result.question.answers, result.found, 5) == 1
+        )
         if not is_found:
-            yield one
+            yield result
 
 
 if __name__ == "__main__":

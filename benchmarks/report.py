@@ -1,4 +1,4 @@
-"""The results as Markdown, for people; `dataclasses.asdict` is the JSON."""
+"""The results as Markdown; the JSON is their `dataclasses.asdict`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -32,8 +32,10 @@ def _section(title: str, rows: Sequence[T], table: Callable[[Sequence[T]], str])
 def _machine(results: Results) -> str:
     packages = results.machine["packages"]
     versions = ", ".join(f"{name} {number}" for name, number in packages.items())
-    said = {name: value for name, value in results.machine.items() if name != "packages"}
-    return "; ".join([*(f"{name.replace('_', ' ')} {value}" for name, value in said.items()), versions]) + "."
+    facts = {name: value for name, value in results.machine.items() if name != "packages"}
+    return (
+        "; ".join([*(f"{name.replace('_', ' ')} {value}" for name, value in facts.items()), versions]) + "."
+    )
 
 
 def _by_server(rows: Iterable[Latency]) -> dict[str, list[Latency]]:
@@ -49,7 +51,7 @@ def _latency(rows: Sequence[Latency]) -> str:
     table = []
     for operation in dict.fromkeys(row.operation for row in rows):
         found = [cells[operation, size] for size in sizes]
-        table.append([operation, *(f"{_three(one)} ({one.cpu:.2f})" for one in found)])
+        table.append([operation, *(f"{_three(row)} ({row.cpu:.2f})" for row in found)])
     return _table(["", *(f"{size:,}" for size in sizes)], table)
 
 

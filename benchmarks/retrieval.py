@@ -1,8 +1,8 @@
-"""How well search answers: `python -m benchmarks.retrieval [--engine postgres]`.
+"""Quality of search: `python -m benchmarks.retrieval [--engine postgres]`.
 
-Five hundred questions over 2,000 entries, as they are and with one typo each, put to our search and to what a
-database offers by itself. Recall@n: which part of a question's answers is among the first n; MRR: one through
-the place of the first. The entries are written through the services, and found as an agent finds them.
+Five hundred questions over 2,000 entries, unchanged and with one typo each, asked of our search and of the
+full text search of the database. Recall@n: the share of the answers among the first n hits; MRR: one divided
+by the rank of the first answer. Entries are written through the services and found as an agent finds them.
 """
 
 import argparse
@@ -44,17 +44,17 @@ def main() -> None:
     parser.add_argument("--engine", type=Engine, choices=list(Engine), default=Engine.SQLITE)
     parser.add_argument("--semantic", action="store_true", help="also with the extra of that name")
     parser.add_argument("--sorts", action="store_true", help="also by sort of question")
-    said = parser.parse_args()
+    options = parser.parse_args()
     entries, questions = read_entries(), read_questions()
-    with databases(said.engine) as made, connected(made.empty()):
+    with databases(options.engine) as factory, connected(factory.empty()):
         call_command("migrate", verbosity=0)
-        searches = {**_plain(said.engine, entries), **_ours(entries)}
-        if said.semantic:
-            searches["ctxhub auto, semantic"] = _by_meaning(searches["ctxhub auto"])
+        searches = {**_built_in(options.engine, entries), **_ours(entries)}
+        if options.semantic:
+            searches["ctxhub auto, semantic"] = _semantic(searches["ctxhub auto"])
         print("search | questions | recall@5 | recall@10 | MRR | ms")
         print("---|---|---|---|---|---")
         for name, search in searches.items():
-            _report(name, search, questions, by_sort=said.sorts and name.startswith("ctxhub"))
+            _report(name, search, questions, by_sort=options.sorts and name.startswith("ctxhub"))
 
 
 def _report(name: str, search: Search, questions: Sequence[Question], *, by_sort: bool) -> None:
@@ -85,7 +85,7 @@ def _mistyped(question: Question, seed: int) -> Question:
     return Question(with_typo(question.question, SEED + seed), question.answers, question.sort)
 
 
-# -- Ours ------------------------------------------------------------------------------------------
+# -- Search of ctxhub ------------------------------------------------------------------------------
 
 
 def _ours(entries: Sequence[Entry]) -> Mapping[str, Search]:
@@ -103,14 +103,14 @@ def _ours(entries: Sequence[Entry]) -> Mapping[str, Search]:
     return {f"ctxhub {match}": ask(match) for match in ("auto", "any", "all", "fuzzy")}
 
 
-def _by_meaning(search: Search) -> Search:
+def _semantic(search: Search) -> Search:
     from django.test import override_settings
 
     return override_settings(SEMANTIC_SEARCH=True)(search)
 
 
 def _write(entries: Sequence[Entry]) -> tuple[int, dict[str, str]]:
-    """Store every entry as what it is; its id by its ref."""
+    """Store every entry as a row of its kind; return the project and the id of each entry by its ref."""
     from ctxhub.core.accounts.services.projects import create_project
     from ctxhub.core.kit.caller import Caller
 
@@ -119,15 +119,15 @@ def _write(entries: Sequence[Entry]) -> tuple[int, dict[str, str]]:
 
 
 def _row(entry: Entry) -> Row:
-    """A message has no place for a subject but its text."""
+    """The row of an entry; the subject of a message is put into its text."""
     text = f"{entry.title}. {entry.text}" if entry.kind is Kind.MESSAGE else entry.text
     return Row(entry.id, RowKind(entry.kind), entry.title, (text,), tags=entry.tags)
 
 
-# -- What a database offers ------------------------------------------------------------------------
+# -- Full text search of the database --------------------------------------------------------------
 
 
-def _plain(engine: Engine, entries: Sequence[Entry]) -> Mapping[str, Search]:
+def _built_in(engine: Engine, entries: Sequence[Entry]) -> Mapping[str, Search]:
     from django.db import connection
 
     texts = [(e.id, f"{e.title} {' '.join(e.tags)} {e.text}") for e in entries]
@@ -148,7 +148,7 @@ def _plain(engine: Engine, entries: Sequence[Entry]) -> Mapping[str, Search]:
 
 def _fts5(operator: str) -> Search:
     statement = "SELECT id FROM plain WHERE plain MATCH %s ORDER BY rank LIMIT 10"
-    return lambda question: _asked(statement, [operator.join(f'"{word}"' for word in _words(question))])
+    return lambda question: _ids(statement, [operator.join(f'"{word}"' for word in _words(question))])
 
 
 def _tsvector(operator: str) -> Search:
@@ -156,10 +156,10 @@ def _tsvector(operator: str) -> Search:
     statement = (
         f"SELECT id FROM plain WHERE vector @@ {parsed} ORDER BY ts_rank(vector, {parsed}) DESC LIMIT 10"
     )
-    return lambda question: _asked(statement, [operator.join(_words(question))] * 2)
+    return lambda question: _ids(statement, [operator.join(_words(question))] * 2)
 
 
-def _asked(statement: str, values: Sequence[str]) -> list[str]:
+def _ids(statement: str, values: Sequence[str]) -> list[str]:
     from ctxhub.core.kit import sql
 
     return [found for (found,) in sql.rows(statement, values)] if values[0] else []

@@ -1,4 +1,4 @@
-"""Writes the rows of a hub into a project, through the services and as the agents who wrote them."""
+"""Writes the rows of a hub into a project, through the services and as their agents."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def write_rows(caller: "Caller", rows: Sequence[Row]) -> dict[str, str]:
-    """The id of each row by its ref.
+    """Write the rows; return the id of each row by its ref.
 
-    Order is order of writing: search tells equals apart by their times, which rise from row to row. Later
-    values are written after all first ones, since others have spoken in between.
+    The order matters: search orders equal hits by their times, which increase from row to row. Later
+    values are written after all first ones, as they would be in use.
     """
     from ctxhub.core.kit.transactions import write_transaction
 
@@ -30,7 +30,7 @@ def write_rows(caller: "Caller", rows: Sequence[Row]) -> dict[str, str]:
 
 
 class RowWriter:
-    """`refs`: the ref of each row written, by its id."""
+    """`refs`: the ref of each written row by its id."""
 
     def __init__(self, caller: "Caller") -> None:
         self._caller = caller
@@ -54,7 +54,7 @@ class RowWriter:
         self.refs[row.id] = ref
 
     def rewrite(self, row: Row, place: int) -> None:
-        """Give it the text that it had later."""
+        """Write a later text of the row."""
         from memory.memories.services.memories import update_memory
         from memory.scratchpads.services.scratchpads import update_scratchpad
 
@@ -70,7 +70,7 @@ class RowWriter:
                 raise ValueError(f"A {row.kind} is not rewritten.")
 
     def _set_decision(self, row: Row, place: int) -> str:
-        """The rationale is that of the present value."""
+        """Only the last value gets the rationale."""
         from memory.decisions.services.decisions import set_decision
 
         given: dict[str, Any] = {"tags": list(row.tags)} if row.tags else {}

@@ -1,8 +1,8 @@
-"""Figures of search quality: which part of the answers is found, and at which place the first one is."""
+"""Measures of search quality: the share of answers that are found, and the rank of the first one."""
 
 from collections.abc import Collection, Sequence
 
-# So many hits are asked for.
+# The number of requested hits.
 DEEPEST = 10
 
 
@@ -11,5 +11,5 @@ def recall(answers: Collection[str], found: Sequence[str], depth: int) -> float:
 
 
 def reciprocal_rank(answers: Collection[str], found: Sequence[str]) -> float:
-    places = [place for place, one in enumerate(found, start=1) if one in answers]
-    return 1 / places[0] if places else 0.0
+    ranks = [rank for rank, row_id in enumerate(found, start=1) if row_id in answers]
+    return 1 / ranks[0] if ranks else 0.0

@@ -1,4 +1,4 @@
-"""How fast search answers and what its index takes: `python -m benchmarks.searching [--engine postgres]`.
+"""Speed of search and size of its index: `python -m benchmarks.searching [--engine postgres]`.
 
 100,000 decisions in 50 projects, written through the service; questions are put to the service, too.
 """
@@ -27,17 +27,17 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--projects", type=int, default=50)
     parser.add_argument("--calls", type=int, default=100)
-    said = parser.parse_args()
+    options = parser.parse_args()
     prose = Prose(seed=5)
-    with databases(said.engine) as made, connected(made.empty()):
-        callers, raw = _fill(prose, said.size, said.projects)
-        _report_size(said.engine, raw)
-        _report_speed(prose, callers, said.calls)
-        _report_writing(prose, callers[0], said.calls)
+    with databases(options.engine) as factory, connected(factory.empty()):
+        callers, raw = _fill(prose, options.size, options.projects)
+        _report_size(options.engine, raw)
+        _report_speed(prose, callers, options.calls)
+        _report_writing(prose, callers[0], options.calls)
 
 
 def _fill(prose: Prose, size: int, projects: int) -> tuple[list["Caller"], int]:
-    """Who may ask in each project, and how many bytes of text there are."""
+    """Write the decisions; return a caller for each project and the bytes of text."""
     from django.core.management import call_command
 
     from benchmarks.seeding import tidy
@@ -111,7 +111,7 @@ def _report_speed(prose: Prose, callers: list["Caller"], calls: int) -> None:
 
 
 def _report_writing(prose: Prose, caller: "Caller", calls: int) -> None:
-    """The same writes with and without the index, in turns."""
+    """Time the same writes with and without the index, in turns."""
     from memory.decisions.services.decisions import set_decision
 
     took: dict[bool, list[float]] = {True: [], False: []}

@@ -1,7 +1,7 @@
 """Fills an empty database: `python -m benchmarks.seeding SIZE` prints the token that opens it.
 
-It writes through the service, fifty decisions at a time, so that a write leaves what it leaves in use: links,
-events, history. Only the clock is moved, over half a year.
+It writes through the service, fifty decisions at a time, so that the same rows are written as in use: links,
+events, history. Only the time is changed, over half a year.
 
 Whatever the size, RARE_TAG and RARE_LAYER are on exactly twenty active decisions each, COMMON_TAG is on 40 %,
 COMMON_LAYER on a quarter, and HISTORY_KEY has five versions.
@@ -60,7 +60,7 @@ def items_of(size: int) -> Iterator[dict[str, Any]]:
 
 
 def seed(size: int) -> str:
-    """Fill the database that Django is set to; a token that reads and writes."""
+    """Fill the database of Django's settings; return a token that reads and writes."""
     from ctxhub.core.accounts.services.access_tokens import create_token
     from ctxhub.core.accounts.services.projects import create_project
     from ctxhub.core.kit.caller import Caller
@@ -85,7 +85,7 @@ def seed(size: int) -> str:
 
 
 def register(caller: "Caller") -> "Caller":
-    """Its mailbox gets what is said to everyone from now on."""
+    """Register the agent, so that it gets messages to everyone."""
     from ctxhub.core.accounts.services.agents import touch_agent
 
     touch_agent(caller)
@@ -93,7 +93,7 @@ def register(caller: "Caller") -> "Caller":
 
 
 def tidy() -> None:
-    """What a database in use has had done to it: statistics, and no leftovers of loading."""
+    """Collect statistics and clean up after loading, as in a database in use."""
     from django.db import connection
 
     with connection.cursor() as cursor:

@@ -1,7 +1,7 @@
-"""Fills a database with what agents do side by side: constraints, messages, file changes and leases.
+"""Fills a database with constraints, messages, file changes and leases of agents.
 
-As many messages, changes and leases as there are decisions; so recent that nothing is cleaned. A third of the
-messages are for the agent that measures, and half of those it has read.
+As many messages, changes and leases as decisions, so recent that none is cleaned up. A third of the
+messages are for the agent of the measurements, and half of those are read.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -107,7 +107,7 @@ def _constraints(callers: Sequence["Caller"], layers: Sequence[str]) -> None:
 
 
 def _leases(callers: Sequence["Caller"], size: int) -> None:
-    """Those that have run out are written as they lie there; the living ones are taken."""
+    """Insert expired leases directly, and acquire live ones through the service."""
     from ctxhub.core.models import Agent
     from tracking.models import Lease, LeasePath
     from tracking.services.leases import acquire_lease

@@ -1,4 +1,4 @@
-"""The hub's processes under measurement, and what they cost."""
+"""The measured processes of the hub, and their CPU time and memory."""
 
 import socket
 import subprocess
@@ -30,7 +30,7 @@ class Transport(StrEnum):
 
 @dataclass
 class Server:
-    """One process. `port`: where it listens; 0 for stdio."""
+    """One process. `port` is 0 for stdio."""
 
     process: subprocess.Popen[bytes]
     hub: Hub
@@ -51,7 +51,7 @@ class Server:
         return self.usage.memory_info().rss / MIB
 
     def connect(self, wire: Wire) -> Client:
-        """A client; waits until an HTTP server listens. A stdio server has but one."""
+        """Connect a client; waits until an HTTP server listens. A stdio server has only one client."""
         client = Client(self._channel(wire), wire)
         if not self.port and wire is Wire.INITIALIZED:
             for message in opening():
@@ -63,12 +63,12 @@ class Server:
     def _channel(self, wire: Wire) -> Channel:
         if not self.port:
             return PipeChannel(self.process)
-        give_up = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + START_SECONDS
         while True:
             try:
                 return HttpChannel(self.port, self.hub.token, wire)
             except ConnectionRefusedError:
-                if self.process.poll() is not None or time.monotonic() > give_up:
+                if self.process.poll() is not None or time.monotonic() > deadline:
                     raise Broken(f"The server did not start:\n{self.log.read_text()[-2000:]}") from None
                 time.sleep(0.002)
 
@@ -77,7 +77,7 @@ class Server:
 def running(
     hub: Hub, transport: Transport, *, agent: str = "bench", options: Sequence[str] = ()
 ) -> Iterator[Server]:
-    """A server of `hub`, from now until the end of the block."""
+    """A server of `hub`, which runs until the end of the block."""
     command = [sys.executable, "manage.py", "runmcp", "--project", hub.project, *options]
     pipe = subprocess.PIPE if transport is Transport.STDIO else subprocess.DEVNULL
     port = free_port() if transport is Transport.HTTP else 0

@@ -1,6 +1,6 @@
-"""How fast similar memories are found among many: `python -m benchmarks.similarity [--engine postgres]`.
+"""Speed of finding similar memories: `python -m benchmarks.similarity [--engine postgres]`.
 
-100,000 memories in one project, or as many in several (`--projects 50`), asked by the service.
+100,000 memories in one project, or as many in several (`--projects 50`), searched through the service.
 """
 
 import argparse
@@ -28,15 +28,15 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--projects", type=int, default=1)
     parser.add_argument("--calls", type=int, default=100)
-    said = parser.parse_args()
+    options = parser.parse_args()
     prose = Prose(seed=5)
-    with databases(said.engine) as made, connected(made.empty()):
-        callers = _fill(prose, said.size, said.projects)
-        _report(prose, callers, said.calls)
+    with databases(options.engine) as factory, connected(factory.empty()):
+        callers = _fill(prose, options.size, options.projects)
+        _report(prose, callers, options.calls)
 
 
 def _fill(prose: Prose, size: int, projects: int) -> dict["Caller", list[int]]:
-    """The memories' ids by who may ask for them; one in ten is related to RELATED others."""
+    """Write the memories; return their ids by caller. One in ten is related to RELATED others."""
     from django.core.management import call_command
 
     from benchmarks.seeding import tidy

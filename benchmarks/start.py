@@ -1,4 +1,4 @@
-"""From the start of a process to its first answers, and what it weighs then."""
+"""The time from the start of a process to its first answers, and its memory then."""
 
 import statistics
 import time
@@ -10,19 +10,19 @@ from benchmarks.operations import tool
 from benchmarks.servers import Transport, running
 from benchmarks.wire import Wire
 
-# To tools/list, to the first call, CPU (milliseconds); MiB.
+# Milliseconds to tools/list, to the first call and of CPU; MiB.
 Stats = tuple[float, float, float, float]
 
 
 def measure(hub: Hub, transports: Sequence[Transport], wire: Wire, *, rounds: int) -> list[Start]:
-    """Medians of interleaved starts; one before them, not counted, compiles the modules."""
-    seen: dict[Transport, list[Stats]] = {transport: [] for transport in transports}
+    """Medians of interleaved starts; a first one, which is not counted, compiles the modules."""
+    measured: dict[Transport, list[Stats]] = {transport: [] for transport in transports}
     for turn in range(rounds + 1):
         for transport in transports:
             figures = _start(hub, transport, wire)
             if turn:
-                seen[transport].append(figures)
-    return [_medians(hub, transport, rows) for transport, rows in seen.items()]
+                measured[transport].append(figures)
+    return [_medians(hub, transport, rows) for transport, rows in measured.items()]
 
 
 def _start(hub: Hub, transport: Transport, wire: Wire) -> Stats:

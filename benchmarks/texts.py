@@ -1,4 +1,4 @@
-"""Decisions as agents write them: keys, values of about 60 tokens, reasons. The same for the same seed."""
+"""Texts of decisions: keys, values of about 60 tokens, reasons. The same for the same seed."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""What a model reads, counted in o200k."""
+"""Tokens of lists of tools and of answers, counted in o200k."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What a client says: JSON-RPC in both eras of the protocol, as bytes."""
+"""Messages of a client: JSON-RPC in both eras of the protocol, as bytes."""
 
 import json
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ META = "io.modelcontextprotocol"
 
 
 class Wire(StrEnum):
-    """The older era opens a session with `initialize`; the newer one says who it is in every request."""
+    """The older era starts with `initialize`; in the newer one every request identifies the client."""
 
     INITIALIZED = "2025-11-25"
     STATELESS = "2026-07-28"
@@ -18,7 +18,7 @@ class Wire(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A request or, without an `id` in its body, a notification. `name`: of the tool it calls."""
+    """A request or, without an `id` in its body, a notification. `name` is that of the called tool."""
 
     method: str
     name: str
@@ -33,17 +33,17 @@ def request(wire: Wire, number: int, method: str, params: dict[str, Any]) -> Mes
 
 
 def opening() -> list[Message]:
-    """What the older era says before anything else on a pipe."""
-    hello = {"protocolVersion": str(Wire.INITIALIZED), "capabilities": {}, "clientInfo": CLIENT}
-    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    """The messages with which the older era starts on a pipe."""
+    params = {"protocolVersion": str(Wire.INITIALIZED), "capabilities": {}, "clientInfo": CLIENT}
+    notification = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     return [
-        request(Wire.INITIALIZED, 0, "initialize", hello),
-        Message("notifications/initialized", "", _encoded(ready)),
+        request(Wire.INITIALIZED, 0, "initialize", params),
+        Message("notifications/initialized", "", _encoded(notification)),
     ]
 
 
 def headers(wire: Wire, message: Message) -> dict[str, str]:
-    """The protocol's own HTTP headers."""
+    """The HTTP headers of the protocol."""
     if wire is Wire.INITIALIZED:
         return {"mcp-protocol-version": wire}
     named = {"mcp-name": message.name} if message.name else {}
