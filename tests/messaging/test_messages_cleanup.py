@@ -91,7 +91,7 @@ def test_clear_by_a_time_spares_nothing(ada: Caller, time: Any) -> None:
     assert remaining(ada) == ["new"]
 
 
-def test_a_dry_run_counts_what_would_go(ada: Caller, ben: Caller, time: Any) -> None:
+def test_a_dry_run_counts_the_messages_to_remove(ada: Caller, ben: Caller, time: Any) -> None:
     send(ada, "all")
     send(ada, "unread", to=["ben"])
     time.shift(timedelta(hours=25))

@@ -66,7 +66,7 @@ def test_each_filter_narrows_it(ada: Caller, ben: Caller, query: dict[str, Any],
     assert set(texts(ben, **query)) == set(expected.split())
 
 
-def test_the_state_of_a_request_is_what_it_is_now(ada: Caller, ben: Caller) -> None:
+def test_the_filter_by_state_uses_the_present_state(ada: Caller, ben: Caller) -> None:
     eve = ada.speaking_as("eve")
     known(ben, eve)
     with time_machine.travel(datetime(2026, 1, 5, 10, tzinfo=UTC), tick=False) as time:

@@ -262,7 +262,7 @@ def test_changes_by_each_filter(history: Project, query: dict[str, Any], expecte
     ],
     ids=str,
 )
-def test_a_filter_that_makes_no_sense_is_invalid(history: Project, query: dict[str, Any]) -> None:
+def test_an_invalid_filter_is_refused(history: Project, query: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         list_changes(history.pk, **query)
 

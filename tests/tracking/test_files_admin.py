@@ -63,7 +63,7 @@ def test_changes_are_found(history: Project, query: str, shown: set[str]) -> Non
     assert {name for name in ("app.py", "x.md") if name in rows} == shown
 
 
-def test_a_change_is_read_and_never_written(history: Project) -> None:
+def test_a_change_is_read_only(history: Project) -> None:
     change = FileChange.objects.in_project(history).get(resource__path="src/app.py")
     client = member(history, ADMIN)
     page = text(client, reverse("admin:tracking_filechange_change", args=[change.pk]))
@@ -145,7 +145,7 @@ def test_a_lease_has_a_button_of_its_own(lease: Lease, apollo: Project) -> None:
     assert "Release by force" not in text(client, reverse("admin:tracking_lease_change", args=[lease.pk]))
 
 
-def test_a_lease_that_has_ended_is_not_released_again(lease: Lease, apollo: Project) -> None:
+def test_an_ended_lease_is_not_released_again(lease: Lease, apollo: Project) -> None:
     Lease.objects.in_project(apollo).update(expires_at=clock.now() - timedelta(minutes=1))
     before = Event.objects.in_project(apollo).count()
     assert "nothing to release" in release(member(apollo, ADMIN), lease)
@@ -153,13 +153,13 @@ def test_a_lease_that_has_ended_is_not_released_again(lease: Lease, apollo: Proj
 
 
 @pytest.mark.parametrize("role", [VIEWER, MEMBER])
-def test_nobody_else_releases_by_force(lease: Lease, apollo: Project, role: Membership.Role) -> None:
+def test_other_roles_cannot_release_by_force(lease: Lease, apollo: Project, role: Membership.Role) -> None:
     release(member(apollo, role), lease)
     lease.refresh_from_db()
     assert lease.released_at is None
 
 
-def test_an_administrator_elsewhere_releases_nothing_here(
+def test_an_administrator_of_another_project_releases_nothing(
     lease: Lease, hermes: Project, apollo: Project
 ) -> None:
     client = member(hermes, ADMIN, "vera")

@@ -138,7 +138,7 @@ def test_a_lock_over_rest(ada_rest: RestClient, ben_rest: RestClient) -> None:
 # -- Leases ----------------------------------------------------------------------------------------
 
 
-def test_a_lease_is_taken_renewed_and_released(ada_rest: RestClient) -> None:
+def test_a_lease_is_acquired_renewed_and_released(ada_rest: RestClient) -> None:
     made = leased(ada_rest, "src/**", minutes=5, reason="Rework.")
     assert (made["by"], made["paths"], made["state"], made["fence"]) == (
         "ada",
@@ -166,7 +166,7 @@ def test_a_conflict_names_the_holder(ada_rest: RestClient, ben_rest: RestClient)
     assert reply.body["current"]["by"] == "ada"
 
 
-def test_another_agents_lease_takes_force_and_an_administrator(
+def test_another_agents_lease_needs_force_and_the_admin_scope(
     ada_rest: RestClient, ben_rest: RestClient, apollo: Project
 ) -> None:
     made, own = leased(ben_rest, "a")["lease_id"], leased(ada_rest, "b")["lease_id"]
@@ -187,7 +187,7 @@ def test_all_own_leases_are_released(ada_rest: RestClient, ben_rest: RestClient)
     assert ada_rest.post("leases/release/", {"lease_id": other, "force": True}).body == {"released": 1}
 
 
-def test_leases_by_filter_and_in_pages(ada_rest: RestClient, ben_rest: RestClient) -> None:
+def test_leases_are_filtered_and_paged(ada_rest: RestClient, ben_rest: RestClient) -> None:
     for client, path, minutes in ((ada_rest, "src/**", 30), (ben_rest, "docs/", 20), (ben_rest, "lib", 10)):
         leased(client, path, minutes=minutes)
 

@@ -50,7 +50,7 @@ def test_shared_leases_overlap(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     assert ada_mcp.call("file", "lease", paths=["src/a"])["error"] == "conflict"
 
 
-def test_leases_by_filter_and_in_pages(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
+def test_leases_are_filtered_and_paged(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     for client, path, minutes in ((ada_mcp, "src/**", 30), (ben_mcp, "docs/", 20), (ben_mcp, "lib", 10)):
         client.call("file", "lease", paths=[path], minutes=minutes)
 

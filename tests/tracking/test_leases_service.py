@@ -257,9 +257,9 @@ def test_a_release_names_one_lease_or_all(ada: Caller, arguments: dict[str, Any]
 
 @pytest.mark.parametrize("lease_id", [0, -1, 999_999, 2**63, 10**30])
 def test_an_unknown_lease_is_not_found(ada: Caller, lease_id: int) -> None:
-    for ask in (renew_lease, release_leases):
+    for operation in (renew_lease, release_leases):
         with pytest.raises(NotFound):
-            ask(caller=ada, lease_id=lease_id)
+            operation(caller=ada, lease_id=lease_id)
 
 
 # -- Lists -----------------------------------------------------------------------------------------
@@ -375,13 +375,13 @@ def test_old_leases_are_removed_and_their_events_stay(ada: Caller, apollo: Proje
 
 def test_another_projects_leases_do_not_exist(leases: dict[str, int], cy: Caller, apollo: Project) -> None:
     before = dump_project(apollo)
-    for ask in (
+    for operation in (
         lambda: renew_lease(caller=cy, lease_id=leases["late"]),
         lambda: release_leases(caller=cy, lease_id=leases["late"]),
         lambda: release_leases(caller=cy, lease_id=leases["late"], force=True),
     ):
         with pytest.raises(NotFound):
-            ask()
+            operation()
     assert lease(cy, "src/**")
     assert len(listed(cy.project)) == 1
     assert call(cy, "get", {"refs": [f"lease:{leases['late']}"]})["items"] == []

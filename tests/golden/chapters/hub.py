@@ -53,9 +53,9 @@ def read_and_configure(hour: Hour) -> None:
 
 def clear(hour: Hour) -> None:
     hour.chapter("Cleared")
-    some = {"messages_older_than": hour.marks["some messages"]}
-    hour.tool("ben", "hub", "clear", **some)
-    hour.tool("ada", "hub", "clear", **some, changes_older_than=hour.marks["some changes"])
+    messages = {"messages_older_than": hour.marks["some messages"]}
+    hour.tool("ben", "hub", "clear", **messages)
+    hour.tool("ada", "hub", "clear", **messages, changes_older_than=hour.marks["some changes"])
     hour.tool("ada", "hub", "clear")
 
 
