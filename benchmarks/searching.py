@@ -118,7 +118,7 @@ def _report_writing(prose: Prose, caller: "Caller", calls: int) -> None:
     for number in range(2 * calls):
         is_indexed = number % 2 == 0
         key, value = f"new/{number}", prose.text()
-        with nullcontext() if is_indexed else patch("memory.services.decision_log.index_documents"):
+        with nullcontext() if is_indexed else patch("ctxhub.core.history.index_documents"):
             started = time.perf_counter()
             set_decision(caller=caller, key=key, value=value)
             took[is_indexed].append((time.perf_counter() - started) * 1000)

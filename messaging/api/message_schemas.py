@@ -7,12 +7,12 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ctxhub.core.api.bodies import Anything, Body, Flag, IdOf, ProjectBody, Text, Texts, WholeNumber, Word
-from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.queries import ListQuery, flag, number, text
 from ctxhub.core.api.schemas import BatchAnswer, BatchResult
 from ctxhub.core.events.waiting import LONGEST_SECONDS
 from ctxhub.core.kit.limits import MOST_ENTRIES, REQUIRED_TEXT, WORD
 from ctxhub.core.kit.priority import Priority
+from ctxhub.core.toolbox.argument_types import SINCE
 from messaging.models import MessageType
 from messaging.selectors.request_states import STATES
 

@@ -40,6 +40,7 @@ REFUSED = {
     r"is not a cursor|cursor": "a cursor is opaque and comes from `next`",
     r"is no range of lines": "the first line must not be after the last",
     r"exclude one another|and not both|told (both|neither)|Give ids|needs key": "one of several",
+    r"read one version": "lines and tail need version",
     r"(section|line) must be given": "each mode needs other arguments",
     r"One agent speaks|expected_version and If-Match differ": "header, query and body must agree",
     r"lies in the past|is your own|cannot be related to itself|has no heading": "depends on what is stored",

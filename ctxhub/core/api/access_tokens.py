@@ -1,50 +1,46 @@
 """Lists, creates and revokes access tokens, for administrators of a project. A token is shown once."""
 
+from typing import Annotated
+
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.utils.module_loading import import_string
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.selectors.access_tokens import COLUMNS, list_tokens, token_row
 from ctxhub.core.accounts.services.access_tokens import create_token, revoke_token
 from ctxhub.core.api import schemas
-from ctxhub.core.api.bodies import Body, Text, Texts
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.project import caller_in, only_project, visible_projects
-from ctxhub.core.api.queries import ListQuery, text
+from ctxhub.core.api.takes import PageArguments, Takes
 from ctxhub.core.api.views import HubViewSet
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.errors import NotFound
-from ctxhub.core.kit.limits import OPTIONAL_WORD, SCOPE
+from ctxhub.core.kit.limits import SCOPE
 from ctxhub.core.models import AccessToken
+from ctxhub.core.toolbox.argument_types import About, Moment, OptionalWord, Texts
 
 
-class TokenQuery(ListQuery):
-    project = text("Of this project; left out where you see only one.")
+class OfProject(TypedDict, total=False):
+    project: Annotated[str, About("Of this project; left out where you see only one.")]
 
 
-class CreateToken(Body):
-    example = {"name": "ci", "scopes": ["read"]}
-    project = Text(required=False, help_text="For this project; left out where you see only one.")
-    name = Text(limits=OPTIONAL_WORD, required=False)
-    agent = Text(
-        limits=OPTIONAL_WORD, required=False, help_text="Speaks for this agent only; left out: for any."
-    )
-    scopes = Texts(
-        limits=SCOPE,
-        at_least=1,
-        required=False,
-        help_text="Any of read, write, admin; left out: read and write.",
-    )
-    expires_at = serializers.DateTimeField(required=False, allow_null=True)
+class CreateToken(TypedDict, total=False):
+    project: Annotated[str, About("For this project; left out where you see only one.")]
+    name: OptionalWord
+    agent: Annotated[OptionalWord, About("Speaks for this agent only; left out: for any.")]
+    scopes: Annotated[
+        Texts, About("Any of read, write, admin; left out: read and write.", {"minItems": 1}, items=SCOPE)
+    ]
+    expires_at: Moment | None
 
 
 class TokenViewSet(HubViewSet):
-    queries = {"list": TokenQuery}
-    bodies = {"create": CreateToken}
+    queries = {"list": Takes(PageArguments, also=OfProject)}
+    bodies = {"create": Takes(CreateToken, example={"name": "ci", "scopes": ["read"]})}
 
     @extend_schema(responses=schemas.Token)
     def list(self, request: Request) -> Response:

@@ -47,6 +47,8 @@ def _value(argument: Argument, *, in_query: bool) -> Json:
     texts = {} if in_query else TEXT
     if isinstance(types, str):
         return _one(types, limits, texts)
+    if types and in_query:
+        return _one("string", limits, texts)
     if types and "object" not in types:
         return _either(*(_one(kind, limits, texts) for kind in types))
     return dict(limits or {})  # Any JSON.
@@ -68,7 +70,8 @@ def _array(argument: Argument, *, in_query: bool) -> Json:
     if in_query:
         listed = {name: limit for name, limit in {**words, **entries}.items() if name == "enum"}
         return {"type": "array", "items": {"type": kind, **listed}}
-    array = {"type": "array", "items": {"type": kind, **words, **entries}, **MOST_ENTRIES}
+    limits = {"enum": entries["enum"]} if "enum" in entries else {**words, **entries}
+    array = {"type": "array", "items": {"type": kind, **limits}, **MOST_ENTRIES}
     array |= _keywords(argument, "schema") or {}
     takes_text = any(isinstance(mark, OverRest) for mark in argument.marks)
     return _either(array, {"type": "string"}) if takes_text else array

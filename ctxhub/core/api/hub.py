@@ -1,49 +1,29 @@
 """Stats, agents, activity, updates, named views and settings of a project."""
 
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.accounts.selectors.config import config_of, config_values
 from ctxhub.core.accounts.services.config import set_config
-from ctxhub.core.api.bodies import JsonObject, ProjectBody
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.queries import ListQuery, Query, number, text, words
 from ctxhub.core.api.schemas import (
     ANYTHING,
     COUNTS,
-    SETTINGS,
     UPDATES,
     Activity,
     AgentSeen,
     Config,
     LayerStats,
 )
+from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.events.selectors import events
-from ctxhub.core.events.waiting import LONGEST_SECONDS
 from ctxhub.core.hub.named_views import all_views
 from ctxhub.core.hub.selectors import hub
 from ctxhub.core.hub.selectors.updates import wait_for_updates
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.errors import NotFound, nearest
-
-SINCE = 'A time ("2026-11-21T10:00:00Z"), a time ago ("30m", "7d") or an event\'s cursor ("e1234").'
-
-
-class SinceQuery(Query):
-    since = text(SINCE)
-
-
-class UpdatesQuery(SinceQuery):
-    wait_seconds = number(
-        "Answer when something is new, or after so many seconds.", at_least=0, at_most=LONGEST_SECONDS
-    )
-
-
-class ActivityQuery(ListQuery, SinceQuery):
-    agents = words("Only by these agents.")
-    verbs = words("Only created, updated, deprecated, deleted.")
 
 
 class StatsViewSet(ProjectViewSet):
@@ -54,7 +34,7 @@ class StatsViewSet(ProjectViewSet):
 
 
 class AgentViewSet(ProjectViewSet):
-    queries = {"list": ListQuery}
+    queries = {"list": takes("hub", "agents")}
 
     @extend_schema(responses=AgentSeen)
     def list(self, request: Request, slug: str) -> Response:
@@ -63,7 +43,7 @@ class AgentViewSet(ProjectViewSet):
 
 
 class ActivityViewSet(ProjectViewSet):
-    queries = {"list": ActivityQuery}
+    queries = {"list": takes("hub", "activity")}
 
     @extend_schema(responses=Activity)
     def list(self, request: Request, slug: str) -> Response:
@@ -72,7 +52,7 @@ class ActivityViewSet(ProjectViewSet):
 
 
 class UpdatesViewSet(ProjectViewSet):
-    queries = {"retrieve": UpdatesQuery}
+    queries = {"retrieve": takes("hub", "wait")}
 
     @extend_schema(responses={200: UPDATES}, filters=True)
     def retrieve(self, request: Request, slug: str) -> Response:
@@ -82,7 +62,7 @@ class UpdatesViewSet(ProjectViewSet):
 
 
 class LayerSummaryViewSet(ProjectViewSet):
-    queries = {"list": ListQuery}
+    queries = {"list": takes("hub", "layer_summary")}
 
     @extend_schema(responses=LayerStats)
     def list(self, request: Request, slug: str) -> Response:
@@ -91,7 +71,7 @@ class LayerSummaryViewSet(ProjectViewSet):
 
 
 class NamedViewViewSet(ProjectViewSet):
-    queries = {"list": ListQuery}
+    queries = {"list": takes("hub", "view", without=["name"])}
 
     @extend_schema(responses={200: ANYTHING}, operation_id="named_view", filters=True)
     def list(self, request: Request, slug: str, name: str) -> Response:
@@ -103,25 +83,8 @@ class NamedViewViewSet(ProjectViewSet):
         return self.listed(Page.of(views[name].select(self.project_id, **self.query)))
 
 
-@extend_schema_field(
-    {
-        "type": "object",
-        "minProperties": 1,
-        "additionalProperties": False,
-        "properties": {name: {**schema, "nullable": True} for name, schema in SETTINGS.items()},
-    }
-)
-class Settings(JsonObject):
-    """Some settings by their names."""
-
-
-class SetConfig(ProjectBody):
-    example = {"values": {"message_hours": 48, "ignore_weekend": True}}
-    values = Settings(help_text="Settings by name; null puts one back to its default.")
-
-
 class ConfigViewSet(ProjectViewSet):
-    bodies = {"partial_update": SetConfig}
+    bodies = {"partial_update": takes("hub", "config_set")}
     scopes = {"partial_update": ADMIN}
 
     @extend_schema(responses=Config)

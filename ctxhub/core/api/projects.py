@@ -1,31 +1,33 @@
 """Lists and creates projects, and returns the caller's agent and scopes in one."""
 
+from typing import Annotated, NotRequired
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from ctxhub.core.accounts.selectors.people import is_superuser, list_projects
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.api import schemas
-from ctxhub.core.api.bodies import Body, Text
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.project import visible_projects
-from ctxhub.core.api.queries import ListQuery
+from ctxhub.core.api.takes import ONLY_A_PAGE, Takes
 from ctxhub.core.api.views import HubViewSet, ProjectViewSet
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotAllowed
 from ctxhub.core.models import Project
+from ctxhub.core.toolbox.argument_types import About
 
 
-class CreateProject(Body):
-    example = {"slug": "apollo", "name": "Apollo"}
-    slug = Text(help_text="Letters, digits, - and _: it stands in every address.")
-    name = Text(required=False)
+class CreateProject(TypedDict):
+    slug: Annotated[str, About("Letters, digits, - and _: it stands in every address.")]
+    name: NotRequired[str]
 
 
 class ProjectsViewSet(HubViewSet):
-    queries = {"list": ListQuery}
-    bodies = {"create": CreateProject}
+    queries = {"list": ONLY_A_PAGE}
+    bodies = {"create": Takes(CreateProject, example={"slug": "apollo", "name": "Apollo"})}
 
     @extend_schema(responses=schemas.Project)
     def list(self, request: Request) -> Response:

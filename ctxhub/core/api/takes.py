@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from django.http import QueryDict
 from pydantic import ValidationError
+from typing_extensions import TypedDict
 
 from ctxhub.core.api.argument_schemas import body_field, parameter
 from ctxhub.core.api.problems import refuse_unknown
@@ -16,14 +17,16 @@ from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.kit.limits import WORD
 from ctxhub.core.kit.unset import UNSET
 from ctxhub.core.toolbox.actions import Action, all_tools
-from ctxhub.core.toolbox.argument_types import About, Number
+from ctxhub.core.toolbox.argument_types import About, Cursor, Limit, Number
 from ctxhub.core.toolbox.arguments import Argument, Arguments, Problems
 from ctxhub.core.toolbox.batch_writes import Items
 
 AGENT = "agent"
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
-BUDGET = f"A budget for the answer, {MAX_TOKENS:,} at most; `omitted` counts what did not fit."
-MAX_TOKENS_ARGUMENT = Argument("max_tokens", Annotated[Number, About(BUDGET)], False, UNSET)
+Budget = Annotated[
+    Number, About(f"A budget for the answer, {MAX_TOKENS:,} at most; `omitted` counts what did not fit.")
+]
+MAX_TOKENS_ARGUMENT = Argument("max_tokens", Budget, False, UNSET)
 AGENT_ARGUMENT = Argument(AGENT, Annotated[str, About("Which of your agents speaks.", WORD)], False, UNSET)
 
 
@@ -139,25 +142,43 @@ class Takes:
         return Argument(argument.name, argument.annotation, False, UNSET, argument.nullable)
 
 
+class PageArguments(TypedDict, total=False):
+    """What a list takes that only REST has."""
+
+    limit: Limit
+    cursor: Cursor
+    max_tokens: Budget
+
+
+ONLY_A_PAGE = Takes(PageArguments)
 # What a long text of one object is read with.
 READ_IN_PARTS = takes("get", without=["refs", "detail"])
 
 
 def _check(arguments: Arguments, given: Mapping[str, Any], what: str) -> dict[str, Any]:
     try:
-        return arguments.check_json(given)
+        checked = arguments.check_json(given)
     except ValidationError as error:
         problems = Problems.of(error)
+    else:
+        _refuse_nul(checked)
+        return checked
     refuse_unknown(given, arguments.names, what)
     if missing := list(problems.missing):
         raise InvalidInput(f"{', '.join(missing)} must be given.", missing=missing)
     raise InvalidInput(problems.sentence())
 
 
+def _refuse_nul(checked: Mapping[str, Any]) -> None:
+    """PostgreSQL stores none, and compares nothing with one."""
+    for name, value in checked.items():
+        texts = value if isinstance(value, list) else [value]
+        if any(isinstance(text, str) and "\0" in text for text in texts):
+            raise InvalidInput(f"{name} holds a NUL character.")
+
+
 def _parsed(argument: Argument, texts: list[str]) -> Any:
     """The value of a parameter: lists repeat, or have commas."""
-    if any("\0" in text for text in texts):
-        raise InvalidInput(f"{argument.name} holds a NUL character.")
     kind = argument.schema.get("type")
     if kind == "array":
         return [word.strip() for text in texts for word in text.split(",") if word.strip()]

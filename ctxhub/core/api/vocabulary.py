@@ -1,28 +1,30 @@
 """Lists a project's tags, scopes, categories and layers, and adds layers."""
 
+from typing import Annotated
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
-from ctxhub.core.api.bodies import ProjectBody, Text
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.queries import ListQuery
 from ctxhub.core.api.schemas import LayerName, UsedWord
+from ctxhub.core.api.takes import ONLY_A_PAGE, Takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.limits import WORD
 from ctxhub.core.models import Category, Scope, Tag
+from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.selectors.lists import list_layers, list_words
 from ctxhub.core.vocabulary.services.layers import add_layer
 
 
-class AddLayer(ProjectBody):
-    example = {"name": "documentation"}
-    name = Text(limits=WORD)
+class AddLayer(TypedDict):
+    name: Annotated[str, About(schema=WORD)]
 
 
 class TagViewSet(ProjectViewSet):
-    queries = {"list": ListQuery}
+    queries = {"list": ONLY_A_PAGE}
 
     @extend_schema(responses=UsedWord)
     def list(self, request: Request, slug: str) -> Response:
@@ -31,7 +33,7 @@ class TagViewSet(ProjectViewSet):
 
 
 class ScopeViewSet(ProjectViewSet):
-    queries = {"list": ListQuery}
+    queries = {"list": ONLY_A_PAGE}
 
     @extend_schema(responses=UsedWord)
     def list(self, request: Request, slug: str) -> Response:
@@ -40,7 +42,7 @@ class ScopeViewSet(ProjectViewSet):
 
 
 class CategoryViewSet(ProjectViewSet):
-    queries = {"list": ListQuery}
+    queries = {"list": ONLY_A_PAGE}
 
     @extend_schema(responses=UsedWord)
     def list(self, request: Request, slug: str) -> Response:
@@ -49,8 +51,8 @@ class CategoryViewSet(ProjectViewSet):
 
 
 class LayerViewSet(ProjectViewSet):
-    queries = {"list": ListQuery}
-    bodies = {"create": AddLayer}
+    queries = {"list": ONLY_A_PAGE}
+    bodies = {"create": Takes(AddLayer, example={"name": "documentation"})}
     scopes = {"create": ADMIN}
 
     @extend_schema(responses=UsedWord)

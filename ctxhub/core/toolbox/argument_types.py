@@ -7,9 +7,12 @@ clients are known to send them otherwise (JSON in strings, one text for a list);
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_aware, make_aware
 from pydantic import BeforeValidator, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
@@ -81,6 +84,16 @@ def _value(value: Any) -> Any:
                 "value", "{why}", {"why": error.message.removeprefix("value ").rstrip(".")}
             ) from error
     raise PydanticCustomError("value", "must be a text or a finite number")
+
+
+def _moment(value: Any) -> Any:
+    try:
+        moment = parse_datetime(value) if isinstance(value, str) else None
+    except ValueError:
+        moment = None
+    if moment is None:
+        raise PydanticCustomError("moment", "must be a time in ISO 8601")
+    return moment if is_aware(moment) else make_aware(moment)
 
 
 def _parsed(opening: str) -> Callable[[Any], Any]:
@@ -167,9 +180,11 @@ Json = Annotated[
 
 OptionalWord = Annotated[str, About(schema=OPTIONAL_WORD)]
 OptionalName = Annotated[str, About(schema=OPTIONAL_NAME)]
+# ISO 8601; without an offset it is the server's.
+Moment = Annotated[datetime, BeforeValidator(_moment), About(schema={"format": "date-time"})]
 
 # What lists take.
-SINCE = 'A time, a time ago ("7d") or an event cursor ("e1234").'
+SINCE = 'A time ("2026-11-21T10:00:00Z"), a time ago ("30m", "7d") or an event\'s cursor ("e1234").'
 InLayer = Annotated[str, About("In this layer.")]
 InScope = Annotated[str, About("In this scope; `api/*` means every one below.")]
 ByAgent = Annotated[str, About("By this agent.")]

@@ -19,12 +19,12 @@ from ctxhub.core.api.bodies import (
     Word,
     Words,
 )
-from ctxhub.core.api.hub import SINCE
 from ctxhub.core.api.queries import ListQuery, Query, ReadQuery, flag, number, words
 from ctxhub.core.api.schemas import BatchAnswer, BatchResult
 from ctxhub.core.kit.answers import MAX_TOKENS
 from ctxhub.core.kit.inputs import MAX_LIMIT
 from ctxhub.core.kit.limits import NAME, OPTIONAL_WORD, PATH, VERSION
+from ctxhub.core.toolbox.argument_types import SINCE
 from memory.decisions.lists import SORTS
 from memory.decisions.selectors.analytics import BUCKETS
 from memory.decisions.selectors.decisions import INCLUDES

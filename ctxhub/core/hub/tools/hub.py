@@ -1,25 +1,47 @@
 """The tool `hub`: what is going on and what is new, who is here, what words are in use, what is kept."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from ctxhub.core.accounts.selectors.config import config_of, config_values
 from ctxhub.core.accounts.services import config as config_services
 from ctxhub.core.events.selectors import events
 from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.events.waiting import LONGEST_SECONDS
 from ctxhub.core.hub.named_views import all_views
 from ctxhub.core.hub.selectors import hub
 from ctxhub.core.hub.selectors.updates import wait_for_updates
+from ctxhub.core.hub.settings_schema import SETTINGS
 from ctxhub.core.kit.caller import ADMIN, READ, Caller
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_one_of
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import Number, Object, Words
+from ctxhub.core.toolbox.argument_types import SINCE, About, Cursor, Limit, Number, Object, Words
 
 tool(
     "hub",
     "The hub at a glance: what is new, who is here, which words are in use.",
     otherwise=[(set(), "stats")],
 )
+
+
+Since = Annotated[str, About(SINCE)]
+Seconds = Annotated[
+    Number,
+    About(
+        "Answer when something is new, or after so many seconds.", {"minimum": 0, "maximum": LONGEST_SECONDS}
+    ),
+]
+Settings = Annotated[
+    Object,
+    About(
+        "Settings by name; null puts one back to its default.",
+        {
+            "minProperties": 1,
+            "additionalProperties": False,
+            "properties": {name: {**schema, "nullable": True} for name, schema in SETTINGS.items()},
+        },
+    ),
+]
 
 
 @action("hub", "stats", also_known_as=("get_stats", "db_stats"))
@@ -29,7 +51,7 @@ def stats(caller: Caller) -> dict[str, Any]:
 
 
 @action("hub", "layer_summary", also_known_as=("get_layer_summary",))
-def layer_summary(caller: Caller, limit: Number = MAX_LIMIT, cursor: str | None = None) -> Listing:
+def layer_summary(caller: Caller, limit: Limit = MAX_LIMIT, cursor: Cursor | None = None) -> Listing:
     """What is in force in each layer, the empty ones too, and how many files changed in the last hour."""
     return hub.summarise_layers(caller.project_id, limit=limit, cursor=cursor)
 
@@ -42,11 +64,11 @@ def layer_summary(caller: Caller, limit: Number = MAX_LIMIT, cursor: str | None 
 )
 def activity(
     caller: Caller,
-    since: str | None = None,
-    agents: Words | None = None,
-    verbs: Words | None = None,
-    limit: Number = 20,
-    cursor: str | None = None,
+    since: Since | None = None,
+    agents: Annotated[Words, About("Only by these agents.")] | None = None,
+    verbs: Annotated[Words, About("Only created, updated, deprecated, deleted.")] | None = None,
+    limit: Limit = 20,
+    cursor: Cursor | None = None,
 ) -> Listing:
     """What happened, newest first.
 
@@ -59,7 +81,7 @@ def activity(
 
 
 @action("hub", "updates", example={"since": "e120"}, also_known_as=("has_updates",))
-def updates(caller: Caller, since: str | None = None) -> dict[str, Any]:
+def updates(caller: Caller, since: Since | None = None) -> dict[str, Any]:
     """How many things others changed since, and the cursor for the next call.
 
     Your own changes are not counted. Costs a few tokens: poll with it, and read `activity` when a figure is
@@ -69,7 +91,7 @@ def updates(caller: Caller, since: str | None = None) -> dict[str, Any]:
 
 
 @action("hub", "wait", example={"since": "e120", "wait_seconds": 30})
-def wait(caller: Caller, since: str | None = None, wait_seconds: Number = 30) -> dict[str, Any]:
+def wait(caller: Caller, since: Since | None = None, wait_seconds: Seconds = 30) -> dict[str, Any]:
     """As `updates`, as soon as there is something new to you, or after 0 to 60 seconds.
 
     Without `since`: new from now on.
@@ -78,7 +100,7 @@ def wait(caller: Caller, since: str | None = None, wait_seconds: Number = 30) ->
 
 
 @action("hub", "agents", example={"limit": 20})
-def agents(caller: Caller, limit: Number = MAX_LIMIT, cursor: str | None = None) -> Listing:
+def agents(caller: Caller, limit: Limit = MAX_LIMIT, cursor: Cursor | None = None) -> Listing:
     """Who works here, last seen first."""
     return hub.list_agents(caller.project_id, limit=limit, cursor=cursor)
 
@@ -90,7 +112,7 @@ def vocabulary(caller: Caller) -> dict[str, Any]:
 
 
 @action("hub", "view", example={"name": "active_context"})
-def view(caller: Caller, name: str, limit: Number = 20, cursor: str | None = None) -> Listing:
+def view(caller: Caller, name: str, limit: Limit = 20, cursor: Cursor | None = None) -> Listing:
     """A ready-made view: tagged_decisions, active_context (decisions of the last hour), layer_summary,
     unread_messages_by_priority, recent_file_changes (of the last hour) or tagged_constraints.
     """
@@ -138,7 +160,7 @@ def config(caller: Caller) -> dict[str, Any]:
     example={"values": {"message_hours": 48, "ignore_weekend": True, "time_zone": "Europe/Berlin"}},
     also_known_as=("update_config",),
 )
-def config_set(caller: Caller, values: Object) -> dict[str, Any]:
+def config_set(caller: Caller, values: Settings) -> dict[str, Any]:
     """Change settings; those left out stay, null puts one back to its default.
 
     message_hours 1..168, change_days 1..90, scratchpad_days 0..365, session_days and access_days 0..3650,

@@ -3,12 +3,38 @@
 from typing import Annotated
 
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.limits import REQUIRED_TEXT
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.selectors.search import answer_search
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import Number, Ref, Says, Words
+from ctxhub.core.toolbox.argument_types import (
+    AT_MOST_A_PAGE,
+    SINCE,
+    About,
+    ByAgent,
+    InLayer,
+    Number,
+    Ref,
+    Says,
+    Words,
+)
 
 tool("search", "Find anything said or decided: ask in a sentence.")
+
+
+QUERY = 'A sentence, words, an identifier. Also "a phrase", -not and prefix*.'
+KIND_WORDS = [
+    *("decision", "constraint", "message", "memory", "context"),
+    *("scratchpad", "workflow", "resource", "change"),
+]
+KINDS = f"Only these: {', '.join(KIND_WORDS)}."
+MATCH = "Left out: auto, any of the words, and mistyped ones put right. similar: the query is a text."
+DETAIL = (
+    "What title and excerpt may cost: ids nothing, compact (left out) 60 tokens, standard 120, detailed 250."
+)
+
+
+Kinds = Annotated[Words, Says("decision|message|…"), About(KINDS, items={"enum": KIND_WORDS})]
 
 
 @action(
@@ -18,16 +44,17 @@ tool("search", "Find anything said or decided: ask in a sentence.")
 )
 def search_everything(
     caller: Caller,
-    query: str,
-    kinds: Annotated[Words, Says("decision|message|…")] | None = None,
-    match: Annotated[str, Says("auto|any|all|fuzzy|similar")] = "auto",
-    detail: Annotated[str, Says("compact|ids|standard|detailed")] = "compact",
-    tags: Words | None = None,
-    layer: str | None = None,
-    context: Ref | None = None,
-    by: str | None = None,
-    since: str | None = None,
-    limit: Number = 10,
+    query: Annotated[str, About(QUERY, REQUIRED_TEXT)],
+    kinds: Annotated[Words, Says("decision|message|…"), About(KINDS, items={"enum": KIND_WORDS})]
+    | None = None,
+    match: Annotated[str, Says("auto|any|all|fuzzy|similar"), About(MATCH)] = "auto",
+    detail: Annotated[str, Says("compact|ids|standard|detailed"), About(DETAIL)] = "compact",
+    tags: Annotated[Words, About("With any of these tags.")] | None = None,
+    layer: InLayer | None = None,
+    context: Annotated[Ref, About("In this context, by its name or id.")] | None = None,
+    by: ByAgent | None = None,
+    since: Annotated[str, About(f"Changed since. {SINCE}")] | None = None,
+    limit: Annotated[Number, About("How many of the best; left out: 10.", AT_MOST_A_PAGE)] = 10,
 ) -> Listing:
     """Find anything said or decided: ask in a sentence, in any language, or by an identifier.
 
