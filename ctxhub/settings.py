@@ -141,7 +141,7 @@ WHITENOISE_USE_FINDERS = True
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "ctxhub",
     "SITE_HEADER": "ctxhub",
-    "SITE_SUBHEADER": "ctxhub.core.admin.navigation.where",
+    "SITE_SUBHEADER": "ctxhub.core.admin.navigation.subtitle",
     "SITE_SYMBOL": "hub",
     "SITE_FAVICONS": [
         {"rel": "icon", "type": "image/svg+xml", "href": "ctxhub.core.admin.navigation.favicon"}
@@ -149,9 +149,9 @@ UNFOLD: dict[str, Any] = {
     "SITE_URL": None,
     "SITE_DROPDOWN": "ctxhub.core.admin.navigation.switcher",
     "SIDEBAR": {"navigation": "ctxhub.core.admin.navigation.sidebar"},
-    "DASHBOARD_CALLBACK": "ctxhub.core.admin.dashboard.fill",
+    "DASHBOARD_CALLBACK": "ctxhub.core.admin.dashboard.add_context",
     "STYLES": ["ctxhub.core.admin.navigation.stylesheet"],
-    "SCRIPTS": ["ctxhub.core.admin.navigation.search_keys"],
+    "SCRIPTS": ["ctxhub.core.admin.navigation.search_script"],
     "COLORS": {
         "primary": {
             "50": "oklch(98.4% .014 180.72)",

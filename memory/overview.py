@@ -6,14 +6,14 @@ from django.db.models import Count, Q
 from django.db.models.functions import Left
 
 from ctxhub.core.admin import dashboard
-from ctxhub.core.admin.dashboard import Card, Panel, Place
+from ctxhub.core.admin.dashboard import Card, ListUrl, Panel
 from memory.models import Constraint, ConstraintStatus, Decision, DecisionStatus, Memory, Workflow
 
 NEWEST_SHOWN = 8
 VALUE_SHOWN = 80
 
 
-def decision_cards(project_ids: Sequence[int], list_url: Place) -> list[Card]:
+def decision_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
     rows = Decision.unscoped.filter(project__in=project_ids)
     statuses = {status.label: Count("pk", filter=Q(status=status)) for status in DecisionStatus}
     counts = rows.aggregate(**statuses)
@@ -28,23 +28,23 @@ def decision_cards(project_ids: Sequence[int], list_url: Place) -> list[Card]:
     ]
 
 
-def constraint_cards(project_ids: Sequence[int], list_url: Place) -> list[Card]:
+def constraint_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
     in_force = Constraint.unscoped.filter(project__in=project_ids, status=ConstraintStatus.ACTIVE).count()
     url = list_url("memory_constraint", status__exact=ConstraintStatus.ACTIVE.value)
     return [Card("Constraints in force", in_force, "rule", url)]
 
 
-def memory_cards(project_ids: Sequence[int], list_url: Place) -> list[Card]:
+def memory_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
     count = Memory.unscoped.filter(project__in=project_ids).count()
     return [Card("Memories", count, "lightbulb", list_url("memory_memory"))]
 
 
-def workflow_cards(project_ids: Sequence[int], list_url: Place) -> list[Card]:
+def workflow_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
     count = Workflow.unscoped.filter(project__in=project_ids, is_active=True).count()
     return [Card("Open workflows", count, "account_tree", list_url("memory_workflow", state="open"))]
 
 
-def newest_decisions(project_ids: Sequence[int], list_url: Place) -> Panel:
+def newest_decisions(project_ids: Sequence[int], list_url: ListUrl) -> Panel:
     rows = Decision.unscoped.filter(project__in=project_ids).select_related("project", "agent")
     newest = (
         rows.only("key", "version", "status", "updated_at", "project", "agent")
@@ -59,7 +59,7 @@ def newest_decisions(project_ids: Sequence[int], list_url: Place) -> Panel:
     )
 
 
-def newest_memories(project_ids: Sequence[int], list_url: Place) -> Panel:
+def newest_memories(project_ids: Sequence[int], list_url: ListUrl) -> Panel:
     rows = Memory.unscoped.filter(project__in=project_ids).select_related("project", "agent", "context")
     newest = rows.defer("content", "metadata", "paths").order_by("-updated_at", "-pk")
     return Panel(

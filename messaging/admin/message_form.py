@@ -10,7 +10,7 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from ctxhub.core.admin.fields import ProseField, WordsField
+from ctxhub.core.admin.fields import NamesField, ProseField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.models import Agent, Project
@@ -27,7 +27,7 @@ def _choice(labels: list[str], initial: str) -> forms.ChoiceField:
 
 class MessageForm(ServiceForm):
     text = ProseField(rows=6)
-    to = WordsField(
+    to = NamesField(
         help_text="Agent names, separated by commas. Leave empty to write to everyone in the project."
     )
     type = _choice(list(map(str, MessageType.labels)), str(MessageType.INFO.label))
@@ -56,7 +56,7 @@ class MessageForm(ServiceForm):
 
 class ReplyForm(forms.Form):
     text = ProseField(rows=4, label="Reply")
-    to = WordsField(
+    to = NamesField(
         help_text="Agent names, separated by commas. Leave empty to answer the sender, or your recipients."
     )
 

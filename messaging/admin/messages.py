@@ -13,10 +13,11 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from ctxhub.core.admin.agents import links_of_agents
+from ctxhub.core.admin.agents import agent_links
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, PRIORITY_COLOURS, chips, name, preview
 from ctxhub.core.admin.filters import ProjectFilter
+from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.kit import clock
 from ctxhub.core.models import Agent
@@ -41,7 +42,7 @@ class MessageAdmin(NounAdmin):
     change_form_template = "ctxhub/message_form.html"
     change_scope = None
     has_change_form = False
-    why_missing = "It may have been cleaned up."
+    why_missing = "Perhaps it was deleted or cleaned up?"
 
     list_display = ("text_preview", "who", "to", "kind", "urgency", "progress", "acknowledged", "sent")
     list_display_links = ("text_preview",)
@@ -147,8 +148,8 @@ class MessageAdmin(NounAdmin):
         warn_of_unknown(request, answer)
         return answer["id"]
 
-    def named_with_all_it_takes(self, row: Message) -> str:
-        return f"{row.ref}, for all its recipients. The log still shows that this message existed."
+    def deletion_line(self, row: Message) -> str:
+        return f"{row.ref}, for all its recipients. {EVENTS_STAY}"
 
 
 def inbox_of(agent: Agent) -> SafeString:
@@ -156,4 +157,4 @@ def inbox_of(agent: Agent) -> SafeString:
     return format_html('<a class="ctx-link" href="{}">Its inbox</a>', url)
 
 
-links_of_agents.append(inbox_of)
+agent_links.append(inbox_of)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.db.models.functions import Left
 
 from ctxhub.core.admin import dashboard
-from ctxhub.core.admin.dashboard import Card, Panel, Place
+from ctxhub.core.admin.dashboard import Card, ListUrl, Panel
 from messaging.admin.filters import UNACKED, is_open
 from messaging.models import Delivery, Message
 from messaging.models.delivery import URGENT
@@ -14,7 +14,7 @@ NEWEST_SHOWN = 8
 TEXT_SHOWN = 120
 
 
-def message_cards(project_ids: Sequence[int], list_url: Place) -> list[Card]:
+def message_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
     rows = Message.unscoped.filter(project__in=project_ids)
     unread = Delivery.unscoped.filter(project__in=project_ids, read_at=None, priority__gte=URGENT)
     late = rows.filter(UNACKED, ack=True, ack_overdue=True).count()
@@ -40,7 +40,7 @@ def message_cards(project_ids: Sequence[int], list_url: Place) -> list[Card]:
     ]
 
 
-def latest_messages(project_ids: Sequence[int], list_url: Place) -> Panel:
+def latest_messages(project_ids: Sequence[int], list_url: ListUrl) -> Panel:
     rows = Message.unscoped.filter(project__in=project_ids).select_related("project", "sender")
     latest = rows.defer("text", "payload").annotate(beginning=Left("text", TEXT_SHOWN)).order_by("-pk")
     return Panel(

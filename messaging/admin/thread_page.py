@@ -45,10 +45,10 @@ def thread_page(model_admin: ProjectAdmin, request: HttpRequest, message: Messag
 
 
 def warn_of_unknown(request: HttpRequest, answer: Mapping[str, Any]) -> None:
-    """Warn about recipients that no agent has had as a name: perhaps a typo."""
+    """Warn about recipients that are not the name of any agent: perhaps a typo."""
     if unknown := answer.get("unknown"):
         names = ", ".join(unknown)
-        notices.warning(request, f"Nobody here has had the name {names}; it waits for who comes with it.")
+        notices.warning(request, f"Unknown recipients: {names}. They receive the message when they register.")
 
 
 def _thread(model_admin: ProjectAdmin, request: HttpRequest, message: Message) -> Conversation:

@@ -102,7 +102,7 @@ def test_an_empty_project_shows_the_first_steps(apollo: Project) -> None:
 
 def test_a_viewer_is_told_to_ask_an_administrator_for_a_token(apollo: Project) -> None:
     page = member(apollo, VIEWER).get("/admin/").content.decode()
-    assert "Ask an administrator of the project" in page
+    assert "Ask an admin of the project" in page
 
 
 def test_a_hub_without_projects_links_to_adding_one(db: None) -> None:

@@ -54,7 +54,7 @@ def test_a_word_in_use_is_not_deleted_and_the_page_says_why(
     layer = layer_named(apollo, "data")
     for send in (admin.get, admin.post):
         page = send(reverse("admin:core_layer_delete", args=[layer.pk]), {"post": "yes"}, follow=True)
-        assert "is in use 1 times, so it stays" in page.content.decode()
+        assert "cannot be deleted while it is in use. It is used once." in page.content.decode()
     assert Layer.objects.in_project(apollo).filter(pk=layer.pk).exists()
 
 
@@ -62,7 +62,7 @@ def test_words_in_use_are_not_deleted_with_others(admin: Client, ada: Caller, ap
     set_decision(caller=ada, key="db/engine", value="PostgreSQL", layer="data")
     rows = [layer_named(apollo, name).pk for name in ("data", "business")]
     form = {"action": "delete_selected", "_selected_action": rows, "post": "yes"}
-    assert "so it stays" in admin.post(reverse("admin:core_layer_changelist"), form).content.decode()
+    assert "while it is in use" in admin.post(reverse("admin:core_layer_changelist"), form).content.decode()
     assert Layer.objects.in_project(apollo).count() == 5
 
 

@@ -145,10 +145,10 @@ def test_a_pad_is_restored_by_clicks(signed_in: Page, ada: Caller, ben: Caller, 
 
     append_to_scratchpad(caller=ben, scratchpad_id=row_id, content="four")
     page.get_by_role("button", name="Restore revision 1").click()
-    expect(page.get_by_text("Nothing was written: look at what has changed.")).to_be_visible()
+    expect(page.get_by_text("Nothing was restored. Check what has changed.")).to_be_visible()
     expect(shown.locator("ins").last).to_contain_text("four")
     page.get_by_role("button", name="Restore revision 1").click()
-    expect(page.get_by_text("It is again what it was at revision 1.")).to_be_visible()
+    expect(page.get_by_text("Revision 1 was restored.")).to_be_visible()
     assert Scratchpad.unscoped.get().content == "one two three"
 
 

@@ -328,7 +328,7 @@ def test_a_viewer_of_one_project_and_member_of_another_cannot_change_the_first(
     row = Constraint.objects.in_project(apollo).get()
     for action in ("deactivate_selected", "activate_selected"):
         page = signed_in(user).post(LIST, select(action, row, confirmed="yes", reason=""), follow=True)
-        assert "You may read these constraints, and not change them." in page.content.decode()
+        assert "You can read these constraints, but you cannot change them." in page.content.decode()
     assert status_of(row) == ConstraintStatus.ACTIVE
 
 
@@ -379,7 +379,7 @@ def test_a_category_in_use_cannot_be_deleted(apollo: Project, constraint: Constr
     category = Category.objects.in_project(apollo).get(name="security")
     url = reverse("admin:core_category_delete", args=[category.pk])
     page = member(apollo, ADMIN, "root").post(url, {"post": "yes"}, follow=True)
-    assert "is in use 1 times, so it stays" in page.content.decode()
+    assert "cannot be deleted while it is in use. It is used once." in page.content.decode()
 
 
 def test_a_tag_links_to_decisions_and_to_constraints(client: Client, constraint: Constraint) -> None:

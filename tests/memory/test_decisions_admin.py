@@ -135,7 +135,7 @@ def test_a_superuser_searches_all_projects_or_one(
 def test_adding_a_similar_key_shows_a_warning(client: Client, decision: DecisionRow) -> None:
     form = {"key": "auth/api/method", "value": "x", "kind": "text", "status": "active", "seen_revision": 0}
     page = client.post(f"{LIST}add/", form, follow=True).content.decode()
-    assert f"There may already be a decision on this: {KEY}." in page
+    assert f"Similar decisions already exist: {KEY}." in page
 
 
 def test_a_row_shows_its_fields(client: Client, decision: DecisionRow) -> None:
@@ -415,7 +415,7 @@ def test_adding_an_existing_key_is_refused(
 ) -> None:
     form = {"key": key, "value": "mine", "kind": "text", "status": "active", "seen_revision": 0}
     page = client.post(f"{LIST}add/", form)
-    assert "There is a decision" in page.content.decode()
+    assert "already exists. Open it to change it." in page.content.decode()
     assert read(ada) == decision
 
 
@@ -499,7 +499,7 @@ def test_deprecating_needs_a_reason_or_a_successor(
     fields: dict[str, str], client: Client, ada: Caller, decision: DecisionRow
 ) -> None:
     page = client.post(f"{LIST}{decision.id}/deprecate/", {"confirmed": "yes", **fields})
-    assert "Say why, or name the decision that stands in its place." in page.content.decode()
+    assert "Enter a reason, or the decision that replaces it." in page.content.decode()
     assert read(ada) == decision
 
 

@@ -350,7 +350,7 @@ def test_the_add_form_takes_the_context_from_the_query(client: Client, memory: M
 def test_adding_names_a_similar_memory(client: Client, ada: Caller) -> None:
     old = new_memory(ada, FORM["title"], content=FORM["content"])
     page = client.post(f"{LIST}add/", FORM, follow=True)
-    assert f"A similar memory may exist already: memory {old.pk}" in page.content.decode()
+    assert f"Similar memories already exist: memory {old.pk}" in page.content.decode()
 
 
 def test_the_form_changes_only_edited_fields(client: Client, memory: Memory) -> None:
@@ -383,7 +383,7 @@ def test_a_concurrent_change_is_reported_before_it_is_overwritten(
     sent = unchanged_form(client, memory) | {"title": "Mine"}
     update_memory(caller=ben, memory_id=memory.pk, title="Theirs")
     page = client.post(page_of(memory, "change/"), sent)
-    assert "Somebody else has changed this memory meanwhile. Nothing was saved." in page.content.decode()
+    assert "Somebody else changed it while you were editing. Nothing was saved." in page.content.decode()
     memory.refresh_from_db()
     assert memory.title == "Theirs"
     again = sent | {"seen": page.context["adminform"].form["seen"].value()}

@@ -153,7 +153,7 @@ def test_a_relationship_deleted_with_one_end_has_no_page(
 
 def test_the_page_shows_both_ends(client: Client, relationship: Relationship) -> None:
     text = client.get(page_of(relationship)).content.decode()
-    for part in ("Redis eviction", "decision:cache/engine", "depends on", "stated"):
+    for part in ("Redis eviction", "decision:cache/engine", "depends on", "entered"):
         assert part in text
 
 

@@ -271,7 +271,7 @@ def test_a_revision_is_restored_by_a_button(client: Client, ben: Caller, pad: Sc
     client.get(page_of(pad, "restore/"))
     assert text_of(pad) == "all is lost"
     done = client.post(page_of(pad, "restore/"), {"revision": 1, "seen": 2}, follow=True)
-    assert "It is again what it was at revision 1." in done.content.decode()
+    assert "Revision 1 was restored." in done.content.decode()
     assert (text_of(pad), pad.revision, last_event(pad.project)) == (TEXT, 3, ("restored", "vi"))
 
 
@@ -279,7 +279,7 @@ def test_restoring_does_not_lose_a_concurrent_append(client: Client, ben: Caller
     rewrite(ben, pad, "other")
     append(ben, pad, " and more")
     done = client.post(page_of(pad, "restore/"), {"revision": 1, "seen": 2}, follow=True)
-    assert "Nothing was written" in done.content.decode()
+    assert "Nothing was restored" in done.content.decode()
     assert done.redirect_chain[-1][0] == page_of(pad, "revisions/?state=1&against=present")
     assert text_of(pad) == "other and more"
 
@@ -383,7 +383,7 @@ def test_a_concurrent_append_is_added_after_the_typed_text(
     append(ben, pad, "by ben")
     page = client.post(page_of(pad, "change/"), {"content": "typed ", "seen": 1})
     text = page.content.decode()
-    assert "Nothing was saved yet." in text
+    assert "Nothing was saved." in text
     assert "ben has changed it while you were editing it" in text
     assert ">\ntyped by ben</textarea>" in text.replace("\r\n", "\n")
     assert text_of(pad) == f"{TEXT}by ben"
@@ -430,7 +430,7 @@ def test_a_long_pad_says_how_much_is_not_rendered(client: Client, ada: Caller, p
     rewrite(ada, pad, "some words\n" * 20_000)
     text = shown(client, pad)
     assert "more characters are not rendered" in text
-    assert f'href="{page_of(pad, "raw/")}">read them as text</a>' in text
+    assert f'href="{page_of(pad, "raw/")}">read the raw text</a>' in text
 
 
 # -- Closed workflows and rights -------------------------------------------------------------------
@@ -450,7 +450,7 @@ def test_a_pad_of_a_closed_workflow_is_read_only(client: Client, ada: Caller, pa
     assert dump_project(pad.project) == before
     opened = client.get(page_of(pad, "change/"), follow=True)
     assert opened.redirect_chain[-1][0] == page_of(pad)
-    assert "can only be read" in opened.content.decode()
+    assert "read-only because its workflow is closed" in opened.content.decode()
 
 
 def test_a_viewer_reads_and_changes_nothing(apollo: Project, ada: Caller, pad: Scratchpad) -> None:
@@ -467,7 +467,7 @@ def test_a_viewer_reads_and_changes_nothing(apollo: Project, ada: Caller, pad: S
     assert viewer.post(f"{LIST}add/", {"workflow": pad.workflow_id, "name": "x"}).status_code == 403
     assert dump_project(apollo) == before
     page = viewer.post(page_of(pad, "append/"), sent, follow=True).content.decode()
-    assert "You may read this scratchpad but not write to it." in page
+    assert "You can read this scratchpad, but you cannot write to it." in page
 
 
 def test_another_projects_pad_is_not_found(hermes: Project, pad: Scratchpad) -> None:

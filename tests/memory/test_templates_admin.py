@@ -87,7 +87,7 @@ def test_adding_never_changes_an_existing_template(
     client: Client, incident: DecisionTemplate, name: str
 ) -> None:
     page = client.post(f"{LIST}add/", {"name": name, "require": "x"})
-    assert "There is a template" in page.content.decode()
+    assert "already exists. Open it to change it." in page.content.decode()
     assert DecisionTemplate.unscoped.get().require == INCIDENT["require"]
 
 

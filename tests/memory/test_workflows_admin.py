@@ -262,7 +262,7 @@ def test_a_viewer_of_one_project_changes_nothing_there(
     user = person("vi", apollo, VIEWER)
     Membership.objects.create(project=hermes, user=user, role=MEMBER)
     page = signed_in(user).post(LIST, select("close_selected", task), follow=True)
-    assert "You may read these workflows, and not change them." in page.content.decode()
+    assert "You can read these workflows, but you cannot change them." in page.content.decode()
     assert is_open(task)
 
 

@@ -128,7 +128,7 @@ def test_an_administrator_releases_by_force_and_an_event_records_it(lease: Lease
     assert "still be writing" in release(client, lease, confirmed=False)
     lease.refresh_from_db()
     assert lease.released_at is None
-    assert "Released: 1." in release(client, lease)
+    assert "1 lease was released." in release(client, lease)
     lease.refresh_from_db()
     assert str(lease.released_by) == "vera"
     event = Event.objects.in_project(apollo).order_by("-pk")[0]
@@ -141,7 +141,7 @@ def test_a_lease_has_a_button_of_its_own(lease: Lease, apollo: Project) -> None:
     assert "Release by force" in page
     address = reverse("admin:tracking_lease_force_release", args=[lease.pk])
     assert "still be writing" in text(client, address)
-    assert "Released: 1." in client.post(address, {"confirmed": "yes"}, follow=True).content.decode()
+    assert "1 lease was released." in client.post(address, {"confirmed": "yes"}, follow=True).content.decode()
     assert "Release by force" not in text(client, reverse("admin:tracking_lease_change", args=[lease.pk]))
 
 

@@ -73,4 +73,4 @@ class FileChangeAdmin(LoggedAdmin):
     happened = time_in_full("at", "When")
 
 
-refs.carriers.append("admin:tracking_filechange_changelist")
+refs.vocabulary_lists.append("admin:tracking_filechange_changelist")

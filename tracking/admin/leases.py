@@ -159,7 +159,8 @@ class LeaseAdmin(LoggedAdmin):
                 action_name=request.POST.get("action", ""),
             )
         released = sum(self.write_each(request, chosen, _release_by_force))
-        messages.success(request, f"Released: {released}. The log tells that it was you.")
+        leases_were = "lease was" if released == 1 else "leases were"
+        messages.success(request, f"{released} {leases_were} released. The log records that you did it.")
         return HttpResponseRedirect(return_url)
 
 
@@ -170,7 +171,7 @@ def _release_by_force(lease: Lease) -> int:
 def _why_not(chosen: Sequence[Lease]) -> str:
     if not chosen:
         return "None of the selected leases is live, so there is nothing to release."
-    return "Only an administrator of the project may release another agent's lease."
+    return "Only an admin of the project can release the lease of another agent."
 
 
 def _ended(lease: Lease) -> Any:

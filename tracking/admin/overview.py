@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from ctxhub.core.admin import dashboard
-from ctxhub.core.admin.dashboard import Card, Place
+from ctxhub.core.admin.dashboard import Card, ListUrl
 from ctxhub.core.kit import clock
 from tracking.models import FileChange, Lease
 from tracking.selectors.changes import RECENT
 
 
-def file_cards(project_ids: Sequence[int], list_url: Place) -> list[Card]:
+def file_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
     now = clock.now()
     changes = FileChange.unscoped.filter(project__in=project_ids, at__gt=now - RECENT).count()
     leases = Lease.unscoped.filter(project__in=project_ids, released_at=None, expires_at__gt=now).count()

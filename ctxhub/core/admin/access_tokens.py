@@ -133,7 +133,8 @@ class AccessTokenAdmin(ProjectAdmin):
 
         self.write_each(request, chosen, revoke)
         names = ", ".join(token.name for token in chosen)
-        messages.success(request, f"Revoked: {names}. Whoever uses it is refused from now on.")
+        pronoun = "it" if len(chosen) == 1 else "them"
+        messages.success(request, f"Revoked: {names}. Clients can no longer connect with {pronoun}.")
         return HttpResponseRedirect(self.url("changelist"))
 
     # -- Columns -----------------------------------------------------------------------------------
@@ -142,7 +143,7 @@ class AccessTokenAdmin(ProjectAdmin):
     def begins(self, token: AccessToken) -> SafeString:
         return mono(f"{token.start}…")
 
-    @display(description="May")
+    @display(description="Scopes")
     def may(self, token: AccessToken) -> SafeString | str:
         return chips(token.scopes)
 

@@ -21,7 +21,7 @@ from ctxhub.core.templatetags.moments import moment
 ACTIVE_FOR = timedelta(hours=1)
 
 # Further links in an agent's row. Each app appends its own.
-links_of_agents: list[Callable[[Agent], SafeString]] = []
+agent_links: list[Callable[[Agent], SafeString]] = []
 
 
 @admin.register(Agent)
@@ -59,8 +59,6 @@ class AgentAdmin(ProjectAdmin):
     def log(self, agent: Agent) -> SafeString:
         query = urlencode({"project": agent.project.slug, "agent": agent.name})
         log = format_html(
-            '<a class="ctx-link" href="{}?{}">What it did</a>', reverse("admin:core_event_changelist"), query
+            '<a class="ctx-link" href="{}?{}">Its events</a>', reverse("admin:core_event_changelist"), query
         )
-        return format_html_join(
-            ", ", "{}", ((link,) for link in (log, *(of(agent) for of in links_of_agents)))
-        )
+        return format_html_join(", ", "{}", ((link,) for link in (log, *(of(agent) for of in agent_links))))

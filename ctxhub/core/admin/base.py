@@ -246,7 +246,7 @@ class ProjectAdmin(ModelAdmin):
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         row = self.get_object(request, unquote(object_id))
-        if row is not None and (reason := self.why_kept(row)):
+        if row is not None and (reason := self.why_not_deletable(row)):
             messages.error(request, reason)
             return HttpResponseRedirect(self.url("change", row.pk))
         response: HttpResponse
@@ -271,16 +271,16 @@ class ProjectAdmin(ModelAdmin):
         rows = list(objs)
         forbidden = not all(self.has_delete_permission(request, row) for row in rows)
         return (
-            [self.named_with_all_it_takes(row) for row in rows],
+            [self.deletion_line(row) for row in rows],
             {str(self.opts.verbose_name_plural): len(rows)},
             {str(self.opts.verbose_name)} if forbidden else set(),
-            [reason for row in rows if (reason := self.why_kept(row))],
+            [reason for row in rows if (reason := self.why_not_deletable(row))],
         )
 
-    def named_with_all_it_takes(self, row: Any) -> str:
+    def deletion_line(self, row: Any) -> str:
         return f"{self.opts.verbose_name} {row}"
 
-    def why_kept(self, row: Any) -> str:
+    def why_not_deletable(self, row: Any) -> str:
         """Why the row cannot be deleted; "" if it can."""
         return ""
 

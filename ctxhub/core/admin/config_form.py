@@ -44,7 +44,7 @@ class ConfigForm(ServiceForm):
     session_days = _days("Sessions, days", "0 to 3650; 0 keeps them forever.")
     access_days = _days("File accesses, days", "0 to 3650; 0 keeps them forever.")
     auto_prune = _switch("Prune snapshots", "Deletes expired snapshots that nothing depends on.")
-    tell_stale = _switch("Report stale knowledge", "Tells agents what nobody has looked at for long.")
+    tell_stale = _switch("Report stale knowledge", "Tells agents what nobody has read for a long time.")
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -55,18 +55,18 @@ class Day:
     url: str
 
 
-class Place(Protocol):
+class ListUrl(Protocol):
     """Returns the URL of a model's list, filtered by the chosen project."""
 
     def __call__(self, model: str, /, **filters: Any) -> str: ...
 
 
 # Registered by apps. Each function gets the ids of the shown projects.
-cards: list[Callable[[Sequence[int], Place], Sequence[Card]]] = []
-panels: list[Callable[[Sequence[int], Place], Panel]] = []
+cards: list[Callable[[Sequence[int], ListUrl], Sequence[Card]]] = []
+panels: list[Callable[[Sequence[int], ListUrl], Panel]] = []
 
 
-def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+def add_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """The dashboard's context. The number of queries does not grow with the data."""
     project, project_ids = chosen_project(request), shown_project_ids(request)
     list_url = _list_urls(project.slug if project else "")
@@ -84,7 +84,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _activity(project_ids: Sequence[int], list_url: Place, events: Sequence[Event]) -> dict[str, Any]:
+def _activity(project_ids: Sequence[int], list_url: ListUrl, events: Sequence[Event]) -> dict[str, Any]:
     days = _days(project_ids, list_url)
     agents = Agent.unscoped.filter(project__in=project_ids)
     active = agents.filter(last_seen_at__gte=clock.now() - ACTIVE_FOR).count()
@@ -115,7 +115,7 @@ def _latest_events(project_ids: Sequence[int]) -> Any:
     return rows.select_related("agent", "project").order_by("-pk")[:EVENTS_SHOWN]
 
 
-def _days(project_ids: Sequence[int], list_url: Place) -> list[Day]:
+def _days(project_ids: Sequence[int], list_url: ListUrl) -> list[Day]:
     """Event counts by day for two weeks. On both engines a datetime cast to text begins with the UTC day."""
     today = clock.now().date()
     days = [today - timedelta(days=ago) for ago in reversed(range(DAYS_SHOWN))]
@@ -129,11 +129,11 @@ def _days(project_ids: Sequence[int], list_url: Place) -> list[Day]:
     ]
 
 
-def _url_of_day(day: date, list_url: Place) -> str:
+def _url_of_day(day: date, list_url: ListUrl) -> str:
     return list_url("core_event", at__year=day.year, at__month=day.month, at__day=day.day)
 
 
-def _list_urls(slug: str) -> Place:
+def _list_urls(slug: str) -> ListUrl:
     """Return a function that makes URLs of lists, filtered by the project with this slug if there is one."""
 
     def list_url(model: str, /, **filters: Any) -> str:

@@ -34,7 +34,7 @@ VERB_COLOURS = {
 }
 
 
-class RecentWordFilter(DropdownFilter):
+class RecentValueFilter(DropdownFilter):
     """Offers the values in the latest EVENTS_LOOKED_AT events: a query of all would get slower and slower."""
 
     column: ClassVar[str]
@@ -50,11 +50,11 @@ class RecentWordFilter(DropdownFilter):
         return queryset.filter(**{self.column: self.value()}) if self.value() else queryset
 
 
-class NounFilter(RecentWordFilter):
+class NounFilter(RecentValueFilter):
     title = parameter_name = column = "noun"
 
 
-class VerbFilter(RecentWordFilter):
+class VerbFilter(RecentValueFilter):
     title = parameter_name = column = "verb"
 
 
@@ -97,11 +97,11 @@ class EventAdmin(ProjectAdmin):
     def who(self, event: Event) -> SafeString:
         return name(event.agent.name if event.agent else "system")
 
-    @display(description="Did", label=VERB_COLOURS)
+    @display(description="Verb", label=VERB_COLOURS)
     def what(self, event: Event) -> str:
         return event.verb
 
-    @display(description="To")
+    @display(description="Ref")
     def on(self, event: Event) -> SafeString:
         return link_to_ref(event)
 
@@ -109,7 +109,7 @@ class EventAdmin(ProjectAdmin):
     def note(self, event: Event) -> SafeString | str:
         return preview(note_of(event.data))
 
-    @display(description="To")
+    @display(description="Ref")
     def about(self, event: Event) -> SafeString:
         """The event's ref, linked if it has a page."""
         return link_to_ref(event) if refs.page_of(event.project_id, event.ref) else mono(event.ref)

@@ -52,7 +52,7 @@ class ListField(forms.Field):
         raise NotImplementedError
 
 
-class WordsField(ListField):
+class NamesField(ListField):
     """Names separated by commas. A name with a comma is quoted."""
 
     def __init__(self, **options: Any) -> None:

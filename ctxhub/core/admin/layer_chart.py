@@ -39,7 +39,7 @@ def layer_chart(project: Project) -> list[LayerBars]:
     return [
         LayerBars(
             layer,
-            f"{reverse(refs.carriers[0])}?{urlencode({'project': project.slug, 'layer': layer})}",
+            f"{reverse(refs.vocabulary_lists[0])}?{urlencode({'project': project.slug, 'layer': layer})}",
             [
                 Bar(noun, count, round(100 * count / top))
                 for noun, count, top in zip(nouns, counts, most, strict=True)

@@ -18,6 +18,9 @@ from ctxhub.core.admin.columns import name
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.templatetags.moments import moment
 
+# The last sentence on every confirmation of a deletion.
+EVENTS_STAY = "Its events stay in the log."
+
 
 class LoggedAdmin(ProjectAdmin):
     """A ref (`decision:api/auth`) is `ref_kind`, a colon and the value of `ref_field`."""

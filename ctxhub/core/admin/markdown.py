@@ -56,7 +56,7 @@ class Rendered:
 def render_markdown(text: str, raw_url: str = "") -> SafeString:
     """The HTML for `.ctx-markdown`; of a very long text its beginning and a link to the raw text."""
     rendered = read_markdown(text)
-    return format_html("{}{}", rendered.html, the_rest(rendered, raw_url))
+    return format_html("{}{}", rendered.html, hidden_note(rendered, raw_url))
 
 
 def read_markdown(text: str) -> Rendered:
@@ -67,11 +67,11 @@ def read_markdown(text: str) -> Rendered:
     return Rendered(mark_safe(html), list(_outline(tokens)), len(text) - len(beginning))  # noqa: S308
 
 
-def the_rest(rendered: Rendered, raw_url: str) -> SafeString | str:
+def hidden_note(rendered: Rendered, raw_url: str) -> SafeString | str:
     if not rendered.hidden:
         return ""
     note = f"{rendered.hidden:,} more characters are not rendered"
-    link = format_html(': <a class="ctx-link" href="{}">read them as text</a>', raw_url) if raw_url else ""
+    link = format_html(': <a class="ctx-link" href="{}">read the raw text</a>', raw_url) if raw_url else ""
     return format_html('<p class="ctx-skipped">{}{}.</p>', note, link)
 
 

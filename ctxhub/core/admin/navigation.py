@@ -74,7 +74,7 @@ def switcher(request: HttpRequest) -> list[dict[str, Any]]:
     ]
 
 
-def where(request: HttpRequest) -> str:
+def subtitle(request: HttpRequest) -> str:
     """The subtitle of the header: the chosen or only project."""
     access = access_of(request)
     if project := chosen_project(request):
@@ -88,7 +88,7 @@ def stylesheet(request: HttpRequest) -> str:
     return static("ctxhub/admin.css")
 
 
-def search_keys(request: HttpRequest) -> str:
+def search_script(request: HttpRequest) -> str:
     return static("ctxhub/search.js")
 
 

@@ -129,13 +129,13 @@ class NounAdmin(RowActionAdmin, IndexedAdmin):
         row_id = read_id(object_id)
         return HttpResponseRedirect(self.page_of_id(row_id)) if row_id else self.missing(request, object_id)
 
-    def why_not_edited(self, row: Any) -> str:
+    def why_not_editable(self, row: Any) -> str:
         """Why nobody may change the row at present; "" if it can be changed."""
         return ""
 
     def _is_editable(self, request: HttpRequest, row: Any) -> bool:
         """Whether the person can change the row now. Tells a person with permission why not."""
-        may_change, reason = self.has_change_permission(request, row), self.why_not_edited(row)
+        may_change, reason = self.has_change_permission(request, row), self.why_not_editable(row)
         if may_change and reason:
             messages.warning(request, reason)
         return may_change and not reason

@@ -11,7 +11,7 @@ from ctxhub.core.registry import find_noun
 pages: dict[str, Callable[[int, str], str | None]] = {}
 
 # URL names of the lists that have filters by vocabulary: `?tag=api`, `?layer=data`.
-carriers: list[str] = []
+vocabulary_lists: list[str] = []
 
 
 def page_of(project_id: int, ref: str) -> str | None:

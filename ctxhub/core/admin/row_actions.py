@@ -78,7 +78,7 @@ class RowActionAdmin(LoggedAdmin):
         """Why the action cannot run on these rows; "" if it can."""
         if all(self.has_change_permission(request, row) for row in rows):
             return ""
-        return f"You may read these {self.opts.verbose_name_plural}, and not change them."
+        return f"You can read these {self.opts.verbose_name_plural}, but you cannot change them."
 
     def get_row_action_context(self, request: HttpRequest, rows: Sequence[Any]) -> dict[str, Any]:
         """Template context of the confirmation page besides the rows and the form."""

@@ -78,7 +78,7 @@ class KindDisplay:
     icon: str
 
 
-def look_of(kind: str) -> KindDisplay:
+def display_of(kind: str) -> KindDisplay:
     noun = registry.find_noun(registry.standing_kind(kind))
     if noun is None:
         return KindDisplay(kind, f"{kind}s", "")
@@ -112,7 +112,7 @@ def term_label(term: Term) -> str:
 
 def _card(hit: Hit, wanted: Wanted, agents: Mapping[int, str], explanation: Explanation) -> Card:
     document, candidate = hit.document, hit.ranked.candidate
-    display = look_of(candidate.kind)
+    display = display_of(candidate.kind)
     return Card(
         ref=hit.ref,
         kind=display.name,

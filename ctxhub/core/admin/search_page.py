@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from ctxhub.core import registry
 from ctxhub.core.admin.access import access_of, chosen_project
-from ctxhub.core.admin.search_hits import cards, look_of
+from ctxhub.core.admin.search_hits import cards, display_of
 from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import MAX_LIMIT
@@ -175,7 +175,7 @@ def _kinds(search_request: SearchRequest, project: Project, found: Found) -> lis
 
 
 def _kind(search_request: SearchRequest, kind: str, count: int) -> Choice:
-    display = look_of(kind)
+    display = display_of(kind)
     is_chosen = kind == search_request.params.get("kind")
     url = search_request.url(kind=kind)
     return Choice(display.plural.capitalize(), url, is_chosen, count, display.icon)

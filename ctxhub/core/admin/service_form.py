@@ -9,6 +9,8 @@ from ctxhub.core.admin.unfold_compat import ModelForm
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Layer, Project
 
+CHANGED_MEANWHILE = "Somebody else changed it while you were editing. Nothing was saved."
+
 
 class ServiceForm(ModelForm):
     """Declares its own fields; the service validates them. The admin sets `project` and `refusal`."""

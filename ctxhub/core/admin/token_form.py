@@ -30,14 +30,14 @@ class TokenForm(ServiceForm):
         max_length=WORD_LENGTH,
         required=False,
         widget=UnfoldAdminTextInputWidget,
-        help_text="What the token is for: a client, a machine, a person. Empty: the name of its agent.",
+        help_text="A client, a machine or a person. If empty, the name of the agent.",
     )
     agent = forms.CharField(
         max_length=WORD_LENGTH,
         required=False,
         label="Only for the agent",
         widget=UnfoldAdminTextInputWidget,
-        help_text="The token then works only for this agent. Empty: the client names its agent.",
+        help_text="The token works only for this agent. If empty, the client names its agent.",
     )
     scopes = forms.MultipleChoiceField(
         choices=((READ, "read"), (WRITE, "write"), (ADMIN, "admin: delete, prune, configure, import")),

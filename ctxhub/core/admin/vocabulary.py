@@ -92,13 +92,12 @@ class WordAdmin(LoggedAdmin):
     def delete_model(self, request: HttpRequest, obj: NamedRow) -> None:
         delete_word(caller=person(), word=obj)
 
-    def why_kept(self, row: Any) -> str:
+    def why_not_deletable(self, row: Any) -> str:
         uses, kind = count_uses(row), self.opts.verbose_name
         if not uses:
             return ""
-        return (
-            f"The {kind} {row.name!r} is in use {uses} times, so it stays. Give those another {kind} first."
-        )
+        times = "once" if uses == 1 else f"{uses} times"
+        return f"The {kind} {row.name!r} cannot be deleted while it is in use. It is used {times}."
 
 
 def lists_of(kind: str) -> list[tuple[str, str]]:
@@ -107,7 +106,7 @@ def lists_of(kind: str) -> list[tuple[str, str]]:
     for model, model_admin in admin.site._registry.items():
         name = f"admin:{model._meta.label_lower.replace('.', '_')}_changelist"
         has_filter = any(getattr(spec, "parameter_name", "") == kind for spec in model_admin.list_filter)
-        if name in refs.carriers and has_filter:
+        if name in refs.vocabulary_lists and has_filter:
             lists.append((reverse(name), str(model._meta.verbose_name_plural)))
     return lists
 

@@ -22,6 +22,7 @@ from ctxhub.core.admin.filters import (
     ScopeFilter,
     TagFilter,
 )
+from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.row_actions import row_action
 from ctxhub.core.templatetags.moments import moment
@@ -119,8 +120,8 @@ class ConstraintAdmin(NounAdmin):
     def delete_model(self, request: HttpRequest, obj: Constraint) -> None:
         delete_constraint(caller=person(), constraint_id=obj.pk)
 
-    def named_with_all_it_takes(self, row: Constraint) -> str:
-        return f"{row}. The log keeps a record that this constraint existed."
+    def deletion_line(self, row: Constraint) -> str:
+        return f"{row}. {EVENTS_STAY}"
 
     @row_action("Deactivate the selected constraints", template="ctxhub/deactivate.html", form=DeactivateForm)
     def deactivate(self, request: HttpRequest, constraints: Sequence[Constraint], reason: str) -> None:
@@ -148,4 +149,4 @@ class ConstraintAdmin(NounAdmin):
         messages.success(request, f"{changed} {noun} {status.label} now.")
 
 
-refs.carriers.append("admin:memory_constraint_changelist")
+refs.vocabulary_lists.append("admin:memory_constraint_changelist")

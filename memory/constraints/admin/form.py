@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.fields import LinesField, ProseField, WordsField
+from ctxhub.core.admin.fields import LinesField, NamesField, ProseField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.kit.inputs import WORD_LENGTH
 from ctxhub.core.kit.priority import Priority
@@ -28,8 +28,8 @@ class ConstraintForm(ServiceForm):
     )
     reason = ProseField(rows=3, help_text="Why it must hold.")
     layer = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
-    tags = WordsField(help_text="Separated by commas. A new name creates a new tag.")
-    scopes = WordsField(help_text="Separated by commas. A new name creates a new scope.")
+    tags = NamesField(help_text="Separated by commas. A new name creates a new tag.")
+    scopes = NamesField(help_text="Separated by commas. A new name creates a new scope.")
     paths = LinesField(help_text="Globs of the files it applies to, one per line: src/api/**")
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

@@ -17,6 +17,7 @@ from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, mono, preview
 from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter, ScopeFilter, TagFilter
+from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.row_actions import row_action
 from ctxhub.core.kit.errors import Conflict
@@ -146,7 +147,7 @@ class DecisionAdmin(NounAdmin):
         if obj is not None:
             row = _row_of(obj)
             form.last_revision = last_revision_id(obj.project_id, row)
-            form.standing = form.seen = current_version(row)
+            form.current = form.seen = current_version(row)
             seen_id = request.POST.get("seen_revision", "")
             if seen_id.isdecimal() and int(seen_id) < form.last_revision:
                 form.seen = version_at(obj.project_id, row, int(seen_id))
@@ -155,11 +156,11 @@ class DecisionAdmin(NounAdmin):
     def add_row(self, request: HttpRequest, row: Decision, form: Any) -> int:
         arguments = form.arguments()
         if find_decision(person().project_id, key := clean_key(arguments["key"])):
-            raise Conflict(f"There is a decision {key!r} already: open it, and change it there.")
+            raise Conflict(f"The decision {key!r} already exists. Open it to change it.")
         return self._set(request, arguments)
 
     def change_row(self, request: HttpRequest, row: Decision, form: Any) -> None:
-        version = form.standing.state["version"]
+        version = form.current.state["version"]
         self._set(request, {**form.arguments(), "key": row.key, "expected_version": version})
 
     def _set(self, request: HttpRequest, arguments: Mapping[str, Any]) -> int:
@@ -167,14 +168,14 @@ class DecisionAdmin(NounAdmin):
         if "hint" in answer:
             messages.warning(request, answer["hint"])
         if similar := [other["key"] for other in answer.get("similar", ())]:
-            messages.warning(request, f"There may already be a decision on this: {', '.join(similar)}.")
+            messages.warning(request, f"Similar decisions already exist: {', '.join(similar)}.")
         return answer["id"]
 
     def delete_model(self, request: HttpRequest, obj: Decision) -> None:
         delete_decision(caller=person(), key=obj.key)
 
-    def named_with_all_it_takes(self, row: Decision) -> str:
-        return f"{row.key}, with all its versions. The log keeps a record that this decision existed."
+    def deletion_line(self, row: Decision) -> str:
+        return f"{row.key}, with all its versions. {EVENTS_STAY}"
 
     # -- Deprecation -------------------------------------------------------------------------------
 
@@ -217,4 +218,4 @@ def _row_of(decision: Decision) -> "DecisionRow":
     return row
 
 
-refs.carriers.append("admin:memory_decision_changelist")
+refs.vocabulary_lists.append("admin:memory_decision_changelist")

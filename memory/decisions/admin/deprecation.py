@@ -24,7 +24,7 @@ class DeprecateForm(forms.Form):
         """Return only the fields that were filled in; the others stay unchanged."""
         cleaned = super().clean() or {}
         if not any(str(value).strip() for value in cleaned.values()) and not self.errors:
-            self.add_error("reason", "Say why, or name the decision that stands in its place.")
+            self.add_error("reason", "Enter a reason, or the decision that replaces it.")
         return {name: value for name, value in cleaned.items() if value}
 
 

@@ -8,8 +8,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.fields import LinesField, ObjectField, ProseField, WordsField, object_change
-from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.core.admin.fields import LinesField, NamesField, ObjectField, ProseField, object_change
+from ctxhub.core.admin.service_form import CHANGED_MEANWHILE, ServiceForm
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.decisions.admin.alternatives import AlternativesField
 from memory.decisions.admin.history import FieldChange, Version, changes_between
@@ -21,13 +21,13 @@ _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 
 
 class DecisionForm(ServiceForm):
-    """Adds or changes a decision. `seen` is the version the person opened; `standing` is the current one.
+    """Adds or changes a decision. `seen` is the version the person opened; `current` is the latest one.
 
     If they differ, somebody else has changed the decision meanwhile: the form then shows that change, keeps
     the person's input, and saves nothing until it is submitted again.
     """
 
-    standing: ClassVar[Version | None] = None
+    current: ClassVar[Version | None] = None
     seen: ClassVar[Version | None] = None
     last_revision: ClassVar[int] = 0
 
@@ -46,8 +46,8 @@ class DecisionForm(ServiceForm):
         help_text="To end a decision, use Deprecate on its page. It asks for the reason.",
     )
     layer = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
-    tags = WordsField(help_text="Separated by commas. A new name creates a new tag.")
-    scopes = WordsField(help_text="Separated by commas. A new name creates a new scope.")
+    tags = NamesField(help_text="Separated by commas. A new name creates a new tag.")
+    scopes = NamesField(help_text="Separated by commas. A new name creates a new scope.")
     paths = LinesField(help_text="Globs of the files it applies to, one per line: src/api/**")
     rationale = ProseField(rows=5, help_text="Why this was decided.")
     alternatives = AlternativesField(
@@ -68,13 +68,13 @@ class DecisionForm(ServiceForm):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.offer_layers()
-        self.theirs: list[FieldChange] = []
-        self.is_late = self.is_bound and self.seen is not self.standing
-        if self.standing and self.seen:
-            self.initial.update(self._initial(self.standing))
+        self.their_changes: list[FieldChange] = []
+        self.is_outdated = self.is_bound and self.seen is not self.current
+        if self.current and self.seen:
+            self.initial.update(self._initial(self.current))
             del self.fields["key"]
-            if self.is_late:
-                self._merge(self.seen, self.standing)
+            if self.is_outdated:
+                self._merge(self.seen, self.current)
         else:
             self.initial = {"kind": TEXT, "status": "active", "seen_revision": 0, **self.initial}
             del self.fields["version"]
@@ -95,10 +95,10 @@ class DecisionForm(ServiceForm):
 
     # -- Concurrent changes ------------------------------------------------------------------------
 
-    def _merge(self, seen: Version, standing: Version) -> None:
+    def _merge(self, seen: Version, current: Version) -> None:
         """Keep the fields that the person changed; take the others from the current version."""
-        self.theirs = changes_between(seen.state, standing.state)
-        before, now = self._initial(seen), self._initial(standing)
+        self.their_changes = changes_between(seen.state, current.state)
+        before, now = self._initial(seen), self._initial(current)
         merged = dict(self.data.items())
         for name, field in self.fields.items():
             has_changed = field.has_changed(
@@ -112,13 +112,13 @@ class DecisionForm(ServiceForm):
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
-        if self.is_late:
-            raise ValidationError("Somebody else has changed this decision meanwhile. Nothing was saved.")
+        if self.is_outdated:
+            raise ValidationError(CHANGED_MEANWHILE)
         return cleaned
 
     def clean_status(self) -> str:
         status: str = self.cleaned_data["status"]
-        current = self.standing.state["status"] if self.standing else ""
+        current = self.current.state["status"] if self.current else ""
         if status == DecisionStatus.DEPRECATED.label != current:
             raise ValidationError("To end a decision, use Deprecate on its page. It asks for the reason.")
         return status
@@ -147,8 +147,8 @@ class DecisionForm(ServiceForm):
         return arguments
 
     def _value(self, changed: set[str]) -> str | int | float:
-        if self.standing and not changed & {"value", "kind"}:
-            value: str | int | float = self.standing.state["value"]
+        if self.current and not changed & {"value", "kind"}:
+            value: str | int | float = self.current.state["value"]
             return value
         text: str = self.cleaned_data["value"]
         number = _number(text) if self.cleaned_data["kind"] == NUMBER else None

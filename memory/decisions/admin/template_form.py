@@ -6,7 +6,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.fields import LinesField, ObjectField, WordsField
+from ctxhub.core.admin.fields import LinesField, NamesField, ObjectField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.kit.inputs import NAME_LENGTH
 
@@ -34,7 +34,7 @@ class TemplateForm(ServiceForm):
         help_text="A JSON object with the initial fields of a decision, except key and value: "
         '{"layer": "business", "tags": ["breaking"]}'
     )
-    require = WordsField(
+    require = NamesField(
         help_text="Required fields, separated by commas. Names that are not fields of a decision, such as "
         "cve_id, are looked up in its metadata."
     )
@@ -54,7 +54,7 @@ class TemplateForm(ServiceForm):
     def clean_patterns(self) -> list[str]:
         lines: list[str] = self.cleaned_data["patterns"]
         if wrong := next((line for line in lines if not all(self._pattern_field().entry_of(line))), None):
-            raise ValidationError(f"A field, a colon and a regular expression, not {wrong!r}.")
+            raise ValidationError(f"Write a field, a colon and a regular expression instead of {wrong!r}.")
         return lines
 
     def arguments(self) -> dict[str, Any]:

@@ -82,7 +82,7 @@ class TemplateAdmin(LoggedAdmin):
     def delete_model(self, request: HttpRequest, obj: DecisionTemplate) -> None:
         delete_template(caller=person(), name=obj.name)
 
-    def named_with_all_it_takes(self, row: DecisionTemplate) -> str:
+    def deletion_line(self, row: DecisionTemplate) -> str:
         text = f"{row.name}. Decisions made from it stay unchanged."
         return f"{text} The built-in template is used again." if row.folded in TEMPLATES else text
 
@@ -92,4 +92,4 @@ def _refuse_own(project_id: int, name: str) -> None:
     cleaned = clean_name(name, "name")
     found = find_templates(project_id, [cleaned]).get(cleaned.casefold())
     if found and found.origin == OWN:
-        raise Conflict(f"There is a template {found.name!r} already: open it, and change it there.")
+        raise Conflict(f"The template {found.name!r} already exists. Open it to change it.")

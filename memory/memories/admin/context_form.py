@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.fields import ObjectField, ProseField, WordsField
+from ctxhub.core.admin.fields import NamesField, ObjectField, ProseField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.memories.models.context import STACK_LENGTH
@@ -24,7 +24,7 @@ class ContextForm(ServiceForm):
         widget=UnfoldAdminTextInputWidget,
         help_text="The technology it is about, such as django or react19.",
     )
-    tags = WordsField(help_text="Separated by commas. A new name creates a tag.")
+    tags = NamesField(help_text="Separated by commas. A new name creates a tag.")
     metadata = ObjectField(help_text='A JSON object: {"owner": "platform"}')
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

@@ -15,6 +15,7 @@ from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
+from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.kit.caller import WRITE
 from memory.memories.admin.context_form import ContextForm
@@ -92,10 +93,10 @@ class ContextAdmin(NounAdmin):
     def delete_model(self, request: HttpRequest, obj: Context) -> None:
         delete_context(caller=person(), context=obj.pk)
 
-    def named_with_all_it_takes(self, row: Context) -> str:
+    def deletion_line(self, row: Context) -> str:
         count = row.memory_count
         takes = f"with its {count:,} {'memory' if count == 1 else 'memories'}" if count else "which is empty"
-        return f"{row}, {takes}. Its events stay in the log."
+        return f"{row}, {takes}. {EVENTS_STAY}"
 
 
 def list_of_memories(context: Context) -> str:
@@ -106,4 +107,4 @@ def _query(context: Context) -> str:
     return urlencode({"project": context.project.slug, "context": context.name})
 
 
-refs.carriers.append("admin:memory_context_changelist")
+refs.vocabulary_lists.append("admin:memory_context_changelist")

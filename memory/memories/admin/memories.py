@@ -17,6 +17,7 @@ from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import chips, preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
+from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.markdown import render_markdown
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.kit.caller import WRITE
@@ -115,7 +116,7 @@ class MemoryAdmin(NounAdmin):
     def add_row(self, request: HttpRequest, row: Memory, form: Any) -> int:
         answer = add_memory(caller=person(), **form.arguments())
         if similar := [f"memory {near['id']} ({near['title']})" for near in answer.get("similar", ())]:
-            messages.warning(request, f"A similar memory may exist already: {', '.join(similar)}.")
+            messages.warning(request, f"Similar memories already exist: {', '.join(similar)}.")
         return answer["id"]
 
     def change_row(self, request: HttpRequest, row: Memory, form: Any) -> None:
@@ -124,8 +125,8 @@ class MemoryAdmin(NounAdmin):
     def delete_model(self, request: HttpRequest, obj: Memory) -> None:
         delete_memory(caller=person(), memory_id=obj.pk)
 
-    def named_with_all_it_takes(self, row: Memory) -> str:
-        return f"{row}, with its relationships. Its events stay in the log."
+    def deletion_line(self, row: Memory) -> str:
+        return f"{row}, with its relationships. {EVENTS_STAY}"
 
     def relate_view(self, request: HttpRequest, memory: Memory) -> HttpResponse:
         """Handle the button beside a suggestion. Only POST writes: opening the URL changes nothing."""
@@ -135,7 +136,7 @@ class MemoryAdmin(NounAdmin):
 
     def _relate(self, request: HttpRequest, memory: Memory) -> None:
         if not self.has_change_permission(request, memory):
-            messages.error(request, "You may read this memory but not change its relationships.")
+            messages.error(request, "You can read this memory, but you cannot change its relationships.")
             return
         target, relation = (request.POST.get(name, "") for name in ("target", "relation"))
         strength = read_id(request.POST.get("strength") or "0") or 0
@@ -146,7 +147,7 @@ class MemoryAdmin(NounAdmin):
             )
 
         if self.try_to_write(request, memory, write, partial(messages.error, request)):
-            messages.success(request, f"It is related to {target} now.")
+            messages.success(request, f"It is now related to {target}.")
 
 
 def _to_relate(memory: Memory) -> str:
@@ -159,4 +160,4 @@ def _list_of_relationships(memory: Memory) -> str:
     return f"{reverse('admin:memory_relationship_changelist')}?{query}"
 
 
-refs.carriers.append("admin:memory_memory_changelist")
+refs.vocabulary_lists.append("admin:memory_memory_changelist")

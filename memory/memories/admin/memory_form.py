@@ -6,8 +6,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from ctxhub.core.admin.fields import LinesField, ObjectField, ProseField, WordsField
-from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.core.admin.fields import LinesField, NamesField, ObjectField, ProseField
+from ctxhub.core.admin.service_form import CHANGED_MEANWHILE, ServiceForm
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.memories.models.context import STACK_LENGTH, Context
 from memory.memories.models.memory import TITLE_LENGTH, Difficulty, Memory, MemoryType
@@ -45,18 +45,18 @@ class MemoryForm(ServiceForm):
         required=False,
         widget=UnfoldAdminSelectWidget,
     )
-    tags = WordsField(help_text="Separated by commas. A new name creates a tag.")
+    tags = NamesField(help_text="Separated by commas. A new name creates a tag.")
     paths = LinesField(help_text="Globs of the files it applies to, one per line: src/api/**")
     metadata = ObjectField(help_text='A JSON object: {"ticket": "OPS-7"}')
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        row, self.is_late = self.instance, False
+        row, self.is_outdated = self.instance, False
         if row.pk:
             self.initial.update(self._initial(row))
-            self.is_late = self.is_bound and self.data.get("seen") != self.initial["seen"]
-            if self.is_late:
+            self.is_outdated = self.is_bound and self.data.get("seen") != self.initial["seen"]
+            if self.is_outdated:
                 self.data = {**dict(self.data.items()), "seen": self.initial["seen"]}
             self.fields["context"].help_text = "Choosing another context moves the memory there."
         else:
@@ -80,8 +80,8 @@ class MemoryForm(ServiceForm):
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
-        if self.is_late:
-            raise ValidationError("Somebody else has changed this memory meanwhile. Nothing was saved.")
+        if self.is_outdated:
+            raise ValidationError(CHANGED_MEANWHILE)
         return cleaned
 
     def arguments(self) -> dict[str, Any]:

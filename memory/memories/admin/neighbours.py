@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.http import Http404
 
 from ctxhub.core.admin import refs
-from ctxhub.core.admin.search_hits import look_of
+from ctxhub.core.admin.search_hits import display_of
 from ctxhub.core.hub.selectors.refs import ObjectKey
 from memory.memories.admin.relationship_graph import NEAR_DRAWN, Graph, Link, Node, graph_of, worded
 from memory.memories.models.relationship import Relationship
@@ -57,11 +57,11 @@ class FurtherRelationship:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """`nodes`: all objects by kind and id; `said`: direct relationships; `has_more`: some were not read."""
+    """`nodes`: all objects by kind and id; `direct`: direct relationships; `has_more`: some were not read."""
 
     nodes: Mapping[ObjectKey, Node]
     graph: Graph
-    said: Sequence[DirectRelationship]
+    direct: Sequence[DirectRelationship]
     further: Sequence[FurtherRelationship]
     has_more: bool
 
@@ -98,7 +98,7 @@ def neighbours_of(
     return Neighbours(
         nodes=nodes,
         graph=graph_of(nodes[centre].ref, by_ref, [*links, *possible]),
-        said=direct,
+        direct=direct,
         further=[_further(edge, nodes) for edge in known],
         has_more=len(rows) > NEAR_READ,
     )
@@ -107,7 +107,7 @@ def neighbours_of(
 def nodes_of(project_id: int, keys: Iterable[ObjectKey]) -> dict[ObjectKey, Node]:
     """The existing objects by key, each with its title and the URL of its page."""
     return {
-        key: Node(ref_of(found.name), found.title, _kind(key, found.type), look_of(key[0]).icon, _url(key))
+        key: Node(ref_of(found.name), found.title, _kind(key, found.type), display_of(key[0]).icon, _url(key))
         for key, found in read_nodes(project_id, dict.fromkeys(keys)).items()
     }
 
@@ -130,7 +130,7 @@ def _other_end(row: Relationship, centre: ObjectKey) -> ObjectKey:
 
 def _kind(key: ObjectKey, node_type: str) -> str:
     """The type of a memory, the admin's name for any other kind."""
-    return node_type if key[0] == "memory" else look_of(key[0]).name
+    return node_type if key[0] == "memory" else display_of(key[0]).name
 
 
 def _url(key: ObjectKey) -> str | None:

@@ -106,7 +106,7 @@ class RelationshipAdmin(LoggedAdmin):
 
     @display(description="Origin", ordering="is_found")
     def origin(self, row: Relationship) -> str:
-        return "suggested by similarity" if row.is_found else "stated"
+        return "suggested by similarity" if row.is_found else "entered"
 
     last_changed = time_in_full("updated_at", "Updated")
 
@@ -148,7 +148,7 @@ class RelationshipAdmin(LoggedAdmin):
         source, target = _refs_of_ends(obj)
         unrelate(caller=person(), source=source, target=target, relation=obj.get_relation_display())
 
-    def named_with_all_it_takes(self, row: Relationship) -> str:
+    def deletion_line(self, row: Relationship) -> str:
         source, target = _refs_of_ends(row)
         return f"{source} {worded(row.get_relation_display())} {target}. Both objects stay as they are."
 

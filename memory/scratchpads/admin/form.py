@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from ctxhub.core.admin.fields import ProseField
-from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.core.admin.service_form import CHANGED_MEANWHILE, ServiceForm
 from ctxhub.core.admin.text_diff import Piece, diff
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.scratchpads.models.workflow import Workflow
@@ -58,9 +58,9 @@ class PadForm(ServiceForm):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.initial.update(content=self.instance.content, seen=self.instance.revision)
-        self.is_late = self.is_bound and self.data.get("seen") != str(self.instance.revision)
-        self.is_joined, self.theirs = False, list[Piece]()
-        if self.is_late:
+        self.is_outdated = self.is_bound and self.data.get("seen") != str(self.instance.revision)
+        self.is_joined, self.their_changes = False, list[Piece]()
+        if self.is_outdated:
             self._merge(self.instance.content)
 
     def _merge(self, current: str) -> None:
@@ -69,7 +69,7 @@ class PadForm(ServiceForm):
         if self.seen_state is not None:
             added = current.removeprefix(self.seen_state.content)
             self.is_joined = current.startswith(self.seen_state.content)
-            self.theirs = (
+            self.their_changes = (
                 [Piece("added", added)] if self.is_joined else diff(self.seen_state.content, current)
             )
             typed += added if self.is_joined else ""
@@ -80,8 +80,8 @@ class PadForm(ServiceForm):
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
-        if self.is_late:
-            raise ValidationError("This scratchpad was written to meanwhile. Nothing was saved yet.")
+        if self.is_outdated:
+            raise ValidationError(CHANGED_MEANWHILE)
         return cleaned
 
 

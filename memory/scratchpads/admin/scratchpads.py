@@ -13,7 +13,8 @@ from unfold.decorators import display
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import name, preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
-from ctxhub.core.admin.markdown import read_markdown, the_rest
+from ctxhub.core.admin.logged import EVENTS_STAY
+from ctxhub.core.admin.markdown import hidden_note, read_markdown
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.unfold_compat import TextFilter
 from ctxhub.core.kit.caller import WRITE
@@ -27,8 +28,8 @@ from memory.scratchpads.models.scratchpad import Scratchpad
 from memory.scratchpads.selectors.scratchpads import find_revision
 from memory.scratchpads.services.scratchpads import create_scratchpad, delete_scratchpad, update_scratchpad
 
-CLOSED = "Its workflow is closed: until that is opened again, its pads can only be read."
-REFUSED = "You may read this scratchpad but not write to it."
+CLOSED = "This scratchpad is read-only because its workflow is closed."
+REFUSED = "You can read this scratchpad, but you cannot write to it."
 
 
 class WorkflowFilter(TextFilter):
@@ -55,7 +56,7 @@ class ScratchpadAdmin(NounAdmin):
     ref_kind = "scratchpad"
     form = PadForm
     change_form_template = "ctxhub/scratchpad_form.html"
-    why_missing = "Perhaps it was deleted or cleaned?"
+    why_missing = "Perhaps it was deleted or cleaned up?"
     delete_scope = WRITE
 
     list_display = ("named", "within", "characters", "revision", "by", "updated")
@@ -110,7 +111,7 @@ class ScratchpadAdmin(NounAdmin):
             pad,
             tab="text",
             rendered=rendered,
-            rest=the_rest(rendered, self.url("raw", pad.pk)),
+            rest=hidden_note(rendered, self.url("raw", pad.pk)),
             form=form if self._may_write(request, pad) else None,
         )
 
@@ -189,17 +190,17 @@ class ScratchpadAdmin(NounAdmin):
         )
         tell_cut(request, answer)
 
-    def why_not_edited(self, row: Scratchpad) -> str:
+    def why_not_editable(self, row: Scratchpad) -> str:
         return "" if row.workflow.is_active else CLOSED
 
     def delete_model(self, request: HttpRequest, obj: Scratchpad) -> None:
         delete_scratchpad(caller=person(), scratchpad_id=obj.pk)
 
-    def named_with_all_it_takes(self, row: Scratchpad) -> str:
-        return f"{row}, with all its revisions. Its events stay in the log."
+    def deletion_line(self, row: Scratchpad) -> str:
+        return f"{row}, with all its revisions. {EVENTS_STAY}"
 
-    def why_kept(self, row: Scratchpad) -> str:
-        return self.why_not_edited(row)
+    def why_not_deletable(self, row: Scratchpad) -> str:
+        return self.why_not_editable(row)
 
     # -- Append, restore ---------------------------------------------------------------------------
 

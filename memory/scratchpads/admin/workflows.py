@@ -17,6 +17,7 @@ from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.indexed import found_ids
+from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.row_actions import row_action
 from ctxhub.core.admin.unfold_compat import DropdownFilter
@@ -56,7 +57,7 @@ class WorkflowAdmin(NounAdmin):
     ref_kind = "workflow"
     form = WorkflowForm
     read_template = "ctxhub/workflow.html"
-    why_missing = "Perhaps it was deleted or cleaned?"
+    why_missing = "Perhaps it was deleted or cleaned up?"
     delete_scope = WRITE
 
     list_display = ("named", "state", "pads", "by", "updated")
@@ -108,7 +109,7 @@ class WorkflowAdmin(NounAdmin):
             "state_colours": STATE_COLOURS,
             "pads": _pads(row),
             "newest": _newest_states(row),
-            "spoken": CHANGE_LABELS,
+            "change_labels": CHANGE_LABELS,
             "add_pad": f"{reverse('admin:memory_scratchpad_add')}?{_query(row)}",
         }
 
@@ -123,16 +124,16 @@ class WorkflowAdmin(NounAdmin):
     def delete_model(self, request: HttpRequest, obj: Workflow) -> None:
         delete_workflow(caller=person(), workflow_id=obj.pk)
 
-    def named_with_all_it_takes(self, row: Any) -> str:
+    def deletion_line(self, row: Any) -> str:
         pads = "no scratchpads" if not row.pad_count else f"its {counted(row.pad_count, 'scratchpads')}"
-        return f"{row}, with {pads} and all their revisions. Its events stay in the log."
+        return f"{row}, with {pads} and all their revisions. {EVENTS_STAY}"
 
     # -- Close, reopen -----------------------------------------------------------------------------
 
     @row_action("Close the selected workflows")
     def close(self, request: HttpRequest, workflows: Sequence[Workflow]) -> None:
         changed = self._set_state(request, workflows, reopen=False)
-        messages.success(request, f"{changed} closed: pads of a closed one can only be read.")
+        messages.success(request, f"{changed} closed. Scratchpads of a closed workflow are read-only.")
 
     @row_action("Reopen the selected workflows")
     def reopen(self, request: HttpRequest, workflows: Sequence[Workflow]) -> None:

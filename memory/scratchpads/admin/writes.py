@@ -13,7 +13,7 @@ from memory.scratchpads.admin.form import AppendForm
 from memory.scratchpads.models.scratchpad import Scratchpad
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, restore_scratchpad
 
-UNTOUCHED = "Nothing was written: look at what has changed."
+UNTOUCHED = "Nothing was restored. Check what has changed."
 
 
 def append(model_admin: ProjectAdmin, request: HttpRequest, pad: Scratchpad, form: AppendForm) -> bool:
@@ -48,7 +48,7 @@ def restore(model_admin: ProjectAdmin, request: HttpRequest, pad: Scratchpad) ->
     if answer is None:
         return f"?state={revision}&against=present"
     tell_cut(request, answer)
-    messages.success(request, f"It is again what it was at revision {revision}.")
+    messages.success(request, f"Revision {revision} was restored.")
     return ""
 
 
