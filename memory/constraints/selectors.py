@@ -1,14 +1,35 @@
 """Reads constraints by id and by ref."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+# Pydantic builds schemas of it and needs this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
 
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import preview
+from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.toolbox.argument_types import Time, one_of
+from memory.constraints.models import ConstraintStatus
 from memory.constraints.rows import CONSTRAINTS, ConstraintRow
+
+
+class Constraint(TypedDict):
+    id: int
+    category: str
+    text: str
+    priority: Annotated[str, one_of(*Priority.labels)]
+    layer: str | None
+    tags: list[str]
+    scopes: list[str]
+    paths: list[str]
+    reason: str
+    status: Annotated[str, one_of(*ConstraintStatus.labels)]
+    agent: str
+    at: Time
 
 
 def get_constraint(project_id: int, constraint_id: int) -> ConstraintRow:
@@ -24,20 +45,22 @@ def get_constraint(project_id: int, constraint_id: int) -> ConstraintRow:
 
 def constraint_item(row: ConstraintRow) -> dict[str, Any]:
     """Return all fields of a constraint, as tools and REST show them."""
-    return {
-        "id": row.id,
-        "category": row.category,
-        "text": row.text,
-        "priority": row.priority_label,
-        "layer": row.layer,
-        "tags": list(row.tags),
-        "scopes": list(row.scopes),
-        "paths": list(row.paths),
-        "reason": row.reason,
-        "status": row.status_label,
-        "agent": row.agent,
-        "at": format_time(row.created_at),
-    }
+    return dict(
+        Constraint(
+            id=row.id,
+            category=row.category,
+            text=row.text,
+            priority=row.priority_label,
+            layer=row.layer,
+            tags=list(row.tags),
+            scopes=list(row.scopes),
+            paths=list(row.paths),
+            reason=row.reason,
+            status=row.status_label,
+            agent=row.agent,
+            at=format_time(row.created_at),
+        )
+    )
 
 
 def open_constraints(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:

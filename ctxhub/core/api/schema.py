@@ -8,7 +8,9 @@ from drf_spectacular.drainage import get_override
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import Direction, OpenApiExample
+from typing_extensions import is_typeddict
 
+from ctxhub.core.api.answers import schema_of
 from ctxhub.core.api.bodies import Body
 from ctxhub.core.api.ids import id_schema, kind_of
 from ctxhub.core.api.project import AGENT_HEADER
@@ -102,6 +104,17 @@ PARAMETERS: Json = {
 
 
 class HubSchema(AutoSchema):
+    def _get_filter_parameters(self) -> list[Json]:
+        assert isinstance(self.view, HubViewSet)
+        query = self.view.queries.get(self.view.action)
+        if isinstance(query, Takes):
+            return query.parameters()
+        return list(super()._get_filter_parameters())  # type: ignore[no-untyped-call]
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        """Pages are declared whole, so nothing is wrapped into one."""
+        return not is_typeddict(serializer) and super()._is_list_view(serializer)
+
     def get_request_serializer(self) -> Any:
         assert isinstance(self.view, HubViewSet)
         body = self.view.bodies.get(self.view.action)
@@ -151,6 +164,20 @@ class TakesExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-cal
         is_item = isinstance(body, Takes) and body.items is takes
         items = auto_schema.resolve_serializer(takes.items, direction).ref if takes.items else None  # type: ignore[arg-type]
         return takes.schema(items, with_agent=view.has_agent and not is_item)
+
+
+class AnswerExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """The schemas of responses."""
+
+    @classmethod
+    def _matches(cls, target: Any) -> bool:
+        return is_typeddict(target)
+
+    def get_name(self, auto_schema: AutoSchema, direction: Direction) -> str:
+        return str(self.target.__name__)
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> Json:
+        return schema_of(self.target, lambda shape: auto_schema.resolve_serializer(shape, direction).ref)
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -42,6 +42,11 @@ class About:
     items: Mapping[str, Any] | None = None
 
 
+def one_of(*words: str) -> About:
+    """The words that a text of an answer may be."""
+    return About(schema={"enum": list(words)})
+
+
 class OverMcp(BeforeValidator):
     """Converts a value before its validation, over MCP only."""
 
@@ -203,3 +208,6 @@ Lines = Annotated[
     ),
 ]
 Tail = Annotated[Number, About("Only so many of the last lines.")]
+
+# A time in answers: 2026-11-21T10:00:00Z.
+Time = Annotated[str, About(schema={"format": "date-time"})]

@@ -1,48 +1,34 @@
-"""What only REST takes about constraints, and its responses, for the OpenAPI schema."""
+"""What only REST takes and answers about constraints."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
-from rest_framework import serializers
 from typing_extensions import TypedDict
 
+from ctxhub.core.api.answers import joined
 from ctxhub.core.kit.priority import Priority
-from ctxhub.core.toolbox.argument_types import Says, Word
+from ctxhub.core.toolbox.argument_types import Says, Time, Word, one_of
+from memory.constraints import services
 from memory.constraints.models import ConstraintStatus
-
-PRIORITIES = tuple(Priority.labels)
-STATUSES = tuple(ConstraintStatus.labels)
+from memory.constraints.selectors import Constraint
 
 
 class NewStatus(TypedDict):
     status: Annotated[Word, Says("active|inactive")]
 
 
-# -- Answers ---------------------------------------------------------------------------------------
+class ListedConstraint(TypedDict):
+    id: int
+    category: str
+    text: str
+    priority: Annotated[str, one_of(*Priority.labels)]
+    layer: str | None
+    tags: list[str]
+    scopes: list[str]
+    reason: str
+    status: Annotated[str, one_of(*ConstraintStatus.labels)]
+    agent: str
+    at: Time
 
 
-class ListedConstraint(serializers.Serializer[Mapping[str, Any]]):
-    id = serializers.IntegerField()
-    category = serializers.CharField()
-    text = serializers.CharField()
-    priority = serializers.ChoiceField(PRIORITIES)
-    layer = serializers.CharField(allow_null=True)
-    tags = serializers.ListField(child=serializers.CharField())
-    scopes = serializers.ListField(child=serializers.CharField())
-    reason = serializers.CharField(allow_blank=True)
-    status = serializers.ChoiceField(STATUSES)
-    agent = serializers.CharField()
-    at = serializers.DateTimeField()
-
-
-class Constraint(ListedConstraint):
-    paths = serializers.ListField(child=serializers.CharField())
-
-
-class AddedConstraint(Constraint):
-    result = serializers.ChoiceField(["created", "exists"])
-    hint = serializers.CharField(required=False)
-
-
-class ChangedConstraint(Constraint):
-    result = serializers.ChoiceField(["updated", "unchanged"])
+AddedConstraint = joined("AddedConstraint", services.AddAnswer, Constraint)
+ChangedConstraint = joined("ChangedConstraint", services.StatusAnswer, Constraint)

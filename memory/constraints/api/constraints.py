@@ -7,8 +7,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.answers import in_parts, page_of
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.schemas import in_parts
 from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
@@ -18,13 +18,12 @@ from memory.constraints import services
 from memory.constraints.api.constraint_schemas import (
     AddedConstraint,
     ChangedConstraint,
-    Constraint,
     ListedConstraint,
     NewStatus,
 )
 from memory.constraints.lists import list_constraints
 from memory.constraints.models import ConstraintStatus
-from memory.constraints.selectors import constraint_item, get_constraint
+from memory.constraints.selectors import Constraint, constraint_item, get_constraint
 
 
 class ConstraintViewSet(ProjectViewSet):
@@ -43,7 +42,7 @@ class ConstraintViewSet(ProjectViewSet):
         "activate": takes("constraint", "activate", without=["id"]),
     }
 
-    @extend_schema(responses=ListedConstraint)
+    @extend_schema(responses=page_of(ListedConstraint))
     def list(self, request: Request, slug: str) -> Response:
         """Constraints that pass every filter: the most urgent first, then by category, then the newest."""
         return self.listed(Page.of(list_constraints(self.project_id, **self.query)))
@@ -54,7 +53,7 @@ class ConstraintViewSet(ProjectViewSet):
         answer = self._write(services.add_constraint, **self.body)
         return Response(answer, status=201 if answer.get("result") == "created" else 200)
 
-    @extend_schema(responses=in_parts(Constraint), filters=True)
+    @extend_schema(responses=in_parts(Constraint))
     def retrieve(self, request: Request, slug: str, constraint_id: int) -> Response:
         """One constraint, whole, or some lines of its text."""
         asked = self.asked()
