@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from ctxhub.core.api.bodies import Anything, Body, Flag, IdOf, ProjectBody, Text, Texts, WholeNumber, Word
 from ctxhub.core.api.queries import ListQuery, flag, number, text
-from ctxhub.core.api.schemas import BatchAnswer, BatchResult
+from ctxhub.core.api.serializers_of_parts import BatchAnswer, BatchResult
 from ctxhub.core.events.waiting import LONGEST_SECONDS
 from ctxhub.core.kit.limits import MOST_ENTRIES, REQUIRED_TEXT, WORD
 from ctxhub.core.kit.priority import Priority

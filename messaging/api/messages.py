@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from ctxhub.core.api.bodies import checked_items
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import ListQuery, ReadQuery
-from ctxhub.core.api.schemas import in_parts
+from ctxhub.core.api.serializers_of_parts import in_parts
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
 from messaging.api import message_schemas as schemas

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from ctxhub.core.api.bodies import Anything, Body, Flag, IdOf, ProjectBody, Text, Texts, WholeNumber, Word
 from ctxhub.core.api.queries import ListQuery, Query, flag, number, text
-from ctxhub.core.api.schemas import BatchAnswer, BatchResult
+from ctxhub.core.api.serializers_of_parts import BatchAnswer, BatchResult
 from ctxhub.core.kit.limits import OPTIONAL_PATH, OPTIONAL_WORD, PATH
 from ctxhub.core.toolbox.argument_types import SINCE
 from tracking.selectors.locks import LONGEST

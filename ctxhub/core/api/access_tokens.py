@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from ctxhub.core.accounts.selectors.access_tokens import COLUMNS, list_tokens, token_row
 from ctxhub.core.accounts.services.access_tokens import create_token, revoke_token
 from ctxhub.core.api import schemas
+from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.project import caller_in, only_project, visible_projects
 from ctxhub.core.api.takes import PageArguments, Takes
@@ -42,7 +43,7 @@ class TokenViewSet(HubViewSet):
     queries = {"list": Takes(PageArguments, also=OfProject)}
     bodies = {"create": Takes(CreateToken, example={"name": "ci", "scopes": ["read"]})}
 
-    @extend_schema(responses=schemas.Token)
+    @extend_schema(responses=page_of(schemas.Token))
     def list(self, request: Request) -> Response:
         """The project's tokens, newest first, without what would open it."""
         caller = self.administrator(self.query.pop("project", None))

@@ -13,7 +13,7 @@ Json = dict[str, Any]
 BASIC: dict[Any, Json] = {
     str: {"type": "string"},
     int: {"type": "integer"},
-    float: {"type": "number"},
+    float: {"type": "number", "format": "double"},
     bool: {"type": "boolean"},
     Any: {},
 }

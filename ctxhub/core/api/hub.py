@@ -6,6 +6,7 @@ from rest_framework.response import Response
 
 from ctxhub.core.accounts.selectors.config import config_of, config_values
 from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.schemas import (
     ANYTHING,
@@ -36,7 +37,7 @@ class StatsViewSet(ProjectViewSet):
 class AgentViewSet(ProjectViewSet):
     queries = {"list": takes("hub", "agents")}
 
-    @extend_schema(responses=AgentSeen)
+    @extend_schema(responses=page_of(AgentSeen))
     def list(self, request: Request, slug: str) -> Response:
         """Who works here, last seen first."""
         return self.listed(Page.of(hub.list_agents(self.project_id, **{"limit": 20, **self.query})))
@@ -45,7 +46,7 @@ class AgentViewSet(ProjectViewSet):
 class ActivityViewSet(ProjectViewSet):
     queries = {"list": takes("hub", "activity")}
 
-    @extend_schema(responses=Activity)
+    @extend_schema(responses=page_of(Activity))
     def list(self, request: Request, slug: str) -> Response:
         """What happened, newest first."""
         return self.listed(Page.of(events.list_activity(self.project_id, **self.query)))
@@ -54,7 +55,7 @@ class ActivityViewSet(ProjectViewSet):
 class UpdatesViewSet(ProjectViewSet):
     queries = {"retrieve": takes("hub", "wait")}
 
-    @extend_schema(responses={200: UPDATES}, filters=True)
+    @extend_schema(responses={200: UPDATES})
     def retrieve(self, request: Request, slug: str) -> Response:
         """How many things of each kind others have changed since, and the cursor to ask with next time."""
         count = wait_for_updates if "wait_seconds" in self.query else events.count_updates
@@ -64,7 +65,7 @@ class UpdatesViewSet(ProjectViewSet):
 class LayerSummaryViewSet(ProjectViewSet):
     queries = {"list": takes("hub", "layer_summary")}
 
-    @extend_schema(responses=LayerStats)
+    @extend_schema(responses=page_of(LayerStats))
     def list(self, request: Request, slug: str) -> Response:
         """What is in force in each layer, the empty ones too, and the file changes of the last hour."""
         return self.listed(Page.of(hub.summarise_layers(self.project_id, **self.query)))
@@ -73,7 +74,7 @@ class LayerSummaryViewSet(ProjectViewSet):
 class NamedViewViewSet(ProjectViewSet):
     queries = {"list": takes("hub", "view", without=["name"])}
 
-    @extend_schema(responses={200: ANYTHING}, operation_id="named_view", filters=True)
+    @extend_schema(responses={200: ANYTHING}, operation_id="named_view")
     def list(self, request: Request, slug: str, name: str) -> Response:
         """A ready-made view, by its name: active_context, recent_file_changes, tagged_constraints, ..."""
         views = all_views()

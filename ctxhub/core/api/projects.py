@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from ctxhub.core.accounts.selectors.people import is_superuser, list_projects
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.api import schemas
+from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.project import visible_projects
 from ctxhub.core.api.takes import ONLY_A_PAGE, Takes
@@ -29,7 +30,7 @@ class ProjectsViewSet(HubViewSet):
     queries = {"list": ONLY_A_PAGE}
     bodies = {"create": Takes(CreateProject, example={"slug": "apollo", "name": "Apollo"})}
 
-    @extend_schema(responses=schemas.Project)
+    @extend_schema(responses=page_of(schemas.Project))
     def list(self, request: Request) -> Response:
         """The projects you may see; a token sees its own."""
         return self.listed(Page.of(list_projects(visible_projects(request), **self.query)))

@@ -1,119 +1,119 @@
-"""The responses of core's endpoints, for the schema only; selectors and services build the responses."""
+"""The responses of core's endpoints, for OpenAPI; selectors and services build them."""
 
-from typing import Any
+from typing import Annotated, NotRequired
 
-from rest_framework import serializers
+from typing_extensions import TypedDict
 
-
-class UsedWord(serializers.Serializer[dict[str, object]]):
-    name = serializers.CharField()
-    uses = serializers.IntegerField(help_text="How many things carry it.")
+from ctxhub.core.toolbox.argument_types import About, Time, one_of
 
 
-class LayerName(serializers.Serializer[dict[str, object]]):
-    name = serializers.CharField()
+class UsedWord(TypedDict):
+    name: str
+    uses: Annotated[int, About("How many things carry it.")]
 
 
-class AgentSeen(serializers.Serializer[dict[str, object]]):
-    name = serializers.CharField()
-    last_seen = serializers.DateTimeField(allow_null=True)
+class LayerName(TypedDict):
+    name: str
 
 
-class LayerStats(serializers.Serializer[dict[str, object]]):
-    layer = serializers.CharField()
-    decisions = serializers.IntegerField(help_text="Active ones.")
-    changes = serializers.IntegerField(help_text="Of the last hour.")
-    constraints = serializers.IntegerField(help_text="Active ones.")
+class AgentSeen(TypedDict):
+    name: str
+    last_seen: Time | None
 
 
-class Config(serializers.Serializer[dict[str, object]]):
-    ignore_weekend = serializers.BooleanField()
-    time_zone = serializers.CharField()
-    holidays = serializers.ListField(child=serializers.DateField())
-    message_hours = serializers.IntegerField(min_value=1, max_value=168)
-    change_days = serializers.IntegerField(min_value=1, max_value=90)
-    scratchpad_days = serializers.IntegerField(min_value=0, max_value=365)
-    session_days = serializers.IntegerField(min_value=0, max_value=3650)
-    access_days = serializers.IntegerField(min_value=0, max_value=3650)
-    auto_prune = serializers.BooleanField()
-    tell_stale = serializers.BooleanField()
+class LayerStats(TypedDict):
+    layer: str
+    decisions: Annotated[int, About("Active ones.")]
+    changes: Annotated[int, About("Of the last hour.")]
+    constraints: Annotated[int, About("Active ones.")]
 
 
-class Activity(serializers.Serializer[dict[str, object]]):
-    at = serializers.DateTimeField()
-    agent = serializers.CharField()
-    verb = serializers.CharField()
-    ref = serializers.CharField(help_text="What it was done to: `decision:api/auth`.")
-    note = serializers.CharField(allow_blank=True)
+class Config(TypedDict):
+    ignore_weekend: bool
+    time_zone: str
+    holidays: list[Annotated[str, About(schema={"format": "date"})]]
+    message_hours: Annotated[int, About(schema={"minimum": 1, "maximum": 168})]
+    change_days: Annotated[int, About(schema={"minimum": 1, "maximum": 90})]
+    scratchpad_days: Annotated[int, About(schema={"minimum": 0, "maximum": 365})]
+    session_days: Annotated[int, About(schema={"minimum": 0, "maximum": 3650})]
+    access_days: Annotated[int, About(schema={"minimum": 0, "maximum": 3650})]
+    auto_prune: bool
+    tell_stale: bool
 
 
-class SearchHit(serializers.Serializer[dict[str, object]]):
-    ref = serializers.CharField(help_text="Opens it: `decision:api/auth`.")
-    title = serializers.CharField(allow_null=True, help_text="Null where only ids are asked for.")
-    excerpt = serializers.CharField(allow_null=True, allow_blank=True, help_text="What of it answers.")
-    score = serializers.FloatField(min_value=0, max_value=1)
-    tokens = serializers.IntegerField(help_text="What title and excerpt cost.")
-    more = serializers.IntegerField(allow_null=True, help_text="How many nearly equal ones are left out.")
+class Activity(TypedDict):
+    at: Time
+    agent: str
+    verb: str
+    ref: Annotated[str, About("What it was done to: `decision:api/auth`.")]
+    note: str
 
 
-class SearchAnswer(serializers.Serializer[dict[str, object]]):
-    items = SearchHit(many=True, help_text="Best first.")
-    next = serializers.CharField(allow_null=True, help_text="Null: ask for more with `limit`.")
-    count = serializers.IntegerField(help_text="How many items there are.")
-    total = serializers.IntegerField(help_text="How many things answer, counted to 1,000.")
-    more = serializers.BooleanField(required=False, help_text="There are more than `total`.")
-    omitted = serializers.IntegerField(required=False, help_text="Left out to keep to `max_tokens`.")
-    total_tokens = serializers.IntegerField(help_text="What titles and excerpts cost together.")
-    avg_tokens = serializers.IntegerField()
-    method = serializers.CharField(help_text="How it was found: any, corrected, all, fuzzy, similar.")
-    did_you_mean = serializers.CharField(required=False, help_text="The question without its slips.")
-    hint = serializers.CharField(required=False, help_text="Nothing found: what kept everything out.")
-    near = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Nothing found: refs of what is nearest."
-    )
+class SearchHit(TypedDict):
+    ref: Annotated[str, About("Opens it: `decision:api/auth`.")]
+    title: Annotated[str | None, About("Null where only ids are asked for.")]
+    excerpt: Annotated[str | None, About("What of it answers.")]
+    score: Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
+    tokens: Annotated[int, About("What title and excerpt cost.")]
+    more: Annotated[int | None, About("How many nearly equal ones are left out.")]
 
 
-class Project(serializers.Serializer[dict[str, object]]):
-    slug = serializers.CharField()
-    name = serializers.CharField()
-    created = serializers.DateTimeField()
+class SearchAnswer(TypedDict):
+    items: Annotated[list[SearchHit], About("Best first.")]
+    next: Annotated[str | None, About("Null: ask for more with `limit`.")]
+    count: Annotated[int, About("How many items there are.")]
+    total: Annotated[int, About("How many things answer, counted to 1,000.")]
+    more: NotRequired[Annotated[bool, About("There are more than `total`.")]]
+    omitted: NotRequired[Annotated[int, About("Left out to keep to `max_tokens`.")]]
+    total_tokens: Annotated[int, About("What titles and excerpts cost together.")]
+    avg_tokens: int
+    method: Annotated[str, About("How it was found: any, corrected, all, fuzzy, similar.")]
+    did_you_mean: NotRequired[Annotated[str, About("The question without its slips.")]]
+    hint: NotRequired[Annotated[str, About("Nothing found: what kept everything out.")]]
+    near: NotRequired[Annotated[list[str], About("Nothing found: refs of what is nearest.")]]
+
+
+class Project(TypedDict):
+    slug: str
+    name: str
+    created: Time
 
 
 class ProjectSeen(Project):
-    agent = serializers.CharField(help_text="Who you are there.")
-    scopes = serializers.ListField(child=serializers.ChoiceField(["read", "write", "admin"]))
+    agent: Annotated[str, About("Who you are there.")]
+    scopes: list[Annotated[str, one_of("read", "write", "admin")]]
 
 
-class Token(serializers.Serializer[dict[str, object]]):
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    agent = serializers.CharField(allow_null=True, help_text="The only agent it speaks for; null: any.")
-    start = serializers.CharField(help_text="How it begins.")
-    scopes = serializers.ListField(child=serializers.ChoiceField(["read", "write", "admin"]))
-    created = serializers.DateTimeField()
-    expires = serializers.DateTimeField(allow_null=True)
-    last_used = serializers.DateTimeField(allow_null=True)
-    revoked = serializers.DateTimeField(allow_null=True)
+class Token(TypedDict):
+    id: int
+    name: str
+    agent: Annotated[str | None, About("The only agent it speaks for; null: any.")]
+    start: Annotated[str, About("How it begins.")]
+    scopes: list[Annotated[str, one_of("read", "write", "admin")]]
+    created: Time
+    expires: Time | None
+    last_used: Time | None
+    revoked: Time | None
 
 
 class NewToken(Token):
-    secret = serializers.CharField(help_text="The token. It is shown here and never again.")
-    connect = serializers.CharField(help_text="Lines to paste, for each client.")
+    secret: Annotated[str, About("The token. It is shown here and never again.")]
+    connect: Annotated[str, About("Lines to paste, for each client.")]
 
 
-class BatchResult(serializers.Serializer[dict[str, object]]):
+class BatchResult(TypedDict):
     """How one item of a batch went, where it went wrong: its error and its `index`."""
 
-    index = serializers.IntegerField(required=False)
-    error = serializers.CharField(required=False)
-    message = serializers.CharField(required=False)
+    index: NotRequired[int]
+    error: NotRequired[str]
+    message: NotRequired[str]
 
 
-class BatchAnswer(serializers.Serializer[dict[str, object]]):
+class BatchAnswer(TypedDict):
     """Whose subclass names what `results` holds, in the order of the items."""
 
-    done = serializers.IntegerField()
-    failed = serializers.IntegerField()
+    done: int
+    failed: int
 
 
 COUNTS = {
@@ -134,43 +134,3 @@ UPDATES = {
 }
 
 ANYTHING = {"type": "object", "additionalProperties": True}
-
-
-class Marks(serializers.Serializer[Any]):
-    """What stands in a thing that is read in parts."""
-
-    lines = serializers.CharField(required=False, help_text="Which lines of the text these are: 10-40.")
-    total_lines = serializers.IntegerField(required=False)
-    truncated = serializers.BooleanField(required=False, help_text="Not all that was asked for is here.")
-    next_lines = serializers.CharField(required=False, help_text="Reads on: pass it as `lines`.")
-    also_cut = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text='Other fields that are not whole; `lines` "metadata:1-" reads one.',
-    )
-
-
-JSON_FIELDS = (
-    serializers.ListField,
-    serializers.DictField,
-    serializers.JSONField,
-    serializers.BaseSerializer,
-)
-
-
-def in_parts(serializer: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
-    """The serializer of an object that can be read in parts, so that any field may be missing.
-
-    Lists and objects are texts if `lines` reads a part of their JSON.
-    """
-
-    def get_fields(self: Any) -> dict[str, Any]:
-        fields = {**serializer().get_fields(), **Marks().get_fields()}
-        for name, field in fields.items():
-            if isinstance(field, JSON_FIELDS) and name != "also_cut":
-                fields[name] = serializers.JSONField(help_text=getattr(field, "help_text", None))
-            fields[name].required = False
-        return fields
-
-    name = f"{serializer.__name__}InParts"
-    return type(name, (serializer,), {"get_fields": get_fields, "__doc__": serializer.__doc__})

@@ -22,7 +22,7 @@ class SearchViewSet(ProjectViewSet):
     bodies = {"ask": takes("search")}
     scopes = {"ask": READ}
 
-    @extend_schema(responses={200: SearchAnswer}, filters=True)
+    @extend_schema(responses={200: SearchAnswer})
     def retrieve(self, request: Request, slug: str) -> Response:
         """The things that answer best, of every kind, with an excerpt of each."""
         return self._found(self.query)

@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
+from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.schemas import LayerName, UsedWord
 from ctxhub.core.api.takes import ONLY_A_PAGE, Takes
@@ -26,7 +27,7 @@ class AddLayer(TypedDict):
 class TagViewSet(ProjectViewSet):
     queries = {"list": ONLY_A_PAGE}
 
-    @extend_schema(responses=UsedWord)
+    @extend_schema(responses=page_of(UsedWord))
     def list(self, request: Request, slug: str) -> Response:
         """Tags, most used first."""
         return self.listed(Page.of(list_words(Tag, self.project_id, **self.query)))
@@ -35,7 +36,7 @@ class TagViewSet(ProjectViewSet):
 class ScopeViewSet(ProjectViewSet):
     queries = {"list": ONLY_A_PAGE}
 
-    @extend_schema(responses=UsedWord)
+    @extend_schema(responses=page_of(UsedWord))
     def list(self, request: Request, slug: str) -> Response:
         """Scopes, most used first."""
         return self.listed(Page.of(list_words(Scope, self.project_id, **self.query)))
@@ -44,7 +45,7 @@ class ScopeViewSet(ProjectViewSet):
 class CategoryViewSet(ProjectViewSet):
     queries = {"list": ONLY_A_PAGE}
 
-    @extend_schema(responses=UsedWord)
+    @extend_schema(responses=page_of(UsedWord))
     def list(self, request: Request, slug: str) -> Response:
         """Categories of constraints, most used first."""
         return self.listed(Page.of(list_words(Category, self.project_id, **self.query)))
@@ -55,7 +56,7 @@ class LayerViewSet(ProjectViewSet):
     bodies = {"create": Takes(AddLayer, example={"name": "documentation"})}
     scopes = {"create": ADMIN}
 
-    @extend_schema(responses=UsedWord)
+    @extend_schema(responses=page_of(UsedWord))
     def list(self, request: Request, slug: str) -> Response:
         """Layers, in the project's order."""
         return self.listed(Page.of(list_layers(self.project_id, **self.query)))

@@ -20,7 +20,7 @@ from ctxhub.core.api.bodies import (
     Words,
 )
 from ctxhub.core.api.queries import ListQuery, Query, ReadQuery, flag, number, words
-from ctxhub.core.api.schemas import BatchAnswer, BatchResult
+from ctxhub.core.api.serializers_of_parts import BatchAnswer, BatchResult
 from ctxhub.core.kit.answers import MAX_TOKENS
 from ctxhub.core.kit.inputs import MAX_LIMIT
 from ctxhub.core.kit.limits import NAME, OPTIONAL_WORD, PATH, VERSION

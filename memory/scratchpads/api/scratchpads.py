@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.queries import ReadQuery
-from ctxhub.core.api.schemas import in_parts
+from ctxhub.core.api.serializers_of_parts import in_parts
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import WRITE
