@@ -246,7 +246,7 @@ def test_the_table_names_each_relation_in_its_direction(client: Client, ada: Cal
         other = new_memory(ada, f"Other {n}")
         relate(caller=ada, source=memory.ref, target=other.ref, relation=relation, strength=90 - n)
         relate(caller=ada, source=other.ref, target=memory.ref, relation=relation, strength=9 - n)
-    rows = client.get(page_of(memory)).context["relationships"].neighbours.said
+    rows = client.get(page_of(memory)).context["relationships"].neighbours.direct
     assert [each.words for each in rows] == [
         *("is related to", "includes", "references", "depends on", "blocks"),
         *("is related to", "is part of", "is referenced by", "is needed by", "is blocked by"),
