@@ -1,0 +1,82 @@
+"""MCP and REST behind one interface: a write answers the body, an error has the key `error`."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from tests.contract.nouns import Contract, Json
+from tests.hub import McpClient, Reply, RestClient
+
+
+class Face(Protocol):
+    def create(self, noun: Contract, fields: Json) -> Json: ...
+
+    def read(self, noun: Contract, name: Any) -> Json: ...
+
+    def list(self, noun: Contract, **query: Any) -> Json:
+        """The answer; `items` are the rows as objects."""
+
+    def change(self, noun: Contract, name: Any, fields: Json) -> Json: ...
+
+    def delete(self, noun: Contract, name: Any) -> Json: ...
+
+
+@dataclass(frozen=True)
+class OverMcp:
+    client: McpClient
+
+    def create(self, noun: Contract, fields: Json) -> Json:
+        return self.client.call(noun.tool, noun.create, **fields)
+
+    def read(self, noun: Contract, name: Any) -> Json:
+        answer = self.client.call("get", refs=[f"{noun.kind}:{name}"])
+        if "error" in answer:
+            return answer
+        return answer["items"][0] if answer["items"] else {"error": "not_found"}
+
+    def list(self, noun: Contract, **query: Any) -> Json:
+        answer = self.client.call(noun.tool, noun.list, **query)
+        if "error" in answer:
+            return answer
+        return {**answer, "items": [dict(zip(answer["columns"], row, strict=True)) for row in answer["rows"]]}
+
+    def change(self, noun: Contract, name: Any, fields: Json) -> Json:
+        return self.client.call(noun.tool, noun.change, **{noun.argument: name, **fields})
+
+    def delete(self, noun: Contract, name: Any) -> Json:
+        return self.client.call(noun.tool, noun.delete, **{noun.argument: name})
+
+
+@dataclass(frozen=True)
+class OverRest:
+    client: RestClient
+
+    def create(self, noun: Contract, fields: Json) -> Json:
+        if noun.has_put:
+            rest = {name: value for name, value in fields.items() if name != noun.argument}
+            return _body(self.client.put(f"{noun.path}{fields[noun.argument]}/", rest))
+        return _body(self.client.post(noun.path, fields))
+
+    def read(self, noun: Contract, name: Any) -> Json:
+        return _body(self.client.get(self._path(noun, name)))
+
+    def list(self, noun: Contract, **query: Any) -> Json:
+        sent = {
+            name: str(value).lower() if value in (True, False) else value for name, value in query.items()
+        }
+        return _body(self.client.get(noun.path, **sent))
+
+    def change(self, noun: Contract, name: Any, fields: Json) -> Json:
+        return _body(self.client.patch(self._path(noun, name), fields))
+
+    def delete(self, noun: Contract, name: Any) -> Json:
+        return _body(self.client.delete(self._path(noun, name)))
+
+    def _path(self, noun: Contract, name: Any) -> str:
+        return f"{noun.path}{quote(str(name), safe='/')}/"
+
+
+def _body(reply: Reply) -> Json:
+    body: Json = reply.body or {}
+    assert ("error" in body) == (reply.status >= 400), reply
+    return body

@@ -1,0 +1,318 @@
+"""What each noun takes and answers on every face, for the tests that all nouns share."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.contract.faces import Face
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contract:
+    """`create`, `list`, `change` and `delete` are actions of `tool`; "": it has none. `path` is REST's.
+
+    `everything`: all fields that can be given when it is made; `other`: another one, which no filter of
+    `filters` finds. `changes`: a new value for each field. `stored`: what is read back where it is not what
+    was given; None: nothing. `name`: the field of an item that identifies it in refs and URLs, `made`: that
+    of the answer of `create`, `argument`: that of calls. `listing`: the query that lists all.
+    """
+
+    kind: str
+    tool: str
+    path: str
+    create: str
+    everything: Json
+    other: Json
+    list: str = "list"
+    listing: Json = field(default_factory=dict)
+    filters: Json = field(default_factory=dict)
+    change: str = ""
+    changes: Json = field(default_factory=dict)
+    delete: str = ""
+    deleted_by: str = "write"
+    name: str = "id"
+    made: str = "id"
+    argument: str = "id"
+    stored: Mapping[str, Any] = field(default_factory=dict)
+    has_put: bool = False
+    needs: Callable[["Face"], Json] = lambda face: {}
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+def beside_another_context(face: "Face") -> Json:
+    face.create(CONTEXT, {"name": "depot"})
+    return {}
+
+
+def in_a_workflow(face: "Face") -> Json:
+    return {"workflow_id": face.create(WORKFLOW, {"name": "Refactoring"})["workflow_id"]}
+
+
+DECISION = Contract(
+    kind="decision",
+    tool="decision",
+    path="decisions/",
+    create="set",
+    everything={
+        "key": "api/auth/method",
+        "value": "JWT",
+        "layer": "business",
+        "tags": ["api"],
+        "scopes": ["users/login"],
+        "paths": ["src/auth/**"],
+        "status": "active",
+        "version": "2.0.0",
+        "rationale": "Stateless.",
+        "alternatives": ["Sessions"],
+        "tradeoffs": {"pros": ["quick"], "cons": ["revocation"]},
+        "metadata": {"severity": "low"},
+    },
+    other={"key": "db/engine", "value": 16, "layer": "data", "tags": ["db"], "status": "draft"},
+    listing={"status": "any"},
+    filters={
+        "status": "active",
+        "layer": "business",
+        "tags": ["api"],
+        "exclude_tags": ["db"],
+        "scope": "users/*",
+        "by": "ada",
+        "text": "stateless",
+    },
+    change="set",
+    changes={
+        "value": "JWT, 15 minutes",
+        "layer": "data",
+        "tags": ["auth"],
+        "scopes": ["users/logout"],
+        "paths": ["src/tokens.py"],
+        "status": "draft",
+        "rationale": "Any worker checks it.",
+        "alternatives": ["Basic"],
+        "tradeoffs": {"pros": [], "cons": ["size"]},
+        "metadata": {"severity": "high"},
+    },
+    delete="delete",
+    deleted_by="admin",
+    name="key",
+    made="key",
+    argument="key",
+)
+TEMPLATE = Contract(
+    kind="template",
+    tool="decision",
+    path="templates/",
+    create="template_set",
+    everything={
+        "name": "incident",
+        "defaults": {"layer": "infrastructure", "tags": ["incident"]},
+        "require": ["rationale", "severity"],
+        "patterns": {"severity": "^(low|high)$"},
+    },
+    other={"name": "audit", "require": ["rationale"]},
+    list="templates",
+    change="template_set",
+    changes={"defaults": {"layer": "data"}, "require": ["rationale"], "patterns": {"text": "x"}},
+    name="name",
+    made="name",
+    argument="name",
+    has_put=True,
+)
+CONSTRAINT = Contract(
+    kind="constraint",
+    tool="constraint",
+    path="constraints/",
+    create="add",
+    everything={
+        "category": "security",
+        "text": "Every address asks for a token.",
+        "priority": "critical",
+        "layer": "business",
+        "tags": ["api"],
+        "scopes": ["users/login"],
+        "paths": ["src/api/**"],
+        "reason": "It is reachable from the internet.",
+    },
+    other={"category": "performance", "text": "Answers take 50 ms.", "priority": "low", "layer": "data"},
+    filters={
+        "category": "security",
+        "layer": "business",
+        "priority": "critical",
+        "tags": ["api"],
+        "scope": "users/*",
+        "by": "ada",
+    },
+)
+CONTEXT = Contract(
+    kind="context",
+    tool="memory",
+    path="contexts/",
+    create="context_create",
+    everything={
+        "name": "Shop",
+        "description": "The shop's backend.",
+        "tags": ["api"],
+        "stack": "Django",
+        "metadata": {"team": "blue"},
+    },
+    other={"name": "Depot"},
+    list="contexts",
+    filters={"text": "backend"},
+    change="context_update",
+    changes={
+        "name": "Store",
+        "description": "The store.",
+        "tags": ["web"],
+        "stack": "Flask",
+        "metadata": {"team": "red"},
+    },
+    delete="context_delete",
+    argument="context",
+)
+MEMORY = Contract(
+    kind="memory",
+    tool="memory",
+    path="memories/",
+    create="add",
+    everything={
+        "title": "Caching the product list",
+        "content": "Keep it in Redis for five minutes.",
+        "context": "shop",
+        "type": "reference",
+        "stack": "django",
+        "difficulty": "hard",
+        "tags": ["cache"],
+        "paths": ["shop/cache.py"],
+        "metadata": {"source": "review"},
+    },
+    other={
+        "title": "Sessions",
+        "content": "They live in the database.",
+        "type": "task",
+        "difficulty": "easy",
+    },
+    filters={
+        "context": "shop",
+        "type": "reference",
+        "stack": "django",
+        "difficulty": "hard",
+        "tags": ["cache"],
+    },
+    change="update",
+    changes={
+        "title": "Caching",
+        "content": "Keep it for ten minutes.",
+        "context": "depot",
+        "type": "task",
+        "stack": "redis",
+        "difficulty": "easy",
+        "tags": ["redis"],
+        "paths": ["depot/cache.py"],
+        "metadata": {"source": "incident"},
+    },
+    delete="delete",
+    needs=beside_another_context,
+)
+WORKFLOW = Contract(
+    kind="workflow",
+    tool="scratchpad",
+    path="workflows/",
+    create="create_workflow",
+    everything={"name": "Refactoring", "metadata": {"keep": "never"}},
+    other={"name": "Review"},
+    list="workflows",
+    filters={"text": "refactoring"},
+    delete="delete",
+    made="workflow_id",
+    argument="workflow_id",
+)
+SCRATCHPAD = Contract(
+    kind="scratchpad",
+    tool="scratchpad",
+    path="scratchpads/",
+    create="create",
+    everything={"name": "findings", "content": "# Findings\n1. A slow query"},
+    other={"name": "plan", "content": "First measure."},
+    change="update",
+    changes={"content": "Nothing left."},
+    delete="delete",
+    made="scratchpad_id",
+    argument="scratchpad_id",
+    needs=in_a_workflow,
+)
+MESSAGE = Contract(
+    kind="message",
+    tool="message",
+    path="messages/",
+    create="send",
+    everything={
+        "text": "The login tests fail.",
+        "to": ["ben"],
+        "type": "request",
+        "priority": "high",
+        "payload": {"branch": "main"},
+        "ack": True,
+        "ack_within": "2h",
+    },
+    other={"text": "Deploy at noon.", "to": ["ben"]},
+    list="inbox",
+    filters={"priority": "high", "type": "request", "state": "open"},
+    stored={"ack_within": None},
+)
+CHANGE = Contract(
+    kind="change",
+    tool="file",
+    path="changes/",
+    create="record",
+    everything={
+        "path": "src/auth.py",
+        "change": "modified",
+        "layer": "business",
+        "description": "Tokens rotate.",
+    },
+    other={"path": "db/schema.sql", "change": "created", "layer": "data"},
+    list="changes",
+    filters={"path": "src/**", "by": "ada", "layer": "business", "change": "modified"},
+)
+LEASE = Contract(
+    kind="lease",
+    tool="file",
+    path="leases/",
+    create="lease",
+    everything={"paths": ["src/api/**"], "minutes": 30, "exclusive": False, "reason": "Token rotation."},
+    other={"paths": ["db/**"]},
+    list="leases",
+    filters={"path": "src/api/auth.py", "by": "ada"},
+    name="lease_id",
+    made="lease_id",
+    stored={"minutes": None},
+)
+CONTRACTS = [
+    DECISION,
+    TEMPLATE,
+    CONSTRAINT,
+    CONTEXT,
+    MEMORY,
+    WORKFLOW,
+    SCRATCHPAD,
+    MESSAGE,
+    CHANGE,
+    LEASE,
+]
+# Nouns that agents do not make by themselves, and whose tests are their own.
+OF_OTHERS = {"relationship": "between two objects", "resource": "the files of changes and leases"}
+# Parameters of lists that do not filter.
+OF_THE_PAGE = {"limit", "cursor", "max_tokens", "full", "match", "sort", "order", "include_content"}
+# Filters by moments, readers and parents: the tests of the nouns cover them.
+OF_THE_NOUN = {
+    "decision": {"since", "until", "key", "include"},
+    "constraint": {"status"},
+    "workflow": {"active"},
+    "scratchpad": {"workflow_id"},
+    "message": {"unread", "since", "wait_seconds"},
+    "change": {"since"},
+}

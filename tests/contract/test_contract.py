@@ -1,0 +1,284 @@
+"""What every noun does, over MCP and over REST: `tests/contract/nouns.py` registers the nouns."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pytest import Subtests  # noqa: PT013  # A name for a type.
+
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.models import Event, Project
+from ctxhub.core.registry import all_nouns
+from ctxhub.core.toolbox.actions import Action, all_tools
+from tests.contract.faces import Face, OverMcp, OverRest
+from tests.contract.nouns import CONTRACTS, OF_OTHERS, OF_THE_NOUN, OF_THE_PAGE, Contract, Json
+from tests.hub import LiveHub
+from tests.tables import dump_project
+
+Open = Callable[..., Face]
+WRONG: Json = {
+    "string": {"a": 1},
+    "integer": "x",
+    "number": "x",
+    "boolean": "x",
+    "array": {"a": 1},
+    "object": [1],
+}
+
+nouns = pytest.mark.parametrize("noun", CONTRACTS, ids=str)
+changed = pytest.mark.parametrize("noun", [noun for noun in CONTRACTS if noun.change], ids=str)
+
+
+@pytest.fixture(params=[OverMcp, OverRest], ids=["mcp", "rest"])
+def open_face(request: pytest.FixtureRequest, hub: LiveHub, apollo: Project) -> Open:
+    """Opens a face for an agent with some scopes."""
+
+    def open_(agent: str, *scopes: str, project: Project = apollo) -> Face:
+        token = create_token(project=project, agent=agent, scopes=list(scopes) or ["read", "write"]).secret
+        if request.param is OverMcp:
+            return OverMcp(hub.mcp(token))
+        return OverRest(hub.rest(token, project=project.slug))
+
+    return open_
+
+
+@pytest.fixture
+def ada(open_face: Open) -> Face:
+    return open_face("ada", "read", "write", "admin")
+
+
+@pytest.fixture
+def ben(open_face: Open) -> Face:
+    return open_face("ben")
+
+
+@pytest.fixture
+def cy(open_face: Open, hermes: Project) -> Face:
+    return open_face("cy", "read", "write", "admin", project=hermes)
+
+
+def action_of(noun: Contract, name: str) -> Action:
+    return all_tools()[noun.tool].actions[name]
+
+
+def made(face: Face, noun: Contract, fields: Json, needed: Json) -> Any:
+    """The name of a new object."""
+    answer = face.create(noun, {**needed, **fields})
+    assert "error" not in answer, answer
+    return answer[noun.made]
+
+
+def stored(project: Project) -> Json:
+    """All rows but when tokens were last used."""
+    return {table: rows for table, rows in dump_project(project).items() if table != "core_accesstoken"}
+
+
+def names(face: Face, noun: Contract, **query: Any) -> list[Any]:
+    answer = face.list(noun, **query)
+    assert "error" not in answer, answer
+    return [item[noun.name] for item in answer["items"]]
+
+
+def parent(noun: Contract, needed: Json) -> Json:
+    """What its list needs of what it needs."""
+    return {
+        name: value for name, value in needed.items() if name in action_of(noun, noun.list).arguments.names
+    }
+
+
+def test_every_noun_is_registered_here() -> None:
+    opened = {noun.kind for noun in all_nouns() if noun.open}
+    assert {noun.kind for noun in CONTRACTS} | {*OF_OTHERS} == opened
+
+
+@nouns
+def test_one_agent_writes_and_another_reads(noun: Contract, ada: Face, ben: Face) -> None:
+    needed = noun.needs(ada)
+    assert {*noun.everything, *needed} >= {*action_of(noun, noun.create).arguments.names} - {
+        "expected_version",
+        "reply_to",
+    }
+    name = made(ada, noun, noun.everything, needed)
+    item = ben.read(noun, name)
+    given = {**needed, **noun.everything, **noun.stored}
+    assert {field: item.get(field) for field in given} == given
+    assert name in names(ben, noun, **noun.listing, **parent(noun, needed))
+
+
+@nouns
+def test_each_filter(noun: Contract, ada: Face, ben: Face, subtests: Subtests) -> None:
+    declared = set(action_of(noun, noun.list).arguments.names) - OF_THE_PAGE
+    assert declared == {*noun.filters} | (OF_THE_NOUN.get(noun.kind, set()) & declared)
+    needed = noun.needs(ada)
+    name = made(ada, noun, noun.everything, needed)
+    made(ben if noun.kind != "message" else ada, noun, noun.other, needed)
+    for parameter, value in noun.filters.items():
+        with subtests.test(parameter):
+            query = {**noun.listing, **parent(noun, needed), parameter: value}
+            assert names(ben, noun, **query) == [name]
+
+
+@nouns
+def test_pages(noun: Contract, ada: Face, ben: Face) -> None:
+    needed = noun.needs(ada)
+    for fields in several(noun, 5):
+        made(ada, noun, fields, needed)
+    query = {**noun.listing, **parent(noun, needed)}
+    whole = names(ben, noun, **query, limit=200)
+    assert len({*whole}) == len(whole) >= 5
+    walked: list[Any] = []
+    cursor: Json = {}
+    while True:
+        page = ben.list(noun, **query, limit=2, **cursor)
+        assert page["count"] == len(page["items"]) <= 2
+        walked += [item[noun.name] for item in page["items"]]
+        if not page.get("next"):
+            break
+        cursor = {"cursor": page["next"]}
+    assert walked == whole
+
+
+def several(noun: Contract, count: int) -> list[Json]:
+    """The other one several times, under different names."""
+    told_apart = next(
+        name for name in ("key", "name", "title", "text", "path", "paths") if name in noun.other
+    )
+    value = noun.other[told_apart]
+    return [
+        {**noun.other, told_apart: [f"{value[0]}/{n}"] if isinstance(value, list) else f"{value}{n}"}
+        for n in range(count)
+    ]
+
+
+def always_given(noun: Contract, item: Json) -> Json:
+    """The required arguments of a change, as they are."""
+    arguments = action_of(noun, noun.change).arguments.all
+    return {a.name: item[a.name] for a in arguments if a.required and a.name != noun.argument}
+
+
+@changed
+def test_each_field_is_changed_alone(noun: Contract, ada: Face, subtests: Subtests) -> None:
+    needed = noun.needs(ada)
+    name = made(ada, noun, noun.everything, needed)
+    assert set(noun.changes) >= set(noun.everything) - {noun.argument, "version", "name"} - {*needed}
+    for field, value in noun.changes.items():
+        with subtests.test(field):
+            before = ada.read(noun, name)
+            answer = ada.change(noun, name, {**always_given(noun, before), field: value})
+            assert answer["result"] == "updated", answer
+            after = ada.read(noun, name)
+            assert after[field] == value
+            stays = {*noun.everything} - {field, "version"}
+            assert {n: after[n] for n in stays} == {n: before[n] for n in stays}
+
+
+@changed
+def test_what_is_left_out_stays(noun: Contract, ada: Face) -> None:
+    name = made(ada, noun, noun.everything, noun.needs(ada))
+    before = ada.read(noun, name)
+    answer = ada.change(noun, name, always_given(noun, before))
+    assert answer.get("result") == "unchanged", answer
+    assert ada.read(noun, name) == before
+
+
+@pytest.mark.parametrize("noun", [noun for noun in CONTRACTS if noun.delete], ids=str)
+def test_what_is_deleted_is_gone_and_its_events_stay(
+    noun: Contract, ada: Face, ben: Face, apollo: Project
+) -> None:
+    needed = noun.needs(ada)
+    name = made(ada, noun, noun.everything, needed)
+    if noun.deleted_by == "admin":
+        assert ben.delete(noun, name)["error"] == "not_allowed"
+    assert "error" not in ada.delete(noun, name)
+    assert ben.read(noun, name)["error"] == "not_found"
+    assert ada.delete(noun, name)["error"] == "not_found"
+    assert name not in names(ben, noun, **noun.listing, **parent(noun, needed))
+    assert Event.objects.in_project(apollo).filter(noun=noun.kind, verb="deleted").count() == 1
+
+
+@nouns
+def test_for_a_stranger_it_does_not_exist(noun: Contract, ada: Face, cy: Face, apollo: Project) -> None:
+    needed = noun.needs(ada)
+    name = made(ada, noun, noun.everything, needed)
+    before = stored(apollo)
+    assert cy.read(noun, name)["error"] == "not_found"
+    listed = cy.list(noun, **noun.listing, **parent(noun, needed))
+    assert listed.get("error") == "not_found" or name not in [item[noun.name] for item in listed["items"]]
+    if noun.change and noun.change != noun.create:
+        assert cy.change(noun, name, noun.changes)["error"] == "not_found"
+    if noun.delete:
+        assert cy.delete(noun, name)["error"] == "not_found"
+    assert stored(apollo) == before
+
+
+@nouns
+def test_a_reader_reads_and_writes_nothing(
+    noun: Contract, open_face: Open, ada: Face, apollo: Project
+) -> None:
+    needed = noun.needs(ada)
+    name = made(ada, noun, noun.everything, needed)
+    reader = open_face("eve", "read")
+    assert "error" not in reader.read(noun, name)
+    assert "error" not in reader.list(noun, **noun.listing, **parent(noun, needed))
+    before = stored(apollo)
+    assert reader.create(noun, {**needed, **noun.other})["error"] == "not_allowed"
+    if noun.change:
+        assert reader.change(noun, name, noun.changes)["error"] == "not_allowed"
+    if noun.delete:
+        assert reader.delete(noun, name)["error"] == "not_allowed"
+    assert stored(apollo) == before
+
+
+@nouns
+def test_a_wrong_type_is_named_and_nothing_is_written(
+    noun: Contract, ada: Face, apollo: Project, subtests: Subtests
+) -> None:
+    needed = noun.needs(ada)
+    name = made(ada, noun, noun.everything, needed)
+    before = stored(apollo)
+    for action in {noun.create, noun.change} - {""}:
+        for argument in action_of(noun, action).arguments.all:
+            kind = argument.schema.get("type")
+            if argument.name == noun.argument or not isinstance(kind, str):
+                continue
+            with subtests.test(f"{action} {argument.name}"):
+                wrong = {argument.name: WRONG[kind]}
+                answer = (
+                    ada.create(noun, {**needed, **noun.other, **wrong})
+                    if action == noun.create
+                    else ada.change(noun, name, {**noun.changes, **wrong})
+                )
+                assert answer["error"] == "invalid"
+                assert argument.name in answer["message"]
+    for argument in action_of(noun, noun.list).arguments.all:
+        kind = argument.schema.get("type")
+        if kind in ("integer", "boolean"):
+            with subtests.test(f"{noun.list} {argument.name}"):
+                answer = ada.list(noun, **{**noun.listing, **parent(noun, needed), argument.name: "x"})
+                assert answer["error"] == "invalid"
+                assert argument.name in answer["message"]
+    assert stored(apollo) == before
+
+
+@nouns
+def test_an_unknown_field_or_filter_is_invalid(noun: Contract, ada: Face, apollo: Project) -> None:
+    needed = noun.needs(ada)
+    before = stored(apollo)
+    for answer in (
+        ada.create(noun, {**needed, **noun.other, "zzz": 1}),
+        ada.list(noun, **noun.listing, **parent(noun, needed), zzz=1),
+    ):
+        assert answer["error"] == "invalid"
+        assert "zzz" in answer["message"]
+    assert stored(apollo) == before
+
+
+@nouns
+@pytest.mark.parametrize("unknown", ["999999999", "9" * 40])
+def test_an_unknown_name_is_not_found(noun: Contract, ada: Face, unknown: str) -> None:
+    noun.needs(ada)
+    assert ada.read(noun, unknown)["error"] == "not_found"
+    if noun.change and noun.change != noun.create:
+        assert ada.change(noun, unknown, noun.changes)["error"] == "not_found"
+    if noun.delete:
+        assert ada.delete(noun, unknown)["error"] == "not_found"
