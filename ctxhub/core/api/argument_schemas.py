@@ -66,12 +66,15 @@ def _one(kind: str, limits: Json | None, texts: Mapping[str, Any] = MappingProxy
 def _array(argument: Argument, *, in_query: bool) -> Json:
     entries = _keywords(argument, "items") or {}
     words = {"enum": argument.says.split("|")} if argument.says else {}
-    kind = argument.schema["items"].get("type", "string")
+    kind = argument.schema["items"].get("type")
     if in_query:
         listed = {name: limit for name, limit in {**words, **entries}.items() if name == "enum"}
-        return {"type": "array", "items": {"type": kind, **listed}}
-    limits = {"enum": entries["enum"]} if "enum" in entries else {**words, **entries}
-    array = {"type": "array", "items": {"type": kind, **limits}, **MOST_ENTRIES}
+        return {"type": "array", "items": {"type": kind or "string", **listed}}
+    if kind:
+        limits = {"enum": entries["enum"]} if "enum" in entries else {**words, **entries}
+        array = {"type": "array", "items": {"type": kind, **limits}, **MOST_ENTRIES}
+    else:
+        array = {"type": "array", "items": entries}  # Any JSON.
     array |= _keywords(argument, "schema") or {}
     takes_text = any(isinstance(mark, OverRest) for mark in argument.marks)
     return _either(array, {"type": "string"}) if takes_text else array

@@ -7,10 +7,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api.bodies import checked_items
 from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.serializers_of_parts import in_parts
+from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Asked, Opened
 from ctxhub.core.kit.caller import READ
@@ -18,21 +18,14 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import preview
 from memory.decisions.api.decision_schemas import (
     Analytics,
-    AnalyticsQuery,
-    ChangeDecision,
-    DecisionItem,
-    DecisionQuery,
-    IncludeQuery,
+    Cutting,
+    KeyFilter,
     ListedDecision,
-    ReplaceDecision,
+    PartOfValue,
     SetAnswer,
-    SetDecision,
-    SetDecisions,
     SetOutcomes,
     Suggestion,
-    SuggestQuery,
     Version,
-    VersionQuery,
     WholeDecision,
 )
 from memory.decisions.inputs.decisions import clean_key
@@ -79,8 +72,28 @@ class DecisionWrites(ProjectViewSet):
 
 
 class DecisionViewSet(DecisionWrites):
-    queries = {"list": DecisionQuery, "retrieve": IncludeQuery}
-    bodies = {"create": SetDecision, "update": ReplaceDecision, "partial_update": ChangeDecision}
+    queries = {
+        "list": takes("decision", "list", also=KeyFilter),
+        "retrieve": takes("decision", "get", without=["key"], also=PartOfValue),
+    }
+    bodies = {
+        "create": takes("decision", "set"),
+        "update": takes(
+            "decision",
+            "set",
+            without=["key"],
+            name="ReplaceDecision",
+            example={"value": "JWT", "rationale": "Stateless: any worker can check it."},
+        ),
+        "partial_update": takes(
+            "decision",
+            "set",
+            without=["key"],
+            optional=["value"],
+            name="ChangeDecision",
+            example={"value": "JWT, 15 minutes"},
+        ),
+    }
 
     @extend_schema(responses=ListedDecision)
     def list(self, request: Request, slug: str) -> Response:
@@ -95,7 +108,10 @@ class DecisionViewSet(DecisionWrites):
 
     @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
     def create(self, request: Request, slug: str) -> Response:
-        """Set a decision: 201 where it is new, 200 where its key was there."""
+        """Set a decision: 201 where it is new, 200 where its key was there.
+
+        What is left out stays as it is; null clears.
+        """
         return self._write(services.set_decision, **self.body)
 
     @extend_schema(responses=in_parts(WholeDecision), filters=True)
@@ -113,7 +129,7 @@ class DecisionViewSet(DecisionWrites):
 
     @extend_schema(parameters=[IF_MATCH], responses=SetAnswer)
     def partial_update(self, request: Request, slug: str, key: str) -> Response:
-        """Change a decision that exists; what is left out stays as it is."""
+        """Change a decision that exists; what is left out stays as it is, and null clears."""
         return self._write(services.change_decision, key=key, **self.body)
 
     @extend_schema(parameters=[IF_MATCH], responses={204: None})
@@ -125,18 +141,16 @@ class DecisionViewSet(DecisionWrites):
 
 
 class AnalyticsViewSet(ProjectViewSet):
-    queries = {"retrieve": AnalyticsQuery}
+    queries = {"retrieve": takes("decision", "analytics")}
 
     @extend_schema(responses=Analytics, filters=True)
     def retrieve(self, request: Request, slug: str) -> Response:
         """Figures over numeric decisions and their history."""
-        if "pattern" not in self.query:
-            raise InvalidInput("pattern must be given: perf/*.", missing=["pattern"])
         return Response(analyse_decisions(self.project_id, **self.query))
 
 
 class SuggestionViewSet(ProjectViewSet):
-    queries = {"list": SuggestQuery}
+    queries = {"list": takes("decision", "suggest")}
 
     @extend_schema(responses=Suggestion)
     def list(self, request: Request, slug: str) -> Response:
@@ -145,7 +159,7 @@ class SuggestionViewSet(ProjectViewSet):
 
 
 class VersionViewSet(ProjectViewSet):
-    queries = {"list": VersionQuery}
+    queries = {"list": takes("decision", "versions", without=["key"], also=Cutting)}
 
     @extend_schema(responses=in_parts(Version))
     def list(self, request: Request, slug: str, key: str) -> Response:
@@ -168,13 +182,12 @@ class VersionViewSet(ProjectViewSet):
 
 
 class BatchViewSet(ProjectViewSet):
-    bodies = {"create": SetDecisions}
+    bodies = {"create": takes("decision", "set_batch", items=takes("decision", "set", name="DecisionItem"))}
 
     @extend_schema(responses={200: SetOutcomes})
     def create(self, request: Request, slug: str) -> Response:
         """Set up to 50 decisions at once: all or nothing, unless `atomic` is false."""
-        arguments = {**self.body, "items": checked_items(self.body["items"], DecisionItem)}
-        return Response(self.once(lambda: services.set_decision_batch(caller=self.caller, **arguments)))
+        return Response(self.once(lambda: services.set_decision_batch(caller=self.caller, **self.body)))
 
 
 def _listed(row: "DecisionRow", full: bool) -> dict[str, Any]:

@@ -9,25 +9,34 @@ from rest_framework.response import Response
 
 from ctxhub.core.api.etags import IF_MATCH
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.queries import ListQuery
+from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import READ
 from memory.decisions.api.decision_schemas import SetAnswer
 from memory.decisions.api.decisions import DecisionWrites
-from memory.decisions.api.template_schemas import (
-    ChangeTemplate,
-    ReplaceTemplate,
-    SetFromTemplate,
-    Template,
-    TemplateAnswer,
-)
+from memory.decisions.api.template_schemas import Template, TemplateAnswer
 from memory.decisions.selectors import templates as selectors
 from memory.decisions.services import templates as services
 
 
 class TemplateViewSet(ProjectViewSet):
-    queries = {"list": ListQuery}
-    bodies = {"update": ReplaceTemplate, "partial_update": ChangeTemplate}
+    queries = {"list": takes("decision", "templates")}
+    bodies = {
+        "update": takes(
+            "decision",
+            "template_set",
+            without=["name"],
+            name="ReplaceTemplate",
+            example={"defaults": {"tags": ["incident"]}, "require": ["rationale"], "patterns": {}},
+        ),
+        "partial_update": takes(
+            "decision",
+            "template_set",
+            without=["name"],
+            name="ChangeTemplate",
+            example={"require": ["rationale", "severity"]},
+        ),
+    }
 
     @extend_schema(responses=Template)
     def list(self, request: Request, slug: str) -> Response:
@@ -46,7 +55,10 @@ class TemplateViewSet(ProjectViewSet):
 
     @extend_schema(responses={200: TemplateAnswer, 201: TemplateAnswer})
     def partial_update(self, request: Request, slug: str, name: str) -> Response:
-        """Change a template; one built in becomes the project's own, changed: 201."""
+        """Change a template; one built in becomes the project's own, changed: 201.
+
+        What is left out stays as it is; null clears.
+        """
         return self._write(services.change_template, name)
 
     @extend_schema(responses={204: None})
@@ -68,9 +80,23 @@ class TemplateViewSet(ProjectViewSet):
 
 
 class FromTemplateViewSet(DecisionWrites):
-    bodies = {"create": SetFromTemplate}
+    bodies = {
+        "create": takes(
+            "decision",
+            "from_template",
+            without=["name"],
+            example={
+                "key": "perf/cache",
+                "value": "Cache for 60 s.",
+                "rationale": "Reads outnumber writes.",
+            },
+        )
+    }
 
     @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
     def create(self, request: Request, slug: str, name: str) -> Response:
-        """Set a decision with the template's defaults: 201 where it is new, 200 where its key was there."""
+        """Set a decision with the template's defaults: 201 where it is new, 200 where its key was there.
+
+        What the template gives can be left out.
+        """
         return self._write(services.set_from_template, name=name, **self.body)

@@ -9,13 +9,38 @@ from ctxhub.core.hub.partial_reads import Opened, Reading, clean_asked
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import MAX_LIMIT
+from ctxhub.core.kit.limits import NAME, VERSION
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import Anything, Items, Number, Object, Says, Value, Word, Words
+from ctxhub.core.toolbox.argument_types import (
+    SINCE,
+    About,
+    Anything,
+    ByAgent,
+    Cursor,
+    InLayer,
+    InScope,
+    Items,
+    Limit,
+    Lines,
+    Match,
+    Number,
+    Object,
+    OptionalWord,
+    Paths,
+    Says,
+    Tail,
+    Text,
+    Value,
+    WithTags,
+    Word,
+    Words,
+)
 from ctxhub.core.toolbox.batch_writes import BatchAnswer
 from ctxhub.core.toolbox.batches import checked_items
 from memory.decisions.inputs.decisions import clean_key
+from memory.decisions.inputs.schemas import ALTERNATIVE, TRADEOFFS
 from memory.decisions.lists import list_decisions
 from memory.decisions.selectors import decisions as selectors
 from memory.decisions.selectors.analytics import Analytics, analyse_decisions
@@ -29,23 +54,28 @@ tool(
     otherwise=[({"key", "value"}, "set"), ({"key"}, "get"), (set(), "list")],
 )
 
+NewKey = Annotated[str, About(schema=NAME)]
 StatusWord = Annotated[Word, Says("active|draft|deprecated")]
+Version = Annotated[Text, About(schema=VERSION)]
+ALL_WORDS = 'All these words are in it: key, value, reasons, tags. "A phrase", -not, prefix*.'
+LIKE_KEY = "Like this key; one that exists asks with its layer and tags, too."
+ONE_VERSION = "This version alone, its value whole; `lines` and `tail` read a part of it."
 
 
 class SetArguments(TypedDict, total=False):
     """What `set` takes beside key and value; what is left out stays as it is."""
 
-    layer: str | Unset
-    tags: Words | Unset
-    scopes: Words | Unset
-    paths: Words | Unset
+    layer: OptionalWord | None | Unset
+    tags: Words | None | Unset
+    scopes: Words | None | Unset
+    paths: Paths | None | Unset
     status: StatusWord | Unset
-    version: Word | Unset
-    rationale: str | Unset
-    alternatives: Anything | Unset
-    tradeoffs: Object | Unset
-    metadata: Object | Unset
-    expected_version: Word | Unset
+    version: Version | Unset
+    rationale: str | None | Unset
+    alternatives: Annotated[Anything, About("Texts, or {option, why_not}.", items=ALTERNATIVE)] | None | Unset
+    tradeoffs: Annotated[Object, About("A null inside removes pros or cons.", TRADEOFFS)] | None | Unset
+    metadata: Annotated[Object, About("Merges by key; null removes one.")] | None | Unset
+    expected_version: Annotated[Version, About("Refused with 409 if it is at another version.")] | Unset
 
 
 class GetAnswer(TypedDict):
@@ -71,7 +101,7 @@ class GetAnswer(TypedDict):
     },
     also_known_as=("set_decision", "set_context", "add", "create", "update", "add_decision_context"),
 )
-def set_(caller: Caller, key: str, value: Value, **rest: Unpack[SetArguments]) -> services.SetAnswer:
+def set_(caller: Caller, key: NewKey, value: Value, **rest: Unpack[SetArguments]) -> services.SetAnswer:
     """Record a decision, or change it; what you leave out stays as it is.
 
     Keys are paths of words (api/auth/method). A new value raises the version and keeps the old one as a
@@ -89,7 +119,11 @@ def set_(caller: Caller, key: str, value: Value, **rest: Unpack[SetArguments]) -
     writes=True,
     example={"items": [{"key": "db/engine", "value": "PostgreSQL"}, {"key": "perf/p95_ms", "value": 50}]},
 )
-def set_batch(caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
+def set_batch(
+    caller: Caller,
+    items: Annotated[Items, About("Up to 50.")],
+    atomic: Annotated[bool, About("All or nothing: the default.")] = True,
+) -> BatchAnswer:
     """Set up to 50 decisions; each item takes what `set` takes.
 
     atomic: all or nothing, the error names the `index`. Otherwise each result tells how its item went.
@@ -112,7 +146,9 @@ def quick_set(caller: Caller, key: str, value: Value) -> services.QuickSetAnswer
     also_known_as=("get_decision",),
 )
 def get(
-    caller: Caller, key: str, include: Annotated[Words, Says("rationale|history|links")] | None = None
+    caller: Caller,
+    key: str,
+    include: Annotated[Words, Says("rationale|history|links"), About("More of the decision.")] | None = None,
 ) -> Reading[GetAnswer]:
     """One decision whole; unknown: found false, and the nearest keys.
 
@@ -150,21 +186,21 @@ def _unknown(caller: Caller, key: str) -> Reading[GetAnswer]:
 )
 def list_(
     caller: Caller,
-    status: Annotated[Word, Says("active|draft|deprecated|any")] = "active",
-    layer: str | None = None,
-    tags: Words | None = None,
-    match: Annotated[str, Says("any|all")] = "any",
-    exclude_tags: Words | None = None,
-    scope: str | None = None,
-    by: str | None = None,
-    text: str | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    sort: Annotated[str, Says("updated|key|version")] = "updated",
-    order: Annotated[str, Says("desc|asc")] = "desc",
-    limit: Number = 20,
-    cursor: str | None = None,
-    full: bool = False,
+    status: Annotated[Word, Says("active|draft|deprecated|any"), About("Left out: active.")] = "active",
+    layer: InLayer | None = None,
+    tags: WithTags | None = None,
+    match: Match = "any",
+    exclude_tags: Annotated[Words, About("With none of these tags.")] | None = None,
+    scope: InScope | None = None,
+    by: ByAgent | None = None,
+    text: Annotated[str, About(ALL_WORDS)] | None = None,
+    since: Annotated[str, About(f"Changed since. {SINCE}")] | None = None,
+    until: Annotated[str, About(f"Changed before. {SINCE}")] | None = None,
+    sort: Annotated[str, Says("updated|key|version"), About("Left out: updated.")] = "updated",
+    order: Annotated[str, Says("desc|asc"), About("Left out: desc.")] = "desc",
+    limit: Limit = 20,
+    cursor: Cursor | None = None,
+    full: Annotated[bool, About("Values whole, not cut to 200 characters.")] = False,
 ) -> Listing:
     """Decisions that pass every filter, newest first, values cut to 200 characters unless full.
 
@@ -195,11 +231,11 @@ def list_(
 def versions(
     caller: Caller,
     key: str,
-    version: Word | None = None,
-    lines: Word | None = None,
-    tail: Number | None = None,
-    limit: Number = MAX_LIMIT,
-    cursor: str | None = None,
+    version: Annotated[Text, About(ONE_VERSION)] | None = None,
+    lines: Lines | None = None,
+    tail: Tail | None = None,
+    limit: Limit = MAX_LIMIT,
+    cursor: Cursor | None = None,
 ) -> Listing | Reading[GetAnswer]:
     """Every version, newest first, the current one included; values cut to 200 characters.
 
@@ -254,12 +290,12 @@ def delete(caller: Caller, key: str) -> services.DeleteAnswer:
 )
 def suggest(
     caller: Caller,
-    key: str | None = None,
-    text: str | None = None,
-    tags: Words | None = None,
-    layer: str | None = None,
-    limit: Number = 5,
-    min_score: Number = 30,
+    key: Annotated[str, About(LIKE_KEY)] | None = None,
+    text: Annotated[str, About("Like this text.")] | None = None,
+    tags: Annotated[Words, About("Like these tags.")] | None = None,
+    layer: Annotated[str, About("Of this layer.")] | None = None,
+    limit: Annotated[Limit, About("Left out: 5.")] = 5,
+    min_score: Annotated[Number, About("0 to 100; left out: 30.", {"minimum": 0, "maximum": 100})] = 30,
 ) -> Listing:
     """What was decided already that is like a key, a text or tags; best first.
 
@@ -285,11 +321,13 @@ def suggest(
 )
 def analytics(
     caller: Caller,
-    pattern: str,
-    since: str | None = None,
-    until: str | None = None,
-    bucket: Annotated[str, Says("hour|day|week|month")] | None = None,
-    layer: str | None = None,
+    pattern: Annotated[str, About("A whole key, in which `*` stands for anything: `perf/*`.", NAME)],
+    since: Annotated[str, About(f"Numbers written since. {SINCE}")] | None = None,
+    until: Annotated[str, About(f"Numbers written before. {SINCE}")] | None = None,
+    bucket: (
+        Annotated[str, Says("hour|day|week|month"), About("Also a row for each of these.")] | None
+    ) = None,
+    layer: Annotated[str, About("Only decisions of this layer.")] | None = None,
 ) -> Analytics:
     """Figures over numeric values and their history.
 

@@ -1,16 +1,22 @@
 """The template actions of the tool `decision`."""
 
-from typing import Unpack
+from typing import Annotated, Unpack
 
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.limits import WORD
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import Number, Object, Value, Words
+from ctxhub.core.toolbox.argument_types import About, Cursor, Limit, Object, Texts, Value
+from memory.decisions.inputs.schemas import DEFAULTS, PATTERNS
 from memory.decisions.selectors.templates import list_templates
 from memory.decisions.services import templates as services
 from memory.decisions.services.decisions import SetAnswer
-from memory.decisions.tools.decisions import SetArguments
+from memory.decisions.tools.decisions import NewKey, SetArguments
+
+Defaults = Annotated[Object, About("Arguments of a decision, beside key and value.", DEFAULTS)]
+Patterns = Annotated[Object, About("{field: regular expression (RE2)}, found anywhere in it.", PATTERNS)]
+Required = Annotated[Texts, About("What has to be said: arguments, or names in metadata.", items=WORD)]
 
 
 @action(
@@ -29,9 +35,9 @@ from memory.decisions.tools.decisions import SetArguments
 def template_set(
     caller: Caller,
     name: str,
-    defaults: Object | Unset = UNSET,
-    require: Words | Unset = UNSET,
-    patterns: Object | Unset = UNSET,
+    defaults: Defaults | None | Unset = UNSET,
+    require: Required | None | Unset = UNSET,
+    patterns: Patterns | None | Unset = UNSET,
 ) -> services.TemplateAnswer:
     """Make a template for decisions, or change it; what you leave out stays as it is, {} or [] clears.
 
@@ -45,7 +51,7 @@ def template_set(
 
 
 @action("decision", "templates", example={"limit": 20}, also_known_as=("list_templates", "list_policies"))
-def templates(caller: Caller, limit: Number = 20, cursor: str | None = None) -> Listing:
+def templates(caller: Caller, limit: Limit = 20, cursor: Cursor | None = None) -> Listing:
     """Templates by name, the project's own and those built in."""
     return list_templates(caller.project_id, limit=limit, cursor=cursor)
 
@@ -64,7 +70,7 @@ def templates(caller: Caller, limit: Number = 20, cursor: str | None = None) -> 
     also_known_as=("set_from_template", "set_from_policy"),
 )
 def from_template(
-    caller: Caller, name: str, key: str, value: Value, **rest: Unpack[SetArguments]
+    caller: Caller, name: str, key: NewKey, value: Value, **rest: Unpack[SetArguments]
 ) -> SetAnswer:
     """Set a decision with a template's defaults, if it says what the template requires.
 
