@@ -6,7 +6,7 @@ from typing import Any
 
 from ctxhub.core.api.ids import id_schema
 from ctxhub.core.kit.limits import MOST_ENTRIES, TEXT
-from ctxhub.core.toolbox.argument_types import FROM_NUMBER, About, IdOf, OverRest
+from ctxhub.core.toolbox.argument_types import FROM_NUMBER, About, OverRest
 from ctxhub.core.toolbox.arguments import Argument
 
 Json = dict[str, Any]
@@ -35,7 +35,7 @@ def body_field(argument: Argument) -> Json:
 
 def _value(argument: Argument, *, in_query: bool) -> Json:
     limits = _keywords(argument, "schema")
-    if kind := next((mark.kind for mark in argument.marks if isinstance(mark, IdOf)), None):
+    if kind := argument.id_of:
         return id_schema(kind) if in_query else _either(_one("integer", None), id_schema(kind))
     types = argument.schema.get("type", "object" if "properties" in argument.schema else None)
     if types == "array":
@@ -44,6 +44,8 @@ def _value(argument: Argument, *, in_query: bool) -> Json:
         return _words(argument, limits, in_query=in_query)
     if types == "object":
         return {"type": "object", "additionalProperties": {}, **(limits or {})}
+    if in_query and isinstance(types, list) and "string" in types:
+        types = "string"  # A query has no other type.
     texts = {} if in_query else TEXT
     if isinstance(types, str):
         return _one(types, limits, texts)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from typing_extensions import TypedDict
 
 from ctxhub.core.api.argument_schemas import body_field, parameter
+from ctxhub.core.api.ids import parse_id
 from ctxhub.core.api.problems import refuse_unknown
 from ctxhub.core.kit.answers import MAX_TOKENS
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
@@ -187,6 +188,8 @@ def _parsed(argument: Argument, texts: list[str]) -> Any:
     [text] = texts
     if kind in ("boolean", "integer", "number") and not text.strip():
         raise InvalidInput(f"{argument.name}: nothing follows the equals sign.")
+    if argument.id_of:
+        return parse_id(text, argument.id_of)
     return (
         _number(text, kind) if kind in ("integer", "number") else _flag(text) if kind == "boolean" else text
     )

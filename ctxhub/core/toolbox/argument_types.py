@@ -72,6 +72,10 @@ def _word(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
+def _word_or_number(value: Any) -> Any:
+    return value if isinstance(value, float) else _word(value)
+
+
 def _number_not_bool(value: Any) -> Any:
     if isinstance(value, bool):
         raise PydanticCustomError("number", "must be a number, not true or false")
@@ -159,12 +163,12 @@ def _items(value: Any) -> Any:
 # -- Types -----------------------------------------------------------------------------------------
 
 # A word of a fixed set, or its number.
-FROM_NUMBER = BeforeValidator(_word)
-Word = Annotated[str, FROM_NUMBER]
+FROM_NUMBER = OverRest(_word_or_number)
+Word = Annotated[str, OverMcp(_word), FROM_NUMBER]
 # A text that a model may take for a number: a version.
 Text = Annotated[str, OverMcp(_word)]
 # The ref of anything, or an id.
-Ref = Annotated[str, FROM_NUMBER, WithJsonSchema({"type": ["string", "integer"]})]
+Ref = Annotated[Word, WithJsonSchema({"type": ["string", "integer"]})]
 Number = Annotated[int, BeforeValidator(_number_not_bool)]
 Share = Annotated[float, BeforeValidator(_number_not_bool), About(schema={"minimum": 0, "maximum": 1})]
 Value = Annotated[str | int | float, PlainValidator(_value), WithJsonSchema({"type": ["string", "number"]})]

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all
 from ctxhub.core.kit.unset import UNSET, Unset
-from ctxhub.core.toolbox.argument_types import OverMcp, OverRest, Says, present
+from ctxhub.core.toolbox.argument_types import IdOf, OverMcp, OverRest, Says, present
 from ctxhub.core.toolbox.suggestions import suggest_arguments
 
 
@@ -34,6 +34,11 @@ class Argument:
     @property
     def says(self) -> str:
         return next((mark.words for mark in self.marks if isinstance(mark, Says)), "")
+
+    @property
+    def id_of(self) -> str:
+        """The kind of the object whose id it is; "": it is no id."""
+        return next((mark.kind for mark in self.marks if isinstance(mark, IdOf)), "")
 
     @property
     def marks(self) -> tuple[Any, ...]:
