@@ -165,3 +165,4 @@ def test_rest_returns_similar_memories(ada_rest: RestClient) -> None:
     assert ada_rest.get("memories/similar/").status == 400
     assert ada_rest.get("memories/similar/?text=x&threshold=2").status == 400
     assert ada_rest.get("memories/similar/?id=999999999").status == 404
+    assert ada_rest.get("memories/similar/?id=1_0").status == 400

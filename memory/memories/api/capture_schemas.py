@@ -1,49 +1,11 @@
-"""REST schemas of similarity and captures: queries, bodies and answers, for validation and OpenAPI."""
+"""REST schemas of the answers about similarity and captures, for OpenAPI."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
 
-from ctxhub.core.api.bodies import Flag, ProjectBody, Text
-from ctxhub.core.api.queries import Query, id_of, number, share, text
-from ctxhub.core.kit.inputs import MAX_LIMIT
-from ctxhub.core.kit.limits import CONTENT, OPTIONAL_TITLE, QUESTION
-from memory.memories.api.memory_schemas import BUDGET, TYPES, ContextWord, Hits, SimilarMemory, TypeWord
-
-
-class SimilarQuery(Query):
-    id = id_of("memory", "Like this memory. This, or `text`.")
-    text = text("Like this text.", limits=QUESTION)
-    threshold = share("How like it is at least; left out: 0.3.")
-    limit = number("How many of the best; left out: 10.", at_most=MAX_LIMIT)
-    max_tokens = number(BUDGET)
-
-
-class ContextSuggestionQuery(Query):
-    text = text("What belongs somewhere.", limits=QUESTION, required=True)
-
-
-# -- Bodies ----------------------------------------------------------------------------------------
-
-
-class Capture(ProjectBody):
-    example = {
-        "content": "We decided to keep sessions in PostgreSQL 16: `sessions/store.py` needs one transaction.",
-        "dry_run": True,
-    }
-    content = Text(limits=CONTENT)
-    context = ContextWord(  # type: ignore[assignment]  # The contract's name; it does not become an attribute.
-        required=False, help_text="Its name or id; a new name makes one. Left out: where it fits, or general."
-    )
-    type = TypeWord(required=False, help_text="Left out: told from the content.")
-    title = Text(
-        limits=OPTIONAL_TITLE, required=False, allow_null=True, help_text="Left out: told from the content."
-    )
-    dry_run = Flag(required=False, help_text="Only tell what would happen.")
-
-
-# -- Answers ---------------------------------------------------------------------------------------
+from memory.memories.api.memory_schemas import TYPES, Hits, SimilarMemory
 
 
 class SimilarAnswer(Hits):

@@ -7,16 +7,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
+from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import READ, WRITE
-from ctxhub.core.kit.errors import InvalidInput
 from memory.memories.api.capture_schemas import (
-    Capture,
     Captured,
     ContextSuggestion,
-    ContextSuggestionQuery,
     SimilarAnswer,
-    SimilarQuery,
 )
 from memory.memories.selectors.context_suggestions import suggest_context
 from memory.memories.selectors.similar import list_similar
@@ -24,7 +21,7 @@ from memory.memories.services import captures as services
 
 
 class SimilarViewSet(ProjectViewSet):
-    queries = {"similar": SimilarQuery}
+    queries = {"similar": takes("memory", "similar")}
 
     @extend_schema(responses=SimilarAnswer, filters=True)
     def similar(self, request: Request, slug: str) -> Response:
@@ -34,18 +31,16 @@ class SimilarViewSet(ProjectViewSet):
 
 
 class ContextSuggestionViewSet(ProjectViewSet):
-    queries = {"suggest": ContextSuggestionQuery}
+    queries = {"suggest": takes("memory", "suggest_context")}
 
     @extend_schema(responses=ContextSuggestion, filters=True)
     def suggest(self, request: Request, slug: str) -> Response:
         """Which context a text belongs to, or which one to make."""
-        if "text" not in self.query:
-            raise InvalidInput("text must be given.", missing=["text"])
         return Response(suggest_context(self.project_id, **self.query))
 
 
 class CaptureViewSet(ProjectViewSet):
-    bodies = {"create": Capture}
+    bodies = {"create": takes("memory", "capture")}
     scopes = {"create": None}
 
     @extend_schema(responses={200: Captured, 201: Captured})

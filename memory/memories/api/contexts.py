@@ -8,17 +8,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.queries import ReadQuery
 from ctxhub.core.api.serializers_of_parts import in_parts
+from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import READ, WRITE
 from memory.memories.api.context_schemas import (
-    ChangeContext,
     ChangedContext,
     Context,
-    ContextQuery,
-    CreateContext,
     CreatedContext,
     ListedContext,
 )
@@ -28,8 +25,11 @@ from memory.memories.services import contexts as services
 
 
 class ContextViewSet(ProjectViewSet):
-    queries = {"list": ContextQuery, "retrieve": ReadQuery}
-    bodies = {"create": CreateContext, "partial_update": ChangeContext}
+    queries = {"list": takes("memory", "contexts"), "retrieve": READ_IN_PARTS}
+    bodies = {
+        "create": takes("memory", "context_create"),
+        "partial_update": takes("memory", "context_update", without=["context"]),
+    }
     scopes = {"destroy": WRITE}
 
     @extend_schema(responses=ListedContext)
@@ -51,7 +51,10 @@ class ContextViewSet(ProjectViewSet):
 
     @extend_schema(responses=ChangedContext)
     def partial_update(self, request: Request, slug: str, context: str) -> Response:
-        """Change a context; what is left out stays as it is."""
+        """Change a context; what is left out stays as it is.
+
+        An empty text or null clears, metadata merges by key.
+        """
         return Response(self._write(services.update_context, context=context, **self.body))
 
     @extend_schema(responses={204: None})

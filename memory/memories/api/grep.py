@@ -9,25 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.queries import Query, flag, number, text
+from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.kit.inputs import MAX_LIMIT
-from ctxhub.core.kit.limits import QUESTION
-from memory.memories.api.memory_schemas import BUDGET, Hits
-from memory.memories.selectors.grep import MOST_CONTEXT, grep
-
-
-class GrepQuery(Query):
-    pattern = text(
-        "A regular expression in RE2's syntax, matched line by line.", limits=QUESTION, required=True
-    )
-    path = text("A folder or file to look at; of several allowed folders its first part names one.")
-    glob = text("Files of this name (*.py) or path (src/**/*.py).")
-    ignore_case = flag("Whether case does not count.")
-    context_lines = number("How many lines before and after.", at_least=0, at_most=MOST_CONTEXT)
-    limit = number("How many lines; left out: 50.", at_most=MAX_LIMIT)
-    max_tokens = number(BUDGET)
+from memory.memories.api.memory_schemas import Hits
+from memory.memories.selectors.grep import grep
 
 
 class Line(serializers.Serializer[Mapping[str, Any]]):
@@ -49,11 +34,9 @@ class GrepAnswer(Hits):
 
 
 class GrepViewSet(ProjectViewSet):
-    queries = {"search": GrepQuery}
+    queries = {"search": takes("memory", "grep")}
 
     @extend_schema(responses=GrepAnswer, filters=True)
     def search(self, request: Request, slug: str) -> Response:
         """Lines of the project's files that match a regular expression, where an administrator allows it."""
-        if "pattern" not in self.query:
-            raise InvalidInput("pattern must be given.", missing=["pattern"])
         return self.listed(Page.of(grep(self.caller.project, **self.query)))

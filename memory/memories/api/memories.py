@@ -8,24 +8,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.queries import ReadQuery
 from ctxhub.core.api.serializers_of_parts import in_parts
+from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import READ, WRITE
-from ctxhub.core.kit.errors import InvalidInput
 from memory.memories.api.memory_schemas import (
     AddedMemory,
-    AddMemory,
     ChangedMemory,
-    ChangeMemory,
     FuzzyAnswer,
-    FuzzyQuery,
     ListedMemory,
     Memory,
-    MemoryQuery,
     MemorySearchAnswer,
-    MemorySearchQuery,
 )
 from memory.memories.lists.memories import list_memories
 from memory.memories.selectors.fuzzy import find_fuzzy
@@ -35,8 +29,11 @@ from memory.memories.services import memories as services
 
 
 class MemoryViewSet(ProjectViewSet):
-    queries = {"list": MemoryQuery, "retrieve": ReadQuery}
-    bodies = {"create": AddMemory, "partial_update": ChangeMemory}
+    queries = {"list": takes("memory", "list"), "retrieve": READ_IN_PARTS}
+    bodies = {
+        "create": takes("memory", "add"),
+        "partial_update": takes("memory", "update", without=["id"]),
+    }
     scopes = {"destroy": WRITE}
 
     @extend_schema(responses=ListedMemory)
@@ -58,7 +55,10 @@ class MemoryViewSet(ProjectViewSet):
 
     @extend_schema(responses=ChangedMemory)
     def partial_update(self, request: Request, slug: str, memory_id: int) -> Response:
-        """Change a memory; what is left out stays as it is. Another context moves it there."""
+        """Change a memory; what is left out stays as it is. Another context moves it there.
+
+        An empty text or null clears, metadata merges by key.
+        """
         return Response(self._write(services.update_memory, memory_id=memory_id, **self.body))
 
     @extend_schema(responses={204: None})
@@ -77,19 +77,14 @@ class MemoryViewSet(ProjectViewSet):
 
 
 class MemorySearchViewSet(ProjectViewSet):
-    queries = {"search": MemorySearchQuery, "fuzzy": FuzzyQuery}
+    queries = {"search": takes("memory", "search"), "fuzzy": takes("memory", "fuzzy")}
 
     @extend_schema(responses=MemorySearchAnswer, filters=True)
     def search(self, request: Request, slug: str) -> Response:
         """The memories that answer best, each with an excerpt."""
-        return self.listed(Page.of(search_memories(self.project_id, self._query_text(), **self.query)))
+        return self.listed(Page.of(search_memories(self.project_id, **self.query)))
 
     @extend_schema(responses=FuzzyAnswer, filters=True)
     def fuzzy(self, request: Request, slug: str) -> Response:
         """Memories by words that may be mistyped, the nearest first."""
-        return self.listed(Page.of(find_fuzzy(self.project_id, self._query_text(), **self.query)))
-
-    def _query_text(self) -> str:
-        if "query" not in self.query:
-            raise InvalidInput("query must be given.", missing=["query"])
-        return str(self.query.pop("query"))
+        return self.listed(Page.of(find_fuzzy(self.project_id, **self.query)))

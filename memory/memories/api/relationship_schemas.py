@@ -1,4 +1,4 @@
-"""REST schemas of relationships: queries, bodies and answers, for validation and OpenAPI."""
+"""REST schemas of the answers about relationships, for OpenAPI."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,63 +6,10 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ctxhub.core.api.bodies import ProjectBody, WholeNumber, Word
-from ctxhub.core.api.queries import Query, number, share, text
-from ctxhub.core.kit.inputs import MAX_LIMIT
-from ctxhub.core.kit.limits import REF
 from memory.memories.models.relationship import Relation
-from memory.memories.selectors.relationships import MAX_DEPTH
 
 RELATIONS = tuple(Relation.labels)
 NAME: dict[str, Any] = {"oneOf": [{"type": "string"}, {"type": "integer"}]}
-
-
-class AroundQuery(Query):
-    threshold = share("How much a suggested memory has in common at least; left out: 0.3.")
-    limit = number("How many memories are suggested; left out: 10.", at_most=MAX_LIMIT)
-    depth = number("How many relationships away; left out: 1.", at_most=MAX_DEPTH)
-
-
-class UnrelateQuery(Query):
-    target = text("A memory's id, or the ref of anything.", limits=REF, required=True)
-    relation = text("Left out: all that was said in this direction.", one_of=RELATIONS)
-
-
-# -- Bodies ----------------------------------------------------------------------------------------
-
-
-@extend_schema_field({"oneOf": [{"type": "string", **REF}, {"type": "integer", "minimum": 1}]})
-class NameWord(Word):
-    """A memory's id, or the ref of anything."""
-
-
-@extend_schema_field(
-    {
-        "oneOf": [
-            {"type": "string", "enum": RELATIONS},
-            {"type": "integer", "minimum": 1, "maximum": len(RELATIONS)},
-        ]
-    }
-)
-class RelationWord(Word):
-    """A relation by its word or its number."""
-
-
-class Relate(ProjectBody):
-    example = {"target": "decision:api/auth/method", "relation": "depends_on", "strength": 80}
-    target = NameWord(help_text="A memory's id, or the ref of anything: decision:api/auth/method.")
-    relation = RelationWord(required=False, help_text="Left out: related.")
-    strength = WholeNumber(required=False, min_value=0, max_value=100, help_text="Left out: 50.")
-
-
-class RelateSuggested(ProjectBody):
-    example = {"threshold": 0.5}
-    threshold = serializers.FloatField(required=False, min_value=0, max_value=1, help_text="Left out: 0.3.")
-    limit = WholeNumber(required=False, min_value=1, max_value=MAX_LIMIT, help_text="Left out: 10.")
-    depth = WholeNumber(required=False, min_value=1, max_value=MAX_DEPTH, help_text="Left out: 1.")
-
-
-# -- Answers ---------------------------------------------------------------------------------------
 
 
 @extend_schema_field(NAME)

@@ -6,25 +6,33 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.answers import fit
 from ctxhub.core.kit.caller import READ, WRITE
-from ctxhub.core.kit.errors import InvalidInput
 from memory.memories.api.relationship_schemas import (
     Around,
-    AroundQuery,
-    Relate,
     Related,
-    RelateSuggested,
-    UnrelateQuery,
 )
 from memory.memories.selectors.relationships import edge_listing, node_listing, suggestion_listing
 from memory.memories.services import relationships as services
 
 
 class RelationshipViewSet(ProjectViewSet):
-    queries = {"retrieve": AroundQuery, "destroy": UnrelateQuery}
-    bodies = {"create": Relate, "relate_suggested": RelateSuggested}
+    queries = {
+        "retrieve": takes("memory", "relationships", without=["id", "create"]),
+        "destroy": takes("memory", "unrelate", without=["source"]),
+    }
+    bodies = {
+        "create": takes("memory", "relate", without=["source"]),
+        "relate_suggested": takes(
+            "memory",
+            "relationships",
+            without=["id", "create"],
+            name="RelateSuggested",
+            example={"threshold": 0.5},
+        ),
+    }
     scopes = {"destroy": WRITE}
 
     @extend_schema(responses=Around, filters=True)
@@ -48,8 +56,6 @@ class RelationshipViewSet(ProjectViewSet):
     @extend_schema(responses={204: None}, filters=True)
     def destroy(self, request: Request, slug: str, memory_id: int) -> Response:
         """Take back what was said in this direction: of one relation, or of all."""
-        if "target" not in self.query:
-            raise InvalidInput("target must be given.", missing=["target"])
         self.once(lambda: services.unrelate(caller=self.caller, source=memory_id, **self.query))
         return Response(status=204)
 

@@ -1,19 +1,23 @@
 """The context actions of the tool `memory`."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from ctxhub.core.hub.partial_reads import Opened, Reading, only
 from ctxhub.core.kit.caller import WRITE, Caller
+from ctxhub.core.kit.limits import NAME, QUESTION
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import Number, Object, Ref, Words
+from ctxhub.core.toolbox.argument_types import About, Cursor, Limit, Object, Ref, Words
 from memory.memories.lists.contexts import list_contexts
 from memory.memories.selectors import context_suggestions as selectors
 from memory.memories.selectors.context_suggestions import ContextSuggestion
 from memory.memories.selectors.contexts import context_item, get_context
 from memory.memories.services import contexts as services
-from memory.memories.tools import memories  # noqa: F401  # Declares the tool.
+from memory.memories.tools.memories import Stack  # It declares the tool, too.
+
+NOT_ALL_DIGITS = {**NAME, "pattern": r"[^\d\s]|\d\s+\d"}
+ContextName = Annotated[str, About(schema=NOT_ALL_DIGITS)]
 
 
 @action(
@@ -25,10 +29,10 @@ from memory.memories.tools import memories  # noqa: F401  # Declares the tool.
 )
 def context_create(
     caller: Caller,
-    name: str,
+    name: Annotated[ContextName, About("Unique, whatever its case; not all digits.")],
     description: str | None = None,
     tags: Words | None = None,
-    stack: str | None = None,
+    stack: Stack | None = None,
     metadata: Object | None = None,
 ) -> services.ContextAnswer:
     """A container for memories that belong together.
@@ -42,7 +46,10 @@ def context_create(
 
 @action("memory", "contexts", example={"text": "shop"}, also_known_as=("list_contexts", "context_list"))
 def contexts(
-    caller: Caller, text: str | None = None, limit: Number = 20, cursor: str | None = None
+    caller: Caller,
+    text: Annotated[str, About("Words that its name, description, stack or tags hold.")] | None = None,
+    limit: Limit = 20,
+    cursor: Cursor | None = None,
 ) -> Listing:
     """Contexts, the last written to first; `text`: words that name, description, stack or tags hold."""
     return list_contexts(caller.project_id, text=text, limit=limit, cursor=cursor)
@@ -66,11 +73,11 @@ def context_get(caller: Caller, context: Ref) -> Reading[dict[str, Any]]:
 def context_update(
     caller: Caller,
     context: Ref,
-    name: str | Unset = UNSET,
-    description: str | Unset = UNSET,
-    tags: Words | Unset = UNSET,
-    stack: str | Unset = UNSET,
-    metadata: Object | Unset = UNSET,
+    name: ContextName | Unset = UNSET,
+    description: str | None | Unset = UNSET,
+    tags: Words | None | Unset = UNSET,
+    stack: Stack | None | Unset = UNSET,
+    metadata: Object | None | Unset = UNSET,
 ) -> services.ContextAnswer:
     """Change a context; what is left out stays as it is.
 
@@ -106,7 +113,9 @@ def context_delete(caller: Caller, context: Ref) -> services.ContextDeleted:
     example={"text": "The product list is cached in Redis for five minutes."},
     also_known_as=("auto_analyze_context", "analyze_context"),
 )
-def suggest_context(caller: Caller, text: str) -> ContextSuggestion:
+def suggest_context(
+    caller: Caller, text: Annotated[str, About("What belongs somewhere.", QUESTION)]
+) -> ContextSuggestion:
     """Which context a text belongs to.
 
     `existing`: one that covers half or more of the text's keywords, by its name, description, stack, tags

@@ -4,13 +4,39 @@ from typing import Annotated, Any
 
 from ctxhub.core.hub.partial_reads import Opened, Reading, clean_asked, only
 from ctxhub.core.kit.caller import READ, WRITE, Caller
+from ctxhub.core.kit.limits import (
+    CONTENT,
+    NAME,
+    OPTIONAL_NAME,
+    OPTIONAL_TITLE,
+    OPTIONAL_WORD,
+    QUESTION,
+    TITLE,
+)
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import IdOf, Number, Object, Ref, Says, Share, Word, Words
+from ctxhub.core.toolbox.argument_types import (
+    AT_MOST_A_PAGE,
+    About,
+    Cursor,
+    IdOf,
+    Limit,
+    Lines,
+    Number,
+    Object,
+    Paths,
+    Ref,
+    Says,
+    Share,
+    Tail,
+    Word,
+    Words,
+)
 from memory.memories.lists.memories import list_memories
+from memory.memories.models.memory import Difficulty
 from memory.memories.selectors import grep as files
-from memory.memories.selectors.fuzzy import find_fuzzy
+from memory.memories.selectors.fuzzy import MOST_TOLERANCE, find_fuzzy
 from memory.memories.selectors.memories import get_memory, memory_item
 from memory.memories.selectors.search import search_memories
 from memory.memories.selectors.similar import list_similar
@@ -27,6 +53,37 @@ tool(
 TypeWord = Annotated[Word, Says("note|conversation|snippet|reference|task|idea")]
 DifficultyWord = Annotated[Word, Says("easy|normal|hard")]
 Id = Annotated[Number, IdOf("memory")]
+
+# What a write takes.
+NEW_CONTEXT = "Its name or id; a new name makes one. Left out: "
+Title = Annotated[str, About(schema=TITLE)]
+Content = Annotated[str, About(schema=CONTENT)]
+Stack = Annotated[str, About("What it is about: django, react19.", OPTIONAL_WORD)]
+AnyDifficulty = Annotated[DifficultyWord, About(schema={"enum": [*Difficulty.labels, ""]})]
+
+# What a list and a search take.
+InContext = Annotated[Ref, About("In this context, by its name or id.")]
+OfType = Annotated[TypeWord, About("Of this type.")]
+OnStack = Annotated[str, About("About this.")]
+AnyOfTags = Annotated[Words, About("With any of these tags.")]
+Detail = Annotated[
+    str,
+    Says("compact|standard|detailed"),
+    About("What title and excerpt may cost: compact (left out) 60 tokens, standard 120, detailed 250."),
+]
+BestLimit = Annotated[Number, About("How many of the best; left out: 10.", AT_MOST_A_PAGE)]
+NearestLimit = Annotated[Number, About("How many of the nearest; left out: 20.", AT_MOST_A_PAGE)]
+UP_TO_MOST_EDITS = {"minimum": 0, "maximum": MOST_TOLERANCE}
+Tolerance = Annotated[Number, About("How many edits a word may be away; left out: 2.", UP_TO_MOST_EDITS)]
+
+# What a search of files takes.
+Pattern = Annotated[str, About("A regular expression in RE2's syntax, matched line by line.", QUESTION)]
+FilePath = Annotated[
+    str, About("A folder or file to look at; of several allowed folders its first part names one.")
+]
+Glob = Annotated[str, About("Files of this name (*.py) or path (src/**/*.py).")]
+UP_TO_MOST_LINES = {"minimum": 0, "maximum": files.MOST_CONTEXT}
+ContextLines = Annotated[Number, About("How many lines before and after.", UP_TO_MOST_LINES)]
 
 
 @action(
@@ -46,14 +103,14 @@ Id = Annotated[Number, IdOf("memory")]
 )
 def add(
     caller: Caller,
-    title: str,
-    content: str,
-    context: Ref = "general",
-    type: TypeWord | Unset = UNSET,
-    stack: str | None = None,
-    difficulty: DifficultyWord | None = None,
+    title: Title,
+    content: Content,
+    context: Annotated[Ref, About(f"{NEW_CONTEXT}general.", OPTIONAL_NAME)] = "general",
+    type: Annotated[TypeWord, About("Left out: note.")] | Unset = UNSET,
+    stack: Stack | None = None,
+    difficulty: AnyDifficulty | None = None,
     tags: Words | None = None,
-    paths: Words | None = None,
+    paths: Paths | None = None,
     metadata: Object | None = None,
 ) -> services.AddAnswer:
     """Keep something in a context; a new name makes one.
@@ -78,7 +135,7 @@ def add(
 
 @action("memory", "get", example={"id": 4}, also_known_as=("get_memory", "expand_memory", "read"))
 def get(
-    caller: Caller, id: Id, lines: Word | None = None, tail: Number | None = None
+    caller: Caller, id: Id, lines: Lines | None = None, tail: Tail | None = None
 ) -> Reading[dict[str, Any]]:
     """One memory, whole, or some `lines` of its content, or the last ones (`tail`).
 
@@ -101,15 +158,15 @@ def get(
 def update(
     caller: Caller,
     id: Id,
-    title: str | Unset = UNSET,
-    content: str | Unset = UNSET,
-    context: Ref | Unset = UNSET,
+    title: Title | Unset = UNSET,
+    content: Content | Unset = UNSET,
+    context: Annotated[Ref, About("Moves it there.", NAME)] | Unset = UNSET,
     type: TypeWord | Unset = UNSET,
-    stack: str | Unset = UNSET,
-    difficulty: DifficultyWord | Unset = UNSET,
-    tags: Words | Unset = UNSET,
-    paths: Words | Unset = UNSET,
-    metadata: Object | Unset = UNSET,
+    stack: Stack | None | Unset = UNSET,
+    difficulty: AnyDifficulty | None | Unset = UNSET,
+    tags: Words | None | Unset = UNSET,
+    paths: Paths | None | Unset = UNSET,
+    metadata: Object | None | Unset = UNSET,
 ) -> services.UpdateAnswer:
     """Change a memory; what is left out stays as it is.
 
@@ -152,13 +209,13 @@ def delete(caller: Caller, id: Id) -> services.DeleteAnswer:
 )
 def list_(
     caller: Caller,
-    context: Ref | None = None,
-    type: TypeWord | None = None,
-    stack: str | None = None,
-    difficulty: DifficultyWord | None = None,
-    tags: Words | None = None,
-    limit: Number = 20,
-    cursor: str | None = None,
+    context: InContext | None = None,
+    type: OfType | None = None,
+    stack: OnStack | None = None,
+    difficulty: Annotated[DifficultyWord, About("Of this difficulty.")] | None = None,
+    tags: AnyOfTags | None = None,
+    limit: Limit = 20,
+    cursor: Cursor | None = None,
 ) -> Listing:
     """Memories that pass every filter, newest first, by their digests.
 
@@ -184,13 +241,15 @@ def list_(
 )
 def search(
     caller: Caller,
-    query: str,
-    detail: Annotated[str, Says("compact|standard|detailed")] = "compact",
-    context: Ref | None = None,
-    type: TypeWord | None = None,
-    stack: str | None = None,
-    tags: Words | None = None,
-    limit: Number = 10,
+    query: Annotated[
+        str, About('A sentence, words, an identifier. Also "a phrase", -not and prefix*.', QUESTION)
+    ],
+    detail: Detail = "compact",
+    context: InContext | None = None,
+    type: OfType | None = None,
+    stack: OnStack | None = None,
+    tags: AnyOfTags | None = None,
+    limit: BestLimit = 10,
 ) -> Listing:
     """Find memories: ask in a sentence.
 
@@ -217,11 +276,11 @@ def search(
 )
 def fuzzy(
     caller: Caller,
-    query: str,
-    context: Ref | None = None,
-    type: TypeWord | None = None,
-    limit: Number = 20,
-    tolerance: Number = 2,
+    query: Annotated[str, About("Words that may be mistyped.", QUESTION)],
+    context: InContext | None = None,
+    type: OfType | None = None,
+    limit: NearestLimit = 20,
+    tolerance: Tolerance = 2,
 ) -> Listing:
     """Find memories by words that may be mistyped.
 
@@ -234,10 +293,10 @@ def fuzzy(
 @action("memory", "similar", example={"id": 4, "threshold": 0.5})
 def similar(
     caller: Caller,
-    id: Id | None = None,
-    text: str | None = None,
-    threshold: Share = 0.3,
-    limit: Number = 10,
+    id: Annotated[Id, About("Like this memory. This, or `text`.")] | None = None,
+    text: Annotated[str, About("Like this text.", QUESTION)] | None = None,
+    threshold: Annotated[Share, About("How like it is at least; left out: 0.3.")] = 0.3,
+    limit: BestLimit = 10,
 ) -> Listing:
     """Memories that say nearly the same as one of them, or as a text.
 
@@ -260,11 +319,11 @@ def similar(
 )
 def capture(
     caller: Caller,
-    content: str,
-    context: Ref | None = None,
-    type: TypeWord | None = None,
-    title: str | None = None,
-    dry_run: bool = False,
+    content: Content,
+    context: Annotated[Ref, About(f"{NEW_CONTEXT}where it fits, or general.", OPTIONAL_NAME)] | Unset = UNSET,
+    type: Annotated[TypeWord, About("Left out: told from the content.")] | Unset = UNSET,
+    title: Annotated[str, About("Left out: told from the content.", OPTIONAL_TITLE)] | None = None,
+    dry_run: Annotated[bool, About("Only tell what would happen.")] = False,
 ) -> captures.CaptureAnswer:
     """Keep a text if it is worth keeping: telling, and nowhere yet.
 
@@ -273,7 +332,12 @@ def capture(
     `context` it goes where it fits best, or to general. dry_run only tells what would happen.
     """
     return captures.capture(
-        caller=caller, content=content, context=context, type=type, title=title, dry_run=dry_run
+        caller=caller,
+        content=content,
+        context=context or None,
+        type=type or None,
+        title=title,
+        dry_run=dry_run,
     )
 
 
@@ -285,12 +349,12 @@ def capture(
 )
 def grep(
     caller: Caller,
-    pattern: str,
-    path: str | None = None,
-    glob: str | None = None,
-    ignore_case: bool = False,
-    context_lines: Number = 0,
-    limit: Number = 50,
+    pattern: Pattern,
+    path: FilePath | None = None,
+    glob: Glob | None = None,
+    ignore_case: Annotated[bool, About("Whether case does not count.")] = False,
+    context_lines: ContextLines = 0,
+    limit: Annotated[Number, About("How many lines; left out: 50.", AT_MOST_A_PAGE)] = 50,
 ) -> Listing:
     """Lines of the project's files that match a regular expression (RE2), where an administrator allows it.
 

@@ -6,13 +6,24 @@ from typing import Annotated, Any
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit.caller import READ, WRITE, Caller
+from ctxhub.core.kit.limits import REF
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import Number, Ref, Says, Share, Word
-from memory.memories.selectors.relationships import edge_listing, node_listing, suggestion_listing
+from ctxhub.core.toolbox.argument_types import AT_MOST_A_PAGE, About, Number, Ref, Says, Share, Word
+from memory.memories.models.relationship import Relation
+from memory.memories.selectors.relationships import MAX_DEPTH, edge_listing, node_listing, suggestion_listing
 from memory.memories.services import relationships as services
 from memory.memories.tools import memories  # noqa: F401  # Declares the tool.
 
 RelationWord = Annotated[Word, Says("related|includes|references|depends_on|blocks")]
+UP_TO_A_HUNDRED = {"minimum": 0, "maximum": 100}
+Strength = Annotated[Number, About("Left out: 50.", UP_TO_A_HUNDRED)]
+AnyRelation = Annotated[
+    Word, About("Left out: all that was said in this direction.", {"enum": list(Relation.labels)})
+]
+InCommon = Annotated[Share, About("How much a suggested memory has in common at least; left out: 0.3.")]
+Suggested = Annotated[Number, About("How many memories are suggested; left out: 10.", AT_MOST_A_PAGE)]
+UP_TO_THE_DEEPEST = {"minimum": 1, "maximum": MAX_DEPTH}
+Depth = Annotated[Number, About("How many relationships away; left out: 1.", UP_TO_THE_DEEPEST)]
 
 
 class RelationshipsAnswer(TypedDict):
@@ -33,9 +44,9 @@ class RelationshipsAnswer(TypedDict):
 def relate(
     caller: Caller,
     source: Ref,
-    target: Ref,
-    relation: RelationWord = "related",
-    strength: Number = 50,
+    target: Annotated[Ref, About("A memory's id, or the ref of anything: decision:api/auth/method.", REF)],
+    relation: Annotated[RelationWord, About("Left out: related.")] = "related",
+    strength: Strength = 50,
 ) -> services.RelateAnswer:
     """Say what one thing is to another: memories by their ids, anything by its ref.
 
@@ -54,7 +65,10 @@ def relate(
     also_known_as=("delete_relationship", "unlink"),
 )
 def unrelate(
-    caller: Caller, source: Ref, target: Ref, relation: Word | None = None
+    caller: Caller,
+    source: Ref,
+    target: Annotated[Ref, About("A memory's id, or the ref of anything.", REF)],
+    relation: AnyRelation | None = None,
 ) -> services.UnrelateAnswer:
     """Take back what was said in this direction; without relation, all of it."""
     return services.unrelate(caller=caller, source=source, target=target, relation=relation)
@@ -72,10 +86,10 @@ def unrelate(
 def relationships(
     caller: Caller,
     id: Ref,
-    threshold: Share = 0.3,
-    limit: Number = 10,
+    threshold: InCommon = 0.3,
+    limit: Suggested = 10,
     create: bool = False,
-    depth: Number = 1,
+    depth: Depth = 1,
 ) -> RelationshipsAnswer:
     """What is around a memory, or around anything by its ref, and which memories may belong there.
 
