@@ -47,7 +47,11 @@ def _value(hint: Any, resolve: Callable[[Any], Json]) -> Json:
 
 
 def _one_of(hints: list[Any], resolve: Callable[[Any], Json], nullable: bool) -> Json:
-    schemas = [_value(hint, resolve) for hint in hints]
+    if int in hints and float in hints:  # JSON has one kind of number.
+        hints = [hint for hint in hints if hint not in (int, float)]
+        schemas = [*(_value(hint, resolve) for hint in hints), {"type": "number"}]
+    else:
+        schemas = [_value(hint, resolve) for hint in hints]
     [schema] = schemas if len(schemas) == 1 else [{"oneOf": schemas}]
     return {**_beside(schema), "nullable": True} if nullable else schema
 

@@ -7,9 +7,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.answers import in_parts, page_of
 from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.serializers_of_parts import in_parts
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Asked, Opened
@@ -95,7 +95,7 @@ class DecisionViewSet(DecisionWrites):
         ),
     }
 
-    @extend_schema(responses=ListedDecision)
+    @extend_schema(responses=page_of(ListedDecision))
     def list(self, request: Request, slug: str) -> Response:
         """Decisions that pass every filter, newest first."""
         full, include = self.query.pop("full", False), self.query.pop("include", ())
@@ -114,7 +114,7 @@ class DecisionViewSet(DecisionWrites):
         """
         return self._write(services.set_decision, **self.body)
 
-    @extend_schema(responses=in_parts(WholeDecision), filters=True)
+    @extend_schema(responses=in_parts(WholeDecision))
     def retrieve(self, request: Request, slug: str, key: str) -> Response:
         """One decision, whole, or some lines of its value. Its ETag is its version."""
         asked = self.asked()
@@ -143,7 +143,7 @@ class DecisionViewSet(DecisionWrites):
 class AnalyticsViewSet(ProjectViewSet):
     queries = {"retrieve": takes("decision", "analytics")}
 
-    @extend_schema(responses=Analytics, filters=True)
+    @extend_schema(responses=Analytics)
     def retrieve(self, request: Request, slug: str) -> Response:
         """Figures over numeric decisions and their history."""
         return Response(analyse_decisions(self.project_id, **self.query))
@@ -152,7 +152,7 @@ class AnalyticsViewSet(ProjectViewSet):
 class SuggestionViewSet(ProjectViewSet):
     queries = {"list": takes("decision", "suggest")}
 
-    @extend_schema(responses=Suggestion)
+    @extend_schema(responses=page_of(Suggestion))
     def list(self, request: Request, slug: str) -> Response:
         """Decisions that are like a key, a text or tags; best first."""
         return self.listed(Page.of(suggest_decisions(self.project_id, **self.query)))
@@ -161,7 +161,7 @@ class SuggestionViewSet(ProjectViewSet):
 class VersionViewSet(ProjectViewSet):
     queries = {"list": takes("decision", "versions", without=["key"], also=Cutting)}
 
-    @extend_schema(responses=in_parts(Version))
+    @extend_schema(responses=page_of(in_parts(Version)))
     def list(self, request: Request, slug: str, key: str) -> Response:
         """Every version, newest first, the current one included; none for an unknown key."""
         asked, version = self.asked(), self.query.pop("version", None)

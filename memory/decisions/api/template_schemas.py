@@ -1,22 +1,21 @@
 """Responses of templates over REST, for the OpenAPI schema."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from rest_framework import serializers
+from typing_extensions import TypedDict
 
-from ctxhub.core.api.bodies import JsonObject
+from ctxhub.core.toolbox.argument_types import one_of
 from memory.decisions.api.decision_schemas import RESULTS
 from memory.decisions.selectors.builtin_templates import BUILT_IN, OWN
 
 
-class Template(serializers.Serializer[Mapping[str, Any]]):
-    name = serializers.CharField()
-    defaults = JsonObject()
-    require = serializers.ListField(child=serializers.CharField())
-    patterns = serializers.DictField(child=serializers.CharField())
-    origin = serializers.ChoiceField([OWN, BUILT_IN])
+class Template(TypedDict):
+    name: str
+    defaults: dict[str, Any]
+    require: list[str]
+    patterns: dict[str, str]
+    origin: Annotated[str, one_of(OWN, BUILT_IN)]
 
 
 class TemplateAnswer(Template):
-    result = serializers.ChoiceField(RESULTS)
+    result: Annotated[str, one_of(*RESULTS)]

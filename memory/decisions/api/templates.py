@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.etags import IF_MATCH
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
@@ -38,7 +39,7 @@ class TemplateViewSet(ProjectViewSet):
         ),
     }
 
-    @extend_schema(responses=Template)
+    @extend_schema(responses=page_of(Template))
     def list(self, request: Request, slug: str) -> Response:
         """Templates by name, the project's own and those built in."""
         return self.listed(Page.of(selectors.list_templates(self.project_id, **self.query)))

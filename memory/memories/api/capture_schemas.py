@@ -1,50 +1,50 @@
 """REST schemas of the answers about similarity and captures, for OpenAPI."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, NotRequired
 
-from rest_framework import serializers
+from typing_extensions import TypedDict
 
+from ctxhub.core.toolbox.argument_types import About, one_of
 from memory.memories.api.memory_schemas import TYPES, Hits, SimilarMemory
 
 
 class SimilarAnswer(Hits):
-    items = SimilarMemory(many=True, help_text="Best first.")
+    items: Annotated[list[SimilarMemory], About("Best first.")]
 
 
-class FittingContext(serializers.Serializer[Mapping[str, Any]]):
-    context = serializers.CharField()  # type: ignore[assignment]
-    score = serializers.FloatField(min_value=0, max_value=1)
+class FittingContext(TypedDict):
+    context: str
+    score: Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
 
 
-class SuggestedContext(serializers.Serializer[Mapping[str, Any]]):
-    name = serializers.CharField()
-    description = serializers.CharField()
-    tags = serializers.ListField(child=serializers.CharField())
+class SuggestedContext(TypedDict):
+    name: str
+    description: str
+    tags: list[str]
 
 
-class ContextSuggestion(serializers.Serializer[Mapping[str, Any]]):
-    existing = FittingContext(required=False, help_text="It covers half of the keywords, or more.")
-    new = SuggestedContext(required=False, help_text="One to make, where none does.")
-    similar = FittingContext(many=True, required=False, help_text="Others that come near.")
-    keywords = serializers.ListField(child=serializers.CharField())
+class ContextSuggestion(TypedDict):
+    existing: NotRequired[Annotated[FittingContext, About("It covers half of the keywords, or more.")]]
+    new: NotRequired[Annotated[SuggestedContext, About("One to make, where none does.")]]
+    similar: NotRequired[Annotated[list[FittingContext], About("Others that come near.")]]
+    keywords: list[str]
 
 
-class Confidence(serializers.Serializer[Mapping[str, Any]]):
-    pattern = serializers.FloatField(min_value=0, max_value=1)
-    uniqueness = serializers.FloatField(min_value=0, max_value=1)
-    specificity = serializers.FloatField(min_value=0, max_value=1)
-    quality = serializers.FloatField(min_value=0, max_value=1)
+class Confidence(TypedDict):
+    pattern: Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
+    uniqueness: Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
+    specificity: Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
+    quality: Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
 
 
-class Captured(serializers.Serializer[Mapping[str, Any]]):
-    saved = serializers.BooleanField()
-    id = serializers.IntegerField(required=False)
-    confidence = serializers.FloatField(min_value=0, max_value=1, help_text="Saved above 0.65.")
-    parts = Confidence()
-    duplicate_of = serializers.CharField(required=False, help_text="The ref of what says the same.")
-    reason = serializers.CharField(required=False, help_text="Why it is not saved.")
-    context = serializers.CharField(required=False)  # type: ignore[assignment]
-    type = serializers.ChoiceField(TYPES, required=False)
-    title = serializers.CharField(required=False)
-    context_created = serializers.BooleanField(required=False, help_text="Its context is new.")
+class Captured(TypedDict):
+    saved: bool
+    id: NotRequired[int]
+    confidence: Annotated[float, About("Saved above 0.65.", {"minimum": 0, "maximum": 1})]
+    parts: Confidence
+    duplicate_of: NotRequired[Annotated[str, About("The ref of what says the same.")]]
+    reason: NotRequired[Annotated[str, About("Why it is not saved.")]]
+    context: NotRequired[str]
+    type: NotRequired[Annotated[str, one_of(*TYPES)]]
+    title: NotRequired[str]
+    context_created: NotRequired[Annotated[bool, About("Its context is new.")]]

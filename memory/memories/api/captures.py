@@ -23,7 +23,7 @@ from memory.memories.services import captures as services
 class SimilarViewSet(ProjectViewSet):
     queries = {"similar": takes("memory", "similar")}
 
-    @extend_schema(responses=SimilarAnswer, filters=True)
+    @extend_schema(responses=SimilarAnswer)
     def similar(self, request: Request, slug: str) -> Response:
         """Memories that say nearly the same as one of them, or as a text; best first."""
         memory_id = self.query.pop("id", None)
@@ -33,7 +33,7 @@ class SimilarViewSet(ProjectViewSet):
 class ContextSuggestionViewSet(ProjectViewSet):
     queries = {"suggest": takes("memory", "suggest_context")}
 
-    @extend_schema(responses=ContextSuggestion, filters=True)
+    @extend_schema(responses=ContextSuggestion)
     def suggest(self, request: Request, slug: str) -> Response:
         """Which context a text belongs to, or which one to make."""
         return Response(suggest_context(self.project_id, **self.query))

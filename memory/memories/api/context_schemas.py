@@ -1,38 +1,31 @@
 """REST schemas of the answers about contexts, for OpenAPI."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers
+from typing_extensions import TypedDict
 
-from ctxhub.core.api.schemas import ANYTHING
+from ctxhub.core.toolbox.argument_types import About, Time, one_of
 
 
-@extend_schema_field(ANYTHING)
-class Metadata(serializers.JSONField):
-    """Any JSON object."""
-
-
-class ListedContext(serializers.Serializer[Mapping[str, Any]]):
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    memories = serializers.IntegerField(help_text="How many it holds.")
-    stack = serializers.CharField(allow_blank=True)
-    tags = serializers.ListField(child=serializers.CharField())
-    updated = serializers.DateTimeField(help_text="When it or one of its memories was last written.")
+class ListedContext(TypedDict):
+    id: int
+    name: str
+    memories: Annotated[int, About("How many it holds.")]
+    stack: str
+    tags: list[str]
+    updated: Annotated[Time, About("When it or one of its memories was last written.")]
 
 
 class Context(ListedContext):
-    description = serializers.CharField(allow_blank=True)
-    metadata = Metadata()
-    agent = serializers.CharField()
-    created = serializers.DateTimeField()
+    description: str
+    metadata: dict[str, Any]
+    agent: str
+    created: Time
 
 
 class CreatedContext(Context):
-    result = serializers.ChoiceField(["created"])
+    result: Annotated[str, one_of("created")]
 
 
 class ChangedContext(Context):
-    result = serializers.ChoiceField(["updated", "unchanged"])
+    result: Annotated[str, one_of("updated", "unchanged")]

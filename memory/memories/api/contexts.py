@@ -7,8 +7,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.answers import in_parts, page_of
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.serializers_of_parts import in_parts
 from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
@@ -32,7 +32,7 @@ class ContextViewSet(ProjectViewSet):
     }
     scopes = {"destroy": WRITE}
 
-    @extend_schema(responses=ListedContext)
+    @extend_schema(responses=page_of(ListedContext))
     def list(self, request: Request, slug: str) -> Response:
         """Contexts, the last written to first."""
         return self.listed(Page.of(list_contexts(self.project_id, **self.query)))
@@ -42,7 +42,7 @@ class ContextViewSet(ProjectViewSet):
         """A container for memories that belong together. 409 where its name is taken."""
         return Response(self._write(services.create_context, **self.body), status=201)
 
-    @extend_schema(responses=in_parts(Context), filters=True)
+    @extend_schema(responses=in_parts(Context))
     def retrieve(self, request: Request, slug: str, context: str) -> Response:
         """One context, whole, by its name or id, or some lines of its description."""
         asked = self.asked()

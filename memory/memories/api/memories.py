@@ -7,8 +7,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.answers import in_parts, page_of
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.serializers_of_parts import in_parts
 from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
@@ -36,7 +36,7 @@ class MemoryViewSet(ProjectViewSet):
     }
     scopes = {"destroy": WRITE}
 
-    @extend_schema(responses=ListedMemory)
+    @extend_schema(responses=page_of(ListedMemory))
     def list(self, request: Request, slug: str) -> Response:
         """Memories that pass every filter, newest first, by their digests."""
         return self.listed(Page.of(list_memories(self.project_id, **self.query)))
@@ -46,7 +46,7 @@ class MemoryViewSet(ProjectViewSet):
         """Keep something in a context; a new name makes one. It is stored whatever is there."""
         return Response(self._write(services.add_memory, **self.body), status=201)
 
-    @extend_schema(responses=in_parts(Memory), filters=True)
+    @extend_schema(responses=in_parts(Memory))
     def retrieve(self, request: Request, slug: str, memory_id: int) -> Response:
         """One memory, whole, or some lines of its content."""
         asked = self.asked()
@@ -79,12 +79,12 @@ class MemoryViewSet(ProjectViewSet):
 class MemorySearchViewSet(ProjectViewSet):
     queries = {"search": takes("memory", "search"), "fuzzy": takes("memory", "fuzzy")}
 
-    @extend_schema(responses=MemorySearchAnswer, filters=True)
+    @extend_schema(responses=MemorySearchAnswer)
     def search(self, request: Request, slug: str) -> Response:
         """The memories that answer best, each with an excerpt."""
         return self.listed(Page.of(search_memories(self.project_id, **self.query)))
 
-    @extend_schema(responses=FuzzyAnswer, filters=True)
+    @extend_schema(responses=FuzzyAnswer)
     def fuzzy(self, request: Request, slug: str) -> Response:
         """Memories by words that may be mistyped, the nearest first."""
         return self.listed(Page.of(find_fuzzy(self.project_id, **self.query)))

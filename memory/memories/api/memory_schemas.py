@@ -1,93 +1,92 @@
 """REST schemas of the answers about memories, for OpenAPI."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
-from rest_framework import serializers
+from typing_extensions import TypedDict
 
-from memory.memories.api.context_schemas import Metadata
+from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from memory.memories.models.memory import Difficulty, MemoryType
 
 TYPES = tuple(MemoryType.labels)
 DIFFICULTIES = tuple(Difficulty.labels)
 
 
-class ListedMemory(serializers.Serializer[Mapping[str, Any]]):
-    id = serializers.IntegerField()
-    title = serializers.CharField()
-    digest = serializers.CharField(help_text="The first sentence of its content.")
-    type = serializers.ChoiceField(TYPES)
-    context = serializers.CharField()  # type: ignore[assignment]
-    stack = serializers.CharField(allow_blank=True)
-    tags = serializers.ListField(child=serializers.CharField())
-    tokens = serializers.IntegerField(help_text="What title and content cost.")
-    updated = serializers.DateTimeField()
+class ListedMemory(TypedDict):
+    id: int
+    title: str
+    digest: Annotated[str, About("The first sentence of its content.")]
+    type: Annotated[str, one_of(*TYPES)]
+    context: str
+    stack: str
+    tags: list[str]
+    tokens: Annotated[int, About("What title and content cost.")]
+    updated: Time
 
 
 class Memory(ListedMemory):
-    content = serializers.CharField()
-    difficulty = serializers.ChoiceField(DIFFICULTIES, allow_null=True)
-    paths = serializers.ListField(child=serializers.CharField())
-    metadata = Metadata()
-    agent = serializers.CharField()
-    created = serializers.DateTimeField()
+    content: str
+    difficulty: Annotated[str, one_of(*DIFFICULTIES)] | None
+    paths: list[str]
+    metadata: dict[str, Any]
+    agent: str
+    created: Time
 
 
-class SimilarMemory(serializers.Serializer[Mapping[str, Any]]):
-    id = serializers.IntegerField()
-    title = serializers.CharField()
-    score = serializers.FloatField(min_value=0, max_value=1)
+class SimilarMemory(TypedDict):
+    id: int
+    title: str
+    score: Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
 
 
 class AddedMemory(Memory):
-    context_created = serializers.BooleanField(required=False, help_text="Its context is new.")
-    similar = SimilarMemory(many=True, required=False, help_text="What says nearly the same.")
+    context_created: NotRequired[Annotated[bool, About("Its context is new.")]]
+    similar: NotRequired[Annotated[list[SimilarMemory], About("What says nearly the same.")]]
 
 
 class ChangedMemory(Memory):
-    result = serializers.ChoiceField(["updated", "unchanged"])
+    result: Annotated[str, one_of("updated", "unchanged")]
 
 
-class MemoryHit(serializers.Serializer[Mapping[str, Any]]):
-    id = serializers.IntegerField()
-    title = serializers.CharField()
-    excerpt = serializers.CharField(allow_blank=True, help_text="What of it answers.")
-    type = serializers.ChoiceField(TYPES)
-    context = serializers.CharField()  # type: ignore[assignment]
-    stack = serializers.CharField(allow_blank=True)
-    score = serializers.FloatField(min_value=0, max_value=1)
-    tokens = serializers.IntegerField(help_text="What title and excerpt cost.")
+class MemoryHit(TypedDict):
+    id: int
+    title: str
+    excerpt: Annotated[str, About("What of it answers.")]
+    type: Annotated[str, one_of(*TYPES)]
+    context: str
+    stack: str
+    score: Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
+    tokens: Annotated[int, About("What title and excerpt cost.")]
 
 
-class SearchMeta(serializers.Serializer[Mapping[str, Any]]):
-    search_method = serializers.CharField(help_text="any, or corrected where words were put right.")
-    excerpt_strategy = serializers.CharField()
+class SearchMeta(TypedDict):
+    search_method: Annotated[str, About("any, or corrected where words were put right.")]
+    excerpt_strategy: str
 
 
-class Hits(serializers.Serializer[Mapping[str, Any]]):
-    next = serializers.CharField(allow_null=True, help_text="Null: ask for more with `limit`.")
-    count = serializers.IntegerField(help_text="How many items there are.")
-    omitted = serializers.IntegerField(required=False, help_text="Left out to keep to `max_tokens`.")
-    hint = serializers.CharField(required=False, help_text="What the filters name that is not there.")
+class Hits(TypedDict):
+    next: Annotated[str | None, About("Null: ask for more with `limit`.")]
+    count: Annotated[int, About("How many items there are.")]
+    omitted: NotRequired[Annotated[int, About("Left out to keep to `max_tokens`.")]]
+    hint: NotRequired[Annotated[str, About("What the filters name that is not there.")]]
 
 
 class MemorySearchAnswer(Hits):
-    items = MemoryHit(many=True, help_text="Best first.")
-    total = serializers.IntegerField(help_text="How many memories answer, counted to 1,000.")
-    more = serializers.BooleanField(required=False, help_text="There are more than `total`.")
-    total_tokens = serializers.IntegerField(help_text="What titles and excerpts cost together.")
-    avg_tokens = serializers.IntegerField()
-    meta = SearchMeta()
-    did_you_mean = serializers.CharField(required=False, help_text="The question without its slips.")
+    items: Annotated[list[MemoryHit], About("Best first.")]
+    total: Annotated[int, About("How many memories answer, counted to 1,000.")]
+    more: NotRequired[Annotated[bool, About("There are more than `total`.")]]
+    total_tokens: Annotated[int, About("What titles and excerpts cost together.")]
+    avg_tokens: int
+    meta: SearchMeta
+    did_you_mean: NotRequired[Annotated[str, About("The question without its slips.")]]
 
 
-class NearMemory(serializers.Serializer[Mapping[str, Any]]):
-    id = serializers.IntegerField()
-    title = serializers.CharField()
-    excerpt = serializers.CharField(allow_blank=True)
-    distance = serializers.IntegerField(help_text="The edits of all words together.")
-    score = serializers.FloatField(min_value=0, max_value=1)
+class NearMemory(TypedDict):
+    id: int
+    title: str
+    excerpt: str
+    distance: Annotated[int, About("The edits of all words together.")]
+    score: Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
 
 
 class FuzzyAnswer(Hits):
-    items = NearMemory(many=True, help_text="The nearest first.")
+    items: Annotated[list[NearMemory], About("The nearest first.")]

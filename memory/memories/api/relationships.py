@@ -35,7 +35,7 @@ class RelationshipViewSet(ProjectViewSet):
     }
     scopes = {"destroy": WRITE}
 
-    @extend_schema(responses=Around, filters=True)
+    @extend_schema(responses=Around)
     def retrieve(self, request: Request, slug: str, memory_id: int) -> Response:
         """What is around a memory, and which memories may belong there."""
         return Response(self._around(memory_id, **self.query))
@@ -53,7 +53,7 @@ class RelationshipViewSet(ProjectViewSet):
         self.caller.require(READ, f"POST {request.path}")
         return Response(self.once(lambda: self._around(memory_id, create=True, **self.body)))
 
-    @extend_schema(responses={204: None}, filters=True)
+    @extend_schema(responses={204: None})
     def destroy(self, request: Request, slug: str, memory_id: int) -> Response:
         """Take back what was said in this direction: of one relation, or of all."""
         self.once(lambda: services.unrelate(caller=self.caller, source=memory_id, **self.query))
