@@ -12,6 +12,7 @@ from ctxhub.core.toolbox.arguments import Argument
 Json = dict[str, Any]
 
 BOUNDS = ("minimum", "maximum")
+OF_ANY_TYPE = (*BOUNDS, "enum")
 SEPARATED = "Repeat it, or separate with commas."
 
 
@@ -40,7 +41,7 @@ def _value(argument: Argument, *, in_query: bool) -> Json:
     types = argument.schema.get("type", "object" if "properties" in argument.schema else None)
     if types == "array":
         return _array(argument, in_query=in_query)
-    if argument.says:
+    if argument.choices:
         return _words(argument, limits, in_query=in_query)
     if types == "object":
         return {"type": "object", "additionalProperties": {}, **(limits or {})}
@@ -61,13 +62,13 @@ def _one(kind: str, limits: Json | None, texts: Mapping[str, Any] = MappingProxy
     if kind == "string":
         own = texts if limits is None else limits
         return {"type": kind, **{name: limit for name, limit in own.items() if name not in BOUNDS}}
-    bounds = {name: limit for name, limit in (limits or {}).items() if name in BOUNDS}
-    return {"type": kind, **({"minimum": 1} if kind == "integer" else {}), **bounds}
+    own = {name: limit for name, limit in (limits or {}).items() if name in OF_ANY_TYPE}
+    return {"type": kind, **({"minimum": 1} if kind == "integer" else {}), **own}
 
 
 def _array(argument: Argument, *, in_query: bool) -> Json:
     entries = _keywords(argument, "items") or {}
-    words = {"enum": argument.says.split("|")} if argument.says else {}
+    words = {"enum": argument.choices} if argument.choices else {}
     kind = argument.schema["items"].get("type")
     if in_query:
         listed = {name: limit for name, limit in {**words, **entries}.items() if name == "enum"}
@@ -83,7 +84,7 @@ def _array(argument: Argument, *, in_query: bool) -> Json:
 
 
 def _words(argument: Argument, limits: Json | None, *, in_query: bool) -> Json:
-    words = argument.says.split("|")
+    words = argument.choices
     text = {"type": "string", "enum": words, **(limits or {})}
     number = {"type": "integer", "minimum": 1, "maximum": len(words)}
     return _either(text, number) if FROM_NUMBER in argument.marks and not in_query else text

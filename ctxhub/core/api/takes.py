@@ -186,6 +186,8 @@ def _parsed(argument: Argument, texts: list[str]) -> Any:
     if len(texts) > 1:
         raise InvalidInput(f"{argument.name} is given more than once.")
     [text] = texts
+    if argument.id_of:
+        return _id(argument, text)
     if kind in ("boolean", "integer", "number") and not text.strip():
         raise InvalidInput(f"{argument.name}: nothing follows the equals sign.")
     if argument.id_of:
@@ -193,6 +195,13 @@ def _parsed(argument: Argument, texts: list[str]) -> Any:
     return (
         _number(text, kind) if kind in ("integer", "number") else _flag(text) if kind == "boolean" else text
     )
+
+
+def _id(argument: Argument, text: str) -> int:
+    try:
+        return parse_id(text, argument.id_of)
+    except InvalidInput as error:
+        raise InvalidInput(f"{argument.name}: {error.message}") from error
 
 
 def _flag(text: str) -> Any:

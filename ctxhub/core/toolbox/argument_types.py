@@ -25,7 +25,7 @@ from ctxhub.core.kit.limits import OPTIONAL_NAME, OPTIONAL_WORD, PATH, WORD
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """The allowed words of an argument, for the signature that a model reads."""
+    """The allowed words of an argument, or one example of a value, for the signature that a model reads."""
 
     words: str
 

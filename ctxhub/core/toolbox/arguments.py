@@ -36,8 +36,13 @@ class Argument:
         return next((mark.words for mark in self.marks if isinstance(mark, Says)), "")
 
     @property
+    def choices(self) -> list[str]:
+        """The allowed words; none where the signature has an example."""
+        return self.says.split("|") if "|" in self.says else []
+
+    @property
     def id_of(self) -> str:
-        """The kind of the object whose id it is; "": it is no id."""
+        """The kind of object whose id it is."""
         return next((mark.kind for mark in self.marks if isinstance(mark, IdOf)), "")
 
     @property
