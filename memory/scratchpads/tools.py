@@ -8,9 +8,23 @@ from typing_extensions import TypedDict
 from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.limits import ANY_LENGTH, AT_LEAST_A_CHARACTER, NAME, QUESTION
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import AsIds, IdOf, Number, Object, Says, Word
+from ctxhub.core.toolbox.argument_types import (
+    About,
+    AsIds,
+    Cursor,
+    IdOf,
+    Limit,
+    Lines,
+    Number,
+    Object,
+    OptionalName,
+    Says,
+    Tail,
+)
 from memory.scratchpads.selectors import scratchpads as selectors
 from memory.scratchpads.selectors.answers import open_many, open_one, open_revision
 from memory.scratchpads.selectors.search import search_scratchpads
@@ -36,6 +50,13 @@ tool(
 PadId = Annotated[Number, IdOf("scratchpad")]
 PadIds = Annotated[list[PadId], AsIds]
 WorkflowId = Annotated[Number, IdOf("workflow")]
+PartOfPad = Annotated[Lines, Says("10-40")]
+Mode = Annotated[
+    str,
+    Says("replace|insert|replace_lines|section"),
+    About("Left out: section with section, replace_lines with end, insert with line, else replace."),
+]
+ExpectedLength = Annotated[Number, About("In characters; else 409.", {"minimum": 0})]
 
 
 class Marks(TypedDict):
@@ -73,7 +94,9 @@ class DeleteAnswer(TypedDict):
     also_known_as=("create-workflow", "start", "begin"),
 )
 def create_workflow(
-    caller: Caller, name: str | None = None, metadata: Object | None = None
+    caller: Caller,
+    name: OptionalName | None = None,
+    metadata: Annotated[Object, About('{"keep": "never"} spares it for ever.')] | None = None,
 ) -> workflows.CreateWorkflowAnswer:
     """Begin a piece of work whose agents share up to 50 pads.
 
@@ -91,10 +114,10 @@ def create_workflow(
 )
 def workflows_(
     caller: Caller,
-    active: bool | None = None,
-    text: str | None = None,
-    limit: Number = 20,
-    cursor: str | None = None,
+    active: Annotated[bool, About("Only those that are open; false: only the closed ones.")] | None = None,
+    text: Annotated[str, About("All its words stand in the name, the metadata or a pad.")] | None = None,
+    limit: Limit = 20,
+    cursor: Cursor | None = None,
 ) -> Listing:
     """Workflows, the one written to last first.
 
@@ -126,7 +149,12 @@ def close_workflow(caller: Caller, workflow_id: WorkflowId, reopen: bool = False
     example={"workflow_id": 2, "name": "code_analysis", "content": "# Findings\n1. A slow query"},
     also_known_as=("create-scratchpad", "add"),
 )
-def create(caller: Caller, workflow_id: WorkflowId, name: str, content: str = "") -> services.CreatePadAnswer:
+def create(
+    caller: Caller,
+    workflow_id: WorkflowId,
+    name: Annotated[str, About(schema=NAME)],
+    content: Annotated[str, About("What does not fit into 1,048,576 bytes is cut.", ANY_LENGTH)] | None = "",
+) -> services.CreatePadAnswer:
     """Begin a pad in a workflow. It holds 1,048,576 bytes; `warning` says what was cut off."""
     return services.create_scratchpad(caller=caller, workflow_id=workflow_id, name=name, content=content)
 
@@ -139,10 +167,10 @@ def create(caller: Caller, workflow_id: WorkflowId, name: str, content: str = ""
 )
 def list_(
     caller: Caller,
-    workflow_id: WorkflowId,
-    include_content: bool = False,
-    limit: Number = 50,
-    cursor: str | None = None,
+    workflow_id: Annotated[WorkflowId, About("Of this workflow.")],
+    include_content: Annotated[bool, About("With their texts, as many as an answer holds.")] = False,
+    limit: Annotated[Limit, About("How many items a page holds; left out: 50.")] = 50,
+    cursor: Cursor | None = None,
 ) -> Listing:
     """The pads of a workflow in the order of their creation; none of an unknown one."""
     return selectors.list_scratchpads(
@@ -160,9 +188,9 @@ def get(
     caller: Caller,
     scratchpad_id: PadId | None = None,
     scratchpad_ids: PadIds | None = None,
-    lines: Annotated[Word, Says("10-40")] | None = None,
-    tail: Number | None = None,
-    outline: bool = False,
+    lines: PartOfPad | None = None,
+    tail: Tail | None = None,
+    outline: Annotated[bool, About("The headings of its Markdown instead of its text.")] = False,
 ) -> Reading[GetAnswer]:
     """A pad with its text, or several: all of it, some lines, the last ones (tail), or its outline.
 
@@ -186,7 +214,10 @@ def get(
     also_known_as=("append-scratchpad", "write"),
 )
 def append(
-    caller: Caller, scratchpad_id: PadId, content: str, separator: str | None = None
+    caller: Caller,
+    scratchpad_id: PadId,
+    content: Annotated[str, About(schema=AT_LEAST_A_CHARACTER)],
+    separator: Annotated[str, About("Stands between; left out: a blank line.")] | None = None,
 ) -> services.AppendAnswer:
     """Add to the end of a pad; nobody's lines are lost, however many write at once.
 
@@ -214,11 +245,11 @@ def update(
     caller: Caller,
     scratchpad_id: PadId,
     content: str,
-    mode: Annotated[str, Says("replace|insert|replace_lines|section")] | None = None,
-    line: Number | None = None,
-    end: Number | None = None,
-    section: str | None = None,
-    expected_length: Number | None = None,
+    mode: Mode | Unset = UNSET,
+    line: Annotated[Number, About("Insert before it, or replace from it on.")] | None = None,
+    end: Annotated[Number, About("The last line replaced; left out: line.")] | None = None,
+    section: Annotated[str, About("The text of a heading.")] | None = None,
+    expected_length: ExpectedLength | None = None,
 ) -> services.UpdateAnswer:
     """Change a pad: replace all, insert before a line, replace_lines line to end, or add to a section's end.
 
@@ -231,7 +262,7 @@ def update(
         caller=caller,
         scratchpad_id=scratchpad_id,
         content=content,
-        mode=mode,
+        mode=if_set(mode, None),
         line=line,
         end=end,
         section=section,
@@ -249,10 +280,10 @@ def revisions(
     caller: Caller,
     scratchpad_id: PadId,
     revision: Number | None = None,
-    lines: Annotated[Word, Says("10-40")] | None = None,
-    tail: Number | None = None,
-    limit: Number = 20,
-    cursor: str | None = None,
+    lines: PartOfPad | None = None,
+    tail: Tail | None = None,
+    limit: Limit = 20,
+    cursor: Cursor | None = None,
 ) -> Listing | Reading[RevisionAnswer]:
     """What a pad was, newest first, the present state included; with revision, its text then.
 
@@ -274,7 +305,7 @@ def revisions(
     also_known_as=("undo", "revert"),
 )
 def restore(
-    caller: Caller, scratchpad_id: PadId, revision: Number, expected_length: Number | None = None
+    caller: Caller, scratchpad_id: PadId, revision: Number, expected_length: ExpectedLength | None = None
 ) -> services.UpdateAnswer:
     """Make a pad's text what it was at a revision; restoring the one before undoes that."""
     return services.restore_scratchpad(
@@ -310,11 +341,13 @@ def delete(
 )
 def search(
     caller: Caller,
-    query: str,
-    workflow_id: WorkflowId | None = None,
-    scratchpad_id: PadId | None = None,
-    limit: Number = 20,
-    include_content: bool = True,
+    query: Annotated[str, About("What to look for.", QUESTION)],
+    workflow_id: Annotated[WorkflowId, About("In the pads of this workflow.")] | None = None,
+    scratchpad_id: Annotated[PadId, About("In this pad: an item for each line.")] | None = None,
+    limit: Annotated[Limit, About("How many are answered; left out: 20.")] = 20,
+    include_content: Annotated[
+        bool, About("Left out: with a snippet, what is found between « and ».")
+    ] = True,
 ) -> Listing:
     """Find pads by what is written in them, best first; hits stand between « and ».
 

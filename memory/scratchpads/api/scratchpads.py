@@ -9,31 +9,22 @@ from rest_framework.response import Response
 
 from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.queries import ReadQuery
 from ctxhub.core.api.serializers_of_parts import in_parts
+from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import WRITE
-from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
+from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
 from memory.scratchpads.api.scratchpad_schemas import (
     AppendedPad,
-    AppendToPad,
     ChangedPad,
-    ChangePad,
     CreatedPad,
-    CreatePad,
     FoundPad,
     ListedPad,
     ListedRevision,
     Pad,
-    PadQuery,
-    PadSearchQuery,
-    PadsOfWorkflowQuery,
-    PartQuery,
-    RestorePad,
     Revision,
-    RevisionQuery,
 )
 from memory.scratchpads.selectors import scratchpads as selectors
 from memory.scratchpads.selectors.search import search_scratchpads
@@ -41,14 +32,22 @@ from memory.scratchpads.services import scratchpads as services
 
 
 class PadsViewSet(ProjectViewSet):
-    queries = {"list": PadQuery, "of_workflow": PadsOfWorkflowQuery, "search": PadSearchQuery}
-    bodies = {"create": CreatePad}
+    queries = {
+        "list": takes("scratchpad", "list"),
+        "of_workflow": takes("scratchpad", "list", without=["workflow_id"]),
+        "search": takes("scratchpad", "search"),
+    }
+    bodies = {
+        "create": takes(
+            "scratchpad",
+            "create",
+            example={"workflow_id": 1, "name": "code_analysis", "content": "# Findings\n1. A slow query"},
+        )
+    }
 
     @extend_schema(responses=ListedPad)
     def list(self, request: Request, slug: str) -> Response:
         """The pads of a workflow in the order of their creation."""
-        if "workflow_id" not in self.query:
-            raise InvalidInput("workflow_id must be given.", missing=["workflow_id"])
         return self._list(**self.query)
 
     @extend_schema(responses=ListedPad(many=True), filters=True)
@@ -65,8 +64,6 @@ class PadsViewSet(ProjectViewSet):
     @extend_schema(responses=FoundPad(many=True), filters=True)
     def search(self, request: Request, slug: str) -> Response:
         """Pads by what is written in them, best first; in one pad its lines."""
-        if "query" not in self.query:
-            raise InvalidInput("query must be given.", missing=["query"])
         return self.listed(Page.of(search_scratchpads(self.project_id, **self.query)))
 
     def _list(self, **query: Any) -> Response:
@@ -88,8 +85,16 @@ class PadWrites(ProjectViewSet):
 
 
 class PadViewSet(PadWrites):
-    queries = {"retrieve": PartQuery}
-    bodies = {"partial_update": ChangePad, "append": AppendToPad}
+    queries = {"retrieve": takes("scratchpad", "get", without=["scratchpad_id", "scratchpad_ids"])}
+    bodies = {
+        "partial_update": takes(
+            "scratchpad",
+            "update",
+            without=["scratchpad_id"],
+            example={"content": "3. No index", "mode": "section", "section": "Findings"},
+        ),
+        "append": takes("scratchpad", "append", without=["scratchpad_id"]),
+    }
     scopes = {"destroy": WRITE}
 
     @extend_schema(responses=in_parts(Pad), filters=True)
@@ -118,8 +123,11 @@ class PadViewSet(PadWrites):
 
 
 class PadRevisionViewSet(PadWrites):
-    queries = {"list": RevisionQuery, "retrieve": ReadQuery}
-    bodies = {"restore": RestorePad}
+    queries = {
+        "list": takes("scratchpad", "revisions", without=["scratchpad_id", "revision", "lines", "tail"]),
+        "retrieve": READ_IN_PARTS,
+    }
+    bodies = {"restore": takes("scratchpad", "restore", without=["scratchpad_id", "revision"])}
 
     @extend_schema(responses=ListedRevision)
     def list(self, request: Request, slug: str, scratchpad_id: int) -> Response:

@@ -1,33 +1,20 @@
-"""REST schemas of workflows: queries, bodies and answers, for validation and OpenAPI."""
+"""What only REST takes about workflows, and its responses, for the OpenAPI schema."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
 from rest_framework import serializers
+from typing_extensions import TypedDict
 
-from ctxhub.core.api.bodies import Flag, JsonObject, ProjectBody, Text
-from ctxhub.core.api.queries import ListQuery, flag, text
-from ctxhub.core.kit.limits import OPTIONAL_NAME
-
-
-class WorkflowQuery(ListQuery):
-    active = flag("Only those that are open; false: only the closed ones.")
-    text = text("All its words stand in the name, the metadata or a pad.")
+from ctxhub.core.toolbox.argument_types import About, Object
 
 
-class CreateWorkflow(ProjectBody):
-    example = {"name": "Code Refactoring Task", "metadata": {"keep": "never"}}
-    name = Text(limits=OPTIONAL_NAME, required=False, allow_null=True)
-    metadata = JsonObject(required=False, allow_null=True, help_text='{"keep": "never"} spares it for ever.')
+class WorkflowChanges(TypedDict):
+    metadata: NotRequired[Annotated[Object, About("Merges by key; null removes one, or all.")] | None]
+    active: NotRequired[Annotated[bool, About("The pads of a closed one can only be read.")]]
 
 
-class ChangeWorkflow(ProjectBody):
-    example = {"active": False}
-    name = Text(limits=OPTIONAL_NAME, required=False, allow_null=True)
-    metadata = JsonObject(
-        required=False, allow_null=True, help_text="Merges by key; null removes one, or all."
-    )
-    active = Flag(required=False, help_text="The pads of a closed one can only be read.")
+# -- Answers ---------------------------------------------------------------------------------------
 
 
 class Workflow(serializers.Serializer[Mapping[str, Any]]):

@@ -8,23 +8,32 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
+from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import READ, WRITE
 from memory.scratchpads.api.workflow_schemas import (
     ChangedWorkflow,
-    ChangeWorkflow,
     CreatedWorkflow,
-    CreateWorkflow,
     Workflow,
-    WorkflowQuery,
+    WorkflowChanges,
 )
 from memory.scratchpads.selectors.workflows import get_workflow, list_workflows, workflow_item
 from memory.scratchpads.services import workflows as services
 
 
 class WorkflowViewSet(ProjectViewSet):
-    queries = {"list": WorkflowQuery}
-    bodies = {"create": CreateWorkflow, "partial_update": ChangeWorkflow}
+    queries = {"list": takes("scratchpad", "workflows")}
+    bodies = {
+        "create": takes("scratchpad", "create_workflow"),
+        "partial_update": takes(
+            "scratchpad",
+            "create_workflow",
+            without=["metadata"],
+            also=WorkflowChanges,
+            name="ChangeWorkflow",
+            example={"active": False},
+        ),
+    }
     scopes = {"destroy": WRITE}
 
     @extend_schema(responses=Workflow)
