@@ -12,6 +12,7 @@ from ctxhub.core.toolbox.arguments import Argument
 Json = dict[str, Any]
 
 BOUNDS = ("minimum", "maximum")
+OF_TEXTS = ("minLength", "maxLength", "pattern")
 OF_ANY_TYPE = (*BOUNDS, "enum")
 SEPARATED = "Repeat it, or separate with commas."
 
@@ -74,13 +75,14 @@ def _array(argument: Argument, *, in_query: bool) -> Json:
         listed = {name: limit for name, limit in {**words, **entries}.items() if name == "enum"}
         return {"type": "array", "items": {"type": kind or "string", **listed}}
     if kind:
-        limits = {"enum": entries["enum"]} if "enum" in entries else {**words, **entries}
-        array = {"type": "array", "items": {"type": kind, **limits}, **MOST_ENTRIES}
+        own = {"enum": entries["enum"]} if "enum" in entries else {**words, **entries}
+        array = {"type": "array", "items": {"type": kind, **own}, **MOST_ENTRIES}
     else:
         array = {"type": "array", "items": entries}  # Any JSON.
-    array |= _keywords(argument, "schema") or {}
+    limits = _keywords(argument, "schema") or {}
+    array |= {name: limit for name, limit in limits.items() if name not in OF_TEXTS}
     takes_text = any(isinstance(mark, OverRest) for mark in argument.marks)
-    return _either(array, {"type": "string"}) if takes_text else array
+    return _either(array, _one("string", limits)) if takes_text else array
 
 
 def _words(argument: Argument, limits: Json | None, *, in_query: bool) -> Json:
