@@ -1,146 +1,33 @@
-"""REST query, request and response schemas of messages, for validation and OpenAPI."""
+"""What only REST takes about messages, and its responses, for the OpenAPI schema."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from typing_extensions import TypedDict
 
-from ctxhub.core.api.bodies import Anything, Body, Flag, IdOf, ProjectBody, Text, Texts, WholeNumber, Word
-from ctxhub.core.api.queries import ListQuery, flag, number, text
 from ctxhub.core.api.serializers_of_parts import BatchAnswer, BatchResult
-from ctxhub.core.events.waiting import LONGEST_SECONDS
-from ctxhub.core.kit.limits import MOST_ENTRIES, REQUIRED_TEXT, WORD
 from ctxhub.core.kit.priority import Priority
-from ctxhub.core.toolbox.argument_types import SINCE
+from ctxhub.core.toolbox.argument_types import About
 from messaging.models import MessageType
 from messaging.selectors.request_states import STATES
 
 TYPES = [str(label) for label in MessageType.labels]
 PRIORITIES = [str(label) for label in Priority.labels]
-NAME_OF_AGENT = {"type": "string", **WORD}
 ANY_JSON = {"description": "Any JSON.", "nullable": True}
 
-# -- Queries ---------------------------------------------------------------------------------------
+
+class Following(TypedDict):
+    next: Annotated[bool, About("True: the most urgent open request, of those the oldest.", {"enum": [True]})]
 
 
-class InboxQuery(ListQuery):
-    unread = flag("Left out: true. False: also what you have read.")
-    priority = text("Of exactly this priority.", one_of=PRIORITIES)
-    type = text("Of this type.", one_of=TYPES)
-    state = text("Requests in this state; an expired claim is open.", one_of=STATES)
-    since = text(f"Sent since. {SINCE}")
-    wait_seconds = number(
-        "Answer when something arrives, or after so many seconds.", at_least=0, at_most=LONGEST_SECONDS
-    )
-
-
-# -- Bodies ----------------------------------------------------------------------------------------
-
-
-def _word(words: list[str]) -> dict[str, Any]:
-    return {
-        "oneOf": [
-            {"type": "string", "enum": words},
-            {"type": "integer", "minimum": 1, "maximum": len(words)},
-        ]
-    }
-
-
-@extend_schema_field(_word(TYPES))
-class TypeWord(Word):
-    """A type by its word or its number."""
-
-
-@extend_schema_field(_word(PRIORITIES))
-class PriorityWord(Word):
-    """A priority by its word or its number."""
+# -- Answers ---------------------------------------------------------------------------------------
 
 
 @extend_schema_field(ANY_JSON)
 class AnyJson(serializers.JSONField):
     """Whatever it is, as it is."""
-
-
-@extend_schema_field({"type": "boolean", "enum": [True]})
-class Always(Flag):
-    """True, and nothing else."""
-
-
-@extend_schema_field(
-    {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "maxItems": 200}
-)
-class Numbers(serializers.ListField):
-    child = IdOf("message")
-
-
-@extend_schema_field(
-    {
-        "oneOf": [{"type": "array", "items": NAME_OF_AGENT, **MOST_ENTRIES}, NAME_OF_AGENT],
-        "nullable": True,
-    }
-)
-class Names(Texts):
-    """Names; a single one need not be a list."""
-
-    def to_internal_value(self, data: Any) -> list[str]:
-        names: list[str] = super().to_internal_value([data] if isinstance(data, str) else data)
-        return names
-
-
-class MessageItem(Body):
-    text = Text(limits=REQUIRED_TEXT)
-    to = Names(required=False, allow_null=True, help_text="Left out: everyone; in a reply, who wrote.")
-    type = TypeWord(required=False, help_text="Left out: info. A request is what one agent claims.")
-    priority = PriorityWord(required=False, help_text="Left out: medium.")
-    payload = AnyJson(required=False, allow_null=True)
-    reply_to = IdOf("message", required=False, allow_null=True, help_text="The id of what it answers.")
-    ack = Flag(required=False, help_text="Each recipient is to acknowledge it.")
-    ack_within = Text(required=False, allow_null=True, help_text='"2h": until when. Implies ack.')
-
-
-class SendMessage(MessageItem, ProjectBody):
-    example = {"text": "The login tests fail on main.", "to": ["ben"], "type": "request"}
-
-
-@extend_schema_field(MessageItem(many=True))
-class Items(Anything):
-    """Each is checked for itself, so that one that is wrong need not stop the others."""
-
-
-class SendMessages(ProjectBody):
-    example = {"items": [{"text": "Deploy at noon.", "ack": True}, {"text": "Tests, please.", "to": ["ben"]}]}
-    items = Items(help_text="Up to 50.")
-    atomic = Flag(required=False, help_text="All or nothing: the default.")
-
-
-class ReadMessages(ProjectBody):
-    example = {"all": True}
-    ids = Numbers(required=False, help_text="Up to 200. Or `all`.")
-    all = Flag(required=False)
-
-
-class ClaimNext(ProjectBody):
-    example = {"next": True, "minutes": 30}
-    next = Always(help_text="True: the most urgent open request, of those the oldest.")
-    minutes = WholeNumber(at_least=1, at_most=1440, required=False, help_text="1 to 1440; left out: 30.")
-
-
-class ClaimMessage(ProjectBody):
-    example = {"minutes": 30}
-    minutes = WholeNumber(at_least=1, at_most=1440, required=False, help_text="1 to 1440; left out: 30.")
-
-
-class FinishMessage(ProjectBody):
-    example = {"result_refs": ["decision:api/auth/method"]}
-    result_refs = Texts(required=False, help_text="What came of it.")
-
-
-class Nothing(ProjectBody):
-    """A body that says nothing but, perhaps, who speaks."""
-
-
-# -- Answers ---------------------------------------------------------------------------------------
 
 
 Answer = serializers.Serializer[Mapping[str, Any]]

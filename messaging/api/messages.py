@@ -4,10 +4,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api.bodies import checked_items
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.queries import ListQuery, ReadQuery
 from ctxhub.core.api.serializers_of_parts import in_parts
+from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
 from messaging.api import message_schemas as schemas
@@ -20,8 +19,8 @@ from messaging.services.requests import claim_request, finish_request
 
 
 class MessageViewSet(ProjectViewSet):
-    queries = {"list": schemas.InboxQuery, "retrieve": ReadQuery}
-    bodies = {"create": schemas.SendMessage}
+    queries = {"list": takes("message", "inbox"), "retrieve": READ_IN_PARTS}
+    bodies = {"create": takes("message", "send")}
 
     @extend_schema(responses=schemas.ListedMessage)
     def list(self, request: Request, slug: str) -> Response:
@@ -43,20 +42,25 @@ class MessageViewSet(ProjectViewSet):
 
 
 class MessageBatchViewSet(ProjectViewSet):
-    bodies = {"create": schemas.SendMessages}
+    bodies = {
+        "create": takes("message", "send_batch", items=takes("message", "send", name="MessageItem")),
+    }
 
     @extend_schema(responses={200: schemas.SentMessages})
     def create(self, request: Request, slug: str) -> Response:
         """Send up to 50 messages at once: all or nothing, unless `atomic` is false."""
-        arguments = {**self.body, "items": checked_items(self.body["items"], schemas.MessageItem)}
-        return Response(self.once(lambda: send_message_batch(caller=self.caller, **arguments)))
+        return Response(self.once(lambda: send_message_batch(caller=self.caller, **self.body)))
 
 
 class ReceiptViewSet(ProjectViewSet):
     """Reading and acknowledging, each for the agent that speaks."""
 
-    queries = {"list": ListQuery}
-    bodies = {"read_many": schemas.ReadMessages, "read": schemas.Nothing, "ack": schemas.Nothing}
+    queries = {"list": takes("message", "status", without=["id"])}
+    bodies = {
+        "read_many": takes("message", "read"),
+        "read": takes("message", "read", without=["ids", "all"], name="ReadMessage"),
+        "ack": takes("message", "ack", without=["ids"]),
+    }
 
     @extend_schema(responses={200: schemas.ReadAnswer}, operation_id="read_messages")
     def read_many(self, request: Request, slug: str) -> Response:
@@ -86,9 +90,16 @@ class RequestViewSet(ProjectViewSet):
     """Requests: one agent claims each, and says when it is done."""
 
     bodies = {
-        "claim_next": schemas.ClaimNext,
-        "claim": schemas.ClaimMessage,
-        "done": schemas.FinishMessage,
+        "claim_next": takes(
+            "message",
+            "claim",
+            without=["id", "next"],
+            also=schemas.Following,
+            name="ClaimNext",
+            example={"next": True, "minutes": 30},
+        ),
+        "claim": takes("message", "claim", without=["id", "next"], example={"minutes": 30}),
+        "done": takes("message", "done", without=["id"]),
     }
 
     @extend_schema(responses={200: schemas.ClaimAnswer}, operation_id="claim_next_message")
@@ -115,7 +126,7 @@ class RequestViewSet(ProjectViewSet):
 
 
 class ThreadViewSet(ProjectViewSet):
-    queries = {"list": ListQuery}
+    queries = {"list": takes("message", "thread", without=["id"])}
 
     @extend_schema(responses=schemas.ThreadMessage)
     def list(self, request: Request, slug: str, message_id: int) -> Response:

@@ -2,13 +2,33 @@
 
 from typing import Annotated
 
+from ctxhub.core.events.waiting import LONGEST_SECONDS
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import MAX_LIMIT
+from ctxhub.core.kit.limits import REF, REQUIRED_TEXT, WORD
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.priority import Priority
+from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import AsIds, IdOf, Items, Json, Number, Says, Word, Words
+from ctxhub.core.toolbox.argument_types import (
+    SINCE,
+    About,
+    AsIds,
+    Cursor,
+    IdOf,
+    Items,
+    Json,
+    Limit,
+    Number,
+    Says,
+    Text,
+    Texts,
+    Word,
+    Words,
+)
 from ctxhub.core.toolbox.batch_writes import BatchAnswer
 from ctxhub.core.toolbox.batches import checked_items
+from messaging.models import MessageType
 from messaging.selectors import inbox as inboxes
 from messaging.selectors import messages as selectors
 from messaging.services import messages as services
@@ -19,7 +39,13 @@ from messaging.services.receipts import (
     acknowledge_messages,
     read_messages_of,
 )
-from messaging.services.requests import ClaimAnswer, DoneAnswer, claim_request, finish_request
+from messaging.services.requests import (
+    LONGEST_MINUTES,
+    ClaimAnswer,
+    DoneAnswer,
+    claim_request,
+    finish_request,
+)
 
 tool(
     "message",
@@ -27,10 +53,29 @@ tool(
     otherwise=[({"text"}, "send"), (set(), "inbox")],
 )
 
-TypeWord = Annotated[Word, Says("info|request|warning|decision")]
+TYPES = {"enum": MessageType.labels}  # In the order of their numbers.
+UP_TO_200 = {"minItems": 1, "maxItems": MAX_LIMIT}
+
+TypeWord = Annotated[
+    Word,
+    Says("info|request|warning|decision"),
+    About("Left out: info. A request is what one agent claims.", TYPES),
+]
+OfType = Annotated[Word, About("Of this type.", TYPES)]
 PriorityWord = Annotated[Word, Says("low|medium|high|critical")]
 Id = Annotated[Number, IdOf("message")]
-Ids = Annotated[list[Id], AsIds]
+Ids = Annotated[list[Id], AsIds, About(items={"minimum": 1})]
+InState = Annotated[
+    Word, Says("open|claimed|done"), About("Requests in this state; an expired claim is open.")
+]
+WaitSeconds = Annotated[
+    Number,
+    About(
+        "Answer when something arrives, or after so many seconds.",
+        {"minimum": 0, "maximum": LONGEST_SECONDS},
+    ),
+]
+Minutes = Annotated[Number, About("1 to 1440; left out: 30.", {"minimum": 1, "maximum": LONGEST_MINUTES})]
 
 
 @action(
@@ -42,14 +87,14 @@ Ids = Annotated[list[Id], AsIds]
 )
 def send(
     caller: Caller,
-    text: str,
-    to: Words | None = None,
+    text: Annotated[str, About(schema=REQUIRED_TEXT)],
+    to: Annotated[Words, About("Left out: everyone; in a reply, who wrote.", WORD)] | None = None,
     type: TypeWord = "info",  # The contract's name.
-    priority: PriorityWord = "medium",
-    payload: Json | None = None,
-    reply_to: Id | None = None,
-    ack: bool = False,
-    ack_within: Word | None = None,
+    priority: Annotated[PriorityWord, About("Left out: medium.")] = "medium",
+    payload: Annotated[Json, About("Any JSON.")] | None = None,
+    reply_to: Annotated[Id, About("The id of what it answers.")] | None = None,
+    ack: Annotated[bool, About("Each recipient is to acknowledge it.")] = False,
+    ack_within: Annotated[Text, About('"2h": until when. Implies ack.')] | None = None,
 ) -> services.SendAnswer:
     """Write to some agents, or to everyone: leave `to` out.
 
@@ -77,7 +122,11 @@ def send(
     example={"items": [{"text": "Deploy at noon.", "ack": True}, {"text": "Tests, please.", "to": ["ben"]}]},
     also_known_as=("send_messages",),
 )
-def send_batch(caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
+def send_batch(
+    caller: Caller,
+    items: Annotated[Items, About("Up to 50.")],
+    atomic: Annotated[bool, About("All or nothing: the default.")] = True,
+) -> BatchAnswer:
     """Send up to 50 messages; each item takes what `send` takes.
 
     atomic: all or nothing, the error names the `index`. Otherwise each result tells how its item went.
@@ -94,14 +143,14 @@ def send_batch(caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer
 )
 def inbox(
     caller: Caller,
-    unread: bool = True,
-    priority: Word | None = None,
-    type: Word | None = None,  # The contract's name.
-    state: Annotated[Word, Says("open|claimed|done")] | None = None,
-    since: str | None = None,
-    limit: Number = 20,
-    cursor: str | None = None,
-    wait_seconds: Number = 0,
+    unread: Annotated[bool, About("Left out: true. False: also what you have read.")] = True,
+    priority: Annotated[Word, About("Of exactly this priority.", {"enum": Priority.labels})] | None = None,
+    type: OfType | None = None,  # The contract's name.
+    state: InState | None = None,
+    since: Annotated[str, About(f"Sent since. {SINCE}")] | None = None,
+    limit: Limit = 20,
+    cursor: Cursor | None = None,
+    wait_seconds: WaitSeconds = 0,
 ) -> Listing:
     """What is addressed to you, urgent first, then newest; unread false: also what you have read.
 
@@ -130,9 +179,13 @@ def inbox(
     example={"all": True},
     also_known_as=("mark_read", "mark_as_read"),
 )
-def read(caller: Caller, ids: Ids | None = None, all: bool = False) -> ReadAnswer:
+def read(
+    caller: Caller,
+    ids: Annotated[Ids, About("Up to 200. Or `all`.", UP_TO_200)] | Unset = UNSET,
+    all: bool = False,
+) -> ReadAnswer:
     """Mark messages as read, for you alone."""
-    return read_messages_of(caller=caller, ids=ids, everything=all)
+    return read_messages_of(caller=caller, ids=if_set(ids, None), everything=all)
 
 
 @action("message", "ack", writes=True, idempotent=True, example={"ids": [1]}, also_known_as=("acknowledge",))
@@ -142,7 +195,7 @@ def ack(caller: Caller, ids: Ids) -> AckAnswer:
 
 
 @action("message", "thread", example={"id": 1}, also_known_as=("get_thread", "history"))
-def thread(caller: Caller, id: Id, limit: Number = 20, cursor: str | None = None) -> Listing:
+def thread(caller: Caller, id: Id, limit: Limit = 20, cursor: Cursor | None = None) -> Listing:
     """A conversation, oldest first, by the id of any message in it."""
     return selectors.list_thread(caller.project_id, id, limit=limit, cursor=cursor)
 
@@ -151,8 +204,8 @@ def thread(caller: Caller, id: Id, limit: Number = 20, cursor: str | None = None
 def status(
     caller: Caller,
     id: Id,
-    limit: Number = MAX_LIMIT,
-    cursor: str | None = None,
+    limit: Annotated[Limit, About("How many items a page holds; left out: 200.")] = MAX_LIMIT,
+    cursor: Cursor | None = None,
 ) -> Listing:
     """Who has read and acknowledged a message, and how far a request is."""
     return selectors.list_receipts(caller.project_id, id, limit=limit, cursor=cursor)
@@ -163,7 +216,7 @@ def claim(
     caller: Caller,
     id: Id | None = None,
     next: bool = False,
-    minutes: Number = 30,
+    minutes: Minutes = 30,
 ) -> ClaimAnswer:
     """Take a request, by id or the next one, so that nobody else works on it.
 
@@ -181,6 +234,10 @@ def claim(
     example={"id": 1, "result_refs": ["decision:api/auth/method"]},
     also_known_as=("finish", "complete"),
 )
-def done(caller: Caller, id: Id, result_refs: Words | None = None) -> DoneAnswer:
+def done(
+    caller: Caller,
+    id: Id,
+    result_refs: Annotated[Texts, About("What came of it.", items=REF)] | Unset = UNSET,
+) -> DoneAnswer:
     """A request is dealt with; result_refs: what came of it."""
-    return finish_request(caller=caller, message_id=id, result_refs=result_refs)
+    return finish_request(caller=caller, message_id=id, result_refs=if_set(result_refs, None))
