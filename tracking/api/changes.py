@@ -6,14 +6,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api.bodies import checked_items
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.queries import ReadQuery
 from ctxhub.core.api.serializers_of_parts import in_parts
+from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import READ
-from ctxhub.core.kit.errors import InvalidInput
 from tracking.api import schemas
 from tracking.selectors import changes as selectors
 from tracking.selectors.locks import check_lock
@@ -21,8 +19,8 @@ from tracking.services import changes as services
 
 
 class ChangeViewSet(ProjectViewSet):
-    queries = {"list": schemas.ChangeQuery, "retrieve": ReadQuery}
-    bodies = {"create": schemas.RecordChange}
+    queries = {"list": takes("file", "changes"), "retrieve": READ_IN_PARTS}
+    bodies = {"create": takes("file", "record")}
 
     @extend_schema(responses=schemas.Change)
     def list(self, request: Request, slug: str) -> Response:
@@ -49,21 +47,18 @@ class ChangeViewSet(ProjectViewSet):
 
 
 class ChangeBatchViewSet(ProjectViewSet):
-    bodies = {"create": schemas.RecordChanges}
+    bodies = {"create": takes("file", "record_batch", items=takes("file", "record", name="ChangeItem"))}
 
     @extend_schema(responses={200: schemas.ChangesAnswer})
     def create(self, request: Request, slug: str) -> Response:
         """Record up to 50 changes at once: all or nothing, unless `atomic` is false."""
-        arguments = {**self.body, "items": checked_items(self.body["items"], schemas.ChangeFields)}
-        return Response(self.once(lambda: services.record_change_batch(caller=self.caller, **arguments)))
+        return Response(self.once(lambda: services.record_change_batch(caller=self.caller, **self.body)))
 
 
 class LockViewSet(ProjectViewSet):
-    queries = {"retrieve": schemas.LockQuery}
+    queries = {"retrieve": takes("file", "check_lock")}
 
     @extend_schema(responses=schemas.Lock, filters=True)
     def retrieve(self, request: Request, slug: str) -> Response:
         """Whether somebody else is at a file: changed it a moment ago, or holds a lease on it."""
-        if "path" not in self.query:
-            raise InvalidInput("path must be given.", missing=["path"])
         return Response(check_lock(self.caller, **self.query))

@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
+from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import READ, WRITE
 from tracking.api import schemas
@@ -15,8 +16,14 @@ from tracking.services import leases as services
 
 
 class LeaseViewSet(ProjectViewSet):
-    queries = {"list": schemas.LeaseQuery, "destroy": schemas.ReleaseQuery}
-    bodies = {"create": schemas.AcquireLease, "partial_update": schemas.RenewLease}
+    queries = {
+        "list": takes("file", "leases"),
+        "destroy": takes("file", "release", without=["lease_id", "all"]),
+    }
+    bodies = {
+        "create": takes("file", "lease"),
+        "partial_update": takes("file", "renew", without=["lease_id"]),
+    }
     scopes = {"destroy": WRITE}
 
     @extend_schema(responses=schemas.ListedLease)
@@ -55,7 +62,7 @@ class LeaseViewSet(ProjectViewSet):
 
 
 class ReleaseViewSet(ProjectViewSet):
-    bodies = {"create": schemas.ReleaseLeases}
+    bodies = {"create": takes("file", "release", example={"all": True})}
 
     @extend_schema(responses={200: schemas.Released})
     def create(self, request: Request, slug: str) -> Response:

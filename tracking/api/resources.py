@@ -5,13 +5,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ctxhub.core.api.pages import Page
+from ctxhub.core.api.takes import Takes
 from ctxhub.core.api.views import ProjectViewSet
 from tracking.api import schemas
 from tracking.selectors.resources import list_resources
 
 
 class ResourceViewSet(ProjectViewSet):
-    queries = {"list": schemas.ResourceQuery}
+    queries = {"list": Takes(schemas.ListResources)}
 
     @extend_schema(responses=schemas.Resource)
     def list(self, request: Request, slug: str) -> Response:

@@ -3,9 +3,22 @@
 from typing import Annotated
 
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.limits import OPTIONAL_PATH, PATH
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.actions import action, tool
-from ctxhub.core.toolbox.argument_types import Items, Number, Says, Word
+from ctxhub.core.toolbox.argument_types import (
+    SINCE,
+    About,
+    ByAgent,
+    Cursor,
+    InLayer,
+    Items,
+    Limit,
+    Number,
+    OptionalWord,
+    Says,
+    Word,
+)
 from ctxhub.core.toolbox.batch_writes import BatchAnswer
 from ctxhub.core.toolbox.batches import checked_items
 from tracking.selectors import locks
@@ -18,7 +31,15 @@ tool(
     otherwise=[({"path", "change"}, "record"), ({"paths"}, "lease"), (set(), "changes")],
 )
 
-ChangeWord = Annotated[Word, Says("created|modified|deleted")]
+CHANGES = "created|modified|deleted"
+GLOB = "A path, or a glob: `src/*.py`, `src/**`, `src/` for everything below."
+
+ChangeWord = Annotated[Word, Says(CHANGES)]
+OfChange = Annotated[Word, About("Only such changes.", {"enum": CHANGES.split("|")})]
+WithinSeconds = Annotated[
+    Number,
+    About("How long a change locks; left out: 300.", {"minimum": 1, "maximum": locks.LONGEST}),
+]
 
 
 @action(
@@ -30,9 +51,9 @@ ChangeWord = Annotated[Word, Says("created|modified|deleted")]
 )
 def record(
     caller: Caller,
-    path: str,
+    path: Annotated[str, About("Relative to the repository.", PATH)],
     change: ChangeWord,
-    layer: str | None = None,
+    layer: OptionalWord | None = None,
     description: str | None = None,
 ) -> services.RecordAnswer:
     """Tell the others that you changed a file.
@@ -52,7 +73,11 @@ def record(
         "items": [{"path": "src/a.py", "change": "created"}, {"path": "src/old.py", "change": "deleted"}]
     },
 )
-def record_batch(caller: Caller, items: Items, atomic: bool = True) -> BatchAnswer:
+def record_batch(
+    caller: Caller,
+    items: Annotated[Items, About("Up to 50.")],
+    atomic: Annotated[bool, About("All or nothing: the default.")] = True,
+) -> BatchAnswer:
     """Record up to 50 changes; each item takes what `record` takes.
 
     atomic: all or nothing, the error names the `index`. Otherwise each result tells how its item went.
@@ -70,13 +95,13 @@ def record_batch(caller: Caller, items: Items, atomic: bool = True) -> BatchAnsw
 )
 def changes(
     caller: Caller,
-    path: str | None = None,
-    by: str | None = None,
-    layer: str | None = None,
-    change: Word | None = None,
-    since: str | None = None,
-    limit: Number = 20,
-    cursor: str | None = None,
+    path: Annotated[str, About(GLOB, OPTIONAL_PATH)] | None = None,
+    by: ByAgent | None = None,
+    layer: InLayer | None = None,
+    change: OfChange | None = None,
+    since: Annotated[str, About(f"Made since. {SINCE} Without any filter: the last hour.")] | None = None,
+    limit: Limit = 20,
+    cursor: Cursor | None = None,
 ) -> Listing:
     """Changes that pass every filter, newest first; without a filter those of the last hour.
 
@@ -101,7 +126,9 @@ def changes(
     example={"path": "src/api/auth.py", "within_seconds": 600},
     also_known_as=("check_file_lock", "is_locked"),
 )
-def check_lock(caller: Caller, path: str, within_seconds: Number = 300) -> locks.Lock:
+def check_lock(
+    caller: Caller, path: Annotated[str, About(GLOB, PATH)], within_seconds: WithinSeconds = 300
+) -> locks.Lock:
     """Whether somebody else is at a file: changed it within that time, or holds a lease on it.
 
     `path` may be a glob (src/api/**): then whether somebody is at any file that it matches. What you changed

@@ -3,13 +3,19 @@
 from typing import Annotated
 
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.limits import OPTIONAL_PATH, PATH
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import IdOf, Number, Words
+from ctxhub.core.toolbox.argument_types import About, Cursor, IdOf, Limit, Number, Texts
 from tracking.selectors.leases import list_leases
 from tracking.services import leases as services
+from tracking.tools.changes import GLOB
+
+MINUTES = {"minimum": 1, "maximum": services.MOST_MINUTES}
 
 LeaseId = Annotated[Number, IdOf("lease")]
+Force = Annotated[bool, About("Another agent's too: an administrator's, told in the log.")]
 
 
 @action(
@@ -21,9 +27,9 @@ LeaseId = Annotated[Number, IdOf("lease")]
 )
 def lease(
     caller: Caller,
-    paths: Words,
-    minutes: Number = 15,
-    exclusive: bool = True,
+    paths: Annotated[Texts, About("Up to 50 paths or globs.", {"minItems": 1}, items=PATH)],
+    minutes: Annotated[Number, About(f"1 to {services.MOST_MINUTES}; left out: 15.", MINUTES)] = 15,
+    exclusive: Annotated[bool, About("False: others may share it. Left out: true.")] = True,
     reason: str | None = None,
 ) -> services.LeaseAnswer:
     """Reserve paths or globs for 1 to 1440 minutes; a conflict names holder and expiry.
@@ -38,7 +44,11 @@ def lease(
 
 
 @action("file", "renew", writes=True, example={"lease_id": 5, "minutes": 30}, also_known_as=("extend",))
-def renew(caller: Caller, lease_id: LeaseId, minutes: Number = 15) -> services.LeaseAnswer:
+def renew(
+    caller: Caller,
+    lease_id: LeaseId,
+    minutes: Annotated[Number, About(f"From now: 1 to {services.MOST_MINUTES}; left out: 15.", MINUTES)] = 15,
+) -> services.LeaseAnswer:
     """Let your live lease last that long from now; its fence stays.
 
     One that has expired or was released is a conflict: lease it again.
@@ -55,19 +65,22 @@ def renew(caller: Caller, lease_id: LeaseId, minutes: Number = 15) -> services.L
     also_known_as=("unlock", "unlock_file"),
 )
 def release(
-    caller: Caller, lease_id: LeaseId | None = None, all: bool = False, force: bool = False
+    caller: Caller,
+    lease_id: Annotated[LeaseId, About("Or this one.")] | Unset = UNSET,
+    all: Annotated[bool, About("All of yours.")] = False,
+    force: Force = False,
 ) -> services.ReleaseAnswer:
     """End your lease, or all of yours; `force` ends another's, for administrators."""
-    return services.release_leases(caller=caller, lease_id=lease_id, all=all, force=force)
+    return services.release_leases(caller=caller, lease_id=if_set(lease_id, None), all=all, force=force)
 
 
 @action("file", "leases", example={"path": "src/api/auth.py"}, also_known_as=("list_leases", "locks"))
 def leases(
     caller: Caller,
-    path: str | None = None,
-    by: str | None = None,
-    limit: Number = 20,
-    cursor: str | None = None,
+    path: Annotated[str, About(f"That overlap it. {GLOB}", OPTIONAL_PATH)] | None = None,
+    by: Annotated[str, About("Held by this agent.")] | None = None,
+    limit: Limit = 20,
+    cursor: Cursor | None = None,
 ) -> Listing:
     """Live leases, soonest to expire first; `path`, a path or glob: those that overlap it."""
     return list_leases(caller.project_id, path=path, by=by, limit=limit, cursor=cursor)
