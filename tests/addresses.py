@@ -7,8 +7,6 @@ from typing import Any
 from django.urls import get_resolver
 from django.urls.resolvers import URLResolver
 
-from ctxhub.core.api.takes import Takes
-
 BELOW_A_PROJECT = "api/v1/projects/<slug:slug>/"
 
 
@@ -25,9 +23,7 @@ class Operation:
 
     def nullable(self) -> dict[str, bool]:
         """The fields of its body, and whether each may be null."""
-        if isinstance(self.body, Takes):
-            return {argument.name: argument.nullable for argument in self.body.arguments.all}
-        return {name: field.allow_null for name, field in self.body().fields.items()}
+        return {argument.name: argument.nullable for argument in self.body.arguments.all}
 
     def path(self, names: dict[str, Any]) -> str:
         """The path with the values of `names` for its parameters, and 1 for other parameters."""

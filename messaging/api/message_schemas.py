@@ -1,21 +1,16 @@
 """What only REST takes about messages, and its responses, for the OpenAPI schema."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
-from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.serializers_of_parts import BatchAnswer, BatchResult
 from ctxhub.core.kit.priority import Priority
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from messaging.models import MessageType
 from messaging.selectors.request_states import STATES
 
 TYPES = [str(label) for label in MessageType.labels]
 PRIORITIES = [str(label) for label in Priority.labels]
-ANY_JSON = {"description": "Any JSON.", "nullable": True}
 
 
 class Following(TypedDict):
@@ -25,92 +20,47 @@ class Following(TypedDict):
 # -- Answers ---------------------------------------------------------------------------------------
 
 
-@extend_schema_field(ANY_JSON)
-class AnyJson(serializers.JSONField):
-    """Whatever it is, as it is."""
+Sender = TypedDict("Sender", {"from": Annotated[str, About("Who wrote it.")]})
 
 
-Answer = serializers.Serializer[Mapping[str, Any]]
-
-
-class Message(Answer):
+class Message(Sender):
     """Which of the optional ones are there depends on the message."""
 
-    id = serializers.IntegerField()
-    to = serializers.ListField(child=serializers.CharField(), allow_null=True, help_text="Null: everyone.")
-    type = serializers.ChoiceField(TYPES)
-    priority = serializers.ChoiceField(PRIORITIES)
-    text = serializers.CharField()
-    payload = AnyJson(required=False)
-    ack = serializers.BooleanField(required=False, allow_null=True)
-    at = serializers.DateTimeField()
-
-    def get_fields(self) -> dict[str, Any]:
-        """Adds `from`, which cannot be an attribute: it is a Python keyword."""
-        return {**super().get_fields(), "from": serializers.CharField(help_text="Who wrote it.")}
+    id: int
+    to: Annotated[list[str] | None, About("Null: everyone.")]
+    type: Annotated[str, one_of(*TYPES)]
+    priority: Annotated[str, one_of(*PRIORITIES)]
+    text: str
+    payload: NotRequired[Annotated[Any, About("Any JSON.", {"nullable": True})]]
+    ack: NotRequired[bool | None]
+    at: Time
 
 
 class ListedMessage(Message):
-    thread = serializers.IntegerField(help_text="The first message of its thread.")
+    thread: Annotated[int, About("The first message of its thread.")]
 
 
 class ThreadMessage(Message):
-    reply_to = serializers.IntegerField(allow_null=True)
-    state = serializers.ChoiceField(STATES, allow_null=True)
-    by = serializers.CharField(allow_null=True, help_text="Who holds it, or has done it.")
-    result_refs = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    reply_to: int | None
+    state: Annotated[str, one_of(*STATES)] | None
+    by: Annotated[str | None, About("Who holds it, or has done it.")]
+    result_refs: list[str] | None
 
 
 class WholeMessage(ListedMessage):
-    reply_to = serializers.IntegerField(required=False)
-    ack_due = serializers.DateTimeField(required=False)
-    state = serializers.ChoiceField(STATES, required=False)
-    by = serializers.CharField(required=False, help_text="Who holds it, or has done it.")
-    claimed_until = serializers.DateTimeField(required=False)
-    result_refs = serializers.ListField(child=serializers.CharField(), required=False)
+    reply_to: NotRequired[int]
+    ack_due: NotRequired[Time]
+    state: NotRequired[Annotated[str, one_of(*STATES)]]
+    by: NotRequired[Annotated[str, About("Who holds it, or has done it.")]]
+    claimed_until: NotRequired[Time]
+    result_refs: NotRequired[list[str]]
 
 
-class SendAnswer(Answer):
-    id = serializers.IntegerField()
-    thread = serializers.IntegerField()
-    to = serializers.ListField(child=serializers.CharField(), allow_null=True, help_text="Null: everyone.")
-    unknown = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Names that no agent here has had."
-    )
+class ClaimAnswer(TypedDict):
+    claimed: Annotated[WholeMessage | None, About("Null: there is none.")]
 
 
-class SentMessage(BatchResult, SendAnswer):
-    """How one item went: what sending answers, or its error and its `index`."""
-
-    id = serializers.IntegerField(required=False)
-    thread = serializers.IntegerField(required=False)
-    to = serializers.ListField(child=serializers.CharField(), required=False, allow_null=True)
-
-
-class SentMessages(BatchAnswer):
-    results = SentMessage(many=True, help_text="In the order of the items.")
-
-
-class ReadAnswer(Answer):
-    marked = serializers.IntegerField(help_text="How many were unread.")
-
-
-class AckAnswer(Answer):
-    acked = serializers.IntegerField(help_text="How many were not acknowledged before.")
-    hint = serializers.CharField(required=False)
-
-
-class ClaimAnswer(Answer):
-    claimed = WholeMessage(allow_null=True, help_text="Null: there is none.")
-
-
-class DoneAnswer(Answer):
-    id = serializers.IntegerField()
-    state = serializers.CharField(help_text="done")
-    result_refs = serializers.ListField(child=serializers.CharField(), required=False)
-
-
-class Receipt(Answer):
-    agent = serializers.CharField()
-    read_at = serializers.DateTimeField(allow_null=True)
-    acked_at = serializers.DateTimeField(allow_null=True)
+class Receipt(TypedDict):
+    agent: str
+    read_at: Time | None
+    acked_at: Time | None

@@ -4,8 +4,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.answers import batch_of, in_parts, page_of
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.serializers_of_parts import in_parts
 from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
@@ -13,27 +13,27 @@ from messaging.api import message_schemas as schemas
 from messaging.selectors import messages as selectors
 from messaging.selectors.inbox import wait_for_inbox
 from messaging.services.mailboxes import open_mailbox
-from messaging.services.messages import send_message, send_message_batch
-from messaging.services.receipts import acknowledge_messages, read_messages_of
-from messaging.services.requests import claim_request, finish_request
+from messaging.services.messages import SendAnswer, send_message, send_message_batch
+from messaging.services.receipts import AckAnswer, ReadAnswer, acknowledge_messages, read_messages_of
+from messaging.services.requests import DoneAnswer, claim_request, finish_request
 
 
 class MessageViewSet(ProjectViewSet):
     queries = {"list": takes("message", "inbox"), "retrieve": READ_IN_PARTS}
     bodies = {"create": takes("message", "send")}
 
-    @extend_schema(responses=schemas.ListedMessage)
+    @extend_schema(responses=page_of(schemas.ListedMessage))
     def list(self, request: Request, slug: str) -> Response:
         """Your inbox: urgent first, then newest. To look marks nothing as read."""
         open_mailbox(self.caller)
         return self.listed(Page.of(wait_for_inbox(self.caller, **self.query)))
 
-    @extend_schema(responses={201: schemas.SendAnswer})
+    @extend_schema(responses={201: SendAnswer})
     def create(self, request: Request, slug: str) -> Response:
         """Write to some agents, or to everyone."""
         return Response(self.once(lambda: send_message(caller=self.caller, **self.body)), status=201)
 
-    @extend_schema(responses=in_parts(schemas.WholeMessage), filters=True)
+    @extend_schema(responses=in_parts(schemas.WholeMessage))
     def retrieve(self, request: Request, slug: str, message_id: int) -> Response:
         """One message, whole, or some lines of its text."""
         line_range = self.asked()
@@ -46,7 +46,7 @@ class MessageBatchViewSet(ProjectViewSet):
         "create": takes("message", "send_batch", items=takes("message", "send", name="MessageItem")),
     }
 
-    @extend_schema(responses={200: schemas.SentMessages})
+    @extend_schema(responses={200: batch_of(SendAnswer)})
     def create(self, request: Request, slug: str) -> Response:
         """Send up to 50 messages at once: all or nothing, unless `atomic` is false."""
         return Response(self.once(lambda: send_message_batch(caller=self.caller, **self.body)))
@@ -62,7 +62,7 @@ class ReceiptViewSet(ProjectViewSet):
         "ack": takes("message", "ack", without=["ids"]),
     }
 
-    @extend_schema(responses={200: schemas.ReadAnswer}, operation_id="read_messages")
+    @extend_schema(responses={200: ReadAnswer}, operation_id="read_messages")
     def read_many(self, request: Request, slug: str) -> Response:
         """Mark messages as read, these or all."""
         ids, everything = self.body.get("ids"), self.body.get("all", False)
@@ -70,17 +70,17 @@ class ReceiptViewSet(ProjectViewSet):
             self.once(lambda: read_messages_of(caller=self.caller, ids=ids, everything=everything))
         )
 
-    @extend_schema(responses={200: schemas.ReadAnswer}, operation_id="read_message")
+    @extend_schema(responses={200: ReadAnswer}, operation_id="read_message")
     def read(self, request: Request, slug: str, message_id: int) -> Response:
         """Mark a message as read."""
         return Response(self.once(lambda: read_messages_of(caller=self.caller, ids=[message_id])))
 
-    @extend_schema(responses={200: schemas.AckAnswer}, operation_id="acknowledge_message")
+    @extend_schema(responses={200: AckAnswer}, operation_id="acknowledge_message")
     def ack(self, request: Request, slug: str, message_id: int) -> Response:
         """Acknowledge a message."""
         return Response(self.once(lambda: acknowledge_messages(caller=self.caller, ids=[message_id])))
 
-    @extend_schema(responses=schemas.Receipt)
+    @extend_schema(responses=page_of(schemas.Receipt))
     def list(self, request: Request, slug: str, message_id: int) -> Response:
         """Who has read and acknowledged a message."""
         return self.listed(Page.of(selectors.list_receipts(self.project_id, message_id, **self.query)))
@@ -117,7 +117,7 @@ class RequestViewSet(ProjectViewSet):
             self.once(lambda: claim_request(caller=self.caller, message_id=message_id, **self.body))
         )
 
-    @extend_schema(responses={200: schemas.DoneAnswer}, operation_id="finish_message")
+    @extend_schema(responses={200: DoneAnswer}, operation_id="finish_message")
     def done(self, request: Request, slug: str, message_id: int) -> Response:
         """Say that a request is done, and what came of it."""
         return Response(
@@ -128,7 +128,7 @@ class RequestViewSet(ProjectViewSet):
 class ThreadViewSet(ProjectViewSet):
     queries = {"list": takes("message", "thread", without=["id"])}
 
-    @extend_schema(responses=schemas.ThreadMessage)
+    @extend_schema(responses=page_of(schemas.ThreadMessage))
     def list(self, request: Request, slug: str, message_id: int) -> Response:
         """A conversation, oldest first, by the id of any message in it."""
         return self.listed(Page.of(selectors.list_thread(self.project_id, message_id, **self.query)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NotRequired, Unpack
+from typing import Annotated, Any, NotRequired, Unpack
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -11,6 +11,7 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
 from ctxhub.core.vocabulary.services.names import register_agent
 from messaging.history import Sent, record_sent
@@ -25,8 +26,8 @@ from messaging.sql.message_writes import NewMessage, insert_messages
 class SendAnswer(TypedDict):
     id: int
     thread: int
-    to: list[str] | None
-    unknown: NotRequired[list[str]]
+    to: Annotated[list[str] | None, About("Null: everyone.")]
+    unknown: NotRequired[Annotated[list[str], About("Names that no agent here has had.")]]
 
 
 Outcome = SendAnswer | CtxhubError

@@ -1,7 +1,7 @@
 """Receipts: marks messages as read or acknowledged, for each recipient separately."""
 
 from collections.abc import Sequence
-from typing import NotRequired
+from typing import Annotated, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -11,6 +11,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.services.names import register_agent
 from messaging.history import record_changes
 from messaging.inputs import clean_ids
@@ -21,11 +22,11 @@ MARKED_AT_ONCE = 2_000
 
 
 class ReadAnswer(TypedDict):
-    marked: int
+    marked: Annotated[int, About("How many were unread.")]
 
 
 class AckAnswer(TypedDict):
-    acked: int
+    acked: Annotated[int, About("How many were not acknowledged before.")]
     hint: NotRequired[str]
 
 

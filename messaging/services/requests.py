@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, NotRequired
+from typing import Annotated, Any, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -15,6 +15,7 @@ from ctxhub.core.kit.inputs import LIST_LENGTH, clean_from_to, refuse_secret
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.registry import split_ref
+from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.services.names import register_agent
 from messaging.history import claim_data, done_data, record_changes
 from messaging.inputs import clean_id
@@ -35,7 +36,7 @@ class ClaimAnswer(TypedDict):
 
 class DoneAnswer(TypedDict):
     id: int
-    state: str
+    state: Annotated[str, About("done")]
     result_refs: NotRequired[list[str]]
 
 

@@ -6,15 +6,15 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.answers import batch_of, in_parts, page_of
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.serializers_of_parts import in_parts
 from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import READ
 from tracking.api import schemas
 from tracking.selectors import changes as selectors
-from tracking.selectors.locks import check_lock
+from tracking.selectors.locks import Lock, check_lock
 from tracking.services import changes as services
 
 
@@ -22,7 +22,7 @@ class ChangeViewSet(ProjectViewSet):
     queries = {"list": takes("file", "changes"), "retrieve": READ_IN_PARTS}
     bodies = {"create": takes("file", "record")}
 
-    @extend_schema(responses=schemas.Change)
+    @extend_schema(responses=page_of(schemas.Change))
     def list(self, request: Request, slug: str) -> Response:
         """Changes that pass every filter, newest first; without a filter those of the last hour."""
         return self.listed(Page.of(selectors.list_changes(self.project_id, **self.query)))
@@ -33,7 +33,7 @@ class ChangeViewSet(ProjectViewSet):
         answer = self.once(lambda: self._answer(services.record_change(caller=self.caller, **self.body)))
         return Response(answer, status=201)
 
-    @extend_schema(responses=in_parts(schemas.Change), filters=True)
+    @extend_schema(responses=in_parts(schemas.Change))
     def retrieve(self, request: Request, slug: str, change_id: int) -> Response:
         """One change, its description whole, or some lines of it."""
         line_range = self.asked()
@@ -49,7 +49,7 @@ class ChangeViewSet(ProjectViewSet):
 class ChangeBatchViewSet(ProjectViewSet):
     bodies = {"create": takes("file", "record_batch", items=takes("file", "record", name="ChangeItem"))}
 
-    @extend_schema(responses={200: schemas.ChangesAnswer})
+    @extend_schema(responses={200: batch_of(services.RecordAnswer)})
     def create(self, request: Request, slug: str) -> Response:
         """Record up to 50 changes at once: all or nothing, unless `atomic` is false."""
         return Response(self.once(lambda: services.record_change_batch(caller=self.caller, **self.body)))
@@ -58,7 +58,7 @@ class ChangeBatchViewSet(ProjectViewSet):
 class LockViewSet(ProjectViewSet):
     queries = {"retrieve": takes("file", "check_lock")}
 
-    @extend_schema(responses=schemas.Lock, filters=True)
+    @extend_schema(responses=Lock)
     def retrieve(self, request: Request, slug: str) -> Response:
         """Whether somebody else is at a file: changed it a moment ago, or holds a lease on it."""
         return Response(check_lock(self.caller, **self.query))

@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
@@ -26,7 +27,7 @@ class LeaseViewSet(ProjectViewSet):
     }
     scopes = {"destroy": WRITE}
 
-    @extend_schema(responses=schemas.ListedLease)
+    @extend_schema(responses=page_of(schemas.ListedLease))
     def list(self, request: Request, slug: str) -> Response:
         """Live leases, soonest to expire first."""
         return self.listed(Page.of(selectors.list_leases(self.project_id, **self.query)))
@@ -48,7 +49,7 @@ class LeaseViewSet(ProjectViewSet):
         renewed = {"lease_id": lease_id, **self.body}
         return Response(self.once(lambda: self._answer(services.renew_lease(caller=self.caller, **renewed))))
 
-    @extend_schema(responses={204: None}, filters=True)
+    @extend_schema(responses={204: None})
     def destroy(self, request: Request, slug: str, lease_id: int) -> Response:
         """Release your lease; with `force` another agent's."""
         arguments = {"lease_id": lease_id, **self.query}
@@ -64,7 +65,7 @@ class LeaseViewSet(ProjectViewSet):
 class ReleaseViewSet(ProjectViewSet):
     bodies = {"create": takes("file", "release", example={"all": True})}
 
-    @extend_schema(responses={200: schemas.Released})
+    @extend_schema(responses={200: services.ReleaseAnswer})
     def create(self, request: Request, slug: str) -> Response:
         """Release all your leases, or one."""
         return Response(self.once(lambda: services.release_leases(caller=self.caller, **self.body)))

@@ -1,15 +1,12 @@
 """What only REST takes about files, and the responses about files and leases, for the OpenAPI schema."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
-from rest_framework import serializers
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.serializers_of_parts import BatchAnswer, BatchResult
 from ctxhub.core.api.takes import Budget
 from ctxhub.core.kit.limits import OPTIONAL_PATH
-from ctxhub.core.toolbox.argument_types import About, Cursor, Limit
+from ctxhub.core.toolbox.argument_types import About, Cursor, Limit, Time, one_of
 
 CHANGES = ("created", "modified", "deleted")
 STATES = ("live", "expired", "released")
@@ -27,59 +24,33 @@ class ListResources(TypedDict, total=False):
 # -- Answers ---------------------------------------------------------------------------------------
 
 
-Answer = serializers.Serializer[Mapping[str, Any]]
+class Change(TypedDict):
+    id: int
+    path: str
+    change: Annotated[str, one_of(*CHANGES)]
+    by: str
+    layer: str | None
+    description: str
+    at: Time
 
 
-class Change(Answer):
-    id = serializers.IntegerField()
-    path = serializers.CharField()
-    change = serializers.ChoiceField(CHANGES)
-    by = serializers.CharField()
-    layer = serializers.CharField(allow_null=True)
-    description = serializers.CharField(allow_blank=True)
-    at = serializers.DateTimeField()
-
-
-class ChangeResult(BatchResult):
-    """How one item went: what `record` answers, or its error and its `index`."""
-
-    id = serializers.IntegerField(required=False)
-    path = serializers.CharField(required=False)
-
-
-class ChangesAnswer(BatchAnswer):
-    results = ChangeResult(many=True, help_text="In the order of the items.")
-
-
-class Lock(Answer):
-    locked = serializers.BooleanField()
-    by = serializers.CharField(required=False)
-    at = serializers.DateTimeField(required=False, help_text="When it was changed, or leased.")
-    change = serializers.ChoiceField(CHANGES, required=False)
-    expires = serializers.DateTimeField(required=False, help_text="When the lease ends.")
-
-
-class ListedLease(Answer):
-    lease_id = serializers.IntegerField()
-    paths = serializers.ListField(child=serializers.CharField())
-    by = serializers.CharField()
-    exclusive = serializers.BooleanField()
-    reason = serializers.CharField(allow_blank=True)
-    expires = serializers.DateTimeField()
-    fence = serializers.IntegerField(help_text="Grows with every lease of a project.")
+class ListedLease(TypedDict):
+    lease_id: int
+    paths: list[str]
+    by: str
+    exclusive: bool
+    reason: str
+    expires: Time
+    fence: Annotated[int, About("Grows with every lease of a project.")]
 
 
 class Lease(ListedLease):
-    state = serializers.ChoiceField(STATES)
-    created = serializers.DateTimeField()
+    state: Annotated[str, one_of(*STATES)]
+    created: Time
 
 
-class Released(Answer):
-    released = serializers.IntegerField()
-
-
-class Resource(Answer):
-    path = serializers.CharField()
-    change = serializers.ChoiceField(CHANGES, allow_null=True, help_text="The last one, while it is kept.")
-    by = serializers.CharField(allow_null=True)
-    at = serializers.DateTimeField(allow_null=True)
+class Resource(TypedDict):
+    path: str
+    change: Annotated[Annotated[str, one_of(*CHANGES)] | None, About("The last one, while it is kept.")]
+    by: str | None
+    at: Time | None

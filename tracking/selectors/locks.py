@@ -1,7 +1,7 @@
 """Lock check: whether another agent has leased a file or changed it recently."""
 
 from datetime import timedelta
-from typing import Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -11,6 +11,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_from_to
 from ctxhub.core.text.globs import is_glob, matches
+from ctxhub.core.toolbox.argument_types import About, Time
 from tracking.selectors.changes import last_within_by_another
 from tracking.selectors.leases import find_overlapping
 from tracking.selectors.paths import clean_pattern
@@ -23,9 +24,9 @@ LONGEST = 24 * 60 * 60
 class Lock(TypedDict):
     locked: bool
     by: NotRequired[str]
-    at: NotRequired[str]
+    at: NotRequired[Annotated[Time, About("When it was changed, or leased.")]]
     change: NotRequired[Literal["created", "modified", "deleted"]]
-    expires: NotRequired[str]
+    expires: NotRequired[Annotated[Time, About("When the lease ends.")]]
 
 
 def check_lock(caller: Caller, *, path: str, within_seconds: int = 300) -> Lock:

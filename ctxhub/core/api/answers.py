@@ -2,6 +2,7 @@
 
 import types
 from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints
 
 from typing_extensions import TypedDict, is_typeddict
@@ -78,16 +79,28 @@ def joined(name: str, *shapes: Any) -> Any:
     fields: dict[str, Any] = {}
     for shape in shapes:
         for field, hint in get_type_hints(shape, include_extras=True).items():
-            plain = get_args(hint)[0] if get_origin(hint) in (NotRequired, Required) else hint
+            plain = _required(hint)
             fields[field] = plain if field in shape.__required_keys__ else NotRequired[plain]
     return TypedDict(name, fields)  # type: ignore[operator]
 
 
-def page_of(item: Any) -> Any:
+@cache
+def page_of(item: Any, name: str = "") -> Any:
     """The page of a list."""
-    return joined(f"{item.__name__}Page", TypedDict("Items", {"items": list[item]}), PageFields)  # type: ignore[operator]
+    return joined(name or f"{item.__name__}Page", TypedDict("Items", {"items": list[item]}), PageFields)  # type: ignore[operator]
 
 
+@cache
+def batch_of(answer: Any) -> Any:
+    """The answer of a batch whose items are answered with `answer`, or with an error."""
+    hints = get_type_hints(joined("Whole", answer), include_extras=True)
+    fields = {name: NotRequired[_required(hint)] for name, hint in hints.items()}
+    outcome = joined(f"{answer.__name__}Outcome", TypedDict("Item", fields), ItemError)  # type: ignore[operator]
+    results = Annotated[list[outcome], About("In the order of the items.")]  # type: ignore[valid-type]
+    return joined(f"{answer.__name__}Batch", BatchCounts, TypedDict("Results", {"results": results}))  # type: ignore[operator]
+
+
+@cache
 def in_parts(shape: Any) -> Any:
     """An object that is read in parts, so that any field may be missing.
 
@@ -99,14 +112,31 @@ def in_parts(shape: Any) -> Any:
     return joined(name, TypedDict("Parts", fields), PartFields)  # type: ignore[operator]
 
 
+def _required(hint: Any) -> Any:
+    return get_args(hint)[0] if get_origin(hint) in (NotRequired, Required) else hint
+
+
 def _text_or(hint: Any) -> Any:
-    plain = get_args(hint)[0] if get_origin(hint) in (NotRequired, Required) else hint
+    plain = _required(hint)
     schema = _value(plain, lambda _: {"type": "object"})
     marks = get_args(plain)[1:] if get_origin(plain) is Annotated else ()
     described = [About(mark.description) for mark in marks if isinstance(mark, About) and mark.description]
     if schema.get("type") not in ("array", "object"):
         return plain
     return Annotated[(Any, *described)] if described else Any
+
+
+class BatchCounts(TypedDict):
+    done: int
+    failed: int
+
+
+class ItemError(TypedDict, total=False):
+    """What went wrong with one item, and which it is."""
+
+    index: int
+    error: str
+    message: str
 
 
 class PageFields(TypedDict):

@@ -8,7 +8,6 @@ from django.http import Http404
 from rest_framework import exceptions as rest
 from rest_framework.response import Response
 
-from ctxhub.core.api.problems import refusal_of
 from ctxhub.core.kit.errors import (
     Conflict,
     CtxhubError,
@@ -58,8 +57,6 @@ def translate(error: Exception) -> tuple[int, CtxhubError]:
             return 429, error
         case CtxhubError():
             return STATUS[error.code], error
-        case rest.ValidationError():
-            return 400, refusal_of(error.detail)
         case Http404() | rest.NotFound():
             return 404, NotFound("There is nothing here.")
         case rest.NotAuthenticated():

@@ -1,5 +1,7 @@
 """Stats, agents, activity, updates, named views and settings of a project."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -9,7 +11,6 @@ from ctxhub.core.accounts.services.config import set_config
 from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.schemas import (
-    ANYTHING,
     COUNTS,
     UPDATES,
     Activity,
@@ -74,7 +75,7 @@ class LayerSummaryViewSet(ProjectViewSet):
 class NamedViewViewSet(ProjectViewSet):
     queries = {"list": takes("hub", "view", without=["name"])}
 
-    @extend_schema(responses={200: ANYTHING}, operation_id="named_view")
+    @extend_schema(responses=page_of(dict[str, Any], "NamedViewPage"), operation_id="named_view")
     def list(self, request: Request, slug: str, name: str) -> Response:
         """A ready-made view, by its name: active_context, recent_file_changes, tagged_constraints, ..."""
         views = all_views()

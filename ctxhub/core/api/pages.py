@@ -59,19 +59,3 @@ class CursorPages(BasePagination):
 
     def get_results(self, data: Any) -> Any:
         raise KeyError("The browsable page asks for rows to put a filter form above.")
-
-    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "type": "object",
-            "required": ["items", "next", "count"],
-            "properties": {
-                "items": schema,
-                "next": {"type": "string", "nullable": True, "description": "Pass it as `cursor`."},
-                "count": {"type": "integer", "description": "How many items this page has."},
-                "total": {"type": "integer", "description": "How many there are, counted to 1,000."},
-                "more": {"type": "boolean", "description": "There are more than `total`."},
-                "omitted": {"type": "integer", "description": "Left out to keep to `max_tokens`."},
-                "truncated": {"type": "boolean", "description": "The one item is longer than that, and cut."},
-                "hint": {"type": "string", "description": "What the filters name that is not there."},
-            },
-        }

@@ -1,21 +1,16 @@
 """Extends the OpenAPI schema with what all operations share: errors, the agent, the retry key, ids."""
 
-from inspect import getdoc
 from typing import Any
 
-from drf_spectacular.contrib.django_filters import DjangoFilterExtension
-from drf_spectacular.drainage import get_override
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import Direction, OpenApiExample
 from typing_extensions import is_typeddict
 
 from ctxhub.core.api.answers import schema_of
-from ctxhub.core.api.bodies import Body
 from ctxhub.core.api.ids import id_schema, kind_of
 from ctxhub.core.api.project import AGENT_HEADER
-from ctxhub.core.api.queries import REQUIRED
-from ctxhub.core.api.takes import Takes
+from ctxhub.core.api.takes import NOTHING, Takes
 from ctxhub.core.api.views import RETRY_HEADER, HubViewSet
 from ctxhub.core.kit.inputs import WORD_LENGTH
 from ctxhub.core.kit.limits import WORD
@@ -106,10 +101,7 @@ PARAMETERS: Json = {
 class HubSchema(AutoSchema):
     def _get_filter_parameters(self) -> list[Json]:
         assert isinstance(self.view, HubViewSet)
-        query = self.view.queries.get(self.view.action)
-        if isinstance(query, Takes):
-            return query.parameters()
-        return list(super()._get_filter_parameters())  # type: ignore[no-untyped-call]
+        return self.view.queries.get(self.view.action, NOTHING).parameters()
 
     def _is_list_view(self, serializer: Any = None) -> bool:
         """Pages are declared whole, so nothing is wrapped into one."""
@@ -117,34 +109,13 @@ class HubSchema(AutoSchema):
 
     def get_request_serializer(self) -> Any:
         assert isinstance(self.view, HubViewSet)
-        body = self.view.bodies.get(self.view.action)
-        return body if isinstance(body, Takes) else super().get_request_serializer()
+        return self.view.bodies.get(self.view.action)
 
     def get_examples(self) -> list[OpenApiExample]:
-        """The example of the body's class."""
+        """The example of the body."""
         assert isinstance(self.view, HubViewSet)
         body = self.view.bodies.get(self.view.action)
-        return [OpenApiExample("To start from", value=dict(body.example), request_only=True)] if body else []
-
-
-class DeclaredQueryExtension(DjangoFilterExtension):  # type: ignore[no-untyped-call]
-    target_class = "ctxhub.core.api.queries.DeclaredQuery"
-
-    def get_schema_operation_parameters(
-        self, auto_schema: AutoSchema, *args: Any, **kwargs: Any
-    ) -> list[Json]:
-        view = auto_schema.view
-        assert isinstance(view, HubViewSet)
-        query = view.filterset_class
-        if isinstance(query, Takes):
-            return query.parameters()
-        return [
-            {**parameter, **({"required": True} if get_override(declared, REQUIRED) else {})}
-            for name, declared in query.base_filters.items()
-            for parameter in self.resolve_filter_field(  # type: ignore[no-untyped-call]
-                auto_schema, None, query, name, declared
-            )
-        ]
+        return [OpenApiExample("To start from", value=body.example, request_only=True)] if body else []
 
 
 class TakesExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
@@ -161,7 +132,7 @@ class TakesExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-cal
         assert isinstance(view, HubViewSet)
         assert isinstance(takes, Takes)
         body = view.bodies[view.action]
-        is_item = isinstance(body, Takes) and body.items is takes
+        is_item = body.items is takes
         items = auto_schema.resolve_serializer(takes.items, direction).ref if takes.items else None  # type: ignore[arg-type]
         return takes.schema(items, with_agent=view.has_agent and not is_item)
 
@@ -195,8 +166,6 @@ def add_what_is_common(result: Json, generator: Any, request: Any, public: bool)
     for name, schema in result["components"]["schemas"].items():
         if name.endswith("Request"):
             schema["additionalProperties"] = False
-            if schema.get("description") == getdoc(Body):  # It is written for developers.
-                del schema["description"]
     for path, methods in result["paths"].items():
         for method, operation in methods.items():
             _name_tools(operation)

@@ -101,21 +101,6 @@ class NewToken(Token):
     connect: Annotated[str, About("Lines to paste, for each client.")]
 
 
-class BatchResult(TypedDict):
-    """How one item of a batch went, where it went wrong: its error and its `index`."""
-
-    index: NotRequired[int]
-    error: NotRequired[str]
-    message: NotRequired[str]
-
-
-class BatchAnswer(TypedDict):
-    """Whose subclass names what `results` holds, in the order of the items."""
-
-    done: int
-    failed: int
-
-
 COUNTS = {
     "type": "object",
     "additionalProperties": {

@@ -151,6 +151,7 @@ class PageArguments(TypedDict, total=False):
     max_tokens: Budget
 
 
+NOTHING = Takes(TypedDict("Nothing", {}))  # type: ignore[operator]
 ONLY_A_PAGE = Takes(PageArguments)
 # What a long text of one object is read with.
 READ_IN_PARTS = takes("get", without=["refs", "detail"])

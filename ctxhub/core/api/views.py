@@ -17,12 +17,10 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
 from ctxhub.core.accounts.services.agents import touch_agent
-from ctxhub.core.api.bodies import Body
 from ctxhub.core.api.ids import ids_of_refs
 from ctxhub.core.api.pages import CursorPages, Page
 from ctxhub.core.api.project import caller_in, speaking
-from ctxhub.core.api.queries import DeclaredQuery, Query
-from ctxhub.core.api.takes import AGENT, Takes
+from ctxhub.core.api.takes import AGENT, NOTHING, Takes
 from ctxhub.core.hub.partial_reads import Asked, Excerpt, Opened, clean_asked
 from ctxhub.core.kit.answers import MAX_TOKENS, size
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting
@@ -38,6 +36,20 @@ SCOPE_OF_METHOD = {"POST": WRITE, "PUT": WRITE, "PATCH": WRITE, "DELETE": ADMIN}
 RETRY_HEADER = "Idempotency-Key"
 
 
+class Example(BaseSerializer[Any]):
+    """A body to start from, as the browsable API wants it."""
+
+    fields: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, example: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.example = example
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return dict(self.example)
+
+
 class HubViewSet(GenericViewSet[Any]):
     """Checks query and body against what the action declares; answers pages.
 
@@ -45,10 +57,9 @@ class HubViewSet(GenericViewSet[Any]):
     """
 
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
-    filter_backends = [DeclaredQuery]
     pagination_class = CursorPages
-    queries: ClassVar[Mapping[str, Takes | type[Query]]] = {}
-    bodies: ClassVar[Mapping[str, Takes | type[Body]]] = {}
+    queries: ClassVar[Mapping[str, Takes]] = {}
+    bodies: ClassVar[Mapping[str, Takes]] = {}
     common_parameters: ClassVar[tuple[str, ...]] = ("format",)
     has_versions = False
     has_agent: ClassVar[bool] = False  # Whether a body may name the agent who speaks.
@@ -56,13 +67,9 @@ class HubViewSet(GenericViewSet[Any]):
     query: dict[str, Any]
     body: dict[str, Any]
 
-    @property
-    def filterset_class(self) -> type[Query] | Takes:
-        return self.queries.get(self.action, Query)
-
-    def get_serializer_class(self) -> type[BaseSerializer[Any]]:
-        body = self.bodies.get(self.action, Body)
-        return Body if isinstance(body, Takes) else body
+    def get_serializer(self, *args: Any, **kwargs: Any) -> "Example":
+        """What the API's pages fill their form with."""
+        return Example(self.bodies.get(self.action, NOTHING).example)
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         with ExitStack() as self._during:
@@ -87,9 +94,8 @@ class HubViewSet(GenericViewSet[Any]):
         super().initial(request, *args, **kwargs)
         self.check_place(request, **kwargs)
         self.kwargs.update(ids_of_refs(kwargs))  # The action is called with these.
-        query = self.filterset_class
-        read = query.read_query if isinstance(query, Takes) else query.read
-        self.query = read(request.query_params, also=self.common_parameters)
+        takes = self.queries.get(self.action, NOTHING)
+        self.query = takes.read_query(request.query_params, also=self.common_parameters)
         self.max_tokens = clean_max_tokens(self.query.pop("max_tokens", MAX_TOKENS))
         self.body = self._read_body(request) if self.action in self.bodies else {}
         self.refuse_what_would_be_ignored(request)
@@ -142,12 +148,7 @@ class HubViewSet(GenericViewSet[Any]):
         return super().finalize_response(request, response, *args, **kwargs)
 
     def _read_body(self, request: Request) -> dict[str, Any]:
-        body = self.bodies[self.action]
-        if isinstance(body, Takes):
-            return body.read_body(request.data, with_agent=self.has_agent)
-        serializer = self.get_serializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        return dict(serializer.validated_data)
+        return self.bodies[self.action].read_body(request.data, with_agent=self.has_agent)
 
 
 class ProjectViewSet(HubViewSet):

@@ -4,9 +4,9 @@ from typing import Annotated, Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.api.schemas import BatchAnswer, BatchResult
 from ctxhub.core.toolbox.argument_types import About, Lines, Says, Tail, Time, Words, one_of
 from memory.decisions.inputs.schemas import ALTERNATIVES, TRADEOFFS
+from memory.decisions.selectors.similar_keys import Similar
 
 STATUSES = ("active", "draft", "deprecated")
 RESULTS = ("created", "updated", "unchanged")
@@ -77,30 +77,11 @@ class ListedDecision(Decision):
     supersedes: NotRequired[list[str]]
 
 
-class Similar(TypedDict):
-    key: str
-    score: Annotated[int, About("0 to 100.")]
-
-
 class SetAnswer(WholeDecision):
     id: int
     result: Annotated[str, one_of(*RESULTS)]
     hint: NotRequired[str]
     similar: NotRequired[Annotated[list[Similar], About("Keys that may mean what this new one does.")]]
-
-
-class SetOutcome(BatchResult):
-    """How one item went: what `set` answers, or its error and its `index`."""
-
-    key: NotRequired[str]
-    id: NotRequired[int]
-    version: NotRequired[str]
-    result: NotRequired[Annotated[str, one_of(*RESULTS)]]
-    hint: NotRequired[str]
-
-
-class SetOutcomes(BatchAnswer):
-    results: Annotated[list[SetOutcome], About("In the order of the items.")]
 
 
 class Parts(TypedDict):

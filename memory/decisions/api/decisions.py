@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api.answers import in_parts, page_of
+from ctxhub.core.api.answers import batch_of, in_parts, page_of
 from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
@@ -23,7 +23,6 @@ from memory.decisions.api.decision_schemas import (
     ListedDecision,
     PartOfValue,
     SetAnswer,
-    SetOutcomes,
     Suggestion,
     Version,
     WholeDecision,
@@ -184,7 +183,7 @@ class VersionViewSet(ProjectViewSet):
 class BatchViewSet(ProjectViewSet):
     bodies = {"create": takes("decision", "set_batch", items=takes("decision", "set", name="DecisionItem"))}
 
-    @extend_schema(responses={200: SetOutcomes})
+    @extend_schema(responses={200: batch_of(services.SetAnswer)})
     def create(self, request: Request, slug: str) -> Response:
         """Set up to 50 decisions at once: all or nothing, unless `atomic` is false."""
         return Response(self.once(lambda: services.set_decision_batch(caller=self.caller, **self.body)))

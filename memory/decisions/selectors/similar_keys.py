@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from rapidfuzz import fuzz
-
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
+from typing import Annotated
+
+from rapidfuzz import fuzz
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock
@@ -15,6 +16,7 @@ from ctxhub.core.search.engines import Scope, first_object_ids
 from ctxhub.core.search.queries import Term
 from ctxhub.core.search.spelling import find_near_words
 from ctxhub.core.search.stems import stem
+from ctxhub.core.toolbox.argument_types import About
 from memory.decisions.search.keys import key_words, similar_signatures
 from memory.decisions.selectors.key_similarity import compare_keys
 from memory.decisions.selectors.scores import score
@@ -32,7 +34,7 @@ MORE_NEIGHBOURS = 100
 
 class Similar(TypedDict):
     key: str
-    score: int
+    score: Annotated[int, About("0 to 100.")]
 
 
 def find_similar(project_id: int, key: str) -> list[Similar]:

@@ -7,9 +7,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.answers import in_parts, page_of
 from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.serializers_of_parts import in_parts
 from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
@@ -45,12 +45,12 @@ class PadsViewSet(ProjectViewSet):
         )
     }
 
-    @extend_schema(responses=ListedPad)
+    @extend_schema(responses=page_of(ListedPad))
     def list(self, request: Request, slug: str) -> Response:
         """The pads of a workflow in the order of their creation."""
         return self._list(**self.query)
 
-    @extend_schema(responses=ListedPad(many=True), filters=True)
+    @extend_schema(responses=page_of(ListedPad))
     def of_workflow(self, request: Request, slug: str, workflow_id: int) -> Response:
         """The same below the workflow."""
         return self._list(workflow_id=workflow_id, **self.query)
@@ -61,7 +61,7 @@ class PadsViewSet(ProjectViewSet):
         answer = self.once(lambda: services.create_scratchpad(caller=self.caller, **self.body))
         return Response(answer, status=201)
 
-    @extend_schema(responses=FoundPad(many=True), filters=True)
+    @extend_schema(responses=page_of(FoundPad))
     def search(self, request: Request, slug: str) -> Response:
         """Pads by what is written in them, best first; in one pad its lines."""
         return self.listed(Page.of(search_scratchpads(self.project_id, **self.query)))
@@ -97,7 +97,7 @@ class PadViewSet(PadWrites):
     }
     scopes = {"destroy": WRITE}
 
-    @extend_schema(responses=in_parts(Pad), filters=True)
+    @extend_schema(responses=in_parts(Pad))
     def retrieve(self, request: Request, slug: str, scratchpad_id: int) -> Response:
         """One pad, whole or in part. Its ETag is its revision."""
         selectors.clean_part(**self.query)
@@ -129,12 +129,12 @@ class PadRevisionViewSet(PadWrites):
     }
     bodies = {"restore": takes("scratchpad", "restore", without=["scratchpad_id", "revision"])}
 
-    @extend_schema(responses=ListedRevision)
+    @extend_schema(responses=page_of(ListedRevision))
     def list(self, request: Request, slug: str, scratchpad_id: int) -> Response:
         """What the pad was, newest first, the present state included."""
         return self.listed(Page.of(selectors.list_revisions(self.project_id, scratchpad_id, **self.query)))
 
-    @extend_schema(responses=in_parts(Revision), filters=True)
+    @extend_schema(responses=in_parts(Revision))
     def retrieve(self, request: Request, slug: str, scratchpad_id: int, revision: int) -> Response:
         """The pad as it was, or some lines of it."""
         asked = self.asked()

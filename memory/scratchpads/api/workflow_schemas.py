@@ -1,12 +1,10 @@
 """What only REST takes about workflows, and its responses, for the OpenAPI schema."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired
 
-from rest_framework import serializers
 from typing_extensions import TypedDict
 
-from ctxhub.core.toolbox.argument_types import About, Object
+from ctxhub.core.toolbox.argument_types import About, Object, Time, one_of
 
 
 class WorkflowChanges(TypedDict):
@@ -17,19 +15,19 @@ class WorkflowChanges(TypedDict):
 # -- Answers ---------------------------------------------------------------------------------------
 
 
-class Workflow(serializers.Serializer[Mapping[str, Any]]):
-    id = serializers.IntegerField()
-    name = serializers.CharField(allow_blank=True)
-    pads = serializers.IntegerField(help_text="How many it has.")
-    active = serializers.BooleanField()
-    metadata = serializers.JSONField()
-    created_at = serializers.DateTimeField()
-    updated_at = serializers.DateTimeField(help_text="When it, or one of its pads, was last written to.")
+class Workflow(TypedDict):
+    id: int
+    name: str
+    pads: Annotated[int, About("How many it has.")]
+    active: bool
+    metadata: Any
+    created_at: Time
+    updated_at: Annotated[Time, About("When it, or one of its pads, was last written to.")]
 
 
 class CreatedWorkflow(Workflow):
-    workflow_id = serializers.IntegerField()
+    workflow_id: int
 
 
 class ChangedWorkflow(CreatedWorkflow):
-    result = serializers.ChoiceField(["updated", "unchanged"])
+    result: Annotated[str, one_of("updated", "unchanged")]

@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
@@ -36,7 +37,7 @@ class WorkflowViewSet(ProjectViewSet):
     }
     scopes = {"destroy": WRITE}
 
-    @extend_schema(responses=Workflow)
+    @extend_schema(responses=page_of(Workflow))
     def list(self, request: Request, slug: str) -> Response:
         """Workflows, the one written to last first."""
         return self.listed(Page.of(list_workflows(self.project_id, **self.query)))
