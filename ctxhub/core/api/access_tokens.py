@@ -10,10 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.access_tokens import COLUMNS, list_tokens, token_row
+from ctxhub.core.accounts.selectors.access_tokens import COLUMNS, list_tokens, token_row, tokens_of
 from ctxhub.core.accounts.services.access_tokens import create_token, revoke_token
 from ctxhub.core.api import schemas
 from ctxhub.core.api.answers import page_of
+from ctxhub.core.api.filters import TokenFilter
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.project import caller_in, only_project, visible_projects
 from ctxhub.core.api.takes import PageArguments, Takes
@@ -41,13 +42,15 @@ class CreateToken(TypedDict, total=False):
 
 class TokenViewSet(HubViewSet):
     queries = {"list": Takes(PageArguments, also=OfProject)}
+    filters = {"list": TokenFilter}
+    queryset = AccessToken.unscoped.none()
     bodies = {"create": Takes(CreateToken, example={"name": "ci", "scopes": ["read"]})}
 
     @extend_schema(responses=page_of(schemas.Token))
     def list(self, request: Request) -> Response:
         """The project's tokens, newest first, without what would open it."""
         caller = self.administrator(self.query.pop("project", None))
-        return self.listed(Page.of(list_tokens(caller.project_id, **self.query)))
+        return self.listed(Page.of(list_tokens(self.filtered(tokens_of(caller.project_id)), **self.query)))
 
     @extend_schema(responses={201: schemas.NewToken})
     def create(self, request: Request) -> Response:

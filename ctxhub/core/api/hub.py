@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from ctxhub.core.accounts.selectors.config import config_of, config_values
 from ctxhub.core.accounts.services.config import set_config
 from ctxhub.core.api.answers import page_of
+from ctxhub.core.api.filters import AgentFilter
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.schemas import (
     COUNTS,
@@ -26,6 +27,7 @@ from ctxhub.core.hub.selectors import hub
 from ctxhub.core.hub.selectors.updates import wait_for_updates
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.errors import NotFound, nearest
+from ctxhub.core.models import Agent
 
 
 class StatsViewSet(ProjectViewSet):
@@ -37,11 +39,15 @@ class StatsViewSet(ProjectViewSet):
 
 class AgentViewSet(ProjectViewSet):
     queries = {"list": takes("hub", "agents")}
+    filters = {"list": AgentFilter}
+    queryset = Agent.unscoped.none()
 
     @extend_schema(responses=page_of(AgentSeen))
     def list(self, request: Request, slug: str) -> Response:
         """Who works here, last seen first."""
-        return self.listed(Page.of(hub.list_agents(self.project_id, **{"limit": 20, **self.query})))
+        among = self.filtered(hub.agents_of(self.project_id))
+        query = {"limit": 20, **self.query}
+        return self.listed(Page.of(hub.list_agents(self.project_id, **query, among=among)))
 
 
 class ActivityViewSet(ProjectViewSet):

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from django.forms import Form
+
 from ctxhub.core.kit.errors import InvalidInput, shown_all
 from ctxhub.core.toolbox.suggestions import suggest_arguments
 
@@ -16,3 +18,11 @@ def refuse_unknown(given: Iterable[str], known: Sequence[str], what: str) -> Non
             did_you_mean=suggest_arguments(unknown, known, names),
             allowed=list(known),
         )
+
+
+def invalid_filter(form: Form) -> InvalidInput:
+    """The error of the first parameter that a FilterSet refuses."""
+    name, errors = next(iter(form.errors.items()))
+    choices = [str(choice) for choice, _ in getattr(form.fields[name], "choices", ())]
+    sentences = " ".join(map(str, errors))
+    return InvalidInput(f"{name}: {sentences}", allowed=[choice for choice in choices if choice])

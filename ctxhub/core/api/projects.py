@@ -11,6 +11,7 @@ from ctxhub.core.accounts.selectors.people import is_superuser, list_projects
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.api import schemas
 from ctxhub.core.api.answers import page_of
+from ctxhub.core.api.filters import ProjectFilter
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.project import visible_projects
 from ctxhub.core.api.takes import ONLY_A_PAGE, Takes
@@ -28,12 +29,15 @@ class CreateProject(TypedDict):
 
 class ProjectsViewSet(HubViewSet):
     queries = {"list": ONLY_A_PAGE}
+    filters = {"list": ProjectFilter}
+    queryset = Project.objects.none()
     bodies = {"create": Takes(CreateProject, example={"slug": "apollo", "name": "Apollo"})}
 
     @extend_schema(responses=page_of(schemas.Project))
     def list(self, request: Request) -> Response:
         """The projects you may see; a token sees its own."""
-        return self.listed(Page.of(list_projects(visible_projects(request), **self.query)))
+        projects = self.filtered(visible_projects(request).order_by("slug"))
+        return self.listed(Page.of(list_projects(projects, **self.query)))
 
     @extend_schema(responses={201: schemas.Project})
     def create(self, request: Request) -> Response:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.contrib.django_filters import DjangoFilterExtension
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import Direction, OpenApiExample
@@ -101,7 +103,9 @@ PARAMETERS: Json = {
 class HubSchema(AutoSchema):
     def _get_filter_parameters(self) -> list[Json]:
         assert isinstance(self.view, HubViewSet)
-        return self.view.queries.get(self.view.action, NOTHING).parameters()
+        taken = self.view.queries.get(self.view.action, NOTHING).parameters()
+        filters = FilterParameters(DjangoFilterBackend)  # type: ignore[no-untyped-call]
+        return [*taken, *filters.of_view(self, self.view)]
 
     def _is_list_view(self, serializer: Any = None) -> bool:
         """Pages are declared whole, so nothing is wrapped into one."""
@@ -116,6 +120,21 @@ class HubSchema(AutoSchema):
         assert isinstance(self.view, HubViewSet)
         body = self.view.bodies.get(self.view.action)
         return [OpenApiExample("To start from", value=body.example, request_only=True)] if body else []
+
+
+class FilterParameters(DjangoFilterExtension):  # type: ignore[no-untyped-call]
+    """The parameters of FilterSets; drf-spectacular's own way queries tables that want a project."""
+
+    def of_view(self, schema: AutoSchema, view: HubViewSet) -> list[Json]:
+        filters = view.filterset_class
+        model = getattr(getattr(view, "queryset", None), "model", None)
+        return [
+            parameter
+            for name, each in (filters.base_filters.items() if filters else ())
+            for parameter in self.resolve_filter_field(  # type: ignore[no-untyped-call]
+                schema, model, filters, name, each
+            )
+        ]
 
 
 class TakesExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]

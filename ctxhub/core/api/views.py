@@ -5,10 +5,12 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect, JsonResponse
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 from django.views.decorators.csrf import csrf_exempt
+from django_filters import FilterSet
 from rest_framework.exceptions import APIException, MethodNotAllowed
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
@@ -19,6 +21,7 @@ from rest_framework.viewsets import GenericViewSet
 from ctxhub.core.accounts.services.agents import touch_agent
 from ctxhub.core.api.ids import ids_of_refs
 from ctxhub.core.api.pages import CursorPages, Page
+from ctxhub.core.api.problems import invalid_filter
 from ctxhub.core.api.project import caller_in, speaking
 from ctxhub.core.api.takes import AGENT, NOTHING, Takes
 from ctxhub.core.hub.partial_reads import Asked, Excerpt, Opened, clean_asked
@@ -54,6 +57,7 @@ class HubViewSet(GenericViewSet[Any]):
     """Checks query and body against what the action declares; answers pages.
 
     `queries` and `bodies` say what each action takes; `self.query` and `self.body` hold what was given.
+    `filters`: for lists that are querysets, what filters and orders them; see `filtered`.
     """
 
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
@@ -61,11 +65,24 @@ class HubViewSet(GenericViewSet[Any]):
     queries: ClassVar[Mapping[str, Takes]] = {}
     bodies: ClassVar[Mapping[str, Takes]] = {}
     common_parameters: ClassVar[tuple[str, ...]] = ("format",)
+    filters: ClassVar[Mapping[str, type[FilterSet]]] = {}
     has_versions = False
     has_agent: ClassVar[bool] = False  # Whether a body may name the agent who speaks.
 
     query: dict[str, Any]
     body: dict[str, Any]
+
+    @property
+    def filterset_class(self) -> type[FilterSet] | None:
+        return self.filters.get(self.action)
+
+    def filtered(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows that pass the filters of the action, in the order that the query asks for."""
+        assert self.filterset_class
+        filters = self.filterset_class(self.request.query_params, rows, request=self.request)
+        if not filters.is_valid():
+            raise invalid_filter(filters.form)
+        return filters.qs
 
     def get_serializer(self, *args: Any, **kwargs: Any) -> "Example":
         """What the API's pages fill their form with."""
@@ -95,7 +112,8 @@ class HubViewSet(GenericViewSet[Any]):
         self.check_place(request, **kwargs)
         self.kwargs.update(ids_of_refs(kwargs))  # The action is called with these.
         takes = self.queries.get(self.action, NOTHING)
-        self.query = takes.read_query(request.query_params, also=self.common_parameters)
+        filters = self.filterset_class.base_filters if self.filterset_class else ()
+        self.query = takes.read_query(request.query_params, also=(*filters, *self.common_parameters))
         self.max_tokens = clean_max_tokens(self.query.pop("max_tokens", MAX_TOKENS))
         self.body = self._read_body(request) if self.action in self.bodies else {}
         self.refuse_what_would_be_ignored(request)

@@ -2,29 +2,35 @@
 
 from datetime import datetime
 
-from ctxhub.core.kit.clock import format_time
-from ctxhub.core.kit.inputs import clean_limit
-from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
+from django.db.models import Q, QuerySet
+
+from ctxhub.core.kit.clock import format_time, now
+from ctxhub.core.kit.keyset import page_of
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import AccessToken
 
 COLUMNS = ("id", "name", "agent", "start", "scopes", "created", "expires", "last_used", "revoked")
 
 
-def list_tokens(project_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:
-    """A page of tokens, newest first, with revoked and expired ones."""
-    limit = clean_limit(limit)
-    everything = AccessToken.objects.in_project(project_id)
-    tokens = everything.select_related("agent").order_by("-pk")
-    if cursor:
-        tokens = tokens.filter(pk__lt=read_cursor(cursor, int)[0])
-    found = list(tokens[: limit + 1])
-    return Listing(
-        columns=COLUMNS,
-        rows=[token_row(token) for token in found[:limit]],
-        next=make_cursor(found[limit - 1].pk) if len(found) > limit else None,
-        extra=total_of(everything[: COUNTED_TO + 1].count()),
-        cursor_after=lambda count: make_cursor(found[count - 1].pk),
-    )
+STATES = ("active", "expired", "revoked")
+
+
+def tokens_of(project_id: int) -> QuerySet[AccessToken]:
+    """All tokens, newest first, with revoked and expired ones."""
+    return AccessToken.objects.in_project(project_id).select_related("agent").order_by("-created_at")
+
+
+def in_state(tokens: QuerySet[AccessToken], state: str) -> QuerySet[AccessToken]:
+    """`STATES`: a revoked token is revoked, whether it has expired or not."""
+    if state == "revoked":
+        return tokens.filter(revoked_at__isnull=False)
+    expired = Q(expires_at__lte=now())
+    return tokens.filter(expired if state == "expired" else ~expired, revoked_at__isnull=True)
+
+
+def list_tokens(tokens: QuerySet[AccessToken], *, limit: int = 20, cursor: str | None = None) -> Listing:
+    """A page of tokens: rows as in `COLUMNS`."""
+    return page_of(tokens, COLUMNS, lambda found: [*map(token_row, found)], limit=limit, cursor=cursor)
 
 
 def token_row(token: AccessToken) -> list[object]:

@@ -5,8 +5,9 @@ from django.db.models import QuerySet
 
 from ctxhub.core.kit.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
 from ctxhub.core.kit.clock import format_time
-from ctxhub.core.kit.inputs import WORD_LENGTH, clean_limit
-from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
+from ctxhub.core.kit.inputs import WORD_LENGTH
+from ctxhub.core.kit.keyset import page_of
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Membership, Project
 
 SCOPES_OF_ROLE = {
@@ -35,16 +36,13 @@ def projects_of(user: AbstractBaseUser) -> QuerySet[Project]:
 
 
 def list_projects(projects: QuerySet[Project], *, limit: int = 20, cursor: str | None = None) -> Listing:
-    """A page of projects, ordered by slug: rows slug, name, created."""
-    limit = clean_limit(limit)
-    after = read_cursor(cursor, str)[0] if cursor else ""
-    found = list(projects.filter(slug__gt=after).order_by("slug")[: limit + 1])
-    return Listing(
-        columns=("slug", "name", "created"),
-        rows=[[project.slug, project.name, format_time(project.created_at)] for project in found[:limit]],
-        next=make_cursor(found[limit - 1].slug) if len(found) > limit else None,
-        extra=total_of(projects[: COUNTED_TO + 1].count()),
-        cursor_after=lambda count: make_cursor(found[count - 1].slug),
+    """A page of projects: rows slug, name, created."""
+    return page_of(
+        projects,
+        ("slug", "name", "created"),
+        lambda found: [[p.slug, p.name, format_time(p.created_at)] for p in found],
+        limit=limit,
+        cursor=cursor,
     )
 
 

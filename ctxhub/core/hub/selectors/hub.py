@@ -12,7 +12,8 @@ from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.hub.named_views import register_view
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_limit
-from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
+from ctxhub.core.kit.keyset import page_of
+from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
 from ctxhub.core.vocabulary.selectors.uses import with_uses
 
@@ -60,33 +61,32 @@ def summarise_layers(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | N
     )
 
 
-def list_agents(project_id: int, *, limit: int = MAX_LIMIT, cursor: str | None = None) -> Listing:
-    """The agents of a project, last seen first: rows name, last_seen, and the columns of `agent_facts`."""
-    limit = clean_limit(limit)
-    everyone = Agent.objects.in_project(project_id)
-    agents = everyone.annotate(seen=Coalesce("last_seen_at", Value(NEVER)))
-    if cursor:
-        seen, row_id = read_cursor(cursor, datetime, int)
-        agents = agents.filter(Q(seen__lt=seen) | Q(seen=seen, pk__gt=row_id))
-    in_order = agents.order_by("-seen", "pk")
-    found = list(in_order.values_list("name", "last_seen_at", "seen", "pk", "folded")[: limit + 1])
-    positions = [(seen.isoformat(), row_id) for _, _, seen, row_id, _ in found]
-    names = [folded for *_, folded in found[:limit]]
-    facts = {column: read(project_id, names) for column, read in agent_facts.items()} if names else {}
-    return Listing(
-        columns=("name", "last_seen", *facts),
-        rows=[
-            [
-                name,
-                format_time(last_seen) if last_seen else None,
-                *(fact.get(folded) for fact in facts.values()),
-            ]
-            for name, last_seen, _, _, folded in found[:limit]
-        ],
-        next=make_cursor(*positions[limit - 1]) if len(found) > limit else None,
-        extra=total_of(everyone[: COUNTED_TO + 1].count()),
-        cursor_after=lambda count: make_cursor(*positions[count - 1]),
-    )
+def agents_of(project_id: int) -> QuerySet[Agent]:
+    """The agents of a project, last seen first."""
+    seen = Coalesce("last_seen_at", Value(NEVER))
+    return Agent.objects.in_project(project_id).annotate(seen=seen).order_by("-seen")
+
+
+def list_agents(
+    project_id: int,
+    *,
+    limit: int = MAX_LIMIT,
+    cursor: str | None = None,
+    among: QuerySet[Agent] | None = None,
+) -> Listing:
+    """Agents of a project, all or some: rows name, last_seen, and the columns of `agent_facts`."""
+
+    def rows(agents: Sequence[Agent]) -> list[list[Any]]:
+        names = [agent.folded for agent in agents]
+        facts = [read(project_id, names) for read in agent_facts.values()] if names else []
+        seen = [format_time(agent.last_seen_at) if agent.last_seen_at else None for agent in agents]
+        return [
+            [agent.name, last_seen, *(fact.get(agent.folded) for fact in facts)]
+            for agent, last_seen in zip(agents, seen, strict=True)
+        ]
+
+    agents = agents_of(project_id) if among is None else among
+    return page_of(agents, ("name", "last_seen", *agent_facts), rows, limit=limit, cursor=cursor)
 
 
 def count_vocabulary(project_id: int) -> dict[str, dict[str, int]]:

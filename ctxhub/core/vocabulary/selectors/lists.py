@@ -1,52 +1,31 @@
 """Paginated lists of a project's words: tags, scopes and categories by use, layers in their order."""
 
-from django.db.models import Q
+from typing import Any
 
-from ctxhub.core.kit.inputs import clean_limit
-from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
+from django.db.models import QuerySet
+
+from ctxhub.core.kit.keyset import page_of
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Category, Layer, Scope, Tag
 from ctxhub.core.vocabulary.selectors.uses import with_uses
 
-COLUMNS = ("name", "uses")
+
+def words_of(words: type[Tag] | type[Scope] | type[Category], project_id: int) -> QuerySet[Any]:
+    """Tags, scopes or categories with their `uses`, most used first."""
+    return with_uses(words.objects.in_project(project_id)).order_by("-uses")
 
 
-def list_words(
-    words: type[Tag] | type[Scope] | type[Category],
-    project_id: int,
-    *,
-    limit: int = 20,
-    cursor: str | None = None,
-) -> Listing:
-    """Tags, scopes or categories, most used first: rows name, uses."""
-    limit = clean_limit(limit)
-    everything = words.objects.in_project(project_id)
-    counted = with_uses(everything)
-    if cursor:
-        uses, row_id = read_cursor(cursor, int, int)
-        counted = counted.filter(Q(uses__lt=uses) | Q(uses=uses, pk__gt=row_id))
-    found = list(counted.order_by("-uses", "pk").values_list("name", "uses", "pk")[: limit + 1])
-    return Listing(
-        columns=COLUMNS,
-        rows=[[name, uses] for name, uses, _ in found[:limit]],
-        next=make_cursor(*found[limit - 1][1:]) if len(found) > limit else None,
-        extra=total_of(everything[: COUNTED_TO + 1].count()),
-        cursor_after=lambda count: make_cursor(*found[count - 1][1:]),
-    )
+def layers_of(project_id: int) -> QuerySet[Any]:
+    """Layers with their `uses`, in the project's order."""
+    return with_uses(Layer.objects.in_project(project_id)).order_by("position")
 
 
-def list_layers(project_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:
-    """Layers, in the project's order: rows name, uses."""
-    limit = clean_limit(limit)
-    everything = Layer.objects.in_project(project_id)
-    layers = with_uses(everything)
-    if cursor:
-        position, row_id = read_cursor(cursor, int, int)
-        layers = layers.filter(Q(position__gt=position) | Q(position=position, pk__gt=row_id))
-    found = list(layers.order_by("position", "pk").values_list("name", "uses", "position", "pk")[: limit + 1])
-    return Listing(
-        columns=COLUMNS,
-        rows=[[name, uses] for name, uses, _, _ in found[:limit]],
-        next=make_cursor(*found[limit - 1][2:]) if len(found) > limit else None,
-        extra=total_of(everything[: COUNTED_TO + 1].count()),
-        cursor_after=lambda count: make_cursor(*found[count - 1][2:]),
+def list_words(words: QuerySet[Any], *, limit: int = 20, cursor: str | None = None) -> Listing:
+    """A page of words: rows name, uses."""
+    return page_of(
+        words,
+        ("name", "uses"),
+        lambda found: [[word.name, word.uses] for word in found],
+        limit=limit,
+        cursor=cursor,
     )
