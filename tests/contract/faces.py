@@ -20,6 +20,8 @@ class Face(Protocol):
 
     def delete(self, noun: Contract, name: Any) -> Json: ...
 
+    def act(self, noun: Contract, name: Any, act: str) -> Json: ...
+
 
 @dataclass(frozen=True)
 class OverMcp:
@@ -46,6 +48,9 @@ class OverMcp:
     def delete(self, noun: Contract, name: Any) -> Json:
         return self.client.call(noun.tool, noun.delete, **{noun.argument: name})
 
+    def act(self, noun: Contract, name: Any, act: str) -> Json:
+        return self.client.call(noun.tool, act, **{noun.argument: name})
+
 
 @dataclass(frozen=True)
 class OverRest:
@@ -64,13 +69,19 @@ class OverRest:
         sent = {
             name: str(value).lower() if value in (True, False) else value for name, value in query.items()
         }
-        return _body(self.client.get(noun.path, **sent))
+        reply = self.client.get(noun.path, **sent)
+        body = _body(reply)
+        assert ("link" in reply.headers) == bool(body.get("next")), reply
+        return body
 
     def change(self, noun: Contract, name: Any, fields: Json) -> Json:
         return _body(self.client.patch(self._path(noun, name), fields))
 
     def delete(self, noun: Contract, name: Any) -> Json:
         return _body(self.client.delete(self._path(noun, name)))
+
+    def act(self, noun: Contract, name: Any, act: str) -> Json:
+        return _body(self.client.post(f"{self._path(noun, name)}{act}/"))
 
     def _path(self, noun: Contract, name: Any) -> str:
         return f"{noun.path}{quote(str(name), safe='/')}/"

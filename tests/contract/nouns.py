@@ -17,7 +17,8 @@ class Contract:
     `everything`: all fields that can be given when it is made; `other`: another one, which no filter of
     `filters` finds. `changes`: a new value for each field. `stored`: what is read back where it is not what
     was given; None: nothing. `name`: the field of an item that identifies it in refs and URLs, `made`: that
-    of the answer of `create`, `argument`: that of calls. `listing`: the query that lists all.
+    of the answer of `create`, `argument`: that of calls. `listing`: the query that lists all. `acts`: other
+    writes that need no more than its name, under which REST has an address each.
     """
 
     kind: str
@@ -38,6 +39,7 @@ class Contract:
     argument: str = "id"
     stored: Mapping[str, Any] = field(default_factory=dict)
     has_put: bool = False
+    acts: tuple[str, ...] = ()
     needs: Callable[["Face"], Json] = lambda face: {}
 
     def __str__(self) -> str:
@@ -146,6 +148,7 @@ CONSTRAINT = Contract(
         "scope": "users/*",
         "by": "ada",
     },
+    acts=("deactivate", "activate"),
 )
 CONTEXT = Contract(
     kind="context",
@@ -262,6 +265,7 @@ MESSAGE = Contract(
     list="inbox",
     filters={"priority": "high", "type": "request", "state": "open"},
     stored={"ack_within": None},
+    acts=("claim", "done"),
 )
 CHANGE = Contract(
     kind="change",
@@ -305,6 +309,8 @@ CONTRACTS = [
 ]
 # Nouns that agents do not make by themselves, and whose tests are their own.
 OF_OTHERS = {"relationship": "between two objects", "resource": "the files of changes and leases"}
+# Their lists give no total.
+UNCOUNTED = {"template", "message", "change", "lease"}
 # Parameters of lists that do not filter.
 OF_THE_PAGE = {"limit", "cursor", "max_tokens", "full", "match", "sort", "order", "include_content"}
 # Filters by moments, readers and parents: the tests of the nouns cover them.
