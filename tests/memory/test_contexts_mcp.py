@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Project
-from tests.hub import LiveHub, McpClient
+from tests.hub import McpClient
 from tests.tables import dump_project
 
 ALL_FIELDS: dict[str, Any] = {
@@ -20,10 +19,6 @@ ALL_FIELDS: dict[str, Any] = {
 
 def create(client: McpClient, **rest: Any) -> int:
     return int(client.call("memory", "context_create", **{"name": "Shop", **rest})["id"])
-
-
-def names(client: McpClient, **query: Any) -> list[str]:
-    return [row["name"] for row in client.rows("memory", "contexts", **query)]
 
 
 def test_one_agent_creates_a_context_and_another_reads_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
@@ -62,15 +57,6 @@ def test_null_leaves_a_field_and_an_empty_value_clears_it(ada_mcp: McpClient) ->
     assert shown["name"] == "Shop"
 
 
-def test_contexts_are_filtered_and_paged(ada_mcp: McpClient) -> None:
-    for n in range(5):
-        create(ada_mcp, name=f"c{n}", description=("llamas", "camels")[n % 2])
-    assert names(ada_mcp, text="llamas") == ["c4", "c2", "c0"]
-    first = ada_mcp.call("memory", "contexts", limit=3)
-    assert (first["count"], first["total"]) == (3, 5)
-    assert names(ada_mcp, limit=3, cursor=first["next"]) == ["c1", "c0"]
-
-
 def test_get_shows_a_digest_of_a_context(ada_mcp: McpClient) -> None:
     create(ada_mcp, **ALL_FIELDS)
     [item] = ada_mcp.call("get", refs=["context:shop"], detail="digest")["items"]
@@ -83,26 +69,14 @@ def test_get_shows_a_digest_of_a_context(ada_mcp: McpClient) -> None:
 
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
-    ("context_create", {}, "name"),
-    ("context_create", {"name": 5}, "name"),
     ("context_create", {"name": "5"}, "name"),
     ("context_create", {"name": " "}, "name"),
-    ("context_create", {"name": "x", "tags": {"a": 1}}, "tags"),
-    ("context_create", {"name": "x", "metadata": [1]}, "metadata"),
-    ("context_create", {"name": "x", "stack": ["x"]}, "stack"),
     ("context_create", {"name": "x", "difficulty": "hard"}, "difficulty"),
     ("contexts", {"limit": 0}, "limit"),
     ("contexts", {"cursor": "zzz"}, "cursor"),
-    ("contexts", {"text": 5}, "text"),
-    ("contexts", {"offset": 5}, "offset"),
-    ("context_get", {}, "context"),
     ("context_get", {"context": ""}, "context"),
-    ("context_get", {"context": True}, "context"),
-    ("context_get", {"context": ["a"]}, "context"),
-    ("context_update", {"name": "x"}, "context"),
     ("context_update", {"context": "shop", "name": "7"}, "name"),
     ("context_update", {"context": "shop", "name": ""}, "name"),
-    ("context_delete", {}, "context"),
 ]
 
 
@@ -119,7 +93,7 @@ def test_an_error_names_the_bad_argument_and_nothing_is_written(
 
 
 @pytest.mark.parametrize("action", ["context_get", "context_update", "context_delete"])
-@pytest.mark.parametrize("unknown", ["shpo", 999999999, "999999999", "context:999999999", "9" * 40])
+@pytest.mark.parametrize("unknown", ["shpo", "context:999999999"])
 def test_an_unknown_context_is_not_found(ada_mcp: McpClient, action: str, unknown: Any) -> None:
     create(ada_mcp)
     answer = ada_mcp.call("memory", action, context=unknown)
@@ -146,28 +120,3 @@ def test_did_you_mean_translates_action_names_of_the_source(
 @pytest.mark.parametrize("name", ["contextId", "context_id", "context_name"])
 def test_did_you_mean_translates_argument_names_of_the_source(ada_mcp: McpClient, name: str) -> None:
     assert ada_mcp.call("memory", "context_get", **{name: "x"})["did_you_mean"] == {name: "context"}
-
-
-def test_another_projects_context_does_not_exist(
-    ada_mcp: McpClient, cy_mcp: McpClient, apollo: Project
-) -> None:
-    row_id = create(ada_mcp)
-    before = dump_project(apollo)
-    for identifier in ("Shop", row_id):
-        for action in ("context_get", "context_update", "context_delete"):
-            assert cy_mcp.call("memory", action, context=identifier)["error"] == "not_found"
-    assert names(cy_mcp) == []
-    assert dump_project(apollo) == before
-
-
-def test_a_read_only_token_cannot_write(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
-    create(ada_mcp)
-    reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
-    for action in ("context_create", "context_update", "context_delete"):
-        assert reader.call("memory", action, name="x", context="Shop")["error"] == "not_allowed"
-    assert names(reader) == ["Shop"]
-
-
-def test_a_write_token_may_delete(hub: LiveHub, apollo: Project, ben_mcp: McpClient) -> None:
-    create(ben_mcp)
-    assert ben_mcp.call("memory", "context_delete", context="Shop")["result"] == "deleted"
