@@ -11,7 +11,6 @@ from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Membership, Project
 from memory.memories.services.memories import add_memory
-from memory.models import Memory
 from tests.hub import LiveHub, Reply, RestClient
 from tests.signed_in import sign_in
 from tests.tables import dump_project
@@ -131,15 +130,10 @@ def filled(hub: LiveHub, ada: Caller) -> None:
 
 FILTERS: list[tuple[dict[str, Any], list[str]]] = [
     ({}, ["four", "three", "two", "one"]),
-    ({"context": "SHOP"}, ["two", "one"]),
     ({"context": ""}, ["four", "three", "two", "one"]),
-    ({"type": "Idea"}, ["three", "one"]),
     ({"type": "6"}, ["three", "one"]),
-    ({"stack": "django"}, ["one"]),
-    ({"difficulty": "easy"}, ["three"]),
     ({"tags": "a,none"}, ["two", "one"]),
     ({"tags": ["a", "b"]}, ["three", "two", "one"]),
-    ({"limit": 1}, ["four"]),
     ({"context": "zoo", "type": "idea", "stack": "RUST", "difficulty": "1", "tags": "b"}, ["three"]),
 ]
 
@@ -149,22 +143,6 @@ def test_each_filter_narrows_the_list(
     filled: None, ada_rest: RestClient, query: dict[str, Any], expected: list[str]
 ) -> None:
     assert titles(ada_rest, **query) == expected
-
-
-def test_a_list_comes_in_pages(filled: None, ada_rest: RestClient) -> None:
-    found, cursor = [], ""
-    while cursor is not None:
-        page = ada_rest.get("memories/", limit=3, **({"cursor": cursor} if cursor else {}))
-        found += [item["title"] for item in page.body["items"]]
-        assert (page.body["total"], "link" in page.headers) == (4, bool(page.body["next"]))
-        cursor = page.body["next"]
-    assert found == ["four", "three", "two", "one"]
-
-
-def test_a_page_respects_max_tokens(filled: None, ada_rest: RestClient) -> None:
-    page = ada_rest.get("memories/", max_tokens=250).body
-    assert 0 < page["count"] < 4
-    assert page["count"] + ada_rest.get("memories/", cursor=page["next"]).body["count"] == 4
 
 
 def test_lists_hold_no_contents(filled: None, ada_rest: RestClient) -> None:
@@ -223,29 +201,14 @@ def test_a_search_requires_a_query(ada_rest: RestClient, path: str) -> None:
     "body",
     [
         {},
-        {"title": None},
-        {"title": 5},
         {"title": " "},
         {"title": "x" * 501},
         {"content": ""},
-        {"content": None},
-        {"content": "a\x00"},
         {"content": "x" * 1_048_577},
         {"context": ""},
-        {"context": None},
-        {"context": 1.5},
         {"type": "poem"},
-        {"type": None},
-        {"type": True},
         {"difficulty": "odd"},
-        {"difficulty": 1.5},
-        {"stack": 5},
-        {"tags": 5},
-        {"tags": [1]},
         {"paths": ["/etc/passwd"]},
-        {"metadata": [1]},
-        {"digest": "x"},
-        {"agent": 5},
     ],
     ids=lambda body: str(body)[:60],
 )
@@ -258,7 +221,7 @@ def test_a_bad_body_is_invalid(ada_rest: RestClient, apollo: Project, body: dict
 
 @pytest.mark.parametrize(
     "body",
-    [{"title": ""}, {"content": ""}, {"type": None}, {"type": ""}, {"context": ""}, {"id": 5}],
+    [{"title": ""}, {"content": ""}, {"type": ""}, {"context": ""}],
     ids=str,
 )
 def test_a_bad_change_is_invalid(ada_rest: RestClient, body: dict[str, Any]) -> None:
@@ -275,9 +238,7 @@ def test_a_bad_change_is_invalid(ada_rest: RestClient, body: dict[str, Any]) -> 
         ("memories/", {"type": "poem"}),
         ("memories/", {"difficulty": "odd"}),
         ("memories/", {"limit": 0}),
-        ("memories/", {"limit": "many"}),
         ("memories/", {"cursor": "zzz"}),
-        ("memories/", {"query": "x"}),
         ("memories/search/", {"query": "x", "detail": "ids"}),
         ("memories/search/", {"query": "x", "limit": 201}),
         ("memories/search/", {"query": "x", "cursor": "x"}),
@@ -292,35 +253,12 @@ def test_a_bad_query_is_invalid(ada_rest: RestClient, path: str, query: dict[str
     assert (reply.status, reply.body["error"]) == (400, "invalid")
 
 
-@pytest.mark.parametrize("unknown", ["0", "999", str(2**63), "9" * 40])
-def test_an_unknown_id_answers_404(ada_rest: RestClient, unknown: str) -> None:
-    path = f"memories/{unknown}/"
-    replies = [ada_rest.get(path), ada_rest.patch(path, {"title": "x"}), ada_rest.delete(path)]
-    assert [(reply.status, reply.body["error"]) for reply in replies] == [(404, "not_found")] * 3
-
-
-def test_put_is_not_allowed(ada_rest: RestClient) -> None:
-    assert ada_rest.put(f"memories/{add(ada_rest).body['id']}/", {}).status == 405
-
-
 # -- Rights and requests ---------------------------------------------------------------------------
 
 
-def test_another_projects_memory_answers_404(
-    ada_rest: RestClient, cy_rest: RestClient, apollo: Project
-) -> None:
-    path = f"memories/{add(ada_rest).body['id']}/"
-    before = dump_project(apollo)
-    replies = [cy_rest.get(path), cy_rest.patch(path, {"title": "x"}), cy_rest.delete(path)]
-    assert [reply.status for reply in replies] == [404] * 3
-    assert titles(cy_rest) == titles(cy_rest, "memories/search/", query="redis") == []
-    assert dump_project(apollo) == before
-
-
-def test_a_request_without_a_token_answers_401(hub: LiveHub, apollo: Project) -> None:
-    nobody = hub.rest(None)
-    assert [nobody.get("memories/").status, add(nobody).status] == [401, 401]
-    assert not Memory.objects.in_project(apollo).exists()
+def test_another_projects_memory_is_not_found_by_a_search(ada_rest: RestClient, cy_rest: RestClient) -> None:
+    add(ada_rest)
+    assert titles(cy_rest, "memories/search/", query="redis") == []
 
 
 def test_a_write_only_token_gets_short_answers(hub: LiveHub, apollo: Project) -> None:
@@ -333,14 +271,6 @@ def test_a_write_only_token_gets_short_answers(hub: LiveHub, apollo: Project) ->
     }
     assert writer.get("memories/").status == writer.get("memories/search/", query="x").status == 403
     assert writer.delete(f"memories/{made['id']}/").status == 204
-
-
-def test_a_read_only_token_writes_nothing(hub: LiveHub, apollo: Project, ada_rest: RestClient) -> None:
-    path = f"memories/{add(ada_rest).body['id']}/"
-    reader = hub.rest(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
-    replies = [add(reader), reader.patch(path, {"title": "x"}), reader.delete(path)]
-    assert [reply.status for reply in replies] == [403] * 3
-    assert titles(reader) == [TITLE]
 
 
 @pytest.mark.parametrize(
