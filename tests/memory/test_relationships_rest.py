@@ -72,8 +72,6 @@ def test_a_relationship_is_deleted(ada_rest: RestClient, apollo: Project) -> Non
         ({"target": "SELF"}, 400),
         ({"target": "OTHER", "relation": "likes"}, 400),
         ({"target": "OTHER", "strength": 101}, 400),
-        ({"target": "OTHER", "strength": "50"}, 400),
-        ({"target": "OTHER", "kind": "x"}, 400),
     ],
 )
 def test_an_invalid_body_is_refused(
@@ -87,9 +85,7 @@ def test_an_invalid_body_is_refused(
     assert not Relationship.objects.in_project(apollo).exists()
 
 
-@pytest.mark.parametrize(
-    "query", ["threshold=2", "threshold=x", "threshold=nan", "limit=0", "depth=6", "of=1"]
-)
+@pytest.mark.parametrize("query", ["threshold=2", "threshold=nan", "limit=0", "depth=6"])
 def test_an_invalid_query_is_refused(ada_rest: RestClient, query: str) -> None:
     assert ada_rest.get(f"memories/{add(ada_rest, 'one')}/relationships/?{query}").status == 400
 
