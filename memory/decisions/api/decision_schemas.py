@@ -1,15 +1,14 @@
-"""What only REST takes about decisions, and its responses, for the OpenAPI schema."""
+"""What only REST takes and answers about decisions."""
 
-from typing import Annotated, Any, NotRequired
+from typing import Annotated
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.toolbox.argument_types import About, Lines, Says, Tail, Time, Words, one_of
-from memory.decisions.inputs.schemas import ALTERNATIVES, TRADEOFFS
+from ctxhub.core.api.answers import joined
+from ctxhub.core.toolbox.argument_types import About, Lines, Says, Tail, Words
+from memory.decisions.selectors.decisions import Alternatives, DecisionItem, Reasons, Tradeoffs, Version
 from memory.decisions.selectors.similar_keys import Similar
-
-STATUSES = ("active", "draft", "deprecated")
-RESULTS = ("created", "updated", "unchanged")
+from memory.decisions.services import decisions as services
 
 
 class KeyFilter(TypedDict, total=False):
@@ -29,93 +28,36 @@ class Cutting(TypedDict, total=False):
 # -- Answers ---------------------------------------------------------------------------------------
 
 
-Value = str | int | float
-Alternatives = Annotated[list[Any], About(schema={**ALTERNATIVES, "nullable": True})]
-Tradeoffs = Annotated[dict[str, Any], About(schema={**TRADEOFFS, "nullable": True})]
+class Included(TypedDict, total=False):
+    """What `include` adds."""
+
+    history: list[Version]
+    supersedes: list[str]
 
 
-class Decision(TypedDict):
-    key: str
-    value: Value
-    version: str
-    status: Annotated[str, one_of(*STATUSES)]
-    layer: str | None
-    tags: list[str]
-    scopes: list[str]
-    paths: list[str]
-    agent: str
-    updated: Time
-    metadata: NotRequired[dict[str, Any]]
-    reason: NotRequired[Annotated[str, About("Why it was deprecated.")]]
-    superseded_by: NotRequired[str | None]
+class WholeDecision(DecisionItem, Reasons, Included):
+    pass
 
 
-class Version(TypedDict):
-    version: str
-    value: Value
-    status: Annotated[str, one_of(*STATUSES)]
-    agent: str
-    at: Time
-
-
-class Reasons(TypedDict):
-    rationale: str
+class ListedDecision(DecisionItem, Included, total=False):
+    rationale: Annotated[str, About("With `key`.")]
     alternatives: Alternatives
     tradeoffs: Tradeoffs
 
 
-class WholeDecision(Reasons, Decision):
-    history: NotRequired[list[Version]]
-    supersedes: NotRequired[list[str]]
+SetAnswer = joined("SetAnswer", WholeDecision, services.SetAnswer)
 
 
-class ListedDecision(Decision):
-    rationale: NotRequired[Annotated[str, About("With `key`.")]]
-    alternatives: NotRequired[Alternatives]
-    tradeoffs: NotRequired[Tradeoffs]
-    history: NotRequired[list[Version]]
-    supersedes: NotRequired[list[str]]
-
-
-class SetAnswer(WholeDecision):
-    id: int
-    result: Annotated[str, one_of(*RESULTS)]
-    hint: NotRequired[str]
-    similar: NotRequired[Annotated[list[Similar], About("Keys that may mean what this new one does.")]]
-
-
-class Parts(TypedDict):
+class Parts(TypedDict, total=False):
     """What each part adds to the score; left out: nothing."""
 
-    tags: NotRequired[float]
-    layer: NotRequired[float]
-    key: NotRequired[float]
-    text: NotRequired[float]
-    recency: NotRequired[float]
+    tags: float
+    layer: float
+    key: float
+    text: float
+    recency: float
 
 
 class Suggestion(Similar):
     reason: str
     parts: Parts
-
-
-class Analytics(TypedDict):
-    """With nothing to measure: `count` 0 and perhaps a `hint`."""
-
-    count: Annotated[int, About("How many numbers.")]
-    min: NotRequired[float]
-    max: NotRequired[float]
-    mean: NotRequired[float]
-    p50: NotRequired[float]
-    p95: NotRequired[float]
-    last: NotRequired[Annotated[float, About("The one written last.")]]
-    columns: NotRequired[list[str]]
-    rows: NotRequired[
-        Annotated[
-            list[list[Value]],
-            About("For each bucket: when it begins (UTC), count, mean; newest first."),
-        ]
-    ]
-    omitted: NotRequired[Annotated[int, About("Older buckets that are not shown.")]]
-    more: NotRequired[Annotated[bool, About("Only the newest 100,000 numbers were read.")]]
-    hint: NotRequired[str]

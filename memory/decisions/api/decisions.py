@@ -17,20 +17,18 @@ from ctxhub.core.kit.caller import READ
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import preview
 from memory.decisions.api.decision_schemas import (
-    Analytics,
     Cutting,
     KeyFilter,
     ListedDecision,
     PartOfValue,
     SetAnswer,
     Suggestion,
-    Version,
     WholeDecision,
 )
 from memory.decisions.inputs.decisions import clean_key
 from memory.decisions.lists import find_decisions
 from memory.decisions.selectors import decisions as selectors
-from memory.decisions.selectors.analytics import analyse_decisions
+from memory.decisions.selectors.analytics import Analytics, analyse_decisions
 from memory.decisions.selectors.similar_keys import near_keys
 from memory.decisions.selectors.suggestions import suggest_decisions
 from memory.decisions.services import decisions as services
@@ -160,7 +158,7 @@ class SuggestionViewSet(ProjectViewSet):
 class VersionViewSet(ProjectViewSet):
     queries = {"list": takes("decision", "versions", without=["key"], also=Cutting)}
 
-    @extend_schema(responses=page_of(in_parts(Version)))
+    @extend_schema(responses=page_of(in_parts(selectors.Version)))
     def list(self, request: Request, slug: str, key: str) -> Response:
         """Every version, newest first, the current one included; none for an unknown key."""
         asked, version = self.asked(), self.query.pop("version", None)

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.api.answers import page_of
+from ctxhub.core.api.answers import joined, page_of
 from ctxhub.core.api.etags import IF_MATCH
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
@@ -15,9 +15,11 @@ from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import READ
 from memory.decisions.api.decision_schemas import SetAnswer
 from memory.decisions.api.decisions import DecisionWrites
-from memory.decisions.api.template_schemas import Template, TemplateAnswer
 from memory.decisions.selectors import templates as selectors
 from memory.decisions.services import templates as services
+
+Template = joined("Template", selectors.TemplateItem)
+TemplateAnswer = joined("TemplateAnswer", services.TemplateAnswer, Template)
 
 
 class TemplateViewSet(ProjectViewSet):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import NotRequired
+from typing import Annotated, NotRequired
 
 from django.db import connection
 
@@ -16,6 +16,7 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_moment, clean_name, clean_one_of
 from ctxhub.core.kit.pages import Condition
+from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from memory.decisions.sql.numbers import Measurement, has_decisions, key_like, read_measurements
 
@@ -29,17 +30,22 @@ Number = int | float
 
 
 class Analytics(TypedDict):
-    count: int
+    count: Annotated[int, About("How many numbers; with 0 there is nothing else, but perhaps `hint`.")]
     min: NotRequired[Number]
     max: NotRequired[Number]
     mean: NotRequired[Number]
     p50: NotRequired[Number]
     p95: NotRequired[Number]
-    last: NotRequired[Number]
+    last: NotRequired[Annotated[Number, About("The one written last.")]]
     columns: NotRequired[list[str]]
-    rows: NotRequired[list[list[str | Number]]]
-    omitted: NotRequired[int]
-    more: NotRequired[bool]
+    rows: NotRequired[
+        Annotated[
+            list[list[str | Number]],
+            About("For each bucket: when it begins (UTC), count, mean; newest first."),
+        ]
+    ]
+    omitted: NotRequired[Annotated[int, About("Older buckets that are not shown.")]]
+    more: NotRequired[Annotated[bool, About("Only the newest 100,000 numbers were read.")]]
     hint: NotRequired[str]
 
 

@@ -2,17 +2,56 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_limit, clean_name, clean_one_of, clean_words
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from memory.decisions.inputs.schemas import ALTERNATIVES, TRADEOFFS
 from memory.decisions.models.decision import Decision, DecisionRevision, DecisionStatus, typed_value
 from memory.decisions.rows.decisions import DecisionRow, read_decisions
 
 INCLUDES = ("rationale", "history", "links")
 VERSION_COLUMNS = ("version", "value", "status", "agent", "at")
 VERSIONS_SHOWN = 1_000
+
+Value = str | int | float
+Status = Annotated[str, one_of(*DecisionStatus.labels)]
+Alternatives = Annotated[list[Any], About(schema=ALTERNATIVES)]
+Tradeoffs = Annotated[dict[str, Any], About(schema=TRADEOFFS)]
+
+
+class DecisionItem(TypedDict):
+    key: str
+    value: Value
+    version: str
+    status: Status
+    layer: str | None
+    tags: list[str]
+    scopes: list[str]
+    paths: list[str]
+    agent: str
+    updated: Time
+    metadata: NotRequired[dict[str, Any]]
+    reason: NotRequired[Annotated[str, About("Why it was deprecated.")]]
+    superseded_by: NotRequired[str | None]
+
+
+class Reasons(TypedDict):
+    rationale: str
+    alternatives: Alternatives
+    tradeoffs: Tradeoffs
+
+
+class Version(TypedDict):
+    version: str
+    value: Value
+    status: Status
+    agent: str
+    at: Time
 
 
 def find_decision(project_id: int, key: str) -> DecisionRow | None:
@@ -21,20 +60,25 @@ def find_decision(project_id: int, key: str) -> DecisionRow | None:
 
 def decision_item(row: DecisionRow) -> dict[str, Any]:
     """Return a decision as tools and REST show it, without the parts that `include` adds."""
-    item: dict[str, Any] = {
-        "key": row.key,
-        "value": row.typed_value,
-        "version": row.version,
-        "status": row.status_label,
-        "layer": row.layer,
-        "tags": list(row.tags),
-        "scopes": list(row.scopes),
-        "paths": list(row.paths),
-        "agent": row.agent,
-        "updated": format_time(row.updated_at),
-    }
-    optional = {"metadata": row.metadata, "reason": row.reason, "superseded_by": row.superseded_by}
-    return item | {name: value for name, value in optional.items() if value}
+    item = DecisionItem(
+        key=row.key,
+        value=row.typed_value,
+        version=row.version,
+        status=row.status_label,
+        layer=row.layer,
+        tags=list(row.tags),
+        scopes=list(row.scopes),
+        paths=list(row.paths),
+        agent=row.agent,
+        updated=format_time(row.updated_at),
+    )
+    if row.metadata:
+        item["metadata"] = dict(row.metadata)
+    if row.reason:
+        item["reason"] = row.reason
+    if row.superseded_by:
+        item["superseded_by"] = row.superseded_by
+    return dict(item)
 
 
 def included(project_id: int, row: DecisionRow, include: Sequence[str]) -> dict[str, Any]:
@@ -42,7 +86,7 @@ def included(project_id: int, row: DecisionRow, include: Sequence[str]) -> dict[
     wanted = [clean_one_of(name, INCLUDES, "include") for name in clean_words(include, "include")]
     parts: dict[str, Any] = {}
     if "rationale" in wanted:
-        parts |= {"rationale": row.rationale, "alternatives": row.alternatives, "tradeoffs": row.tradeoffs}
+        parts |= _reasons(row)
     if "history" in wanted:
         parts["history"] = _versions_of(project_id, row, full=True).answer()
     if "links" in wanted:
@@ -81,19 +125,25 @@ def find_version(project_id: int, row: DecisionRow, version: str) -> dict[str, A
         if not (first := older.values_list("value", "value_type", "status", "agent__name", "at").first()):
             return None
         found = first
-    return {"key": row.key, **dict(zip(VERSION_COLUMNS, _version_row(version, *found), strict=True))}
+    return {"key": row.key, **_version(version, *found)}
 
 
-def _version_row(
+def _reasons(row: DecisionRow) -> Reasons:
+    return Reasons(
+        rationale=row.rationale, alternatives=list(row.alternatives), tradeoffs=dict(row.tradeoffs)
+    )
+
+
+def _version(
     version: str, value: str, kind: int, status: int, agent: str | None, at: datetime, *, full: bool = True
-) -> list[Any]:
-    return [
-        version,
-        preview(typed_value(value, kind), full=full),
-        _status_label(status),
-        agent or "system",
-        format_time(at),
-    ]
+) -> Version:
+    return Version(
+        version=version,
+        value=preview(typed_value(value, kind), full=full),
+        status=_status_label(status),
+        agent=agent or "system",
+        at=format_time(at),
+    )
 
 
 def _versions_of(
@@ -113,7 +163,7 @@ def _versions_of(
     return Listing(
         columns=VERSION_COLUMNS,
         rows=[
-            _version_row(version, value, kind, status, agent, at, full=full)
+            list(_version(version, value, kind, status, agent, at, full=full).values())
             for _, version, value, kind, status, agent, at in versions[:page_size]
         ],
         next=cursor_after(page_size) if limit and len(versions) > limit else None,
@@ -136,12 +186,7 @@ def open_decisions(project_id: int, keys: Sequence[str], full: bool) -> dict[str
     for key, row in read_decisions(project_id, keys).items():
         item = decision_item(row)
         if full:
-            reasons = {
-                "rationale": row.rationale,
-                "alternatives": row.alternatives,
-                "tradeoffs": row.tradeoffs,
-            }
-            item |= {name: value for name, value in reasons.items() if value}
+            item |= {name: value for name, value in _reasons(row).items() if value}
         else:
             item = {"value": preview(item["value"]), "version": item["version"], "status": item["status"]}
         items[key] = item

@@ -1,11 +1,11 @@
 """Finds similar keys: possible duplicates of a new key, and corrections of a mistyped one."""
 
 from collections.abc import Mapping, Sequence
-
-# Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing import Annotated
 
 from rapidfuzz import fuzz
+
+# Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock

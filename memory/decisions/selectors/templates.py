@@ -1,15 +1,26 @@
 """Reads templates; a project's own override built-in ones of the same name."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any
+
+from typing_extensions import TypedDict
 
 from ctxhub.core.kit.errors import NotFound, nearest
 from ctxhub.core.kit.inputs import LIST_LENGTH, clean_limit, clean_name
 from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
+from ctxhub.core.toolbox.argument_types import one_of
 from memory.decisions.rows import templates as template_rows
-from memory.decisions.selectors.builtin_templates import TEMPLATES, Template
+from memory.decisions.selectors.builtin_templates import BUILT_IN, OWN, TEMPLATES, Template
 
 COLUMNS = ("name", "defaults", "require", "patterns", "origin")
+
+
+class TemplateItem(TypedDict):
+    name: str
+    defaults: dict[str, Any]
+    require: list[str]
+    patterns: dict[str, str]
+    origin: Annotated[str, one_of(OWN, BUILT_IN)]
 
 
 def find_templates(project_id: int, names: Iterable[str]) -> dict[str, Template]:
@@ -49,13 +60,15 @@ def list_templates(project_id: int, *, limit: int = 20, cursor: str | None = Non
 
 def template_item(template: Template) -> dict[str, Any]:
     """Return a template as tools and REST show it."""
-    return {
-        "name": template.name,
-        "defaults": dict(template.defaults),
-        "require": list(template.require),
-        "patterns": dict(template.patterns),
-        "origin": template.origin,
-    }
+    return dict(
+        TemplateItem(
+            name=template.name,
+            defaults=dict(template.defaults),
+            require=list(template.require),
+            patterns=dict(template.patterns),
+            origin=template.origin,
+        )
+    )
 
 
 def open_templates(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:

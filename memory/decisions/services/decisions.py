@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, NotRequired, Unpack
+from typing import Annotated, Literal, NotRequired, Unpack
 
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -14,6 +14,7 @@ from ctxhub.core.kit.inputs import clean_text, merge_object
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
+from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.toolbox.batch_writes import BatchAnswer, Items, write_batch
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_agent
@@ -41,7 +42,7 @@ class SetAnswer(TypedDict):
     version: str
     result: Result
     hint: NotRequired[str]
-    similar: NotRequired[list[Similar]]
+    similar: NotRequired[Annotated[list[Similar], About("Keys that may mean what this new one does.")]]
 
 
 class QuickSetAnswer(SetAnswer):
