@@ -1,7 +1,7 @@
 """REST views of contexts."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -13,15 +13,18 @@ from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import READ, WRITE
-from memory.memories.api.context_schemas import (
-    ChangedContext,
-    Context,
-    CreatedContext,
-    ListedContext,
-)
+from ctxhub.core.toolbox.argument_types import one_of
 from memory.memories.lists.contexts import list_contexts
-from memory.memories.selectors.contexts import context_item, get_context
+from memory.memories.selectors.contexts import Context, ListedContext, context_item, get_context
 from memory.memories.services import contexts as services
+
+
+class CreatedContext(Context):
+    result: Annotated[str, one_of("created")]
+
+
+class ChangedContext(Context):
+    result: Annotated[str, one_of("updated", "unchanged")]
 
 
 class ContextViewSet(ProjectViewSet):

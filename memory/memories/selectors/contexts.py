@@ -1,7 +1,9 @@
 """Reads a context by its name or id."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
+
+from typing_extensions import TypedDict
 
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, nearest, shown
@@ -9,11 +11,28 @@ from ctxhub.core.kit.inputs import clean_name, read_id
 from ctxhub.core.kit.listing import preview
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.registry import name_of_ref
+from ctxhub.core.toolbox.argument_types import About, Time
 from memory.memories.inputs.contexts import is_number, number_of
 from memory.memories.rows.contexts import CONTEXTS, ContextRow, find_named, ids_of_names, newest_names
 
 # Names compared for a `did_you_mean`.
 NAMES = 1_000
+
+
+class ListedContext(TypedDict):
+    id: int
+    name: str
+    memories: Annotated[int, About("How many it holds.")]
+    stack: str
+    tags: list[str]
+    updated: Annotated[Time, About("When it or one of its memories was last written.")]
+
+
+class Context(ListedContext):
+    description: str
+    metadata: dict[str, Any]
+    agent: str
+    created: Time
 
 
 def find_context(project_id: int, name_or_id: str | int) -> ContextRow | None:
@@ -51,18 +70,20 @@ def ids_of_contexts(project_id: int, names: Sequence[str]) -> Mapping[str, int]:
 
 def context_item(row: ContextRow) -> dict[str, Any]:
     """A context as tools and REST show it."""
-    return {
-        "id": row.id,
-        "name": row.name,
-        "description": row.description,
-        "memories": row.memory_count,
-        "stack": row.stack,
-        "tags": list(row.tags),
-        "metadata": dict(row.metadata),
-        "agent": row.agent,
-        "created": format_time(row.created_at),
-        "updated": format_time(row.updated_at),
-    }
+    return dict(
+        Context(
+            id=row.id,
+            name=row.name,
+            description=row.description,
+            memories=row.memory_count,
+            stack=row.stack,
+            tags=list(row.tags),
+            metadata=dict(row.metadata),
+            agent=row.agent,
+            created=format_time(row.created_at),
+            updated=format_time(row.updated_at),
+        )
+    )
 
 
 def open_contexts(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
