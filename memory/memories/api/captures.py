@@ -1,6 +1,6 @@
 """REST views of similar memories, context suggestions and captures."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -10,14 +10,16 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import READ, WRITE
-from memory.memories.api.capture_schemas import (
-    Captured,
-    ContextSuggestion,
-    SimilarAnswer,
-)
-from memory.memories.selectors.context_suggestions import suggest_context
+from ctxhub.core.toolbox.argument_types import About
+from memory.memories.api.memory_schemas import Hits
+from memory.memories.selectors.context_suggestions import ContextSuggestion, suggest_context
 from memory.memories.selectors.similar import list_similar
 from memory.memories.services import captures as services
+from memory.memories.services.memories import SimilarMemory
+
+
+class SimilarAnswer(Hits):
+    items: Annotated[list[SimilarMemory], About("Best first.")]
 
 
 class SimilarViewSet(ProjectViewSet):
@@ -43,7 +45,7 @@ class CaptureViewSet(ProjectViewSet):
     bodies = {"create": takes("memory", "capture")}
     scopes = {"create": None}
 
-    @extend_schema(responses={200: Captured, 201: Captured})
+    @extend_schema(responses={200: services.CaptureAnswer, 201: services.CaptureAnswer})
     def create(self, request: Request, slug: str) -> Response:
         """Keep a text if it is worth keeping: 201 where it is saved. To try needs no right to write."""
         arguments: dict[str, Any] = self.body

@@ -13,17 +13,10 @@ from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import READ, WRITE
-from memory.memories.api.memory_schemas import (
-    AddedMemory,
-    ChangedMemory,
-    FuzzyAnswer,
-    ListedMemory,
-    Memory,
-    MemorySearchAnswer,
-)
+from memory.memories.api.memory_schemas import AddedMemory, ChangedMemory, FuzzyAnswer, MemorySearchAnswer
 from memory.memories.lists.memories import list_memories
 from memory.memories.selectors.fuzzy import find_fuzzy
-from memory.memories.selectors.memories import get_memory, memory_item
+from memory.memories.selectors.memories import ListedMemory, Memory, get_memory, memory_item
 from memory.memories.selectors.search import search_memories
 from memory.memories.services import memories as services
 

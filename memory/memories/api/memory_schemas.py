@@ -1,60 +1,23 @@
 """REST schemas of the answers about memories, for OpenAPI."""
 
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
-from memory.memories.models.memory import Difficulty, MemoryType
+from ctxhub.core.api.answers import joined
+from ctxhub.core.toolbox.argument_types import About
+from memory.memories.selectors.memories import Memory, TypeLabel
+from memory.memories.services import memories as services
 
-TYPES = tuple(MemoryType.labels)
-DIFFICULTIES = tuple(Difficulty.labels)
-
-
-class ListedMemory(TypedDict):
-    id: int
-    title: str
-    digest: Annotated[str, About("The first sentence of its content.")]
-    type: Annotated[str, one_of(*TYPES)]
-    context: str
-    stack: str
-    tags: list[str]
-    tokens: Annotated[int, About("What title and content cost.")]
-    updated: Time
+AddedMemory = joined("AddedMemory", services.AddAnswer, Memory)
+ChangedMemory = joined("ChangedMemory", services.UpdateAnswer, Memory)
 
 
-class Memory(ListedMemory):
-    content: str
-    difficulty: Annotated[str, one_of(*DIFFICULTIES)] | None
-    paths: list[str]
-    metadata: dict[str, Any]
-    agent: str
-    created: Time
-
-
-class SimilarMemory(TypedDict):
-    id: int
-    title: str
-    score: Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
-
-
-class AddedMemory(Memory):
-    context_created: NotRequired[Annotated[bool, About("Its context is new.")]]
-    similar: NotRequired[Annotated[list[SimilarMemory], About("What says nearly the same.")]]
-
-
-class ChangedMemory(Memory):
-    result: Annotated[str, one_of("updated", "unchanged")]
-
-
-class MemoryHit(TypedDict):
-    id: int
-    title: str
+class MemoryHit(services.SimilarMemory):
     excerpt: Annotated[str, About("What of it answers.")]
-    type: Annotated[str, one_of(*TYPES)]
+    type: TypeLabel
     context: str
     stack: str
-    score: Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
     tokens: Annotated[int, About("What title and excerpt cost.")]
 
 
@@ -80,12 +43,9 @@ class MemorySearchAnswer(Hits):
     did_you_mean: NotRequired[Annotated[str, About("The question without its slips.")]]
 
 
-class NearMemory(TypedDict):
-    id: int
-    title: str
+class NearMemory(services.SimilarMemory):
     excerpt: str
     distance: Annotated[int, About("The edits of all words together.")]
-    score: Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
 
 
 class FuzzyAnswer(Hits):

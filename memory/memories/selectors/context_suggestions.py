@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import NotRequired
+from typing import Annotated, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit.inputs import clean_query
 from ctxhub.core.search.analyser import analyse
+from ctxhub.core.toolbox.argument_types import About
 from memory.memories.rows.contexts import CONTEXTS, ContextRow, ids_of_names
 from memory.memories.search.keywords import Keyword, find_keywords
 from memory.memories.search.similarity import Vector, count_words
+from memory.memories.selectors.memories import Score
 from memory.memories.selectors.similar import Likely, find_ids, find_likely
 from memory.memories.sql.texts import MemoryText
 
@@ -25,7 +27,7 @@ TAGS = 5
 
 class FoundContext(TypedDict):
     context: str
-    score: float
+    score: Score
 
 
 class NewContext(TypedDict):
@@ -35,9 +37,9 @@ class NewContext(TypedDict):
 
 
 class ContextSuggestion(TypedDict):
-    existing: NotRequired[FoundContext]
-    new: NotRequired[NewContext]
-    similar: NotRequired[list[FoundContext]]
+    existing: NotRequired[Annotated[FoundContext, About("It covers half of the keywords, or more.")]]
+    new: NotRequired[Annotated[NewContext, About("One to make, where none does.")]]
+    similar: NotRequired[Annotated[list[FoundContext], About("Others that come near.")]]
     keywords: list[str]
 
 

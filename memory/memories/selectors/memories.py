@@ -1,13 +1,41 @@
 """Reads a memory."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+from typing_extensions import TypedDict
 
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from memory.memories.models.memory import Difficulty, MemoryType
 from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow
+
+TypeLabel = Annotated[str, one_of(*MemoryType.labels)]
+Score = Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
+
+
+class ListedMemory(TypedDict):
+    id: int
+    title: str
+    digest: Annotated[str, About("The first sentence of its content.")]
+    type: TypeLabel
+    context: str
+    stack: str
+    tags: list[str]
+    tokens: Annotated[int, About("What title and content cost.")]
+    updated: Time
+
+
+class Memory(ListedMemory):
+    content: str
+    difficulty: Annotated[str, one_of(*Difficulty.labels)] | None
+    paths: list[str]
+    metadata: dict[str, Any]
+    agent: str
+    created: Time
 
 
 def get_memory(project_id: int, memory_id: int) -> MemoryRow:
@@ -23,23 +51,25 @@ def get_memory(project_id: int, memory_id: int) -> MemoryRow:
 
 def memory_item(row: MemoryRow) -> dict[str, Any]:
     """A complete memory as tools and REST show it."""
-    return {
-        "id": row.id,
-        "title": row.title,
-        "content": row.content,
-        "digest": row.digest,
-        "type": row.type_label,
-        "context": row.context,
-        "stack": row.stack,
-        "difficulty": row.difficulty_label,
-        "tags": list(row.tags),
-        "paths": list(row.paths),
-        "metadata": dict(row.metadata),
-        "tokens": row.tokens,
-        "agent": row.agent,
-        "created": format_time(row.created_at),
-        "updated": format_time(row.updated_at),
-    }
+    return dict(
+        Memory(
+            id=row.id,
+            title=row.title,
+            content=row.content,
+            digest=row.digest,
+            type=row.type_label,
+            context=row.context,
+            stack=row.stack,
+            difficulty=row.difficulty_label,
+            tags=list(row.tags),
+            paths=list(row.paths),
+            metadata=dict(row.metadata),
+            tokens=row.tokens,
+            agent=row.agent,
+            created=format_time(row.created_at),
+            updated=format_time(row.updated_at),
+        )
+    )
 
 
 def open_memories(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NotRequired
+from typing import Annotated, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -15,6 +15,7 @@ from ctxhub.core.kit.inputs import clean_choice
 from ctxhub.core.search.engines import COUNTED_TO, Narrowing, find_candidates, frequencies
 from ctxhub.core.search.queries import Query, Term, parse_similarity
 from ctxhub.core.search.ranking import worth
+from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from memory.memories.capture.patterns import LEAST, Pattern, find_pattern, find_title, is_short, type_of
 from memory.memories.capture.scores import (
@@ -31,6 +32,7 @@ from memory.memories.models.memory import MemoryType
 from memory.memories.search.similarity import COMPARED_CHARACTERS, Rarity
 from memory.memories.selectors.context_suggestions import find_fitting_context
 from memory.memories.selectors.contexts import get_context
+from memory.memories.selectors.memories import Score, TypeLabel
 from memory.memories.selectors.similar import Likely, compare, find_likely
 from memory.memories.services.memories import store_memory
 from memory.memories.sql.texts import KIND, read_texts_since
@@ -45,23 +47,23 @@ CLOCKS_DIFFER = timedelta(seconds=10)
 
 
 class PartsAnswer(TypedDict):
-    pattern: float
-    uniqueness: float
-    specificity: float
-    quality: float
+    pattern: Score
+    uniqueness: Score
+    specificity: Score
+    quality: Score
 
 
 class CaptureAnswer(TypedDict):
     saved: bool
     id: NotRequired[int]
-    confidence: float
+    confidence: Annotated[Score, About(f"Saved above {SAVED_ABOVE}.")]
     parts: PartsAnswer
-    duplicate_of: NotRequired[str]
-    reason: NotRequired[str]
+    duplicate_of: NotRequired[Annotated[str, About("The ref of what says the same.")]]
+    reason: NotRequired[Annotated[str, About("Why it is not saved.")]]
     context: NotRequired[str]
-    type: NotRequired[str]
+    type: NotRequired[TypeLabel]
     title: NotRequired[str]
-    context_created: NotRequired[bool]
+    context_created: NotRequired[Annotated[bool, About("Its context is new.")]]
 
 
 def capture(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal, NotRequired, Unpack
+from typing import Annotated, Any, Literal, NotRequired, Unpack
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -15,6 +15,7 @@ from ctxhub.core.kit.metadata import changed_metadata
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.text.token_count import count_tokens
+from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_agent, register_words
 from memory.memories.history.contexts import HISTORY as CONTEXT_HISTORY
@@ -26,7 +27,7 @@ from memory.memories.rows.contexts import ContextRow
 from memory.memories.rows.memories import MEMORIES, MemoryRow
 from memory.memories.rules.digest import digest_of
 from memory.memories.selectors.contexts import find_context, get_context
-from memory.memories.selectors.memories import get_memory
+from memory.memories.selectors.memories import Score, get_memory
 from memory.memories.selectors.similar import find_similar
 from memory.memories.services.contexts import insert_context
 
@@ -38,15 +39,15 @@ SIMILAR_NAMED = 3
 class SimilarMemory(TypedDict):
     id: int
     title: str
-    score: float
+    score: Score
 
 
 class AddAnswer(TypedDict):
     id: int
     digest: str
     tokens: int
-    context_created: NotRequired[bool]
-    similar: NotRequired[list[SimilarMemory]]
+    context_created: NotRequired[Annotated[bool, About("Its context is new.")]]
+    similar: NotRequired[Annotated[list[SimilarMemory], About("What says nearly the same.")]]
 
 
 class UpdateAnswer(TypedDict):
