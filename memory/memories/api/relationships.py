@@ -10,10 +10,7 @@ from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.answers import fit
 from ctxhub.core.kit.caller import READ, WRITE
-from memory.memories.api.relationship_schemas import (
-    Around,
-    Related,
-)
+from memory.memories.api.relationship_schemas import Around
 from memory.memories.selectors.relationships import edge_listing, node_listing, suggestion_listing
 from memory.memories.services import relationships as services
 
@@ -40,7 +37,7 @@ class RelationshipViewSet(ProjectViewSet):
         """What is around a memory, and which memories may belong there."""
         return Response(self._around(memory_id, **self.query))
 
-    @extend_schema(responses={200: Related, 201: Related})
+    @extend_schema(responses={200: services.RelateAnswer, 201: services.RelateAnswer})
     def create(self, request: Request, slug: str, memory_id: int) -> Response:
         """Say what a memory is to something: 201 where it is new, 200 where it was said before."""
         answer = self.once(lambda: services.relate(caller=self.caller, source=memory_id, **self.body))

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+# Pydantic builds schemas of it and needs this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
 
 from ctxhub.core.hub.selectors.refs import ObjectKey, RefObject, find_objects, get_objects
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.toolbox.argument_types import one_of
 from memory.memories.models.relationship import Relation
 from memory.memories.rows.memories import LISTED, MEMORIES
 from memory.memories.rows.relationships import Edge, read_edges, read_edges_of, read_related
@@ -26,6 +30,15 @@ MAX_DEPTH = 5
 # Most nodes and edges of an answer.
 NODES = 200
 EDGES = 1_000
+
+RelationLabel = Annotated[str, one_of(*Relation.labels)]
+
+
+class Relationship(TypedDict):
+    source: Name
+    target: Name
+    relation: RelationLabel
+    strength: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +142,7 @@ def node_listing(found: Neighbourhood) -> Listing:
 
 
 def edge_listing(found: Neighbourhood) -> Listing:
-    rows = [
-        [found.nodes[e.source].name, found.nodes[e.target].name, e.relation_label, e.strength]
-        for e in found.edges
-    ]
-    return Listing(EDGE_COLUMNS, rows)
+    return Listing(EDGE_COLUMNS, [list(_relationship(edge, found.nodes).values()) for edge in found.edges])
 
 
 def open_relationships(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
@@ -142,15 +151,19 @@ def open_relationships(project_id: int, names: Sequence[str], full: bool) -> dic
     edges = read_edges(project_id, list(ids)) if ids else []
     nodes = read_nodes(project_id, {key for edge in edges for key in (edge.source, edge.target)})
     return {
-        ids[edge.id]: {
-            "source": nodes[edge.source].name,
-            "target": nodes[edge.target].name,
-            "relation": edge.relation_label,
-            "strength": edge.strength,
-        }
+        ids[edge.id]: dict(_relationship(edge, nodes))
         for edge in edges
         if edge.source in nodes and edge.target in nodes
     }
+
+
+def _relationship(edge: Edge, nodes: Mapping[ObjectKey, Node]) -> Relationship:
+    return Relationship(
+        source=nodes[edge.source].name,
+        target=nodes[edge.target].name,
+        relation=edge.relation_label,
+        strength=edge.strength,
+    )
 
 
 # -- Suggestions -----------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from memory.memories.rows.relationships import (
 from memory.memories.selectors.relationships import (
     MAX_DEPTH,
     Neighbourhood,
+    Relationship,
     Suggestion,
     find_neighbourhood,
     get_ends,
@@ -38,11 +39,7 @@ from memory.memories.selectors.similar import clean_threshold
 from memory.memories.sql.texts import KIND
 
 
-class RelateAnswer(TypedDict):
-    source: int | str
-    target: int | str
-    relation: str
-    strength: int
+class RelateAnswer(Relationship):
     result: Literal["created", "updated", "unchanged"]
 
 
