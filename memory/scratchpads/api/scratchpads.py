@@ -16,16 +16,7 @@ from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
-from memory.scratchpads.api.scratchpad_schemas import (
-    AppendedPad,
-    ChangedPad,
-    CreatedPad,
-    FoundPad,
-    ListedPad,
-    ListedRevision,
-    Pad,
-    Revision,
-)
+from memory.scratchpads.api.scratchpad_schemas import FoundPad, ListedPad
 from memory.scratchpads.selectors import scratchpads as selectors
 from memory.scratchpads.selectors.search import search_scratchpads
 from memory.scratchpads.services import scratchpads as services
@@ -55,7 +46,7 @@ class PadsViewSet(ProjectViewSet):
         """The same below the workflow."""
         return self._list(workflow_id=workflow_id, **self.query)
 
-    @extend_schema(responses={201: CreatedPad})
+    @extend_schema(responses={201: services.CreatePadAnswer})
     def create(self, request: Request, slug: str) -> Response:
         """Begin a pad in a workflow."""
         answer = self.once(lambda: services.create_scratchpad(caller=self.caller, **self.body))
@@ -97,7 +88,7 @@ class PadViewSet(PadWrites):
     }
     scopes = {"destroy": WRITE}
 
-    @extend_schema(responses=in_parts(Pad))
+    @extend_schema(responses=in_parts(selectors.Pad))
     def retrieve(self, request: Request, slug: str, scratchpad_id: int) -> Response:
         """One pad, whole or in part. Its ETag is its revision."""
         selectors.clean_part(**self.query)
@@ -105,7 +96,7 @@ class PadViewSet(PadWrites):
         pad = selectors.opened_pad(row, **self.query)
         return Response(self.opened(pad), headers=etag(str(row.revision)))
 
-    @extend_schema(parameters=[IF_MATCH], responses=ChangedPad)
+    @extend_schema(parameters=[IF_MATCH], responses=services.UpdateAnswer)
     def partial_update(self, request: Request, slug: str, scratchpad_id: int) -> Response:
         """Replace its text, or change some lines or a section of it."""
         return self._write(services.update_scratchpad, scratchpad_id=scratchpad_id, **self.body)
@@ -116,7 +107,7 @@ class PadViewSet(PadWrites):
         self._write(services.delete_scratchpad, scratchpad_id=scratchpad_id)
         return Response(status=204)
 
-    @extend_schema(parameters=[IF_MATCH], responses=AppendedPad)
+    @extend_schema(parameters=[IF_MATCH], responses=services.AppendAnswer)
     def append(self, request: Request, slug: str, scratchpad_id: int) -> Response:
         """Add to its end, whoever else does at the same time."""
         return self._write(services.append_to_scratchpad, scratchpad_id=scratchpad_id, **self.body)
@@ -129,12 +120,12 @@ class PadRevisionViewSet(PadWrites):
     }
     bodies = {"restore": takes("scratchpad", "restore", without=["scratchpad_id", "revision"])}
 
-    @extend_schema(responses=page_of(ListedRevision))
+    @extend_schema(responses=page_of(selectors.ListedRevision))
     def list(self, request: Request, slug: str, scratchpad_id: int) -> Response:
         """What the pad was, newest first, the present state included."""
         return self.listed(Page.of(selectors.list_revisions(self.project_id, scratchpad_id, **self.query)))
 
-    @extend_schema(responses=in_parts(Revision))
+    @extend_schema(responses=in_parts(selectors.Revision))
     def retrieve(self, request: Request, slug: str, scratchpad_id: int, revision: int) -> Response:
         """The pad as it was, or some lines of it."""
         asked = self.asked()
@@ -143,7 +134,7 @@ class PadRevisionViewSet(PadWrites):
             raise NotFound(f"Scratchpad {row.id} has no revision {shown(revision)}.")
         return Response(self.opened(Opened(selectors.revision_item(row, state), "content", asked)))
 
-    @extend_schema(parameters=[IF_MATCH], responses=ChangedPad)
+    @extend_schema(parameters=[IF_MATCH], responses=services.UpdateAnswer)
     def restore(self, request: Request, slug: str, scratchpad_id: int, revision: int) -> Response:
         """Make the pad's text what it was; that is a state, too."""
         ids = {"scratchpad_id": scratchpad_id, "revision": revision}

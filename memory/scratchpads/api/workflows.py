@@ -1,25 +1,29 @@
 """REST views of workflows."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
-from ctxhub.core.api.answers import page_of
+from ctxhub.core.api.answers import joined, page_of
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import READ, WRITE
-from memory.scratchpads.api.workflow_schemas import (
-    ChangedWorkflow,
-    CreatedWorkflow,
-    Workflow,
-    WorkflowChanges,
-)
-from memory.scratchpads.selectors.workflows import get_workflow, list_workflows, workflow_item
+from ctxhub.core.toolbox.argument_types import About, Object
+from memory.scratchpads.selectors.workflows import Workflow, get_workflow, list_workflows, workflow_item
 from memory.scratchpads.services import workflows as services
+
+CreatedWorkflow = joined("CreatedWorkflow", services.CreateWorkflowAnswer, Workflow)
+ChangedWorkflow = joined("ChangedWorkflow", services.WorkflowAnswer, Workflow)
+
+
+class WorkflowChanges(TypedDict):
+    metadata: NotRequired[Annotated[Object, About("Merges by key; null removes one, or all.")] | None]
+    active: NotRequired[Annotated[bool, About("The pads of a closed one can only be read.")]]
 
 
 class WorkflowViewSet(ProjectViewSet):

@@ -1,7 +1,9 @@
 """Reads scratchpads: by id, by workflow, and at earlier revisions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Annotated, Any, NotRequired, Unpack
+
+from typing_extensions import TypedDict
 
 from ctxhub.core.hub.partial_reads import Asked, Excerpt, Opened, clean_asked
 from ctxhub.core.kit.clock import format_time
@@ -10,6 +12,8 @@ from ctxhub.core.kit.inputs import clean_limit, read_id
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition, ListPlan
 from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.rows.scratchpads import LISTED, PADS, WITH_CONTENT, PadRow
 from memory.scratchpads.selectors.lines import headings, split_lines
 from memory.scratchpads.sql.revisions import State, list_states, read_state
@@ -26,6 +30,38 @@ class Part(TypedDict, total=False):
     lines: str | None
     tail: int | None
     outline: bool
+
+
+class Outline(TypedDict):
+    columns: Annotated[list[str], About("level, text, line")]
+    rows: list[list[Any]]
+
+
+class Pad(TypedDict):
+    id: int
+    name: str
+    workflow_id: int
+    content: NotRequired[Annotated[str, About("Not with an outline.")]]
+    created_at: Time
+    updated_at: Time
+    revision: Annotated[int, About("The ETag.")]
+    outline: NotRequired[Outline]
+    total_lines: NotRequired[int]
+
+
+class ListedRevision(TypedDict):
+    revision: int
+    change: Annotated[str, one_of(*PadChange.labels)]
+    length: Annotated[int, About("In characters.")]
+    agent: str
+    at: Time
+
+
+class Revision(ListedRevision):
+    id: int
+    name: str
+    workflow_id: int
+    content: Annotated[str, About("The text as it was.")]
 
 
 def find_scratchpads(
@@ -80,15 +116,7 @@ def list_scratchpads(
 
 def scratchpad_item(row: PadRow) -> dict[str, Any]:
     """A complete scratchpad as tools and REST show it."""
-    return {
-        "id": row.id,
-        "name": row.name,
-        "workflow_id": row.workflow_id,
-        "content": row.content,
-        "created_at": format_time(row.created_at),
-        "updated_at": format_time(row.updated_at),
-        "revision": row.revision,
-    }
+    return dict(_pad(row))
 
 
 def clean_part(**part: Unpack[Part]) -> Asked | None:
@@ -102,14 +130,14 @@ def clean_part(**part: Unpack[Part]) -> Asked | None:
 def opened_pad(row: PadRow, **part: Unpack[Part]) -> Opened | Excerpt:
     """A pad, complete or in part, or with its headings instead of its text."""
     asked = clean_part(**part)
-    item = scratchpad_item(row)
     if not part.get("outline"):
-        return Opened(item, "content", asked)
-    del item["content"]
-    found = split_lines(row.content)
-    rows = [[heading.level, heading.text, heading.line] for heading in headings(found)]
-    outline = {"columns": ["level", "text", "line"], "rows": rows}
-    return Excerpt({**item, "outline": outline, "total_lines": len(found)})
+        return Opened(scratchpad_item(row), "content", asked)
+    pad, lines = _pad(row), split_lines(row.content)
+    del pad["content"]
+    rows = [[heading.level, heading.text, heading.line] for heading in headings(lines)]
+    pad["outline"] = Outline(columns=["level", "text", "line"], rows=rows)
+    pad["total_lines"] = len(lines)
+    return Excerpt(dict(pad))
 
 
 def list_revisions(
@@ -151,17 +179,19 @@ def content_at(project_id: int, scratchpad_id: int, revision: int) -> str:
 
 def revision_item(row: PadRow, state: State) -> dict[str, Any]:
     """A pad at a revision, with the agent, the time and the kind of the change."""
-    return {
-        "id": row.id,
-        "name": row.name,
-        "workflow_id": row.workflow_id,
-        "content": state.content,
-        "revision": state.revision,
-        "change": state.change_label,
-        "length": state.length,
-        "agent": state.agent,
-        "at": format_time(state.at),
-    }
+    return dict(
+        Revision(
+            id=row.id,
+            name=row.name,
+            workflow_id=row.workflow_id,
+            content=state.content,
+            revision=state.revision,
+            change=state.change_label,
+            length=state.length,
+            agent=state.agent,
+            at=format_time(state.at),
+        )
+    )
 
 
 def open_scratchpads(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
@@ -169,6 +199,18 @@ def open_scratchpads(project_id: int, names: Sequence[str], full: bool) -> dict[
     ids = {row_id: name for name in names if (row_id := read_id(name))}
     found: Mapping[int, PadRow] = PADS.read(project_id, list(ids), WITH_CONTENT)
     return {ids[row_id]: scratchpad_item(row) if full else _digest(row) for row_id, row in found.items()}
+
+
+def _pad(row: PadRow) -> Pad:
+    return Pad(
+        id=row.id,
+        name=row.name,
+        workflow_id=row.workflow_id,
+        content=row.content,
+        created_at=format_time(row.created_at),
+        updated_at=format_time(row.updated_at),
+        revision=row.revision,
+    )
 
 
 def _digest(row: PadRow) -> dict[str, Any]:

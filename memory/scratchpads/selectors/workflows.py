@@ -1,7 +1,9 @@
 """Reads workflows: one, or a list."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+from typing_extensions import TypedDict
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.clock import format_time
@@ -13,9 +15,20 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word
 from ctxhub.core.search.engines import Narrowing, read_object_ids
+from ctxhub.core.toolbox.argument_types import About, Time
 from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, workflows_of
 
 COLUMNS = ("id", "name", "pads", "active", "metadata", "created_at", "updated_at")
+
+
+class Workflow(TypedDict):
+    id: int
+    name: str
+    pads: Annotated[int, About("How many it has.")]
+    active: bool
+    metadata: Any
+    created_at: Time
+    updated_at: Annotated[Time, About("When it, or one of its pads, was last written to.")]
 
 
 def find_workflow(project_id: int, workflow_id: int) -> WorkflowRow | None:
@@ -52,15 +65,17 @@ def list_workflows(
 
 def workflow_item(row: WorkflowRow) -> dict[str, Any]:
     """A workflow as tools and REST show it."""
-    return {
-        "id": row.id,
-        "name": row.name,
-        "pads": row.pads,
-        "active": row.is_active,
-        "metadata": dict(row.metadata),
-        "created_at": format_time(row.created_at),
-        "updated_at": format_time(row.updated_at),
-    }
+    return dict(
+        Workflow(
+            id=row.id,
+            name=row.name,
+            pads=row.pads,
+            active=row.is_active,
+            metadata=dict(row.metadata),
+            created_at=format_time(row.created_at),
+            updated_at=format_time(row.updated_at),
+        )
+    )
 
 
 def open_workflows(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:

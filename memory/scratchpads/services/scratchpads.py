@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -23,6 +23,7 @@ from ctxhub.core.kit.inputs import (
 )
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.toolbox.argument_types import About, Time
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.scratchpads.history.scratchpads import HISTORY, PadEdit
 from memory.scratchpads.models.scratchpad import PadChange
@@ -37,24 +38,28 @@ PADS_IN_WORKFLOW = 50
 SENT_BYTES = 16 * CONTENT_BYTES
 
 
+InCharacters = Annotated[int, About("In characters.")]
+CutOff = Annotated[str, About("How much was cut off.")]
+
+
 class CreatePadAnswer(TypedDict):
     scratchpad_id: int
-    created_at: str
-    warning: NotRequired[str]
+    created_at: Time
+    warning: NotRequired[CutOff]
 
 
 class AppendAnswer(TypedDict):
-    updated_at: str
-    new_length: int
-    warning: NotRequired[str]
+    updated_at: Time
+    new_length: InCharacters
+    warning: NotRequired[CutOff]
 
 
 class UpdateAnswer(TypedDict):
-    updated_at: str
-    new_length: int
+    updated_at: Time
+    new_length: InCharacters
     revision: int
     result: Literal["updated", "unchanged"]
-    warning: NotRequired[str]
+    warning: NotRequired[CutOff]
 
 
 class DeletedPad(TypedDict):

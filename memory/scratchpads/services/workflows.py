@@ -22,6 +22,7 @@ from ctxhub.core.kit.inputs import clean_name, clean_object, merge_object, refus
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.search.services.index import forget
+from ctxhub.core.toolbox.argument_types import Time
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.scratchpads.history.workflows import HISTORY
 from memory.scratchpads.models.workflow import Workflow
@@ -35,7 +36,7 @@ CLEANED_BYTES = 8 * 1024 * 1024
 
 class CreateWorkflowAnswer(TypedDict):
     workflow_id: int
-    created_at: str
+    created_at: Time
 
 
 class WorkflowAnswer(TypedDict):
