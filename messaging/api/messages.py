@@ -22,7 +22,7 @@ class MessageViewSet(ProjectViewSet):
     queries = {"list": takes("message", "inbox"), "retrieve": READ_IN_PARTS}
     bodies = {"create": takes("message", "send")}
 
-    @extend_schema(responses=page_of(schemas.ListedMessage))
+    @extend_schema(responses=page_of(selectors.ListedMessage))
     def list(self, request: Request, slug: str) -> Response:
         """Your inbox: urgent first, then newest. To look marks nothing as read."""
         open_mailbox(self.caller)
@@ -33,7 +33,7 @@ class MessageViewSet(ProjectViewSet):
         """Write to some agents, or to everyone."""
         return Response(self.once(lambda: send_message(caller=self.caller, **self.body)), status=201)
 
-    @extend_schema(responses=in_parts(schemas.WholeMessage))
+    @extend_schema(responses=in_parts(selectors.WholeMessage))
     def retrieve(self, request: Request, slug: str, message_id: int) -> Response:
         """One message, whole, or some lines of its text."""
         line_range = self.asked()

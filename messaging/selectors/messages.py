@@ -2,23 +2,58 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_limit
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
+from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from messaging.inputs import LARGEST_ID
-from messaging.models import Delivery, RequestState
+from messaging.models import Delivery, MessageType, RequestState
 from messaging.rows import MessageRow, read_messages, read_thread
+from messaging.selectors.request_states import STATES
 
 THREAD_COLUMNS = (
     *("id", "from", "to", "type", "priority", "text", "payload", "reply_to", "ack", "state", "by"),
     *("result_refs", "at"),
 )
 RECEIPT_COLUMNS = ("agent", "read_at", "acked_at")
+
+Sender = TypedDict("Sender", {"from": Annotated[str, About("Who wrote it.")]})
+State = Annotated[str, one_of(*STATES)]
+Holder = Annotated[str, About("Who holds it, or has done it.")]
+
+
+class Message(Sender):
+    """Which of the optional ones are there depends on the message."""
+
+    id: int
+    to: Annotated[list[str] | None, About("Null: everyone.")]
+    type: Annotated[str, one_of(*MessageType.labels)]
+    priority: Annotated[str, one_of(*Priority.labels)]
+    text: str
+    payload: NotRequired[Annotated[Any, About("Any JSON.", {"nullable": True})]]
+    ack: NotRequired[bool | None]
+    at: Time
+
+
+class ListedMessage(Message):
+    thread: Annotated[int, About("The first message of its thread.")]
+
+
+class WholeMessage(ListedMessage):
+    reply_to: NotRequired[int]
+    ack_due: NotRequired[Time]
+    state: NotRequired[State]
+    by: NotRequired[Holder]
+    claimed_until: NotRequired[Time]
+    result_refs: NotRequired[list[str]]
 
 
 def find_message(project_id: int, message_id: int) -> MessageRow | None:
@@ -43,29 +78,34 @@ def unknown_message(message_id: int) -> NotFound:
 def message_item(message: MessageRow, now: datetime | None = None) -> dict[str, Any]:
     """A message with all its fields; empty ones are left out."""
     now = now or clock.now()
-    required = {
+    item: WholeMessage = {
         "id": message.id,
         "from": message.sender,
-        "to": message.to,
+        "to": None if message.to is None else list(message.to),
         "type": message.type_label,
         "priority": message.priority_label,
         "text": message.text,
         "thread": message.thread,
         "at": format_time(message.at),
     }
-    due = message.ack_due_at
+    if message.payload is not None:
+        item["payload"] = message.payload
+    if message.reply_to is not None:
+        item["reply_to"] = message.reply_to
+    if message.ack:
+        item["ack"] = True
+    if message.ack_due_at:
+        item["ack_due"] = format_time(message.ack_due_at)
+    if state := message.state_label(now):
+        item["state"] = state
     is_held = message.is_held(now)
-    optional = {
-        "payload": message.payload,
-        "reply_to": message.reply_to,
-        "ack": message.ack or None,
-        "ack_due": format_time(due) if due else None,
-        "state": message.state_label(now),
-        "by": message.by if is_held or message.state == RequestState.DONE else None,
-        "claimed_until": format_time(message.claimed_until) if is_held and message.claimed_until else None,
-        "result_refs": list(message.result_refs) or None,
-    }
-    return required | {name: value for name, value in optional.items() if value is not None}
+    if message.by is not None and (is_held or message.state == RequestState.DONE):
+        item["by"] = message.by
+    if is_held and message.claimed_until:
+        item["claimed_until"] = format_time(message.claimed_until)
+    if message.result_refs:
+        item["result_refs"] = list(message.result_refs)
+    return dict(item)
 
 
 def find_thread(project_id: int, root: int, *, limit: int, after: int = 0) -> list[MessageRow]:
