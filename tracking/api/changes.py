@@ -12,7 +12,6 @@ from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import READ
-from tracking.api import schemas
 from tracking.selectors import changes as selectors
 from tracking.selectors.locks import Lock, check_lock
 from tracking.services import changes as services
@@ -22,18 +21,18 @@ class ChangeViewSet(ProjectViewSet):
     queries = {"list": takes("file", "changes"), "retrieve": READ_IN_PARTS}
     bodies = {"create": takes("file", "record")}
 
-    @extend_schema(responses=page_of(schemas.Change))
+    @extend_schema(responses=page_of(selectors.Change))
     def list(self, request: Request, slug: str) -> Response:
         """Changes that pass every filter, newest first; without a filter those of the last hour."""
         return self.listed(Page.of(selectors.list_changes(self.project_id, **self.query)))
 
-    @extend_schema(responses={201: schemas.Change})
+    @extend_schema(responses={201: selectors.Change})
     def create(self, request: Request, slug: str) -> Response:
         """Tell the others that a file was changed."""
         answer = self.once(lambda: self._answer(services.record_change(caller=self.caller, **self.body)))
         return Response(answer, status=201)
 
-    @extend_schema(responses=in_parts(schemas.Change))
+    @extend_schema(responses=in_parts(selectors.Change))
     def retrieve(self, request: Request, slug: str, change_id: int) -> Response:
         """One change, its description whole, or some lines of it."""
         line_range = self.asked()

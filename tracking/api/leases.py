@@ -11,7 +11,6 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import READ, WRITE
-from tracking.api import schemas
 from tracking.selectors import leases as selectors
 from tracking.services import leases as services
 
@@ -27,23 +26,23 @@ class LeaseViewSet(ProjectViewSet):
     }
     scopes = {"destroy": WRITE}
 
-    @extend_schema(responses=page_of(schemas.ListedLease))
+    @extend_schema(responses=page_of(selectors.ListedLease))
     def list(self, request: Request, slug: str) -> Response:
         """Live leases, soonest to expire first."""
         return self.listed(Page.of(selectors.list_leases(self.project_id, **self.query)))
 
-    @extend_schema(responses={201: schemas.Lease})
+    @extend_schema(responses={201: selectors.Lease})
     def create(self, request: Request, slug: str) -> Response:
         """Reserve paths; 409 names who holds what until when."""
         answer = self.once(lambda: self._answer(services.acquire_lease(caller=self.caller, **self.body)))
         return Response(answer, status=201)
 
-    @extend_schema(responses=schemas.Lease)
+    @extend_schema(responses=selectors.Lease)
     def retrieve(self, request: Request, slug: str, lease_id: int) -> Response:
         """One lease, also one that has ended."""
         return Response(selectors.lease_item(selectors.get_lease(self.project_id, lease_id)))
 
-    @extend_schema(responses=schemas.Lease)
+    @extend_schema(responses=selectors.Lease)
     def partial_update(self, request: Request, slug: str, lease_id: int) -> Response:
         """Renew your live lease: it lasts that long from now."""
         renewed = {"lease_id": lease_id, **self.body}

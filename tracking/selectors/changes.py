@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
+
+from typing_extensions import TypedDict
 
 from ctxhub.core.events.selectors.events import moment_of
 from ctxhub.core.hub.named_views import register_view
@@ -13,6 +15,7 @@ from ctxhub.core.kit.inputs import clean_choice, clean_limit, clean_moment, clea
 from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.text.globs import is_glob
+from ctxhub.core.toolbox.argument_types import Time, one_of
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from tracking.models import ChangeKind
 from tracking.selectors.paths import clean_file, clean_pattern
@@ -23,6 +26,18 @@ from tracking.sql.resources import find_resources, matching, resources_within
 COLUMNS = ("id", "path", "change", "by", "layer", "description", "at")
 RECENT = timedelta(hours=1)
 BRANCHES = 20  # Up to this many files are each scanned by their own index.
+
+Kind = Annotated[str, one_of(*ChangeKind.labels)]
+
+
+class Change(TypedDict):
+    id: int
+    path: str
+    change: Kind
+    by: str
+    layer: str | None
+    description: str
+    at: Time
 
 
 def list_changes(
@@ -88,15 +103,17 @@ def last_within_by_another(project_id: int, pattern: str, folded: str, since: da
 
 def change_item(row: ChangeRow, *, full: bool = True) -> dict[str, Any]:
     """A change as clients see it; unless `full` the description is shortened."""
-    return {
-        "id": row.id,
-        "path": row.path,
-        "change": row.change_label,
-        "by": row.by,
-        "layer": row.layer,
-        "description": preview(row.description, full=full),
-        "at": format_time(row.at),
-    }
+    return dict(
+        Change(
+            id=row.id,
+            path=row.path,
+            change=row.change_label,
+            by=row.by,
+            layer=row.layer,
+            description=preview(row.description, full=full),
+            at=format_time(row.at),
+        )
+    )
 
 
 def open_changes(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:

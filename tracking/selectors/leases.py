@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
+
+from typing_extensions import TypedDict
 
 from ctxhub.core.hub.selectors import hub
 from ctxhub.core.kit import clock, sql
@@ -13,12 +15,28 @@ from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.text.globs import overlap
+from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from tracking.selectors.changes import whole_numbers
 from tracking.selectors.paths import clean_pattern
 from tracking.sql import leases as rows
 from tracking.sql.leases import HeldPath, LeaseRow
 
 COLUMNS = ("lease_id", "paths", "by", "exclusive", "reason", "expires", "fence")
+
+
+class ListedLease(TypedDict):
+    lease_id: int
+    paths: list[str]
+    by: str
+    exclusive: bool
+    reason: str
+    expires: Time
+    fence: Annotated[int, About("Grows with every lease of a project.")]
+
+
+class Lease(ListedLease):
+    state: Annotated[str, one_of("live", "expired", "released")]
+    created: Time
 
 
 def list_leases(
@@ -76,17 +94,19 @@ def find_overlapping(
 
 def lease_item(row: LeaseRow, *, full: bool = True) -> dict[str, Any]:
     """A lease as clients see it. Its id is its fencing token: ids only grow."""
-    return {
-        "lease_id": row.id,
-        "paths": list(row.paths),
-        "by": row.by,
-        "exclusive": row.exclusive,
-        "reason": preview(row.reason, full=full),
-        "state": row.state(clock.now()),
-        "created": format_time(row.created_at),
-        "expires": format_time(row.expires_at),
-        "fence": row.id,
-    }
+    return dict(
+        Lease(
+            lease_id=row.id,
+            paths=list(row.paths),
+            by=row.by,
+            exclusive=row.exclusive,
+            reason=preview(row.reason, full=full),
+            state=row.state(clock.now()),
+            created=format_time(row.created_at),
+            expires=format_time(row.expires_at),
+            fence=row.id,
+        )
+    )
 
 
 def open_leases(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:

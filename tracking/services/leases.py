@@ -12,6 +12,7 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import Conflict, InvalidInput, NotAllowed
 from ctxhub.core.kit.inputs import clean_from_to, clean_text, refuse_secret
 from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.toolbox.argument_types import Time
 from ctxhub.core.vocabulary.services.names import register_agent
 from tracking.history.leases import record_leases
 from tracking.selectors.leases import find_overlapping, get_lease
@@ -28,7 +29,7 @@ REMOVED_AT_ONCE = 500
 class LeaseAnswer(TypedDict):
     lease_id: int
     fence: int
-    expires: str
+    expires: Time
 
 
 class ReleaseAnswer(TypedDict):
