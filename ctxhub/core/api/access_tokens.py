@@ -10,9 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.access_tokens import COLUMNS, list_tokens, token_row, tokens_of
+from ctxhub.core.accounts.selectors.access_tokens import Token, list_tokens, token_item, tokens_of
 from ctxhub.core.accounts.services.access_tokens import create_token, revoke_token
-from ctxhub.core.api import schemas
 from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.filters import TokenFilter
 from ctxhub.core.api.pages import Page
@@ -40,19 +39,24 @@ class CreateToken(TypedDict, total=False):
     expires_at: Moment | None
 
 
+class NewToken(Token):
+    secret: Annotated[str, About("The token. It is shown here and never again.")]
+    connect: Annotated[str, About("Lines to paste, for each client.")]
+
+
 class TokenViewSet(HubViewSet):
     queries = {"list": Takes(PageArguments, also=OfProject)}
     filters = {"list": TokenFilter}
     queryset = AccessToken.unscoped.none()
     bodies = {"create": Takes(CreateToken, example={"name": "ci", "scopes": ["read"]})}
 
-    @extend_schema(responses=page_of(schemas.Token))
+    @extend_schema(responses=page_of(Token))
     def list(self, request: Request) -> Response:
         """The project's tokens, newest first, without what would open it."""
         caller = self.administrator(self.query.pop("project", None))
         return self.listed(Page.of(list_tokens(self.filtered(tokens_of(caller.project_id)), **self.query)))
 
-    @extend_schema(responses={201: schemas.NewToken})
+    @extend_schema(responses={201: NewToken})
     def create(self, request: Request) -> Response:
         """A new token. `secret` is shown in this answer and never again."""
         caller = self.administrator(self.body.pop("project", None))
@@ -62,8 +66,7 @@ class TokenViewSet(HubViewSet):
             token.secret, pinned=token.row.agent is not None, opened_at=request.build_absolute_uri("/")
         )
         connect = "\n".join(map(str, lines))
-        item = dict(zip(COLUMNS, token_row(token.row), strict=True))
-        return Response({**item, "secret": token.secret, "connect": connect}, status=201)
+        return Response({**token_item(token.row), "secret": token.secret, "connect": connect}, status=201)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, token_id: int) -> Response:

@@ -6,19 +6,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ctxhub.core.accounts.selectors.config import config_of, config_values
+from ctxhub.core.accounts.selectors.config import Settings, config_of, config_values
 from ctxhub.core.accounts.services.config import set_config
 from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.filters import AgentFilter
 from ctxhub.core.api.pages import Page
-from ctxhub.core.api.schemas import (
-    COUNTS,
-    UPDATES,
-    Activity,
-    AgentSeen,
-    Config,
-    LayerStats,
-)
+from ctxhub.core.api.schemas import COUNTS, UPDATES, Activity, AgentSeen, LayerStats
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.events.selectors import events
@@ -95,12 +88,12 @@ class ConfigViewSet(ProjectViewSet):
     bodies = {"partial_update": takes("hub", "config_set")}
     scopes = {"partial_update": ADMIN}
 
-    @extend_schema(responses=Config)
+    @extend_schema(responses=Settings)
     def retrieve(self, request: Request, slug: str) -> Response:
         """How long things are kept, and which days do not count."""
         return Response(config_values(config_of(self.project_id)))
 
-    @extend_schema(responses=Config)
+    @extend_schema(responses=Settings)
     def partial_update(self, request: Request, slug: str) -> Response:
         """Change settings; those left out stay. An administrator's."""
         return Response(self.once(lambda: set_config(caller=self.caller, **self.body)))

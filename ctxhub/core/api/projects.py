@@ -7,18 +7,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.people import is_superuser, list_projects
+from ctxhub.core.accounts.selectors.access_tokens import Scope
+from ctxhub.core.accounts.selectors.people import NamedProject, is_superuser, list_projects, project_item
 from ctxhub.core.accounts.services.projects import create_project
-from ctxhub.core.api import schemas
 from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.filters import ProjectFilter
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.project import visible_projects
 from ctxhub.core.api.takes import ONLY_A_PAGE, Takes
 from ctxhub.core.api.views import HubViewSet, ProjectViewSet
-from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotAllowed
-from ctxhub.core.models import Project
 from ctxhub.core.toolbox.argument_types import About
 
 
@@ -27,23 +25,28 @@ class CreateProject(TypedDict):
     name: NotRequired[str]
 
 
+class ProjectSeen(NamedProject):
+    agent: Annotated[str, About("Who you are there.")]
+    scopes: list[Scope]
+
+
 class ProjectsViewSet(HubViewSet):
     queries = {"list": ONLY_A_PAGE}
     filters = {"list": ProjectFilter}
     queryset = Project.objects.none()
     bodies = {"create": Takes(CreateProject, example={"slug": "apollo", "name": "Apollo"})}
 
-    @extend_schema(responses=page_of(schemas.Project))
+    @extend_schema(responses=page_of(NamedProject))
     def list(self, request: Request) -> Response:
         """The projects you may see; a token sees its own."""
         projects = self.filtered(visible_projects(request).order_by("slug"))
         return self.listed(Page.of(list_projects(projects, **self.query)))
 
-    @extend_schema(responses={201: schemas.Project})
+    @extend_schema(responses={201: NamedProject})
     def create(self, request: Request) -> Response:
         """A new project, with the layers and tags every team needs. A superuser's."""
         project = create_project(**self.body)
-        return Response(_item(project), status=201)
+        return Response(project_item(project), status=201)
 
     def check_place(self, request: Request, **where: object) -> None:
         if self.action == "create" and not is_superuser(request.user):
@@ -51,12 +54,8 @@ class ProjectsViewSet(HubViewSet):
 
 
 class ProjectSeenViewSet(ProjectViewSet):
-    @extend_schema(responses=schemas.ProjectSeen)
+    @extend_schema(responses=ProjectSeen)
     def retrieve(self, request: Request, slug: str) -> Response:
         """The project, and who you are in it."""
         scopes = [scope for scope in ("read", "write", "admin") if self.caller.may(scope)]
-        return Response({**_item(self.caller.project), "agent": self.caller.agent, "scopes": scopes})
-
-
-def _item(project: Project) -> dict[str, object]:
-    return {"slug": project.slug, "name": project.name, "created": format_time(project.created_at)}
+        return Response({**project_item(self.caller.project), "agent": self.caller.agent, "scopes": scopes})

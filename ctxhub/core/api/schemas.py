@@ -1,10 +1,10 @@
-"""The responses of core's endpoints, for OpenAPI; selectors and services build them."""
+"""Rows of lists and other answers of core's endpoints, for OpenAPI; selectors build them."""
 
 from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from ctxhub.core.toolbox.argument_types import About, Time
 
 
 class UsedWord(TypedDict):
@@ -26,19 +26,6 @@ class LayerStats(TypedDict):
     decisions: Annotated[int, About("Active ones.")]
     changes: Annotated[int, About("Of the last hour.")]
     constraints: Annotated[int, About("Active ones.")]
-
-
-class Config(TypedDict):
-    ignore_weekend: bool
-    time_zone: str
-    holidays: list[Annotated[str, About(schema={"format": "date"})]]
-    message_hours: Annotated[int, About(schema={"minimum": 1, "maximum": 168})]
-    change_days: Annotated[int, About(schema={"minimum": 1, "maximum": 90})]
-    scratchpad_days: Annotated[int, About(schema={"minimum": 0, "maximum": 365})]
-    session_days: Annotated[int, About(schema={"minimum": 0, "maximum": 3650})]
-    access_days: Annotated[int, About(schema={"minimum": 0, "maximum": 3650})]
-    auto_prune: bool
-    tell_stale: bool
 
 
 class Activity(TypedDict):
@@ -71,34 +58,6 @@ class SearchAnswer(TypedDict):
     did_you_mean: NotRequired[Annotated[str, About("The question without its slips.")]]
     hint: NotRequired[Annotated[str, About("Nothing found: what kept everything out.")]]
     near: NotRequired[Annotated[list[str], About("Nothing found: refs of what is nearest.")]]
-
-
-class Project(TypedDict):
-    slug: str
-    name: str
-    created: Time
-
-
-class ProjectSeen(Project):
-    agent: Annotated[str, About("Who you are there.")]
-    scopes: list[Annotated[str, one_of("read", "write", "admin")]]
-
-
-class Token(TypedDict):
-    id: int
-    name: str
-    agent: Annotated[str | None, About("The only agent it speaks for; null: any.")]
-    start: Annotated[str, About("How it begins.")]
-    scopes: list[Annotated[str, one_of("read", "write", "admin")]]
-    created: Time
-    expires: Time | None
-    last_used: Time | None
-    revoked: Time | None
-
-
-class NewToken(Token):
-    secret: Annotated[str, About("The token. It is shown here and never again.")]
-    connect: Annotated[str, About("Lines to paste, for each client.")]
 
 
 COUNTS = {

@@ -1,7 +1,10 @@
 """Access of people: their scopes in a project, and the projects they can see."""
 
+from typing import Any
+
 from django.contrib.auth.models import AbstractBaseUser, AbstractUser
 from django.db.models import QuerySet
+from typing_extensions import TypedDict
 
 from ctxhub.core.kit.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
 from ctxhub.core.kit.clock import format_time
@@ -9,12 +12,19 @@ from ctxhub.core.kit.inputs import WORD_LENGTH
 from ctxhub.core.kit.keyset import page_of
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Membership, Project
+from ctxhub.core.toolbox.argument_types import Time
 
 SCOPES_OF_ROLE = {
     Membership.Role.VIEWER: frozenset({READ}),
     Membership.Role.MEMBER: frozenset({READ, WRITE}),
     Membership.Role.ADMIN: ALL_SCOPES,
 }
+
+
+class NamedProject(TypedDict):
+    slug: str
+    name: str
+    created: Time
 
 
 def find_person(user: AbstractBaseUser, slug: str) -> Caller | None:
@@ -40,10 +50,15 @@ def list_projects(projects: QuerySet[Project], *, limit: int = 20, cursor: str |
     return page_of(
         projects,
         ("slug", "name", "created"),
-        lambda found: [[p.slug, p.name, format_time(p.created_at)] for p in found],
+        lambda found: [list(project_item(project).values()) for project in found],
         limit=limit,
         cursor=cursor,
     )
+
+
+def project_item(project: Project) -> dict[str, Any]:
+    """A project as REST shows it."""
+    return dict(NamedProject(slug=project.slug, name=project.name, created=format_time(project.created_at)))
 
 
 def is_superuser(user: object) -> bool:
