@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypedDict, Unpack
+from typing import Unpack
+
+from typing_extensions import TypedDict
 
 from ctxhub.core import registry
 from ctxhub.core.events.selectors.events import moment_of
