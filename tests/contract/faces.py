@@ -9,7 +9,12 @@ from tests.hub import McpClient, Reply, RestClient
 
 
 class Face(Protocol):
+    def makes_what_it_changes(self, noun: Contract) -> bool:
+        """Whether a change of an unknown name makes a new object."""
+
     def create(self, noun: Contract, fields: Json) -> Json: ...
+
+    def batch(self, noun: Contract, items: list[Json]) -> Json: ...
 
     def read(self, noun: Contract, name: Any) -> Json: ...
 
@@ -27,8 +32,14 @@ class Face(Protocol):
 class OverMcp:
     client: McpClient
 
+    def makes_what_it_changes(self, noun: Contract) -> bool:
+        return noun.change == noun.create
+
     def create(self, noun: Contract, fields: Json) -> Json:
         return self.client.call(noun.tool, noun.create, **fields)
+
+    def batch(self, noun: Contract, items: list[Json]) -> Json:
+        return self.client.call(noun.tool, noun.batch, items=items)
 
     def read(self, noun: Contract, name: Any) -> Json:
         answer = self.client.call("get", refs=[f"{noun.kind}:{name}"])
@@ -56,11 +67,17 @@ class OverMcp:
 class OverRest:
     client: RestClient
 
+    def makes_what_it_changes(self, noun: Contract) -> bool:
+        return False
+
     def create(self, noun: Contract, fields: Json) -> Json:
         if noun.has_put:
             rest = {name: value for name, value in fields.items() if name != noun.argument}
-            return _body(self.client.put(f"{noun.path}{fields[noun.argument]}/", rest))
-        return _body(self.client.post(noun.path, fields))
+            return _body(self.client.put(f"{noun.path}{fields[noun.argument]}/", rest), 201)
+        return _body(self.client.post(noun.path, fields), 201)
+
+    def batch(self, noun: Contract, items: list[Json]) -> Json:
+        return _body(self.client.post(f"{noun.path}batch/", {"items": items}))
 
     def read(self, noun: Contract, name: Any) -> Json:
         return _body(self.client.get(self._path(noun, name)))
@@ -78,7 +95,7 @@ class OverRest:
         return _body(self.client.patch(self._path(noun, name), fields))
 
     def delete(self, noun: Contract, name: Any) -> Json:
-        return _body(self.client.delete(self._path(noun, name)))
+        return _body(self.client.delete(self._path(noun, name)), 204)
 
     def act(self, noun: Contract, name: Any, act: str) -> Json:
         return _body(self.client.post(f"{self._path(noun, name)}{act}/"))
@@ -87,7 +104,7 @@ class OverRest:
         return f"{noun.path}{quote(str(name), safe='/')}/"
 
 
-def _body(reply: Reply) -> Json:
+def _body(reply: Reply, success: int = 200) -> Json:
     body: Json = reply.body or {}
-    assert ("error" in body) == (reply.status >= 400), reply
+    assert reply.status >= 400 if "error" in body else reply.status == success, reply
     return body

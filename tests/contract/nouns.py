@@ -12,13 +12,13 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
-    """`create`, `list`, `change` and `delete` are actions of `tool`; "": it has none. `path` is REST's.
+    """`create`, `batch`, `list`, `change` and `delete` are actions of `tool`; "": it has none.
 
-    `everything`: all fields that can be given when it is made; `other`: another one, which no filter of
-    `filters` finds. `changes`: a new value for each field. `stored`: what is read back where it is not what
-    was given; None: nothing. `name`: the field of an item that identifies it in refs and URLs, `made`: that
-    of the answer of `create`, `argument`: that of calls. `listing`: the query that lists all. `acts`: other
-    writes that need no more than its name, under which REST has an address each.
+    `path` is REST's. `everything`: all fields that can be given when it is made; `other`: another one, which
+    no filter of `filters` finds. `changes`: a new value for each field. `stored`: what is read back where it
+    is not what was given; None: nothing. `name`: the field of an item that identifies it in refs and URLs,
+    `made`: that of the answer of `create`, `argument`: that of calls. `listing`: the query that lists all.
+    `acts`: other writes that need no more than its name, under which REST has an address each.
     """
 
     kind: str
@@ -27,6 +27,7 @@ class Contract:
     create: str
     everything: Json
     other: Json
+    batch: str = ""
     list: str = "list"
     listing: Json = field(default_factory=dict)
     filters: Json = field(default_factory=dict)
@@ -75,6 +76,7 @@ DECISION = Contract(
         "metadata": {"severity": "low"},
     },
     other={"key": "db/engine", "value": 16, "layer": "data", "tags": ["db"], "status": "draft"},
+    batch="set_batch",
     listing={"status": "any"},
     filters={
         "status": "active",
@@ -262,6 +264,7 @@ MESSAGE = Contract(
         "ack_within": "2h",
     },
     other={"text": "Deploy at noon.", "to": ["ben"]},
+    batch="send_batch",
     list="inbox",
     filters={"priority": "high", "type": "request", "state": "open"},
     stored={"ack_within": None},
@@ -279,6 +282,7 @@ CHANGE = Contract(
         "description": "Tokens rotate.",
     },
     other={"path": "db/schema.sql", "change": "created", "layer": "data"},
+    batch="record_batch",
     list="changes",
     filters={"path": "src/**", "by": "ada", "layer": "business", "change": "modified"},
 )

@@ -17,6 +17,7 @@ from ctxhub.core.api.project import visible_projects
 from ctxhub.core.api.takes import ONLY_A_PAGE, Takes
 from ctxhub.core.api.views import HubViewSet, ProjectViewSet
 from ctxhub.core.kit.errors import NotAllowed
+from ctxhub.core.models import Project
 from ctxhub.core.toolbox.argument_types import About
 
 
