@@ -13,19 +13,6 @@ from tests.hub import LiveHub, McpClient
 KEY = "api/auth/method"
 
 
-def test_one_agent_sets_a_decision_and_another_reads_it(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
-    ada_mcp.call("decision", "set", key=KEY, value="JWT", rationale="Stateless.")
-    answer = ben_mcp.call("decision", "get", key=KEY, include=["rationale"])
-    assert answer["decision"]["value"] == "JWT"
-    assert answer["decision"]["rationale"] == "Stateless."
-    assert answer["decision"]["agent"] == "ada"
-
-
-def test_another_projects_decision_does_not_exist(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
-    ada_mcp.call("decision", "set", key=KEY, value="JWT")
-    assert cy_mcp.call("decision", "get", key=KEY) == {"found": False, "similar": []}
-
-
 # -- Actions ---------------------------------------------------------------------------------------
 
 
@@ -48,17 +35,19 @@ def test_get_shows_all_fields_of_a_decision(ada_mcp: McpClient) -> None:
         "decision", "set", key=KEY, value=5.5, layer="data", tags=["b", "a"], scopes=["src"], paths=["x/**"]
     )
     shown = ada_mcp.call("decision", "get", key=KEY)["decision"]
-    assert {
-        name: shown.get(name) for name in ("value", "version", "status", "layer", "tags", "scopes", "paths")
-    } == {
-        "value": 5.5,
-        "version": "1.0.0",
-        "status": "active",
-        "layer": "data",
-        "tags": ["a", "b"],
-        "scopes": ["src"],
-        "paths": ["x/**"],
-    }
+    assert (
+        shown.items()
+        >= {
+            "agent": "ada",
+            "value": 5.5,
+            "version": "1.0.0",
+            "status": "active",
+            "layer": "data",
+            "tags": ["a", "b"],
+            "scopes": ["src"],
+            "paths": ["x/**"],
+        }.items()
+    )
     assert shown["updated"].endswith("Z")
 
 
@@ -76,20 +65,6 @@ def test_quick_set_answers_what_it_inferred_from_the_key(ada_mcp: McpClient) -> 
 def test_a_mistyped_key_is_answered_with_similar_keys(ada_mcp: McpClient) -> None:
     ada_mcp.call("decision", "set", key=KEY, value="JWT")
     assert ada_mcp.call("decision", "get", key="api/auth/metod") == {"found": False, "similar": [KEY]}
-
-
-def test_a_list_is_paged_by_its_cursor(ada_mcp: McpClient) -> None:
-    ada_mcp.call("decision", "set_batch", items=[{"key": f"k{n}", "value": n} for n in range(5)])
-    keys: list[str] = []
-    cursor: dict[str, str] = {}
-    while True:
-        page = ada_mcp.call("decision", "list", limit=2, sort="key", order="asc", **cursor)
-        keys += [row[0] for row in page["rows"]]
-        assert page["total"] == 5
-        if "next" not in page:
-            break
-        cursor = {"cursor": page["next"]}
-    assert keys == ["k0", "k1", "k2", "k3", "k4"]
 
 
 def test_help_shows_every_action_with_an_example_that_works(ada_mcp: McpClient) -> None:
@@ -175,12 +150,8 @@ def fields_of(client: McpClient) -> dict[str, Any]:
     return {name: decision.get(name) for name in ALL_FIELDS}
 
 
-def test_null_leaves_a_field_and_an_empty_value_clears_it(ada_mcp: McpClient) -> None:
+def test_an_empty_value_clears_a_field(ada_mcp: McpClient) -> None:
     ada_mcp.call("decision", "set", key=KEY, value="x", **ALL_FIELDS)
-    ada_mcp.call(
-        "decision", "set", key=KEY, value="y", status=None, version=None, **dict.fromkeys(ALL_FIELDS)
-    )
-    assert fields_of(ada_mcp) == ALL_FIELDS
     empty = {name: type(value)() for name, value in ALL_FIELDS.items()}
     ada_mcp.call("decision", "set", key=KEY, value="y", **{**empty, "metadata": {"a": None}})
     assert fields_of(ada_mcp) == {**empty, "layer": None, "metadata": None}
@@ -215,11 +186,10 @@ def test_only_an_empty_text_clears_the_successor(ada_mcp: McpClient) -> None:
     assert (cleared["result"], cleared["superseded_by"]) == ("updated", None)
 
 
-@pytest.mark.parametrize("empty", [None, ""])
-def test_an_empty_filter_is_no_filter(ada_mcp: McpClient, empty: Any) -> None:
+def test_an_empty_filter_is_no_filter(ada_mcp: McpClient) -> None:
     ada_mcp.call("decision", "set", key=KEY, value="x")
     names = ("layer", "scope", "by", "since", "until", "cursor", "format", "agent")
-    assert ada_mcp.call("decision", "list", **dict.fromkeys(names, empty))["count"] == 1
+    assert ada_mcp.call("decision", "list", **dict.fromkeys(names, ""))["count"] == 1
 
 
 def test_keys_tags_and_scopes_of_the_greatest_length_are_accepted(ada_mcp: McpClient) -> None:

@@ -123,24 +123,18 @@ def test_a_patch_changes_only_the_fields_sent(ada_rest: RestClient, ben_rest: Re
     assert changed.body["agent"] == "ben"
 
 
-def test_a_patch_clears_fields_with_null_or_an_empty_value(ada_rest: RestClient) -> None:
+def test_a_patch_clears_fields_with_an_empty_value(ada_rest: RestClient) -> None:
     ada_rest.post("decisions/", {"key": "k", **ALL_FIELDS})
-    nulls = dict.fromkeys(["layer", "scopes", "paths", "tradeoffs", "metadata"])
-    body = ada_rest.patch("decisions/k/", {**nulls, "tags": [], "rationale": "", "alternatives": []}).body
-    assert (body["layer"], body["tags"], body["scopes"], body["paths"]) == (None, [], [], [])
-    assert (body["rationale"], body["alternatives"], body["tradeoffs"]) == ("", [], {})
-    assert (body["value"], "metadata" in body) == ("JWT", False)
+    empty: dict[str, Any] = {"tags": [], "rationale": "", "alternatives": [], "metadata": None}
+    body = ada_rest.patch("decisions/k/", empty).body
+    assert (body["tags"], body["rationale"], body["alternatives"]) == ([], "", [])
+    assert "metadata" not in body
 
 
 def test_an_empty_patch_changes_nothing(ada_rest: RestClient, apollo: Project) -> None:
     ada_rest.post("decisions/", {"key": "k", **ALL_FIELDS})
     assert ada_rest.patch("decisions/k/", {}).body["result"] == "unchanged"
     assert count_events(apollo) == 1
-
-
-def test_a_patch_of_an_unknown_key_answers_404(ada_rest: RestClient, apollo: Project) -> None:
-    assert is_error(ada_rest.patch("decisions/k/", {"value": 1}), 404, "not_found")
-    assert count_events(apollo) == 0
 
 
 def test_a_patch_of_other_fields_keeps_a_stored_credential(
@@ -188,16 +182,6 @@ def test_setting_a_deprecated_key_answers_a_hint(ada_rest: RestClient) -> None:
 def test_a_status_is_its_word_or_its_number(ada_rest: RestClient, status: object) -> None:
     body = ada_rest.post("decisions/", {"key": "k", "value": 1, "status": status}).body
     assert body["status"] == "deprecated"
-
-
-def test_a_deleted_decision_is_gone_with_its_history(ada_rest: RestClient, apollo: Project) -> None:
-    ada_rest.post("decisions/", {"key": "a/b", "value": 1})
-    deleted = ada_rest.delete("decisions/a/b/")
-    assert (deleted.status, deleted.body) == (204, "")
-    assert is_error(ada_rest.get("decisions/a/b/"), 404, "not_found")
-    assert is_error(ada_rest.delete("decisions/a/b/"), 404, "not_found")
-    newest = Event.objects.in_project(apollo).latest("pk")
-    assert (newest.verb, str(newest.agent)) == ("deleted", "ada")
 
 
 # -- ETag and If-Match -----------------------------------------------------------------------------
@@ -258,42 +242,26 @@ def test_an_expected_version_in_the_body_conflicts_with_409(ada_rest: RestClient
 # -- Bad input -------------------------------------------------------------------------------------
 
 BAD: list[dict[str, Any]] = [
-    {"value": None},
-    {"value": True},
-    {"value": [1]},
-    {"value": {"a": 1}},
     {"value": "x" * (64 * 1024 + 1)},
     {"value": "a\x00b"},
     {"layer": "nowhere"},
-    {"layer": 5},
-    {"tags": 5},
-    {"tags": [1]},
     {"tags": [""]},
     {"tags": ["x" * 101]},
     {"tags": [str(n) for n in range(51)]},
-    {"tags": {"a": 1}},
     {"scopes": [None]},
     {"paths": ["/etc/passwd"]},
     {"paths": ["../up"]},
     {"status": "gone"},
     {"status": 9},
-    {"status": True},
-    {"status": None},
     {"status": 1.0},
     {"version": 5},
     {"version": " "},
     {"version": "v" * 51},
-    {"rationale": 5},
     {"rationale": "x" * (64 * 1024 + 1)},
-    {"alternatives": "sessions"},
-    {"alternatives": [5]},
     {"alternatives": [{"why_not": "slow"}]},
-    {"tradeoffs": ["pros"]},
     {"tradeoffs": {"pro": ["a"]}},
-    {"metadata": []},
     {"metadata": {"a": "x" * (64 * 1024)}},
     {"metadata": {"a\x00": 1}},
-    {"expected_version": 1},
     {"agent": None},
 ]
 
@@ -313,7 +281,7 @@ def test_bad_input_is_invalid_at_every_endpoint_and_writes_nothing(
     assert Decision.objects.in_project(apollo).count() == 1
 
 
-@pytest.mark.parametrize("key", [None, 5, "", " ", "x" * 201, "a\x00", ["k"]])
+@pytest.mark.parametrize("key", [None, "", " ", "x" * 201, "a\x00"])
 def test_a_bad_key_is_invalid(ada_rest: RestClient, apollo: Project, key: object) -> None:
     assert is_error(ada_rest.post("decisions/", {"key": key, "value": 1}), 400, "invalid")
     assert is_error(ada_rest.post("decisions/batch/", {"items": [{"key": key, "value": 1}]}), 400, "invalid")
@@ -359,14 +327,8 @@ def test_unknown_query_parameters_are_refused_at_every_endpoint(ada_rest: RestCl
 # -- Another project -------------------------------------------------------------------------------
 
 
-def test_another_projects_decision_does_not_exist(
-    ada_rest: RestClient, cy_rest: RestClient, apollo: Project
-) -> None:
+def test_another_projects_decision_does_not_exist(ada_rest: RestClient, cy_rest: RestClient) -> None:
     ada_rest.post("decisions/", {"key": "k", "value": "JWT"})
-    for path in ("decisions/k/", "/api/v1/projects/apollo/decisions/k/"):
-        assert is_error(cy_rest.get(path), 404, "not_found")
-        assert is_error(cy_rest.patch(path, {"value": 1}), 404, "not_found")
-        assert is_error(cy_rest.delete(path), 404, "not_found")
     assert cy_rest.get("decisions/", key="k", status="any").body["items"] == []
     assert cy_rest.put("decisions/k/", {"value": 1}).status == 201
     assert ada_rest.get("decisions/k/").body["value"] == "JWT"
