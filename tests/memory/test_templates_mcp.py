@@ -83,18 +83,14 @@ def test_tags_are_merged_and_the_expected_version_is_checked(incident: McpClient
     assert (late["error"], late["current"]["version"]) == ("conflict", "1.0.0")
 
 
-def test_templates_are_listed_in_pages(incident: McpClient, cy_mcp: McpClient) -> None:
+def test_own_and_built_in_templates_are_listed(incident: McpClient) -> None:
     rows = incident.rows("decision", "templates")
     assert [row["name"] for row in rows][3] == "incident"
     assert {name: rows[3][name] for name in INCIDENT} == INCIDENT
     assert {row["origin"] for row in rows} == {"own", "built-in"}
-    first = incident.call("decision", "templates", limit=4, format="objects")
-    rest = incident.call("decision", "templates", cursor=first["next"], format="objects")
-    assert [item["name"] for item in first["items"] + rest["items"]] == [row["name"] for row in rows]
-    assert "incident" not in str(cy_mcp.call("decision", "templates"))
 
 
-def test_a_template_is_opened_by_its_ref(incident: McpClient, cy_mcp: McpClient) -> None:
+def test_a_template_is_opened_by_its_ref(incident: McpClient) -> None:
     refs = ["template:Incident", "template:deprecation", "template:nothing"]
     answer = incident.call("get", refs=refs)
     assert [(item["name"], item["origin"]) for item in answer["items"]] == [
@@ -104,7 +100,6 @@ def test_a_template_is_opened_by_its_ref(incident: McpClient, cy_mcp: McpClient)
     assert answer["missing"] == ["template:nothing"]
     [digest] = incident.call("get", refs="template:incident", detail="digest")["items"]
     assert digest == {"ref": "template:incident", "require": ["rationale", "severity"]}
-    assert cy_mcp.call("get", refs="template:incident")["missing"] == ["template:incident"]
 
 
 def test_updates_and_activity_show_a_template(incident: McpClient, ben_mcp: McpClient) -> None:
@@ -119,23 +114,12 @@ def test_another_projects_template_does_not_exist(incident: McpClient, cy_mcp: M
 
 
 BAD: list[tuple[str, dict[str, Any]]] = [
-    ("template_set", {}),
-    ("template_set", {"name": 5}),
-    ("template_set", {"name": "t", "defaults": "x"}),
-    ("template_set", {"name": "t", "defaults": []}),
-    ("template_set", {"name": "t", "require": [5]}),
     ("template_set", {"name": "t", "patterns": {"a": "("}}),
     ("templates", {"limit": 0}),
     ("templates", {"cursor": "x"}),
-    ("from_template", {"key": "k", "value": "x"}),
-    ("from_template", {"name": "deprecation", "value": "x"}),
-    ("from_template", {"name": "deprecation", "key": "k"}),
-    ("from_template", {"name": "deprecation", "key": "k", "value": True}),
     ("from_template", {"name": "deprecation", "key": "k", "value": 1, "layer": "nowhere"}),
     ("from_template", {"name": "deprecation", "key": "k", "value": 1, "cve_id": "x"}),
     ("from_template", {"name": "deprecation", "key": "k", "value": 1, "metadata": {"a": "x" * 70_000}}),
-    ("analytics", {}),
-    ("analytics", {"pattern": 5}),
     ("analytics", {"pattern": "*", "bucket": "year"}),
     ("analytics", {"pattern": "*", "since": "x"}),
 ]
@@ -168,14 +152,6 @@ def test_names_of_other_tools_get_a_suggestion(
     ada_mcp: McpClient, arguments: dict[str, Any], expected: Any
 ) -> None:
     assert ada_mcp.call("decision", **arguments)["did_you_mean"] == expected
-
-
-def test_a_read_only_token_reads_and_sets_nothing(hub: LiveHub, apollo: Project) -> None:
-    reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
-    assert reader.call("decision", "template_set", name="t")["error"] == "not_allowed"
-    assert reader.call("decision", "from_template", **ARGUMENTS)["error"] == "not_allowed"
-    assert reader.call("decision", "templates")["count"] == 5
-    assert reader.call("decision", "analytics", pattern="*") == {"count": 0}
 
 
 def test_a_shared_signature_is_described_once(ada: Caller) -> None:
