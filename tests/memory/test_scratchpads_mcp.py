@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.models import Project
-from memory.models import Scratchpad
-from tests.hub import LiveHub, McpClient
+from tests.hub import McpClient
 from tests.memory.pads import content_of
 from tests.tables import dump_project
 
@@ -180,8 +178,6 @@ def filled(ada_mcp: McpClient) -> dict[str, int]:
         ({"active": "false"}, ["closed"]),
         ({"text": "three"}, ["open"]),
         ({"text": "eagle", "active": False}, ["closed"]),
-        ({"text": "nothing"}, []),
-        ({"limit": 1}, ["closed"]),
     ],
     ids=str,
 )
@@ -205,22 +201,14 @@ def test_each_filter_narrows_the_search(filled: dict[str, int], ada_mcp: McpClie
     assert "snippet" not in ada_mcp.rows("scratchpad", "search", query="three", include_content=False)[0]
 
 
-@pytest.mark.parametrize(
-    ("action", "arguments"),
-    [("workflows", {}), ("list", {"workflow_id": "W"}), ("revisions", {"scratchpad_id": "P"})],
-)
-def test_a_list_is_paged_by_its_cursor(ada_mcp: McpClient, action: str, arguments: dict[str, Any]) -> None:
-    workflow = new_workflow(ada_mcp)
-    row_id = pad(ada_mcp, workflow=workflow)
+def test_revisions_are_paged_by_their_cursor(ada_mcp: McpClient) -> None:
+    row_id = pad(ada_mcp)
     for n in range(4):
-        new_workflow(ada_mcp)
-        pad(ada_mcp, workflow=workflow)
         ada_mcp.call("scratchpad", "append", scratchpad_id=row_id, content=str(n))
-    arguments = {name: {"W": workflow, "P": row_id}[value] for name, value in arguments.items()}
     found: list[int] = []
     cursor: dict[str, Any] = {}
     for _ in range(3):
-        page = ada_mcp.call("scratchpad", action, **arguments, limit=2, **cursor)
+        page = ada_mcp.call("scratchpad", "revisions", scratchpad_id=row_id, limit=2, **cursor)
         found += [row[0] for row in page["rows"]]
         cursor = {"cursor": page.get("next")}
     assert cursor == {"cursor": None}
@@ -251,62 +239,36 @@ P, W = "PAD", "WORKFLOW"
 HUGE = 10**30
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
-    ("create_workflow", {"name": 5}, "name"),
     ("create_workflow", {"name": "x" * 201}, "name"),
-    ("create_workflow", {"metadata": "not json"}, "metadata"),
-    ("create_workflow", {"metadata": ["a"]}, "metadata"),
-    ("workflows", {"active": "perhaps"}, "active"),
     ("workflows", {"text": " "}, "text"),
     ("workflows", {"limit": 0}, "limit"),
     ("workflows", {"limit": HUGE}, "limit"),
     ("workflows", {"cursor": "zzz"}, "cursor"),
-    ("close_workflow", {}, "workflow_id"),
-    ("close_workflow", {"workflow_id": "x"}, "workflow_id"),
-    ("close_workflow", {"workflow_id": W, "reopen": "perhaps"}, "reopen"),
-    ("create", {"workflow_id": W}, "name"),
-    ("create", {"name": "x"}, "workflow_id"),
     ("create", {"workflow_id": W, "name": ""}, "name"),
-    ("create", {"workflow_id": W, "name": "x", "content": 5}, "content"),
     ("create", {"workflow_id": W, "name": "x", "content": "\x00"}, "NUL"),
-    ("create", {"workflow_id": W, "title": "x"}, "title"),
-    ("list", {}, "workflow_id"),
-    ("list", {"workflow_id": True}, "workflow_id"),
-    ("list", {"workflow_id": 1.5}, "workflow_id"),
-    ("list", {"workflow_id": W, "include_content": "perhaps"}, "include_content"),
     ("list", {"workflow_id": W, "limit": 201}, "limit"),
     ("get", {}, "scratchpad_id"),
     ("get", {"scratchpad_id": P, "scratchpad_ids": [P]}, "scratchpad_id"),
     ("get", {"scratchpad_ids": []}, "scratchpad_ids"),
-    ("get", {"scratchpad_ids": ["a"]}, "scratchpad_ids[0]"),
     ("get", {"scratchpad_id": P, "lines": "a"}, "lines"),
     ("get", {"scratchpad_id": P, "lines": ""}, "lines"),
     ("get", {"scratchpad_id": P, "tail": 0}, "tail"),
     ("get", {"scratchpad_id": P, "tail": 1, "lines": "1"}, "exclude"),
     ("get", {"scratchpad_id": P, "max_tokens": -1}, "max_tokens"),
-    ("append", {"scratchpad_id": P}, "content"),
-    ("append", {"content": "x"}, "scratchpad_id"),
     ("append", {"scratchpad_id": P, "content": ""}, "content"),
     ("append", {"scratchpad_id": P, "content": "\x00"}, "NUL"),
-    ("append", {"scratchpad_id": P, "content": "x", "separator": 5}, "separator"),
-    ("update", {"scratchpad_id": P}, "content"),
     ("update", {"scratchpad_id": P, "content": "x", "mode": "odd"}, "mode"),
     ("update", {"scratchpad_id": P, "content": "x", "mode": "insert"}, "line"),
     ("update", {"scratchpad_id": P, "content": "x", "end": 1}, "line"),
     ("update", {"scratchpad_id": P, "content": "x", "mode": "insert", "line": HUGE}, "line"),
     ("update", {"scratchpad_id": P, "content": "x", "mode": "replace_lines", "line": 1, "end": 0}, "end"),
     ("update", {"scratchpad_id": P, "content": "x", "mode": "section", "section": "Nowhere"}, "section"),
-    ("update", {"scratchpad_id": P, "content": "x", "expected_length": "many"}, "expected_length"),
-    ("revisions", {}, "scratchpad_id"),
     ("revisions", {"scratchpad_id": P, "limit": 0}, "limit"),
     ("revisions", {"scratchpad_id": P, "cursor": "zzz"}, "cursor"),
-    ("revisions", {"scratchpad_id": P, "revision": "x"}, "revision"),
-    ("restore", {"scratchpad_id": P}, "revision"),
     ("delete", {}, "scratchpad_id"),
     ("delete", {"scratchpad_id": P, "workflow_id": W}, "scratchpad_id"),
-    ("search", {}, "query"),
     ("search", {"query": ""}, "query"),
     ("search", {"query": "x", "limit": 0}, "limit"),
-    ("search", {"query": "x", "scratchpad_id": "a"}, "scratchpad_id"),
 ]
 
 
@@ -415,31 +377,6 @@ def test_argument_names_of_other_tools_get_a_suggestion(
 
 
 # -- Rights and requests ---------------------------------------------------------------------------
-
-
-def test_another_projects_pad_does_not_exist(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
-    row_id = pad(ada_mcp, "moonshot")
-    assert cy_mcp.call("scratchpad", "get", scratchpad_id=row_id) == {"scratchpad": None}
-    assert cy_mcp.call("scratchpad", "append", scratchpad_id=row_id, content="x")["error"] == "not_found"
-    assert cy_mcp.call("scratchpad", "search", query="moonshot")["count"] == 0
-    assert cy_mcp.call("get", refs=[f"scratchpad:{row_id}"])["items"] == []
-
-
-def test_a_read_only_token_writes_nothing(hub: LiveHub, apollo: Project, ada_mcp: McpClient) -> None:
-    row_id = pad(ada_mcp)
-    reader = hub.mcp(create_token(project=apollo, agent="eve", scopes=["read"]).secret)
-    for action, arguments in (
-        ("create_workflow", {}),
-        ("append", {"scratchpad_id": row_id, "content": "x"}),
-        ("delete", {"scratchpad_id": row_id}),
-    ):
-        assert reader.call("scratchpad", action, **arguments)["error"] == "not_allowed"
-    assert reader.call("scratchpad", "get", scratchpad_id=row_id)["scratchpad"]["content"] == TEXT
-
-
-def test_a_write_token_may_delete_a_pad(ben_mcp: McpClient, apollo: Project) -> None:
-    ben_mcp.call("scratchpad", "delete", scratchpad_id=pad(ben_mcp))
-    assert not Scratchpad.objects.in_project(apollo).exists()
 
 
 def test_a_repeated_request_is_written_once(ada_mcp: McpClient) -> None:
