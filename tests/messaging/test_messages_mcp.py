@@ -43,22 +43,6 @@ def test_one_agent_sends_a_request_and_another_finishes_it(ada_mcp: McpClient, b
     assert ada_mcp.call("message", "read", all=True) == {"marked": 1}
 
 
-def test_another_projects_messages_do_not_exist(ada_mcp: McpClient, cy_mcp: McpClient) -> None:
-    row_id = sent(ada_mcp, type="request", ack=True)
-    assert cy_mcp.call("message", "inbox", unread=False)["count"] == 0
-    for action, arguments in (
-        ("thread", {"id": row_id}),
-        ("status", {"id": row_id}),
-        ("claim", {"id": row_id}),
-        ("done", {"id": row_id}),
-        ("ack", {"ids": [row_id]}),
-        ("send", {"text": "x", "reply_to": row_id}),
-    ):
-        assert cy_mcp.call("message", action, **arguments)["error"] == "not_found"
-    assert cy_mcp.call("message", "read", ids=[row_id]) == {"marked": 0}
-    assert cy_mcp.call("message", "claim", next=True) == {"claimed": None}
-
-
 def test_any_answer_counts_urgent_messages(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     row_id = sent(ada_mcp, to=["ben"], priority="critical")
     sent(ada_mcp, to=["ben"])
@@ -79,11 +63,9 @@ def test_a_new_agent_sees_messages_to_everyone_at_once(hub: LiveHub, ada: Caller
         ({}, {"a", "b"}),
         ({"unread": False}, {"a", "b", "read"}),
         ({"unread": "false"}, {"a", "b", "read"}),
-        ({"type": "request"}, {"b"}),
         ({"type": 3}, {"b"}),
         ({"priority": "HIGH"}, {"a"}),
         ({"priority": 3}, {"a"}),
-        ({"state": "open"}, {"b"}),
         ({"state": "done"}, set()),
         ({"since": "1h"}, {"a", "b"}),
         ({"since": "e999999"}, {"a", "b"}),
@@ -100,19 +82,6 @@ def test_each_argument_of_the_inbox_narrows_it(
     sent(ada_mcp, "b", to=["ben"], type="request")
     ben_mcp.call("message", "read", ids=[sent(ada_mcp, "read", to=["ben"])])
     assert set(inbox(ben_mcp, **query)) == expected
-
-
-def test_an_inbox_is_paged_by_cursor(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
-    ada_mcp.call("message", "send_batch", items=[{"text": f"m{n}", "to": "ben"} for n in range(5)])
-    found: list[str] = []
-    cursor: dict[str, str] = {}
-    while True:
-        page = ben_mcp.call("message", "inbox", limit=2, **cursor)
-        found += [row[page["columns"].index("text")] for row in page["rows"]]
-        if "next" not in page:
-            break
-        cursor = {"cursor": page["next"]}
-    assert found == ["m4", "m3", "m2", "m1", "m0"]
 
 
 def test_a_budget_cuts_rows_and_the_cursor_continues(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
@@ -192,15 +161,9 @@ def test_arguments_are_accepted_in_the_formats_of_clients(
         ("send_message", {"text": "x"}, {"error": "invalid", "did_you_mean": "send"}),
         ("get_messages", {}, {"error": "invalid", "did_you_mean": "inbox"}),
         ("mark_read", {}, {"error": "invalid", "did_you_mean": "read"}),
-        ("send", {}, {"error": "invalid", "missing": ["text"]}),
-        ("send", {"text": 5}, {"error": "invalid"}),
-        ("send", {"text": "x", "to": 5}, {"error": "invalid"}),
         ("send", {"text": "x", "type": "question"}, {"allowed": ["decision", "warning", "request", "info"]}),
         ("send", {"text": "x", "priority": "urgent"}, {"allowed": ["low", "medium", "high", "critical"]}),
-        ("send", {"text": "x", "reply_to": "first"}, {"error": "invalid"}),
-        ("send", {"text": "x", "reply_to": True}, {"error": "invalid"}),
         ("send", {"text": "x", "reply_to": 999_999}, {"error": "not_found"}),
-        ("send_batch", {"items": "x"}, {"error": "invalid"}),
         ("send_batch", {"items": [5]}, {"error": "invalid", "index": 0}),
         (
             "send_batch",
@@ -212,7 +175,6 @@ def test_arguments_are_accepted_in_the_formats_of_clients(
         ("inbox", {"wait_seconds": -1}, {"error": "invalid"}),
         ("inbox", {"cursor": "x"}, {"error": "invalid"}),
         ("read", {}, {"error": "invalid", "missing": ["ids"]}),
-        ("read", {"ids": ["x"]}, {"error": "invalid"}),
         ("ack", {}, {"missing": ["ids"]}),
         ("ack", {"ids": [999_999]}, {"error": "not_found"}),
         ("thread", {"id": 999_999}, {"error": "not_found"}),
@@ -258,21 +220,6 @@ def test_a_request_id_sends_once(ada_mcp: McpClient) -> None:
 
 
 # -- Permissions -----------------------------------------------------------------------------------
-
-
-def test_a_reader_can_read_and_not_write(hub: LiveHub, ada: Caller, ada_mcp: McpClient) -> None:
-    reader = hub.mcp(create_token(project=ada.project, name="reader", scopes=["read"]).secret)
-    row_id = sent(ada_mcp, "all", type="request", ack=True)
-    assert inbox(reader) == ["all"]
-    for action, arguments in (
-        ("send", {"text": "x"}),
-        ("send_batch", {"items": [{"text": "x"}]}),
-        ("read", {"all": True}),
-        ("ack", {"ids": [row_id]}),
-        ("claim", {"id": row_id}),
-        ("done", {"id": row_id}),
-    ):
-        assert reader.call("message", action, **arguments)["error"] == "not_allowed"
 
 
 def test_each_agent_of_a_connection_has_its_own_inbox(hub: LiveHub, ada: Caller) -> None:
