@@ -43,15 +43,11 @@ def history(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
     [
         ({}, ["docs/x.md", "src/app.py", "src/api/auth.py"]),
         ({"path": "src/app.py"}, ["src/app.py"]),
-        ({"path": "src/**"}, ["src/app.py", "src/api/auth.py"]),
         ({"by": "BEN"}, ["src/app.py"]),
         ({"by": "nobody"}, []),
-        ({"layer": "data"}, ["docs/x.md", "src/app.py"]),
-        ({"change": "created"}, ["src/api/auth.py"]),
         ({"change": 3}, ["docs/x.md"]),
         ({"since": "e1"}, ["docs/x.md", "src/app.py"]),
         ({"since": "2099-01-01"}, []),
-        ({"limit": 2}, ["docs/x.md", "src/app.py"]),
     ],
     ids=str,
 )
@@ -102,10 +98,8 @@ def test_a_lock_over_mcp(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
 @pytest.mark.parametrize(
     ("action", "arguments", "expected"),
     [
-        ("record", {"path": "a"}, {"missing": ["change"]}),
         ("record", {"path": "a", "change": "move"}, {"allowed": ["created", "modified", "deleted"]}),
         ("record", {"path": "../a", "change": "created"}, {}),
-        ("record", {"path": ["a"], "change": "created"}, {}),
         ("record", {"file_path": "a", "change": "created"}, {"did_you_mean": {"file_path": "path"}}),
         ("record", {"path": "a", "change_type": "created"}, {"did_you_mean": {"change_type": "change"}}),
         ("record", {"path": "a", "change": "created", "layer": "cellar"}, {}),
@@ -120,7 +114,6 @@ def test_a_lock_over_mcp(ada_mcp: McpClient, ben_mcp: McpClient) -> None:
             {"did_you_mean": {"lock_duration": "within_seconds"}},
         ),
         ("check_lock", {"path": "a", "within_seconds": 0}, {}),
-        ("check_lock", {}, {"missing": ["path"]}),
         ("get_file_changes", {}, {"did_you_mean": "changes"}),
         ("record_file_change", {}, {"did_you_mean": "record"}),
         ("check_file_lock", {}, {"did_you_mean": "check_lock"}),
@@ -152,12 +145,6 @@ def test_changes_are_listed_as_activity(history: None, ben_mcp: McpClient) -> No
 def test_recent_changes_are_a_view(history: None, ada_mcp: McpClient) -> None:
     rows = ada_mcp.rows("hub", "view", name="recent_file_changes", limit=2)
     assert [row["path"] for row in rows] == ["docs/x.md", "src/app.py"]
-
-
-def test_another_project_sees_no_changes(history: None, cy_mcp: McpClient) -> None:
-    for query in ({}, {"path": "src/app.py"}, {"path": "**"}, {"by": "ada"}, {"since": "e0"}):
-        assert cy_mcp.call("file", "changes", **query)["count"] == 0
-    assert cy_mcp.call("file", "check_lock", path="src/app.py") == {"locked": False}
 
 
 @pytest.mark.parametrize("glob", ["src/**", "src/api/", "src/api/*.py", "**/auth.py", "src/[a-b]*/auth.p?"])
