@@ -31,7 +31,7 @@ class MessageViewSet(ProjectViewSet):
     @extend_schema(responses={201: SendAnswer})
     def create(self, request: Request, slug: str) -> Response:
         """Write to some agents, or to everyone."""
-        return Response(self.once(lambda: send_message(caller=self.caller, **self.body)), status=201)
+        return Response(self.perform(send_message, **self.body), status=201)
 
     @extend_schema(responses=in_parts(selectors.WholeMessage))
     def retrieve(self, request: Request, slug: str, message_id: int) -> Response:
@@ -49,7 +49,7 @@ class MessageBatchViewSet(ProjectViewSet):
     @extend_schema(responses={200: batch_of(SendAnswer)})
     def create(self, request: Request, slug: str) -> Response:
         """Send up to 50 messages at once: all or nothing, unless `atomic` is false."""
-        return Response(self.once(lambda: send_message_batch(caller=self.caller, **self.body)))
+        return Response(self.perform(send_message_batch, **self.body))
 
 
 class ReceiptViewSet(ProjectViewSet):
@@ -66,19 +66,17 @@ class ReceiptViewSet(ProjectViewSet):
     def read_many(self, request: Request, slug: str) -> Response:
         """Mark messages as read, these or all."""
         ids, everything = self.body.get("ids"), self.body.get("all", False)
-        return Response(
-            self.once(lambda: read_messages_of(caller=self.caller, ids=ids, everything=everything))
-        )
+        return Response(self.perform(read_messages_of, ids=ids, everything=everything))
 
     @extend_schema(responses={200: ReadAnswer}, operation_id="read_message")
     def read(self, request: Request, slug: str, message_id: int) -> Response:
         """Mark a message as read."""
-        return Response(self.once(lambda: read_messages_of(caller=self.caller, ids=[message_id])))
+        return Response(self.perform(read_messages_of, ids=[message_id]))
 
     @extend_schema(responses={200: AckAnswer}, operation_id="acknowledge_message")
     def ack(self, request: Request, slug: str, message_id: int) -> Response:
         """Acknowledge a message."""
-        return Response(self.once(lambda: acknowledge_messages(caller=self.caller, ids=[message_id])))
+        return Response(self.perform(acknowledge_messages, ids=[message_id]))
 
     @extend_schema(responses=page_of(schemas.Receipt))
     def list(self, request: Request, slug: str, message_id: int) -> Response:
@@ -106,23 +104,17 @@ class RequestViewSet(ProjectViewSet):
     def claim_next(self, request: Request, slug: str) -> Response:
         """Take the most urgent open request to you or to everyone, of those the oldest."""
         following = self.body.pop("next")
-        return Response(
-            self.once(lambda: claim_request(caller=self.caller, following=following, **self.body))
-        )
+        return Response(self.perform(claim_request, following=following, **self.body))
 
     @extend_schema(responses={200: schemas.ClaimAnswer}, operation_id="claim_message")
     def claim(self, request: Request, slug: str, message_id: int) -> Response:
         """Take a request, or extend your claim: 409 while another agent holds it."""
-        return Response(
-            self.once(lambda: claim_request(caller=self.caller, message_id=message_id, **self.body))
-        )
+        return Response(self.perform(claim_request, message_id=message_id, **self.body))
 
     @extend_schema(responses={200: DoneAnswer}, operation_id="finish_message")
     def done(self, request: Request, slug: str, message_id: int) -> Response:
         """Say that a request is done, and what came of it."""
-        return Response(
-            self.once(lambda: finish_request(caller=self.caller, message_id=message_id, **self.body))
-        )
+        return Response(self.perform(finish_request, message_id=message_id, **self.body))
 
 
 class ThreadViewSet(ProjectViewSet):

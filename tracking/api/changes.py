@@ -1,5 +1,6 @@
 """REST views of file changes: list, detail, batch and lock check."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -11,7 +12,6 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
-from ctxhub.core.kit.caller import READ
 from tracking.selectors import changes as selectors
 from tracking.selectors.locks import Lock, check_lock
 from tracking.services import changes as services
@@ -29,7 +29,7 @@ class ChangeViewSet(ProjectViewSet):
     @extend_schema(responses={201: selectors.Change})
     def create(self, request: Request, slug: str) -> Response:
         """Tell the others that a file was changed."""
-        answer = self.once(lambda: self._answer(services.record_change(caller=self.caller, **self.body)))
+        answer = self.write(services.record_change, **self.body)
         return Response(answer, status=201)
 
     @extend_schema(responses=in_parts(selectors.Change))
@@ -39,10 +39,8 @@ class ChangeViewSet(ProjectViewSet):
         item = selectors.change_item(selectors.get_change(self.project_id, change_id))
         return Response(self.opened(Opened(item, "description", line_range)))
 
-    def _answer(self, answer: services.RecordAnswer) -> dict[str, Any]:
-        # A token with write scope only gets the answer of the write, not the stored row.
-        row = selectors.get_change(self.project_id, answer["id"]) if self.caller.may(READ) else None
-        return {**answer, **(selectors.change_item(row) if row else {})}
+    def item_of(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        return selectors.change_item(selectors.get_change(self.project_id, answer["id"]))
 
 
 class ChangeBatchViewSet(ProjectViewSet):
@@ -51,7 +49,7 @@ class ChangeBatchViewSet(ProjectViewSet):
     @extend_schema(responses={200: batch_of(services.RecordAnswer)})
     def create(self, request: Request, slug: str) -> Response:
         """Record up to 50 changes at once: all or nothing, unless `atomic` is false."""
-        return Response(self.once(lambda: services.record_change_batch(caller=self.caller, **self.body)))
+        return Response(self.perform(services.record_change_batch, **self.body))
 
 
 class LockViewSet(ProjectViewSet):

@@ -1,5 +1,6 @@
 """REST views of leases: list, detail, acquire, renew and release."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -10,7 +11,7 @@ from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.kit.caller import READ, WRITE
+from ctxhub.core.kit.caller import WRITE
 from tracking.selectors import leases as selectors
 from tracking.services import leases as services
 
@@ -34,7 +35,7 @@ class LeaseViewSet(ProjectViewSet):
     @extend_schema(responses={201: selectors.Lease})
     def create(self, request: Request, slug: str) -> Response:
         """Reserve paths; 409 names who holds what until when."""
-        answer = self.once(lambda: self._answer(services.acquire_lease(caller=self.caller, **self.body)))
+        answer = self.write(services.acquire_lease, **self.body)
         return Response(answer, status=201)
 
     @extend_schema(responses=selectors.Lease)
@@ -46,19 +47,17 @@ class LeaseViewSet(ProjectViewSet):
     def partial_update(self, request: Request, slug: str, lease_id: int) -> Response:
         """Renew your live lease: it lasts that long from now."""
         renewed = {"lease_id": lease_id, **self.body}
-        return Response(self.once(lambda: self._answer(services.renew_lease(caller=self.caller, **renewed))))
+        return Response(self.write(services.renew_lease, **renewed))
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, slug: str, lease_id: int) -> Response:
         """Release your lease; with `force` another agent's."""
         arguments = {"lease_id": lease_id, **self.query}
-        self.once(lambda: services.release_leases(caller=self.caller, **arguments))
+        self.perform(services.release_leases, **arguments)
         return Response(status=204)
 
-    def _answer(self, answer: services.LeaseAnswer) -> dict[str, Any]:
-        # A token with write scope only gets the answer of the write, not the stored row.
-        lease = selectors.get_lease(self.project_id, answer["lease_id"]) if self.caller.may(READ) else None
-        return {**answer, **(selectors.lease_item(lease) if lease else {})}
+    def item_of(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        return selectors.lease_item(selectors.get_lease(self.project_id, answer["lease_id"]))
 
 
 class ReleaseViewSet(ProjectViewSet):
@@ -67,4 +66,4 @@ class ReleaseViewSet(ProjectViewSet):
     @extend_schema(responses={200: services.ReleaseAnswer})
     def create(self, request: Request, slug: str) -> Response:
         """Release all your leases, or one."""
-        return Response(self.once(lambda: services.release_leases(caller=self.caller, **self.body)))
+        return Response(self.perform(services.release_leases, **self.body))

@@ -96,4 +96,4 @@ class ConfigViewSet(ProjectViewSet):
     @extend_schema(responses=Settings)
     def partial_update(self, request: Request, slug: str) -> Response:
         """Change settings; those left out stay. An administrator's."""
-        return Response(self.once(lambda: set_config(caller=self.caller, **self.body)))
+        return Response(self.perform(set_config, **self.body))

@@ -196,6 +196,23 @@ class ProjectViewSet(HubViewSet):
             page = replace(page, extra={**unknown, **page.extra})
         return super().listed(page, whole=whole)
 
+    def write(self, service: Callable[..., Mapping[str, Any]], **arguments: Any) -> dict[str, Any]:
+        """The answer of a service, once, with the stored item; a write-only token gets the answer alone."""
+
+        def answer() -> dict[str, Any]:
+            written = service(caller=self.caller, **arguments)
+            return {**written, **(self.item_of(written) if self.caller.may(READ) else {})}
+
+        return self.once(answer)
+
+    def item_of(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The stored item that a write answers for."""
+        raise NotImplementedError
+
+    def perform(self, service: Callable[..., AnswerT], **arguments: Any) -> AnswerT:
+        """The answer of a service, once."""
+        return self.once(lambda: service(caller=self.caller, **arguments))
+
     def once(self, write: Callable[[], AnswerT]) -> AnswerT:
         """The response of `write`; for a repeated Idempotency-Key, the stored response."""
         if not (key := request_key(self.request)):

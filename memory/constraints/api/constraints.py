@@ -1,6 +1,6 @@
 """REST views of constraints: list, add, read by id, and change the status."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -12,7 +12,6 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
-from ctxhub.core.kit.caller import READ
 from ctxhub.core.kit.inputs import clean_choice
 from memory.constraints import services
 from memory.constraints.api.constraint_schemas import (
@@ -50,7 +49,7 @@ class ConstraintViewSet(ProjectViewSet):
     @extend_schema(responses={200: AddedConstraint, 201: AddedConstraint})
     def create(self, request: Request, slug: str) -> Response:
         """State what must hold: 201 where it is new, 200 where its category says so already."""
-        answer = self._write(services.add_constraint, **self.body)
+        answer = self.write(services.add_constraint, **self.body)
         return Response(answer, status=201 if answer.get("result") == "created" else 200)
 
     @extend_schema(responses=in_parts(Constraint))
@@ -65,23 +64,18 @@ class ConstraintViewSet(ProjectViewSet):
         """Take it out of force, or put it back: its status."""
         status = clean_choice(self.body.pop("status"), ConstraintStatus, "status")
         return Response(
-            self._write(services.change_status, constraint_id=constraint_id, status=status, **self.body)
+            self.write(services.change_status, constraint_id=constraint_id, status=status, **self.body)
         )
 
     @extend_schema(responses=ChangedConstraint)
     def deactivate(self, request: Request, slug: str, constraint_id: int) -> Response:
         """It need not hold any more. It stays, and can be activated again."""
-        return Response(self._write(services.deactivate_constraint, constraint_id=constraint_id, **self.body))
+        return Response(self.write(services.deactivate_constraint, constraint_id=constraint_id, **self.body))
 
     @extend_schema(responses=ChangedConstraint)
     def activate(self, request: Request, slug: str, constraint_id: int) -> Response:
         """It must hold again."""
-        return Response(self._write(services.activate_constraint, constraint_id=constraint_id))
+        return Response(self.write(services.activate_constraint, constraint_id=constraint_id))
 
-    def _write(self, service: Callable[..., Mapping[str, Any]], **arguments: Any) -> dict[str, Any]:
-        return self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
-
-    def _answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        # A write-only token gets the result of the write without the stored fields.
-        row = get_constraint(self.project_id, answer["id"]) if self.caller.may(READ) else None
-        return {**answer, **(constraint_item(row) if row else {})}
+    def item_of(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        return constraint_item(get_constraint(self.project_id, answer["id"]))

@@ -1,6 +1,6 @@
 """REST views of decisions: list, read and write by key, versions, statistics, suggestions, batches."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drf_spectacular.utils import extend_schema
@@ -13,7 +13,6 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Asked, Opened
-from ctxhub.core.kit.caller import READ
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import preview
 from memory.decisions.api.decision_schemas import (
@@ -44,15 +43,13 @@ class DecisionWrites(ProjectViewSet):
 
     def _write(self, service: Callable[..., services.SetAnswer], **arguments: Any) -> Response:
         arguments = expecting(self.request, arguments)
-        answer = self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
+        answer = self.write(service, **arguments)
         # Answers stored before requests had digests may belong to another operation.
         headers = etag(answer["version"]) if "version" in answer else {}
         return Response(answer, status=201 if answer.get("result") == "created" else 200, headers=headers)
 
-    def _answer(self, answer: services.SetAnswer) -> dict[str, Any]:
-        # A write-only token gets the result of the write without the stored fields.
-        may_read = self.caller.may(READ)
-        return {**answer, **(self._full_item(self._get(answer["key"]), ()) if may_read else {})}
+    def item_of(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        return self._full_item(self._get(answer["key"]), ())
 
     def _get(self, key: str) -> "DecisionRow":
         key = clean_key(key)
@@ -133,7 +130,7 @@ class DecisionViewSet(DecisionWrites):
     def destroy(self, request: Request, slug: str, key: str) -> Response:
         """Remove a decision and its history for good. An administrator's; to end one, set its status."""
         expected = expecting(request, {})
-        self.once(lambda: services.delete_decision(caller=self.caller, key=key, **expected))
+        self.perform(services.delete_decision, key=key, **expected)
         return Response(status=204)
 
 
@@ -184,7 +181,7 @@ class BatchViewSet(ProjectViewSet):
     @extend_schema(responses={200: batch_of(services.SetAnswer)})
     def create(self, request: Request, slug: str) -> Response:
         """Set up to 50 decisions at once: all or nothing, unless `atomic` is false."""
-        return Response(self.once(lambda: services.set_decision_batch(caller=self.caller, **self.body)))
+        return Response(self.perform(services.set_decision_batch, **self.body))
 
 
 def _listed(row: "DecisionRow", full: bool) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """REST views of templates: list, read and write by name, and set decisions from a template."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -12,7 +12,6 @@ from ctxhub.core.api.etags import IF_MATCH
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.kit.caller import READ
 from memory.decisions.api.decision_schemas import SetAnswer
 from memory.decisions.api.decisions import DecisionWrites
 from memory.decisions.selectors import templates as selectors
@@ -67,16 +66,15 @@ class TemplateViewSet(ProjectViewSet):
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, slug: str, name: str) -> Response:
         """Remove the project's own; one built in comes to light again. An administrator's."""
-        self.once(lambda: services.delete_template(caller=self.caller, name=name))
+        self.perform(services.delete_template, name=name)
         return Response(status=204)
 
     def _write(self, service: Callable[..., services.TemplateAnswer], name: str) -> Response:
-        answer = self.once(lambda: self._answer(service(caller=self.caller, name=name, **self.body)))
+        answer = self.write(service, name=name, **self.body)
         return Response(answer, status=201 if answer.get("result") == "created" else 200)
 
-    def _answer(self, answer: services.TemplateAnswer) -> dict[str, Any]:
-        # A write-only token gets the result of the write without the stored fields.
-        return {**answer, **(self._item(answer["name"]) if self.caller.may(READ) else {})}
+    def item_of(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        return self._item(answer["name"])
 
     def _item(self, name: str) -> dict[str, Any]:
         return selectors.template_item(selectors.get_template(self.project_id, name))

@@ -50,5 +50,5 @@ class CaptureViewSet(ProjectViewSet):
         """Keep a text if it is worth keeping: 201 where it is saved. To try needs no right to write."""
         arguments: dict[str, Any] = self.body
         self.caller.require(READ if arguments.get("dry_run") else WRITE, f"POST {request.path}")
-        answer = self.once(lambda: services.capture(caller=self.caller, **arguments))
+        answer = self.perform(services.capture, **arguments)
         return Response(answer, status=201 if answer.get("saved") else 200)

@@ -1,6 +1,6 @@
 """REST views of contexts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from drf_spectacular.utils import extend_schema
@@ -12,7 +12,7 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
-from ctxhub.core.kit.caller import READ, WRITE
+from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.toolbox.argument_types import one_of
 from memory.memories.lists.contexts import list_contexts
 from memory.memories.selectors.contexts import Context, ListedContext, context_item, get_context
@@ -43,7 +43,7 @@ class ContextViewSet(ProjectViewSet):
     @extend_schema(responses={201: CreatedContext})
     def create(self, request: Request, slug: str) -> Response:
         """A container for memories that belong together. 409 where its name is taken."""
-        return Response(self._write(services.create_context, **self.body), status=201)
+        return Response(self.write(services.create_context, **self.body), status=201)
 
     @extend_schema(responses=in_parts(Context))
     def retrieve(self, request: Request, slug: str, context: str) -> Response:
@@ -58,18 +58,13 @@ class ContextViewSet(ProjectViewSet):
 
         An empty text or null clears, metadata merges by key.
         """
-        return Response(self._write(services.update_context, context=context, **self.body))
+        return Response(self.write(services.update_context, context=context, **self.body))
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, slug: str, context: str) -> Response:
         """Remove a context and all memories in it."""
-        self.once(lambda: services.delete_context(caller=self.caller, context=context))
+        self.perform(services.delete_context, context=context)
         return Response(status=204)
 
-    def _write(self, service: Callable[..., Mapping[str, Any]], **arguments: Any) -> dict[str, Any]:
-        return self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
-
-    def _answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        # Only a token with the read scope gets the row; a write-only one gets the result of the write.
-        row = get_context(self.project_id, answer["id"]) if self.caller.may(READ) else None
-        return {**answer, **(context_item(row) if row else {})}
+    def item_of(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        return context_item(get_context(self.project_id, answer["id"]))

@@ -1,6 +1,6 @@
 """REST views of memories and of their searches."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -12,7 +12,7 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
-from ctxhub.core.kit.caller import READ, WRITE
+from ctxhub.core.kit.caller import WRITE
 from memory.memories.api.memory_schemas import AddedMemory, ChangedMemory, FuzzyAnswer, MemorySearchAnswer
 from memory.memories.lists.memories import list_memories
 from memory.memories.selectors.fuzzy import find_fuzzy
@@ -37,7 +37,7 @@ class MemoryViewSet(ProjectViewSet):
     @extend_schema(responses={201: AddedMemory})
     def create(self, request: Request, slug: str) -> Response:
         """Keep something in a context; a new name makes one. It is stored whatever is there."""
-        return Response(self._write(services.add_memory, **self.body), status=201)
+        return Response(self.write(services.add_memory, **self.body), status=201)
 
     @extend_schema(responses=in_parts(Memory))
     def retrieve(self, request: Request, slug: str, memory_id: int) -> Response:
@@ -52,21 +52,16 @@ class MemoryViewSet(ProjectViewSet):
 
         An empty text or null clears, metadata merges by key.
         """
-        return Response(self._write(services.update_memory, memory_id=memory_id, **self.body))
+        return Response(self.write(services.update_memory, memory_id=memory_id, **self.body))
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, slug: str, memory_id: int) -> Response:
         """Remove a memory, and what relates it to others."""
-        self.once(lambda: services.delete_memory(caller=self.caller, memory_id=memory_id))
+        self.perform(services.delete_memory, memory_id=memory_id)
         return Response(status=204)
 
-    def _write(self, service: Callable[..., Mapping[str, Any]], **arguments: Any) -> dict[str, Any]:
-        return self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
-
-    def _answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        # Only a token with the read scope gets the row; a write-only one gets the result of the write.
-        row = get_memory(self.project_id, answer["id"]) if self.caller.may(READ) else None
-        return {**answer, **(memory_item(row) if row else {})}
+    def item_of(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        return memory_item(get_memory(self.project_id, answer["id"]))
 
 
 class MemorySearchViewSet(ProjectViewSet):

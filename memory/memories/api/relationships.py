@@ -40,7 +40,7 @@ class RelationshipViewSet(ProjectViewSet):
     @extend_schema(responses={200: services.RelateAnswer, 201: services.RelateAnswer})
     def create(self, request: Request, slug: str, memory_id: int) -> Response:
         """Say what a memory is to something: 201 where it is new, 200 where it was said before."""
-        answer = self.once(lambda: services.relate(caller=self.caller, source=memory_id, **self.body))
+        answer = self.perform(services.relate, source=memory_id, **self.body)
         return Response(answer, status=201 if answer.get("result") == "created" else 200)
 
     @extend_schema(responses=Around)
@@ -53,7 +53,7 @@ class RelationshipViewSet(ProjectViewSet):
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, slug: str, memory_id: int) -> Response:
         """Take back what was said in this direction: of one relation, or of all."""
-        self.once(lambda: services.unrelate(caller=self.caller, source=memory_id, **self.query))
+        self.perform(services.unrelate, source=memory_id, **self.query)
         return Response(status=204)
 
     def _around(self, memory_id: int, **arguments: Any) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class PadsViewSet(ProjectViewSet):
     @extend_schema(responses={201: services.CreatePadAnswer})
     def create(self, request: Request, slug: str) -> Response:
         """Begin a pad in a workflow."""
-        answer = self.once(lambda: services.create_scratchpad(caller=self.caller, **self.body))
+        answer = self.perform(services.create_scratchpad, **self.body)
         return Response(answer, status=201)
 
     @extend_schema(responses=page_of(FoundPad))

@@ -1,6 +1,6 @@
 """REST views of workflows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired
 
 from drf_spectacular.utils import extend_schema
@@ -12,7 +12,7 @@ from ctxhub.core.api.answers import joined, page_of
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.kit.caller import READ, WRITE
+from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.toolbox.argument_types import About, Object
 from memory.scratchpads.selectors.workflows import Workflow, get_workflow, list_workflows, workflow_item
 from memory.scratchpads.services import workflows as services
@@ -49,7 +49,7 @@ class WorkflowViewSet(ProjectViewSet):
     @extend_schema(responses={201: CreatedWorkflow})
     def create(self, request: Request, slug: str) -> Response:
         """Begin a piece of work that pads are shared for."""
-        return Response(self._write(services.create_workflow, **self.body), status=201)
+        return Response(self.write(services.create_workflow, **self.body), status=201)
 
     @extend_schema(responses=Workflow)
     def retrieve(self, request: Request, slug: str, workflow_id: int) -> Response:
@@ -59,18 +59,13 @@ class WorkflowViewSet(ProjectViewSet):
     @extend_schema(responses=ChangedWorkflow)
     def partial_update(self, request: Request, slug: str, workflow_id: int) -> Response:
         """Rename it, change what is said of it, close it or open it again."""
-        return Response(self._write(services.update_workflow, workflow_id=workflow_id, **self.body))
+        return Response(self.write(services.update_workflow, workflow_id=workflow_id, **self.body))
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, slug: str, workflow_id: int) -> Response:
         """Remove it with all its pads, for good."""
-        self.once(lambda: services.delete_workflow(caller=self.caller, workflow_id=workflow_id))
+        self.perform(services.delete_workflow, workflow_id=workflow_id)
         return Response(status=204)
 
-    def _write(self, service: Callable[..., Mapping[str, Any]], **arguments: Any) -> dict[str, Any]:
-        return self.once(lambda: self._answer(service(caller=self.caller, **arguments)))
-
-    def _answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        # Only a token with the read scope gets the row; a write-only one gets the result of the write.
-        row = get_workflow(self.project_id, answer["workflow_id"]) if self.caller.may(READ) else None
-        return {**answer, **(workflow_item(row) if row else {})}
+    def item_of(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        return workflow_item(get_workflow(self.project_id, answer["workflow_id"]))
