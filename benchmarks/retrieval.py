@@ -68,9 +68,8 @@ def _report(name: str, search: Search, questions: Sequence[Question], *, by_sort
 
 
 def score(search: Search, questions: Sequence[Question]) -> Scores:
-    found, started = [], time.perf_counter()
-    for question in questions:
-        found.append(search(question.question))
+    started = time.perf_counter()
+    found = [search(question.question) for question in questions]
     took = time.perf_counter() - started
     pairs = list(zip(questions, found, strict=True))
     return Scores(

@@ -45,7 +45,7 @@ async def _serve(server: Server[Any]) -> None:
 
 
 @asynccontextmanager
-async def _streams() -> AsyncIterator[Any]:
+async def _streams() -> AsyncIterator[Any]:  # noqa: C901
     source, sink = os.dup(0), os.dup(1)
     # From here on fd 1 is stderr: a stray print cannot break the protocol.
     null = os.open(os.devnull, os.O_RDONLY)
@@ -81,7 +81,7 @@ async def _streams() -> AsyncIterator[Any]:
                 await incoming.send(SessionMessage(message))
             # A script that pipes its calls in closes its end at once, and still gets the answers.
             with anyio.move_on_after(SECONDS_TO_ANSWER):
-                while unanswered:
+                while unanswered:  # noqa: ASYNC110
                     await anyio.sleep(0.01)
 
     async def write() -> None:

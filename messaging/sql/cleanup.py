@@ -13,14 +13,14 @@ _UNACKED = "EXISTS (SELECT 1 FROM messaging_delivery d WHERE d.message_id = m.id
 
 def count_old(project_id: int, before: datetime, unread_until: datetime | None) -> int:
     condition, values = _old(project_id, before, unread_until)
-    [(count,)] = sql.rows(f"SELECT count(*) FROM messaging_message m WHERE {condition}", values)  # noqa: S608
+    [(count,)] = sql.rows(f"SELECT count(*) FROM messaging_message m WHERE {condition}", values)
     return int(count)
 
 
 def remove_old(project_id: int, before: datetime, unread_until: datetime | None, at_most: int) -> list[int]:
     """Remove the oldest old messages. Returns their ids."""
     condition, values = _old(project_id, before, unread_until)
-    statement = f"SELECT m.id FROM messaging_message m WHERE {condition} ORDER BY m.created_at, m.id LIMIT %s"  # noqa: S608
+    statement = f"SELECT m.id FROM messaging_message m WHERE {condition} ORDER BY m.created_at, m.id LIMIT %s"
     ids = [row_id for (row_id,) in sql.rows(statement, [*values, at_most])]
     if ids:
         delete_rows(Message, ids)
@@ -47,7 +47,7 @@ def overdue(project_id: int, now: datetime, at_most: int) -> list[tuple[int, str
     statement = f"""
         SELECT m.id, s.name, {_UNACKED} FROM messaging_message m JOIN core_agent s ON s.id = m.sender_id
         WHERE m.project_id = %s AND m.ack_due_at IS NOT NULL AND NOT m.ack_overdue AND m.ack_due_at <= %s
-        ORDER BY m.ack_due_at LIMIT %s"""  # noqa: S608
+        ORDER BY m.ack_due_at LIMIT %s"""
     found = sql.rows(statement, [project_id, sql.stored_time(now), at_most])
     return [(row_id, sender, bool(is_waiting)) for row_id, sender, is_waiting in found]
 
@@ -57,7 +57,7 @@ def waiting_for(message_ids: list[int]) -> dict[int, list[str]]:
     among, values = sql.among("message_id", message_ids)
     statement = f"""
         SELECT message_id, name FROM messaging_delivery WHERE acked_at IS NULL AND {among}
-        ORDER BY message_id, folded"""  # noqa: S608
+        ORDER BY message_id, folded"""
     names: dict[int, list[str]] = {}
     for message_id, name in sql.rows(statement, values):
         names.setdefault(message_id, []).append(name)
@@ -66,10 +66,10 @@ def waiting_for(message_ids: list[int]) -> dict[int, list[str]]:
 
 def mark_overdue(message_ids: list[int]) -> None:
     among, values = sql.among("id", message_ids)
-    sql.execute(f"UPDATE messaging_message SET ack_overdue = true WHERE {among}", values)  # noqa: S608
+    sql.execute(f"UPDATE messaging_message SET ack_overdue = true WHERE {among}", values)
 
 
 def mark_settled(message_ids: list[int]) -> None:
     """Clear the deadline of messages that all recipients have acknowledged."""
     among, values = sql.among("id", message_ids)
-    sql.execute(f"UPDATE messaging_message SET ack_due_at = NULL WHERE {among}", values)  # noqa: S608
+    sql.execute(f"UPDATE messaging_message SET ack_due_at = NULL WHERE {among}", values)

@@ -11,7 +11,7 @@ _TO_EVERYONE = f"""
     INSERT INTO messaging_delivery ({", ".join(_COLUMNS)})
     SELECT m.project_id, m.id, a.name, a.folded, m.type, m.state, m.priority, m.created_at
     FROM messaging_message m JOIN core_agent a ON a.project_id = m.project_id AND a.id <> m.sender_id
-    WHERE m.to_everyone AND {{}} ORDER BY m.id, a.id ON CONFLICT (message_id, folded) DO NOTHING"""  # noqa: S608
+    WHERE m.to_everyone AND {{}} ORDER BY m.id, a.id ON CONFLICT (message_id, folded) DO NOTHING"""
 
 
 def deliver_to(project_id: int, recipients: Sequence[tuple[int, str, int, int, int, datetime]]) -> None:
@@ -43,7 +43,7 @@ def known_names(project_id: int, names: Sequence[str]) -> dict[str, str]:
     if not names:
         return {}
     among, values = sql.among("folded", list({name.casefold() for name in names}))
-    statement = f"SELECT folded, name FROM core_agent WHERE project_id = %s AND {among}"  # noqa: S608
+    statement = f"SELECT folded, name FROM core_agent WHERE project_id = %s AND {among}"
     return dict(sql.rows(statement, [project_id, *values]))
 
 
@@ -52,7 +52,7 @@ def mark_read(project_id: int, folded: str, message_ids: Sequence[int], at: date
     among, values = sql.among("message_id", message_ids)
     statement = f"""
         UPDATE messaging_delivery SET read_at = %s
-        WHERE project_id = %s AND folded = %s AND read_at IS NULL AND {among} RETURNING id"""  # noqa: S608
+        WHERE project_id = %s AND folded = %s AND read_at IS NULL AND {among} RETURNING id"""
     return len(sql.rows(statement, [sql.stored_time(at), project_id, folded, *values]))
 
 
@@ -66,7 +66,7 @@ def mark_some_read(project_id: int, folded: str, at: datetime, at_most: int) -> 
         WITH unread AS MATERIALIZED (
             SELECT id FROM messaging_delivery WHERE project_id = %s AND folded = %s AND read_at IS NULL
             ORDER BY type, state LIMIT %s)
-        UPDATE messaging_delivery SET read_at = %s WHERE {is_unread} RETURNING id"""  # noqa: S608
+        UPDATE messaging_delivery SET read_at = %s WHERE {is_unread} RETURNING id"""
     return len(sql.rows(statement, [project_id, folded, at_most, sql.stored_time(at)]))
 
 
@@ -76,7 +76,7 @@ def mark_acked(project_id: int, folded: str, message_ids: Sequence[int], at: dat
     moment = sql.stored_time(at)
     statement = f"""
         UPDATE messaging_delivery SET acked_at = %s, read_at = coalesce(read_at, %s)
-        WHERE project_id = %s AND folded = %s AND acked_at IS NULL AND {among} RETURNING message_id"""  # noqa: S608
+        WHERE project_id = %s AND folded = %s AND acked_at IS NULL AND {among} RETURNING message_id"""
     found = sql.rows(statement, [moment, moment, project_id, folded, *values])
     return sorted(message_id for (message_id,) in found)
 
@@ -84,5 +84,5 @@ def mark_acked(project_id: int, folded: str, message_ids: Sequence[int], at: dat
 def addressed_to(project_id: int, folded: str, message_ids: Sequence[int]) -> set[int]:
     """Which of these messages are addressed to the agent."""
     among, values = sql.among("message_id", message_ids)
-    statement = f"SELECT message_id FROM messaging_delivery WHERE project_id = %s AND folded = %s AND {among}"  # noqa: S608
+    statement = f"SELECT message_id FROM messaging_delivery WHERE project_id = %s AND folded = %s AND {among}"
     return {message_id for (message_id,) in sql.rows(statement, [project_id, folded, *values])}

@@ -57,7 +57,7 @@ def read_inbox(query: InboxQuery, limit: int, after: Position | None) -> list[tu
             SELECT id FROM ({found}) u ORDER BY priority DESC, at DESC, message_id DESC LIMIT %s)
         SELECT m.ack AND d.acked_at IS NULL, {selected()}
         FROM page CROSS JOIN messaging_delivery d JOIN messaging_message m ON m.id = d.message_id {JOINED}
-        WHERE d.id = page.id ORDER BY d.priority DESC, d.at DESC, d.message_id DESC"""  # noqa: S608
+        WHERE d.id = page.id ORDER BY d.priority DESC, d.at DESC, d.message_id DESC"""
     values = [value for _, branch_values in branches for value in branch_values]
     return [(as_row(row), bool(to_ack)) for to_ack, *row in sql.rows(statement, [*values, limit])]
 
@@ -78,7 +78,7 @@ def count_unread_of(project_id: int, folded: Sequence[str], at_most: int) -> dic
         " AND d.read_at IS NULL ORDER BY d.type, d.state LIMIT %s"
     )
     statement = (
-        f"SELECT a.folded, (SELECT count(*) FROM ({counted}) c) FROM core_agent a"  # noqa: S608
+        f"SELECT a.folded, (SELECT count(*) FROM ({counted}) c) FROM core_agent a"
         f" WHERE a.project_id = %s AND {among}"
     )
     return {name: int(count) for name, count in sql.rows(statement, [at_most, project_id, *values]) if count}
@@ -87,7 +87,7 @@ def count_unread_of(project_id: int, folded: Sequence[str], at_most: int) -> dic
 def _count(project_id: int, folded: str, at_most: int, condition: str) -> int:
     """Count up to `at_most` unread. Index order avoids a table scan where most rows are unread."""
     counted = "SELECT 1 FROM messaging_delivery WHERE project_id = %s AND folded = %s AND read_at IS NULL"
-    statement = f"SELECT count(*) FROM ({counted} {condition} LIMIT %s) c"  # noqa: S608
+    statement = f"SELECT count(*) FROM ({counted} {condition} LIMIT %s) c"
     [(count,)] = sql.rows(statement, [project_id, folded, at_most])
     return int(count)
 
@@ -144,7 +144,7 @@ def _branch(
     statement = f"""
         SELECT * FROM (SELECT d.id, d.priority, d.at, d.message_id
         FROM messaging_delivery d {_index(query)} WHERE {conditions}
-        ORDER BY d.priority DESC, d.at DESC, d.message_id DESC LIMIT %s) arm"""  # noqa: S608
+        ORDER BY d.priority DESC, d.at DESC, d.message_id DESC LIMIT %s) arm"""
     return statement, [*values, limit]
 
 

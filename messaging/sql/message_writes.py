@@ -47,7 +47,7 @@ def insert_messages(project_id: int, messages: Sequence[NewMessage]) -> list[int
 def set_state(message_id: int, changes: Mapping[str, Any]) -> None:
     """Update columns of a request, and the copies in its deliveries."""
     assigned = ", ".join(f"{column} = %s" for column in changes)
-    sql.execute(f"UPDATE messaging_message SET {assigned} WHERE id = %s", [*changes.values(), message_id])  # noqa: S608
+    sql.execute(f"UPDATE messaging_message SET {assigned} WHERE id = %s", [*changes.values(), message_id])
     copy_to_deliveries(message_id)
 
 

@@ -20,7 +20,7 @@ def read_turns(project_id: int, ids: Sequence[int]) -> Mapping[int, Mapping[int,
                 (SELECT p.id FROM messaging_message p
                  WHERE p.thread_id = f.thread_id AND p.id < f.id ORDER BY p.id DESC LIMIT 1),
                 f.thread_id)
-        FROM messaging_message f WHERE {condition}""",  # noqa: S608
+        FROM messaging_message f WHERE {condition}""",
         values,
     )
     replies: dict[int, list[int]] = {}
@@ -28,7 +28,7 @@ def read_turns(project_id: int, ids: Sequence[int]) -> Mapping[int, Mapping[int,
     # `id + 0`: ordering by the plain id would make SQLite scan all messages.
     statement = f"""
         SELECT reply_to_id, id FROM messaging_message
-        WHERE {by_reply_to} AND project_id = %s ORDER BY id + 0 LIMIT {REPLIES}"""  # noqa: S608
+        WHERE {by_reply_to} AND project_id = %s ORDER BY id + 0 LIMIT {REPLIES}"""
     for message, reply in sql.rows(statement, [*reply_values, project_id]):
         replies.setdefault(message, []).append(reply)
     return {

@@ -28,7 +28,10 @@ def test_one_agent_relates_and_another_reads_the_graph(ada_mcp: McpClient, ben_m
         "memory", "relate", source=str(one), target="decision:api/auth", relation="DEPENDS_ON"
     )
     assert answer == {
-        **{"source": one, "target": "decision:api/auth", "relation": "depends_on", "strength": 50},
+        "source": one,
+        "target": "decision:api/auth",
+        "relation": "depends_on",
+        "strength": 50,
         "result": "created",
     }
     ada_mcp.call("memory", "relate", source="decision:api/auth", target=other, strength=90)

@@ -42,7 +42,11 @@ def test_relate_stores_a_relationship(ada: Caller, apollo: Project) -> None:
     one, other = add(ada, "one"), add(ada, "other")
     answer = relate(caller=ada, source=one, target=str(other))
     assert answer == {
-        **{"source": one, "target": other, "relation": "related", "strength": 50, "result": "created"}
+        "source": one,
+        "target": other,
+        "relation": "related",
+        "strength": 50,
+        "result": "created",
     }
     assert edges(apollo) == {(f"memory:{one}", f"memory:{other}", "related", 50)}
     assert events(apollo) == [("created", f"memory:{one} related memory:{other}, 50")]

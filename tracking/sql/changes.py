@@ -117,7 +117,7 @@ def read_recorded(project_id: int, ids: Sequence[int]) -> list[Recorded]:
     statement = f"""
         SELECT c.id, r.path, c.change, c.agent_id, c.layer_id, c.description, c.at
         FROM tracking_filechange c JOIN tracking_resource r ON r.id = c.resource_id
-        WHERE {condition}"""  # noqa: S608
+        WHERE {condition}"""
     return [
         Recorded(row_id, path, str(ChangeKind(change).label), agent_id, layer_id, text, sql.read_time(at))
         for row_id, path, change, agent_id, layer_id, text, at in sql.rows(statement, values)
@@ -170,14 +170,14 @@ def _page(query: ChangeQuery, limit: int, after: tuple[datetime, int] | None) ->
     branches = [_branch([("c.resource_id = %s", [each]), *conditions], limit) for each in query.resource_ids]
     if len(branches) == 1:
         return branches[0]
-    texts = [f"SELECT id FROM ({text}) arm{n}" for n, (text, _) in enumerate(branches)]  # noqa: S608
+    texts = [f"SELECT id FROM ({text}) arm{n}" for n, (text, _) in enumerate(branches)]
     return " UNION ALL ".join(texts), [value for _, values in branches for value in values]
 
 
 def _branch(conditions: Sequence[Condition], limit: int) -> tuple[str, list[Any]]:
     where = " AND ".join(text for text, _ in conditions)
     values = [value for _, values in conditions for value in values]
-    statement = f"SELECT c.id FROM tracking_filechange c WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT %s"  # noqa: S608
+    statement = f"SELECT c.id FROM tracking_filechange c WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT %s"
     return statement, [*values, limit]
 
 
@@ -190,7 +190,7 @@ def _read(
             substr(c.description, 1, {description}), c.at
         FROM {source} tracking_filechange c JOIN tracking_resource r ON r.id = c.resource_id
         LEFT JOIN core_agent a ON a.id = c.agent_id LEFT JOIN core_layer l ON l.id = c.layer_id
-        WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT %s"""  # noqa: S608
+        WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT %s"""
     return [
         ChangeRow(row_id, path, change, by, layer, text, sql.read_time(at))
         for row_id, path, change, by, layer, text, at in sql.rows(statement, [*values, limit])

@@ -66,7 +66,7 @@ def held_paths(project_id: int, patterns: Collection[str], now: datetime, but: s
             ORDER BY l.expires_at, l.id)
         SELECT l.id, p.pattern, a.folded, l.exclusive
         FROM live l CROSS JOIN tracking_leasepath p CROSS JOIN core_agent a
-        WHERE {where} ORDER BY l.expires_at, l.id, p.id"""  # noqa: S608
+        WHERE {where} ORDER BY l.expires_at, l.id, p.id"""
     found = sql.rows(statement, [project_id, sql.stored_time(now), *values])
     return [
         HeldPath(lease_id, pattern, folded, bool(exclusive)) for lease_id, pattern, folded, exclusive in found
@@ -87,7 +87,7 @@ def list_leases(
     where, values = all_of(filters)
     page = f"""
         WITH page AS MATERIALIZED (
-            SELECT l.id FROM tracking_lease l WHERE {where} ORDER BY l.expires_at, l.id LIMIT %s)"""  # noqa: S608
+            SELECT l.id FROM tracking_lease l WHERE {where} ORDER BY l.expires_at, l.id LIMIT %s)"""
     return _read(page, "page CROSS JOIN", "l.id = page.id", [*values, limit])
 
 
@@ -103,8 +103,8 @@ def live_leases_of(project_id: int, folded: str, now: datetime) -> list[LeaseRow
 
 def count_live(project_id: int, now: datetime) -> int:
     """How many leases are live, counted to 10,000."""
-    live = f"SELECT 1 FROM tracking_lease l WHERE {LIVE} LIMIT {MOST_COUNTED}"  # noqa: S608
-    [(count,)] = sql.rows(f"SELECT count(*) FROM ({live}) c", [project_id, sql.stored_time(now)])  # noqa: S608
+    live = f"SELECT 1 FROM tracking_lease l WHERE {LIVE} LIMIT {MOST_COUNTED}"
+    [(count,)] = sql.rows(f"SELECT count(*) FROM ({live}) c", [project_id, sql.stored_time(now)])
     return int(count)
 
 
@@ -112,7 +112,7 @@ def count_live_by_agent(project_id: int, folded: Sequence[str], now: datetime) -
     among, values = sql.among("a.folded", folded)
     statement = f"""
         SELECT a.folded, count(*) FROM tracking_lease l JOIN core_agent a ON a.id = l.agent_id
-        WHERE {LIVE} AND {among} GROUP BY a.folded"""  # noqa: S608
+        WHERE {LIVE} AND {among} GROUP BY a.folded"""
     return dict(sql.rows(statement, [project_id, sql.stored_time(now), *values]))
 
 
@@ -152,7 +152,7 @@ def extend_lease(lease_id: int, expires_at: datetime) -> None:
 def end_leases(ids: Sequence[int], agent_id: int, at: datetime) -> None:
     among, values = sql.among("id", ids)
     sql.execute(
-        f"UPDATE tracking_lease SET released_at = %s, released_by_id = %s WHERE {among}",  # noqa: S608
+        f"UPDATE tracking_lease SET released_at = %s, released_by_id = %s WHERE {among}",
         [sql.stored_time(at), agent_id, *values],
     )
 
@@ -165,14 +165,14 @@ def delete_leases(project_id: int, before: datetime, at_most: int) -> int:
         "released_at IS NOT NULL AND released_at < %s ORDER BY released_at",
     )
     branches = [
-        f"SELECT id FROM (SELECT id FROM tracking_lease WHERE project_id = %s AND {each} LIMIT %s) arm{n}"  # noqa: S608
+        f"SELECT id FROM (SELECT id FROM tracking_lease WHERE project_id = %s AND {each} LIMIT %s) arm{n}"
         for n, each in enumerate(ended)
     ]
     found = sql.rows(" UNION ALL ".join(branches), [project_id, moment, at_most] * len(branches))
     if ids := [row_id for (row_id,) in found]:
         for table, column in (("tracking_leasepath", "lease_id"), ("tracking_lease", "id")):
             among, values = sql.among(column, ids)
-            sql.execute(f"DELETE FROM {table} WHERE {among}", values)  # noqa: S608
+            sql.execute(f"DELETE FROM {table} WHERE {among}", values)
     return len(ids)
 
 
@@ -180,13 +180,13 @@ def delete_leases(project_id: int, before: datetime, at_most: int) -> int:
 
 
 def _read(before: str, source: str, where: str, values: Sequence[Any]) -> list[LeaseRow]:
-    paths = f"SELECT {sql.json_list('p.pattern')} FROM tracking_leasepath p WHERE p.lease_id = l.id"  # noqa: S608
+    paths = f"SELECT {sql.json_list('p.pattern')} FROM tracking_leasepath p WHERE p.lease_id = l.id"
     statement = f"""
         {before}
         SELECT l.id, a.name, a.folded, l.exclusive, l.reason,
             l.created_at, l.expires_at, l.released_at, ({paths})
         FROM {source} tracking_lease l JOIN core_agent a ON a.id = l.agent_id
-        WHERE {where} ORDER BY l.expires_at, l.id"""  # noqa: S608
+        WHERE {where} ORDER BY l.expires_at, l.id"""
     return [_row(values) for values in sql.rows(statement, values)]
 
 

@@ -15,7 +15,7 @@ def find_resources(project_id: int, paths: Sequence[str]) -> dict[str, int]:
     among, values = sql.among("path", paths)
     return dict(
         sql.rows(
-            f"SELECT path, id FROM tracking_resource WHERE project_id = %s AND {among}",  # noqa: S608
+            f"SELECT path, id FROM tracking_resource WHERE project_id = %s AND {among}",
             [project_id, *values],
         )
     )
@@ -32,7 +32,7 @@ def make_resources(project_id: int, paths: Sequence[str], at: datetime) -> dict[
 def read_resources(project_id: int, ids: Sequence[int]) -> list[tuple[int, str, datetime]]:
     """Id, path and creation time of each file."""
     condition, values = sql.by_ids("r", project_id, ids)
-    statement = f"SELECT r.id, r.path, r.created_at FROM tracking_resource r WHERE {condition}"  # noqa: S608
+    statement = f"SELECT r.id, r.path, r.created_at FROM tracking_resource r WHERE {condition}"
     found = sql.rows(statement, values)
     return [(row_id, path, sql.read_time(created_at)) for row_id, path, created_at in found]
 
@@ -57,7 +57,7 @@ def resources_within(project_id: int, glob: str, at_most: int) -> list[int]:
     """Ids of up to `at_most` files that a glob matches."""
     condition, values = within(glob, "path")
     found = sql.rows(
-        f"SELECT id FROM tracking_resource WHERE project_id = %s AND {condition} LIMIT %s",  # noqa: S608
+        f"SELECT id FROM tracking_resource WHERE project_id = %s AND {condition} LIMIT %s",
         [project_id, *values, at_most],
     )
     return [row_id for (row_id,) in found]
@@ -85,6 +85,6 @@ def list_resources(
             SELECT x.id FROM tracking_filechange x WHERE x.resource_id = page.id
             ORDER BY x.at DESC, x.id DESC LIMIT 1)
         LEFT JOIN core_agent a ON a.id = c.agent_id
-        ORDER BY page.path"""  # noqa: S608
+        ORDER BY page.path"""
     found = sql.rows(statement, [*values, limit])
     return [(path, change, by, at and sql.read_time(at)) for path, change, by, at in found]

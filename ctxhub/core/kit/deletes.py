@@ -31,12 +31,12 @@ def _delete(model: type[Model], key: str, points: PointsToDeleted) -> None:
     where, values = points(key)
 
     def to_these(column: str) -> Condition:
-        return sql.among_found(column, f"SELECT id FROM {table} WHERE {where}"), values  # noqa: S608
+        return sql.among_found(column, f"SELECT id FROM {table} WHERE {where}"), values
 
     for foreign_key in _pointing_to(model):
         pointer = points if key == "id" else to_these
         _cascade(foreign_key, pointer)
-    sql.execute(f"DELETE FROM {table} WHERE {where}", values)  # noqa: S608
+    sql.execute(f"DELETE FROM {table} WHERE {where}", values)
 
 
 def _cascade(foreign_key: "ForeignKey[Any, Any]", points: PointsToDeleted) -> None:
@@ -47,7 +47,7 @@ def _cascade(foreign_key: "ForeignKey[Any, Any]", points: PointsToDeleted) -> No
     elif on_delete is SET_NULL:
         where, values = points(foreign_key.column)
         table, column = foreign_key.model._meta.db_table, foreign_key.column
-        sql.execute(f"UPDATE {table} SET {column} = NULL WHERE {where}", values)  # noqa: S608
+        sql.execute(f"UPDATE {table} SET {column} = NULL WHERE {where}", values)
 
 
 def _pointing_to(model: type[Model]) -> "Iterator[ForeignKey[Any, Any]]":

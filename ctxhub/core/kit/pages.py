@@ -33,7 +33,7 @@ class Links:
         """The condition that the row is linked to one of these words."""
         among, values = sql.among(f"y.{self.column}", ids)
         exists = "NOT EXISTS" if negated else "EXISTS"
-        return f"{exists} (SELECT 1 FROM {self.table} y WHERE y.{self.owner} = d.id AND {among})", values  # noqa: S608
+        return f"{exists} (SELECT 1 FROM {self.table} y WHERE y.{self.owner} = d.id AND {among})", values
 
     def of_link(self, column: str) -> str:
         """The link table's copy of an ordering column."""
@@ -41,8 +41,8 @@ class Links:
 
     def rarest_first(self, ids: Sequence[int]) -> list[int]:
         """The words sorted by how many rows they have, counted up to 1,000."""
-        counted = f"SELECT 1 FROM {self.table} x WHERE x.{self.column} = %s LIMIT {COUNTED_TO}"  # noqa: S608
-        counts = " UNION ALL ".join([f"SELECT %s, (SELECT count(*) FROM ({counted}) c)"] * len(ids))  # noqa: S608
+        counted = f"SELECT 1 FROM {self.table} x WHERE x.{self.column} = %s LIMIT {COUNTED_TO}"
+        counts = " UNION ALL ".join([f"SELECT %s, (SELECT count(*) FROM ({counted}) c)"] * len(ids))
         found = sql.rows(counts, [value for word in ids for value in (word, word)])
         return [word for word, _ in sorted(found, key=lambda row: int(row[1]))]
 
@@ -212,7 +212,7 @@ def union_of(branches: Sequence[Condition]) -> Condition:
     """The UNION of these queries of ids."""
     if len(branches) == 1:
         return branches[0]
-    text = " UNION ".join(f"SELECT id FROM ({text}) branch" for text, _ in branches)  # noqa: S608
+    text = " UNION ".join(f"SELECT id FROM ({text}) branch" for text, _ in branches)
     return text, [value for _, values in branches for value in values]
 
 

@@ -152,8 +152,8 @@ class Table(Generic[RowT]):
             return 0
         found, values = union_of(branches)
         if len(branches) > 1:
-            found, values = f"SELECT id FROM ({found}) u LIMIT %s", [*values, at_most]  # noqa: S608
-        [(count,)] = sql.rows(f"SELECT count(*) FROM ({found}) c", values)  # noqa: S608
+            found, values = f"SELECT id FROM ({found}) u LIMIT %s", [*values, at_most]
+        [(count,)] = sql.rows(f"SELECT count(*) FROM ({found}) c", values)
         return int(count)
 
     def selected(self, names: Sequence[str] = ()) -> str:
@@ -201,11 +201,11 @@ class Table(Generic[RowT]):
         if changes:
             columns = ", ".join(f"{column} = %s" for column in changes)
             values = [self._stored(column, value) for column, value in changes.items()]
-            sql.execute(f"UPDATE {self.name} SET {columns} WHERE id = %s", [*values, new.id])  # noqa: S608
+            sql.execute(f"UPDATE {self.name} SET {columns} WHERE id = %s", [*values, new.id])
         for field, links in self.links.items():
             if casefolded(getattr(old, field)) != casefolded(getattr(new, field)):
                 assert vocabulary is not None
-                sql.execute(f"DELETE FROM {links.table} WHERE {links.owner} = %s", [new.id])  # noqa: S608
+                sql.execute(f"DELETE FROM {links.table} WHERE {links.owner} = %s", [new.id])
                 self._insert_links(project_id, field, [new], vocabulary)
             elif not changes.keys().isdisjoint(self.copies[field]):
                 self._copy(links, self.copies[field], ("= %s", [new.id]))
@@ -353,7 +353,7 @@ class Table(Generic[RowT]):
         if links := self.links.get(name):
             words = self.many[name].related_model._meta.db_table
             return (
-                f"(SELECT {sql.json_list('w.name')} FROM {links.table} x JOIN {words} w"  # noqa: S608
+                f"(SELECT {sql.json_list('w.name')} FROM {links.table} x JOIN {words} w"
                 f" ON w.id = x.{links.column} WHERE x.{links.owner} = d.id)"
             )
         if name in self._named:
@@ -410,10 +410,10 @@ class Table(Generic[RowT]):
     def _copy(self, links: Links, copies: Sequence[str], owners: Condition) -> None:
         where, values = owners
         changes = ", ".join(
-            f"{column} = (SELECT d.{column} FROM {self.name} d WHERE d.id = {links.table}.{links.owner})"  # noqa: S608
+            f"{column} = (SELECT d.{column} FROM {self.name} d WHERE d.id = {links.table}.{links.owner})"
             for column in copies
         )
-        sql.execute(f"UPDATE {links.table} SET {changes} WHERE {links.owner} {where}", values)  # noqa: S608
+        sql.execute(f"UPDATE {links.table} SET {changes} WHERE {links.owner} {where}", values)
 
     def _list(
         self, project_id: int, plan: ListPlan, limit: int, after: Position | None, names: tuple[str, ...]
@@ -427,7 +427,7 @@ class Table(Generic[RowT]):
         statement = f"""
             WITH page AS MATERIALIZED ({found})
             SELECT {self._columns(names)} FROM page CROSS JOIN {self.name} d {self._joins(names)}
-            WHERE d.id = page.id ORDER BY {plan.order_by(of_row)}"""  # noqa: S608
+            WHERE d.id = page.id ORDER BY {plan.order_by(of_row)}"""
         if len(branches) > 1:
             statement, values = f"{statement} LIMIT %s", [*values, limit]
         return self.as_rows(sql.rows(statement, values), names)
@@ -443,6 +443,6 @@ class Table(Generic[RowT]):
         for word in words:
             for behind in plan.behind(name, after):
                 where, values = all_of([word, own, *plan.conditions, behind])
-                text = f"SELECT {name('id')} AS id FROM {source} WHERE {where}{order} LIMIT %s"  # noqa: S608
+                text = f"SELECT {name('id')} AS id FROM {source} WHERE {where}{order} LIMIT %s"
                 branches.append((text, [*values, limit]))
         return branches

@@ -31,7 +31,7 @@ def insert(
     """Insert all records in one statement; `then` follows VALUES, and its RETURNING gives the result."""
     records = list(records)
     one = f"({', '.join(['%s'] * len(columns))})"
-    statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([one] * len(records))} {then}"  # noqa: S608
+    statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([one] * len(records))} {then}"
     values = [value for record in records for value in record]
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
@@ -53,7 +53,7 @@ def among(column: str, values: Sequence[int] | Sequence[str]) -> tuple[str, list
     if len(values) <= FEW:
         return f"{column} IN ({marks(values)})", list(values)
     if connection.vendor == "sqlite":
-        return f"{column} IN (SELECT value FROM json_each(%s))", [json.dumps(list(values))]  # noqa: S608
+        return f"{column} IN (SELECT value FROM json_each(%s))", [json.dumps(list(values))]
     kind = (
         "bigint" if isinstance(values[0], int) else "text"
     )  # PostgreSQL hashes a list of the column's own type.

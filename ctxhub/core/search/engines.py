@@ -64,7 +64,7 @@ def frequencies(scope: Scope, terms: Sequence[Term]) -> list[int]:
     if not terms:
         return []
     engine = _engine()
-    count = f"(SELECT count(*) FROM ({engine.found} LIMIT {COUNTED_TO}) c)"  # noqa: S608
+    count = f"(SELECT count(*) FROM ({engine.found} LIMIT {COUNTED_TO}) c)"
     values = [engine.expression(scope, [term]) for term in terms]
     [counts] = sql.rows(f"SELECT {', '.join([count] * len(terms))}", values)
     return list(counts)
@@ -75,8 +75,8 @@ def any_entries(project_id: int, terms: Sequence[Term]) -> list[int | None]:
     engine = _engine()
     matches, values = sql.listed([engine.expression([[f"P{project_id}"]], [term]) for term in terms])
     found = engine.found.replace("%s", "asked.value")
-    entry = f"SELECT max(id) / {PARTS} FROM ({found} LIMIT {MATCHES_READ}) c"  # noqa: S608
-    rows = sql.rows(f"SELECT ({entry}) FROM {matches} ORDER BY asked.key", values)  # noqa: S608
+    entry = f"SELECT max(id) / {PARTS} FROM ({found} LIMIT {MATCHES_READ}) c"
+    rows = sql.rows(f"SELECT ({entry}) FROM {matches} ORDER BY asked.key", values)
     return [entry_id for (entry_id,) in rows]
 
 
@@ -158,7 +158,7 @@ def _find_best(
             SELECT m.id FROM ({engine.with_sizes(f"{branches}) u WHERE TRUE{clauses}")}) m
             ORDER BY CAST(m.worth AS double precision) / ({LENGTH_COST} + m.size) DESC, m.id DESC LIMIT %s
         ) best CROSS JOIN core_searchtext t CROSS JOIN {engine.entry_of_best}
-        WHERE t.id = best.id AND e.id = best.id / {PARTS}""",  # noqa: S608
+        WHERE t.id = best.id AND e.id = best.id / {PARTS}""",
         [*values, *clause_values, SIZES_READ * limit, limit],
     )
     return [_candidate(*columns) for columns in rows]
@@ -178,9 +178,9 @@ def _count_by_first_passage(narrowing: Narrowing, query: Query, count_to: int) -
     """Return how many objects match in their first passage, up to `count_to`; needs no DISTINCT."""
     engine = _engine()
     clauses, values = _clauses(narrowing, query, engine.id)
-    first = f"SELECT 1 FROM ({engine.found}{clauses}) a WHERE a.id = a.id / {PARTS} * {PARTS} LIMIT %s"  # noqa: S608
+    first = f"SELECT 1 FROM ({engine.found}{clauses}) a WHERE a.id = a.id / {PARTS} * {PARTS} LIMIT %s"
     [(count,)] = sql.rows(
-        f"SELECT count(*) FROM ({first}) c",  # noqa: S608
+        f"SELECT count(*) FROM ({first}) c",
         [engine.expression(narrowing.scope, query.wanted), *values, count_to],
     )
     return int(count)
@@ -190,7 +190,7 @@ def _count_all(narrowing: Narrowing, query: Query, count_to: int) -> int:
     engine = _engine()
     clauses, values = _clauses(narrowing, query, engine.id)
     [(count,)] = sql.rows(
-        f"SELECT count(*) FROM (SELECT DISTINCT a.id / {PARTS} FROM ({engine.found}{clauses}) a LIMIT %s) c",  # noqa: S608
+        f"SELECT count(*) FROM (SELECT DISTINCT a.id / {PARTS} FROM ({engine.found}{clauses}) a LIMIT %s) c",
         [engine.expression(narrowing.scope, query.wanted), *values, count_to],
     )
     return int(count)
@@ -224,7 +224,7 @@ def count_by_kind(narrowing: Narrowing, query: Query) -> dict[str, int]:
     rows = sql.rows(
         f"""
         SELECT e.kind, count(*) FROM (SELECT DISTINCT a.id / {PARTS} AS id FROM ({engine.found}{clauses}) a) b
-        CROSS JOIN core_searchentry e WHERE e.id = b.id GROUP BY e.kind""",  # noqa: S608
+        CROSS JOIN core_searchentry e WHERE e.id = b.id GROUP BY e.kind""",
         [engine.expression(narrowing.scope, query.wanted), *values],
     )
     return {kind: int(count) for kind, count in rows}
@@ -243,7 +243,7 @@ def read_object_ids(narrowing: Narrowing, query: Query) -> list[int]:
     if not query.wanted:
         return []
     statement, values = found_object_ids(narrowing, query)
-    return [row_id for (row_id,) in sql.rows(f"SELECT DISTINCT id FROM ({statement}) f", values)]  # noqa: S608
+    return [row_id for (row_id,) in sql.rows(f"SELECT DISTINCT id FROM ({statement}) f", values)]
 
 
 def first_object_ids(scope: Scope, terms: Sequence[Term], limit: int) -> tuple[str, list[Any]]:
@@ -263,7 +263,7 @@ def read_beginnings(project_id: int, kind: str, object_ids: Sequence[int]) -> li
         f"""
         SELECT e.id, e.kind, e.object_id, e.ref, e.updated_at, t.start, t.words, t.size, t.scope, 0
         FROM core_searchentry e CROSS JOIN core_searchtext t
-        WHERE e.project_id = %s AND e.kind = %s AND {among} AND t.id = e.id * {PARTS}""",  # noqa: S608
+        WHERE e.project_id = %s AND e.kind = %s AND {among} AND t.id = e.id * {PARTS}""",
         [project_id, kind, *values],
     )
     return [_candidate(*columns) for columns in rows]
@@ -272,7 +272,7 @@ def read_beginnings(project_id: int, kind: str, object_ids: Sequence[int]) -> li
 def _select_object_ids(found: str) -> str:
     return f"""
         SELECT e.object_id AS id FROM ({found}) a CROSS JOIN core_searchentry e
-        WHERE e.id = a.id / {PARTS}"""  # noqa: S608
+        WHERE e.id = a.id / {PARTS}"""
 
 
 def _clauses(narrowing: Narrowing, query: Query, row_id: str) -> tuple[str, list[Any]]:
@@ -281,7 +281,7 @@ def _clauses(narrowing: Narrowing, query: Query, row_id: str) -> tuple[str, list
     """
     engine = _engine()
     entry = f"{row_id} / {PARTS}"
-    entries = f"SELECT a.id / {PARTS} FROM ({engine.found}) a"  # noqa: S608
+    entries = f"SELECT a.id / {PARTS} FROM ({engine.found}) a"
     conditions: list[str] = []
     values: list[Any] = []
     if query.needs_all and len(query.wanted) > 1:
@@ -291,7 +291,7 @@ def _clauses(narrowing: Narrowing, query: Query, row_id: str) -> tuple[str, list
         conditions.append(f"{entry} NOT IN ({entries})")
         values.append(engine.expression(narrowing.scope, query.excluded))
     if narrowing.since:
-        conditions.append(f"(SELECT updated_at FROM core_searchentry WHERE id = {entry}) >= %s")  # noqa: S608
+        conditions.append(f"(SELECT updated_at FROM core_searchentry WHERE id = {entry}) >= %s")
         values.append(sql.stored_time(narrowing.since))
     return "".join(f" AND {condition}" for condition in conditions), values
 
@@ -306,9 +306,9 @@ class _Sqlite:
 
     def with_sizes(self, branches: str) -> str:
         """Return SQL for id, worth and size of the rows with the highest sums of worth."""
-        sums = f"SELECT u.id, sum(u.worth) AS worth FROM ({branches} GROUP BY u.id"  # noqa: S608
+        sums = f"SELECT u.id, sum(u.worth) AS worth FROM ({branches} GROUP BY u.id"
         most = f"{sums} ORDER BY worth DESC, u.id DESC LIMIT %s"
-        return f"SELECT s.id, s.worth, t.size FROM ({most}) s CROSS JOIN core_searchtext t WHERE t.id = s.id"  # noqa: S608
+        return f"SELECT s.id, s.worth, t.size FROM ({most}) s CROSS JOIN core_searchtext t WHERE t.id = s.id"
 
     def expression(self, scope: Scope, *groups: Sequence[Term]) -> str:
         filters = " AND ".join(f"({' OR '.join(map(_quoted, words))})" for words in scope)
@@ -329,12 +329,12 @@ class _Postgresql:
     # OFFSET 0 forces a lookup by id for each row; a plain join reads the whole table to find a hundred.
     entry_of_best = f"""LATERAL (
             SELECT id, kind, object_id, ref, updated_at FROM core_searchentry
-            WHERE id = best.id / {PARTS} OFFSET 0) e"""  # noqa: S608
+            WHERE id = best.id / {PARTS} OFFSET 0) e"""
     found = "SELECT t.id FROM core_searchtext t WHERE core_search_vector(t.words, t.scope) @@ %s::tsquery"
     branch = found.replace("t.id", "t.id, t.size, %s::int AS worth")
 
     def with_sizes(self, branches: str) -> str:
-        sums = f"SELECT u.id, u.size, sum(u.worth) AS worth FROM ({branches} GROUP BY u.id, u.size"  # noqa: S608
+        sums = f"SELECT u.id, u.size, sum(u.worth) AS worth FROM ({branches} GROUP BY u.id, u.size"
         return f"{sums} ORDER BY worth DESC, u.id DESC LIMIT %s"
 
     def expression(self, scope: Scope, *groups: Sequence[Term]) -> str:

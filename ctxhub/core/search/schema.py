@@ -10,8 +10,8 @@ FTS_TABLE = "core_searchfts"
 TRIGGERS = ("core_searchfts_insert", "core_searchfts_delete", "core_searchfts_update")
 
 _OLD = f"""INSERT INTO {FTS_TABLE}({FTS_TABLE}, rowid, words, scope)
-    VALUES ('delete', old.id, old.words, old.scope);"""  # noqa: S608
-_NEW = f"INSERT INTO {FTS_TABLE}(rowid, words, scope) VALUES (new.id, new.words, new.scope);"  # noqa: S608
+    VALUES ('delete', old.id, old.words, old.scope);"""
+_NEW = f"INSERT INTO {FTS_TABLE}(rowid, words, scope) VALUES (new.id, new.words, new.scope);"
 
 SQLITE: Sequence[str] = (
     f"""CREATE VIRTUAL TABLE IF NOT EXISTS {FTS_TABLE} USING fts5(

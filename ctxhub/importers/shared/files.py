@@ -37,7 +37,7 @@ class OldTables:
             return iter(())
         columns_sql = ", ".join(self._column(table, spec) for spec in columns)
         return self.connection.execute(
-            f'SELECT {columns_sql} FROM "{self.tables[table]}" {self._where(table)} ORDER BY rowid'  # noqa: S608
+            f'SELECT {columns_sql} FROM "{self.tables[table]}" {self._where(table)} ORDER BY rowid'
         )
 
     def _where(self, table: str) -> str:

@@ -87,7 +87,7 @@ def used_versions(project_id: int, pairs: Iterable[tuple[int, Any]]) -> set[tupl
     version_condition, version_values = sql.among("version", versions)
     statement = f"""
         SELECT DISTINCT decision_id, version FROM memory_decisionrevision
-        WHERE project_id = %s AND {id_condition} AND {version_condition}"""  # noqa: S608
+        WHERE project_id = %s AND {id_condition} AND {version_condition}"""
     return set(sql.rows(statement, [project_id, *id_values, *version_values]))
 
 

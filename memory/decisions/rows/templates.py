@@ -54,7 +54,7 @@ def list_templates(
             WHERE NOT EXISTS (
                 SELECT 1 FROM memory_decisiontemplate o WHERE o.project_id = %s AND o.folded = t.folded)
             {after_condition}) page
-        ORDER BY folded LIMIT %s""",  # noqa: S608
+        ORDER BY folded LIMIT %s""",
         [project_id, *after_values, limit, *built_in, project_id, *after_values, limit],
     )
     return [_read(row) for row in found]

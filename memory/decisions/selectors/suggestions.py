@@ -127,7 +127,7 @@ def _by_tags(project_id: int, request: Request) -> list[Branch]:
 
 def _by_id(passages: Sequence[Candidate]) -> list[Branch]:
     ids = list(dict.fromkeys(passage.object_id for passage in passages))
-    return [(f"SELECT id FROM memory_decision WHERE id IN ({sql.marks(ids)})", ids)] if ids else []  # noqa: S608
+    return [(f"SELECT id FROM memory_decision WHERE id IN ({sql.marks(ids)})", ids)] if ids else []
 
 
 def _ranked(

@@ -35,7 +35,7 @@ def neighbours(project_id: int, key: str, limit: int) -> list[Branch]:
 
 def newest_with_tag(tag_id: int, limit: int) -> Branch:
     return (
-        f"SELECT decision_id AS id FROM {DECISIONS.links['tags'].table} WHERE tag_id = %s"  # noqa: S608
+        f"SELECT decision_id AS id FROM {DECISIONS.links['tags'].table} WHERE tag_id = %s"
         " ORDER BY updated_at DESC, decision_id DESC LIMIT %s",
         [tag_id, limit],
     )
@@ -53,7 +53,7 @@ def read_candidates(project_id: int, branches: Sequence[Branch]) -> list[Candida
     """Read the candidates that are not deprecated, with layer and tags."""
     tags = f"""
         (SELECT {sql.json_list("w.name")} FROM memory_decisiontag x JOIN core_tag w ON w.id = x.tag_id
-        WHERE x.decision_id = d.id)"""  # noqa: S608
+        WHERE x.decision_id = d.id)"""
     layer = "LEFT JOIN core_layer l ON l.id = d.layer_id"
     return _read(project_id, branches, f"d.id, d.key, d.updated_at, l.name, {tags}", layer, NOT_DEPRECATED)
 
@@ -61,12 +61,12 @@ def read_candidates(project_id: int, branches: Sequence[Branch]) -> list[Candida
 def _read(
     project_id: int, branches: Sequence[Branch], columns: str, join: str, condition: str
 ) -> list[CandidateRow]:
-    found = " UNION ".join(f"SELECT id FROM ({statement}) arm" for statement, _ in branches)  # noqa: S608
+    found = " UNION ".join(f"SELECT id FROM ({statement}) arm" for statement, _ in branches)
     rows = sql.rows(
         f"""
         WITH found AS MATERIALIZED ({found})
         SELECT {columns} FROM found CROSS JOIN memory_decision d {join}
-        WHERE d.id = found.id AND d.project_id = %s {condition}""",  # noqa: S608
+        WHERE d.id = found.id AND d.project_id = %s {condition}""",
         [*(value for _, values in branches for value in values), project_id],
     )
     return [CandidateRow(row[0], row[1], sql.read_time(row[2]), *(_layer_and_tags(row[3:]))) for row in rows]

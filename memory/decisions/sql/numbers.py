@@ -47,7 +47,7 @@ def read_measurements(
             FROM states s)
         SELECT m.at, m.value, m.value_type FROM measured m
         WHERE (m.before IS NULL OR m.before <> m.version){moments}
-        ORDER BY m.at DESC, m.decision_id DESC, m.place DESC LIMIT %s""",  # noqa: S608
+        ORDER BY m.at DESC, m.decision_id DESC, m.place DESC LIMIT %s""",
         [*parameters, at_most],
     )
     return [Measurement(sql.read_time(at), _number(text, kind)) for at, text, kind in found]
@@ -55,7 +55,7 @@ def read_measurements(
 
 def has_decisions(conditions: Sequence[Condition]) -> bool:
     where = " AND ".join(text for text, _ in conditions)
-    statement = f"SELECT 1 FROM memory_decision d WHERE {where} LIMIT 1"  # noqa: S608
+    statement = f"SELECT 1 FROM memory_decision d WHERE {where} LIMIT 1"
     return bool(sql.rows(statement, [value for _, values in conditions for value in values]))
 
 

@@ -25,7 +25,7 @@ def read_revisions(project_id: int, ids: Sequence[int]) -> States:
         LEFT JOIN memory_decisionrevision n ON n.id = (
             SELECT x.id FROM memory_decisionrevision x
             WHERE x.decision_id = r.decision_id AND x.id > r.id ORDER BY x.id LIMIT 1)
-        WHERE {where}""",  # noqa: S608
+        WHERE {where}""",
         values,
     )
     return {revision: _states(*columns) for revision, *columns in rows}
@@ -33,7 +33,7 @@ def read_revisions(project_id: int, ids: Sequence[int]) -> States:
 
 def revision_ids(project_id: int, decision_ids: Sequence[int]) -> list[int]:
     among, values = sql.among("decision_id", decision_ids)
-    statement = f"SELECT id FROM memory_decisionrevision WHERE project_id = %s AND {among}"  # noqa: S608
+    statement = f"SELECT id FROM memory_decisionrevision WHERE project_id = %s AND {among}"
     return [row_id for (row_id,) in sql.rows(statement, [project_id, *values])]
 
 

@@ -33,7 +33,7 @@ def write_links(
 ) -> None:
     """Replace the tags or scopes of decisions; only those in `existed` have old links to delete."""
     if old := [decision for decision in wanted if decision in existed]:
-        sql.execute(f"DELETE FROM {links.table} WHERE decision_id IN ({sql.marks(old)})", old)  # noqa: S608
+        sql.execute(f"DELETE FROM {links.table} WHERE decision_id IN ({sql.marks(old)})", old)
     if records := [
         (project_id, decision, word, sql.stored_time(moments[decision]))
         for decision, words in wanted.items()
@@ -45,10 +45,10 @@ def write_links(
 def touch_links(links: Links, decision_ids: Sequence[int], at: datetime | None = None) -> None:
     """Update the copy of `updated_at` on unchanged links to `at`, or to the decision's own time."""
     if decision_ids:
-        own = f"(SELECT d.updated_at FROM memory_decision d WHERE d.id = {links.table}.decision_id)"  # noqa: S608
+        own = f"(SELECT d.updated_at FROM memory_decision d WHERE d.id = {links.table}.decision_id)"
         moment, values = ("%s", [sql.stored_time(at)]) if at else (own, [])
         statement = (
-            f"UPDATE {links.table} SET updated_at = {moment} WHERE decision_id IN ({sql.marks(decision_ids)})"  # noqa: S608
+            f"UPDATE {links.table} SET updated_at = {moment} WHERE decision_id IN ({sql.marks(decision_ids)})"
         )
         sql.execute(statement, [*values, *decision_ids])
 

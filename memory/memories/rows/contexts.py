@@ -49,7 +49,7 @@ def touch_contexts(differences: Mapping[int, int], at: datetime) -> None:
         ids = sorted(context for context, more in differences.items() if more == difference)
         among, values = sql.among("id", ids)
         sql.execute(
-            f"UPDATE memory_context SET memory_count = memory_count + %s, updated_at = %s WHERE {among}",  # noqa: S608
+            f"UPDATE memory_context SET memory_count = memory_count + %s, updated_at = %s WHERE {among}",
             [difference, sql.stored_time(at), *values],
         )
 
@@ -67,4 +67,4 @@ def count_again(context_id: int) -> None:
 def ids_in(context_ids: Sequence[int]) -> list[int]:
     """The ids of the memories of these contexts."""
     among, values = sql.among("context_id", context_ids)
-    return [row_id for (row_id,) in sql.rows(f"SELECT id FROM memory_memory WHERE {among}", values)]  # noqa: S608
+    return [row_id for (row_id,) in sql.rows(f"SELECT id FROM memory_memory WHERE {among}", values)]

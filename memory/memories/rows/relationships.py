@@ -31,13 +31,13 @@ class Edge:
 def read_edges(project_id: int, ids: Sequence[int]) -> list[Edge]:
     """The relationships of these ids."""
     which, values = sql.by_ids("d", project_id, ids)
-    return _edges(f"SELECT {COLUMNS} FROM memory_relationship d WHERE {which}", values)  # noqa: S608
+    return _edges(f"SELECT {COLUMNS} FROM memory_relationship d WHERE {which}", values)
 
 
 def read_edges_from(project_id: int, source: ObjectKey, target: ObjectKey) -> list[Edge]:
     """The relationships from one object to another, in this direction only."""
     return _edges(
-        f"SELECT {COLUMNS} FROM memory_relationship WHERE project_id = %s AND source_kind = %s"  # noqa: S608
+        f"SELECT {COLUMNS} FROM memory_relationship WHERE project_id = %s AND source_kind = %s"
         " AND source_id = %s AND target_kind = %s AND target_id = %s ORDER BY id",
         [project_id, *source, *target],
     )
@@ -50,13 +50,13 @@ def read_edges_of(project_id: int, keys: Iterable[ObjectKey], at_most: int) -> l
         for kind, ids in by_kind(keys).items():
             among, arguments = sql.among(f"{end}_id", ids)
             branches.append(
-                f"SELECT {COLUMNS} FROM memory_relationship"  # noqa: S608
+                f"SELECT {COLUMNS} FROM memory_relationship"
                 f" WHERE project_id = %s AND {end}_kind = %s AND {among}"
             )
             values += [project_id, kind, *arguments]
     found = " UNION ".join(branches)
     return _edges(
-        f"SELECT * FROM ({found}) e ORDER BY strength DESC, id LIMIT %s",  # noqa: S608
+        f"SELECT * FROM ({found}) e ORDER BY strength DESC, id LIMIT %s",
         [*values, at_most],
     )
 
@@ -69,7 +69,7 @@ def read_related(project_id: int, key: ObjectKey, kind: str, ids: Sequence[int])
     for own, other in (("source", "target"), ("target", "source")):
         among, arguments = sql.among(f"{other}_id", ids)
         branches.append(
-            f"SELECT {other}_id FROM memory_relationship"  # noqa: S608
+            f"SELECT {other}_id FROM memory_relationship"
             f" WHERE project_id = %s AND {own}_kind = %s AND {own}_id = %s AND {other}_kind = %s AND {among}"
         )
         values += [project_id, *key, kind, *arguments]
@@ -102,7 +102,7 @@ def write_strength(edge: Edge, strength: int, agent_id: int | None, at: datetime
 
 def delete_edges(ids: Sequence[int]) -> None:
     among, values = sql.among("id", ids)
-    sql.execute(f"DELETE FROM memory_relationship WHERE {among}", values)  # noqa: S608
+    sql.execute(f"DELETE FROM memory_relationship WHERE {among}", values)
 
 
 def delete_edges_of(project_id: int, kind: str, ids: Sequence[int]) -> None:
@@ -110,11 +110,11 @@ def delete_edges_of(project_id: int, kind: str, ids: Sequence[int]) -> None:
     source, values = sql.among("source_id", ids)
     target, _ = sql.among("target_id", ids)
     branches = (
-        f"SELECT id FROM memory_relationship WHERE project_id = %s AND {end}_kind = %s AND {among}"  # noqa: S608
+        f"SELECT id FROM memory_relationship WHERE project_id = %s AND {end}_kind = %s AND {among}"
         for end, among in (("source", source), ("target", target))
     )
     sql.execute(
-        f"DELETE FROM memory_relationship WHERE id IN ({' UNION '.join(branches)})",  # noqa: S608
+        f"DELETE FROM memory_relationship WHERE id IN ({' UNION '.join(branches)})",
         [project_id, kind, *values] * 2,
     )
 

@@ -22,10 +22,10 @@ def read_best_ids(scope: Scope, weights: Mapping[str, float], at_most: int) -> l
     for word, weight in weights.items():
         found, arguments = found_object_ids(Narrowing(scope), Query((Term(written_forms(word)),)))
         # A word may occur in several passages of an object.
-        branches.append(f"SELECT DISTINCT f.id, CAST(%s AS float) AS worth FROM ({found}) f")  # noqa: S608
+        branches.append(f"SELECT DISTINCT f.id, CAST(%s AS float) AS worth FROM ({found}) f")
         values += [weight, *arguments]
     rows = sql.rows(
-        f"SELECT id FROM ({' UNION ALL '.join(branches)}) a"  # noqa: S608
+        f"SELECT id FROM ({' UNION ALL '.join(branches)}) a"
         " GROUP BY id ORDER BY sum(worth) DESC, id DESC LIMIT %s",
         [*values, at_most],
     )

@@ -14,7 +14,7 @@ def read_turns(project_id: int, ids: Sequence[int]) -> Mapping[int, Mapping[int,
     rows = sql.rows(
         f"""
         SELECT f.id, {sql.ending("f.content")}, {", ".join(neighbours)}
-        FROM memory_memory f WHERE {which} AND f.type = {MemoryType.CONVERSATION.value}""",  # noqa: S608
+        FROM memory_memory f WHERE {which} AND f.type = {MemoryType.CONVERSATION.value}""",
         values,
     )
     return {
@@ -29,4 +29,4 @@ def _turn(sign: str, direction: str, offset: int) -> str:
         SELECT n.id FROM memory_memory n
         WHERE n.context_id = f.context_id AND n.type = f.type
             AND (n.updated_at, n.id) {sign} (f.updated_at, f.id)
-        ORDER BY n.updated_at {direction}, n.id {direction} LIMIT 1 OFFSET {offset})"""  # noqa: S608
+        ORDER BY n.updated_at {direction}, n.id {direction} LIMIT 1 OFFSET {offset})"""

@@ -43,7 +43,7 @@ def read_texts_since(project_id: int, since: datetime, at_most: int, characters:
 
 def _texts(which: str, values: Sequence[Any], characters: int) -> list[MemoryText]:
     rows = sql.rows(
-        f"SELECT d.id, d.title, substr(d.content, 1, %s), d.context_id FROM memory_memory d WHERE {which}",  # noqa: S608
+        f"SELECT d.id, d.title, substr(d.content, 1, %s), d.context_id FROM memory_memory d WHERE {which}",
         [characters, *values],
     )
     return [MemoryText(*row) for row in rows]
@@ -74,7 +74,7 @@ def _read_ranges(project_id: int, count: int) -> list[str]:
         SELECT DISTINCT (
             SELECT e.id FROM core_searchentry e
             WHERE e.project_id = %s AND e.kind = %s AND e.object_id >= CAST(asked.value AS bigint)
-            ORDER BY e.object_id LIMIT 1) AS id FROM {asked}""",  # noqa: S608
+            ORDER BY e.object_id LIMIT 1) AS id FROM {asked}""",
         [*scope, *arguments],
     )
 
@@ -82,7 +82,7 @@ def _read_ranges(project_id: int, count: int) -> list[str]:
 def _words(entries: str, values: Sequence[Any]) -> list[str]:
     rows = sql.rows(
         f"""
-        SELECT t.words FROM ({entries}) e CROSS JOIN core_searchtext t WHERE t.id = e.id * {PARTS}""",  # noqa: S608
+        SELECT t.words FROM ({entries}) e CROSS JOIN core_searchtext t WHERE t.id = e.id * {PARTS}""",
         values,
     )
     return [words for (words,) in rows]

@@ -37,7 +37,7 @@ def workflows_of(pad_ids: Sequence[int]) -> list[int]:
     if not pad_ids:
         return []
     among, values = sql.among("id", pad_ids)
-    found = sql.rows(f"SELECT DISTINCT workflow_id FROM memory_scratchpad WHERE {among}", values)  # noqa: S608
+    found = sql.rows(f"SELECT DISTINCT workflow_id FROM memory_scratchpad WHERE {among}", values)
     return [row_id for (row_id,) in found]
 
 
@@ -45,14 +45,14 @@ def touch_workflows(ids: Collection[int], at: datetime) -> None:
     """Set `updated_at` of workflows whose pads were written to."""
     among, values = sql.among("id", sorted(ids))
     sql.execute(
-        f"UPDATE memory_workflow SET updated_at = %s WHERE {among}",  # noqa: S608
+        f"UPDATE memory_workflow SET updated_at = %s WHERE {among}",
         [sql.stored_time(at), *values],
     )
 
 
 def pads_of_workflows(ids: Sequence[int]) -> list[int]:
     among, values = sql.among("workflow_id", ids)
-    found = sql.rows(f"SELECT id FROM memory_scratchpad WHERE {among} ORDER BY id", values)  # noqa: S608
+    found = sql.rows(f"SELECT id FROM memory_scratchpad WHERE {among} ORDER BY id", values)
     return [pad for (pad,) in found]
 
 

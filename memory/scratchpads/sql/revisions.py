@@ -95,7 +95,7 @@ def list_states(project_id: int, row_id: int, limit: int, before: int) -> list[S
         f"""
         SELECT {_FIELDS} FROM memory_scratchpadrevision r LEFT JOIN core_agent a ON a.id = r.agent_id
         WHERE r.scratchpad_id = %s AND r.project_id = %s AND r.number < %s
-        ORDER BY r.number DESC LIMIT %s""",  # noqa: S608
+        ORDER BY r.number DESC LIMIT %s""",
         [row_id, project_id, before, limit],
     )
     return [_state(values) for values in found]
@@ -113,7 +113,7 @@ def read_replaced(project_id: int, ids: Sequence[int]) -> list[tuple[int, str, K
                 SELECT n.length FROM memory_scratchpadrevision n
                 WHERE n.scratchpad_id = r.scratchpad_id AND n.number > r.number ORDER BY n.number LIMIT 1))
         FROM memory_scratchpadrevision r JOIN memory_scratchpad p ON p.id = r.scratchpad_id
-        WHERE {where} AND r.content IS NOT NULL""",  # noqa: S608
+        WHERE {where} AND r.content IS NOT NULL""",
         values,
     )
     return [
@@ -128,7 +128,7 @@ def replaced_ids(project_id: int, pad_ids: Sequence[int]) -> list[int]:
     rows = sql.rows(
         f"""
         SELECT id FROM memory_scratchpadrevision
-        WHERE project_id = %s AND {among} AND content IS NOT NULL""",  # noqa: S608
+        WHERE project_id = %s AND {among} AND content IS NOT NULL""",
         [project_id, *values],
     )
     return [row_id for (row_id,) in rows]
@@ -144,7 +144,7 @@ def read_state(project_id: int, row_id: int, number: int) -> State | None:
             ORDER BY n.number LIMIT 1), p.content), 1, r.length)
         FROM memory_scratchpadrevision r JOIN memory_scratchpad p ON p.id = r.scratchpad_id
         LEFT JOIN core_agent a ON a.id = r.agent_id
-        WHERE r.scratchpad_id = %s AND r.project_id = %s AND r.number = %s""",  # noqa: S608
+        WHERE r.scratchpad_id = %s AND r.project_id = %s AND r.number = %s""",
         [row_id, project_id, number],
     )
     return _state(found[0]) if found else None

@@ -32,7 +32,7 @@ def remove_visitors(project_id: int, now: datetime) -> dict[str, int]:
     if not visitors:
         return {}
     among, values = sql.among("id", visitors)
-    sql.execute(f"DELETE FROM core_agent WHERE {among}", values)  # noqa: S608
+    sql.execute(f"DELETE FROM core_agent WHERE {among}", values)
     removed = {"agents": len(visitors)}
     change = Change("hub", "cleaned", "hub:cleanup", {**removed, "note": in_words(removed)})
     record(project_id=project_id, agent_id=None, changes=[change], at=now)
@@ -67,7 +67,7 @@ def _present(
     """The candidates that occur in a column."""
     among, values = sql.among(column, candidates)
     found = sql.rows(
-        f"SELECT DISTINCT {column} FROM {table} WHERE project_id = %s AND {among}",  # noqa: S608
+        f"SELECT DISTINCT {column} FROM {table} WHERE project_id = %s AND {among}",
         [project_id, *values],
     )
     return {value for (value,) in found}

@@ -172,7 +172,7 @@ def _count_changed(
     counted = sql.rows(
         f"""SELECT noun, count(*) FROM (SELECT DISTINCT noun, ref FROM (
             SELECT noun, ref FROM core_event WHERE {" AND ".join(conditions)} ORDER BY id DESC LIMIT %s
-        ) new) things GROUP BY noun ORDER BY noun""",  # noqa: S608
+        ) new) things GROUP BY noun ORDER BY noun""",
         [*values, NEW_EVENTS_READ],
     )
     return {registry.plural(noun): count for noun, count in counted}
@@ -195,7 +195,7 @@ def _verbs_of_events(verbs: Iterable[str]) -> list[str]:
 
 def _agent_ids(project_id: int, folded: Sequence[str]) -> list[int]:
     found = sql.rows(
-        f"SELECT id FROM core_agent WHERE project_id = %s AND folded IN ({sql.marks(folded)})",  # noqa: S608
+        f"SELECT id FROM core_agent WHERE project_id = %s AND folded IN ({sql.marks(folded)})",
         [project_id, *folded],
     )
     return [row_id for (row_id,) in found]

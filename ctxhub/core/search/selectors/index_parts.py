@@ -28,7 +28,7 @@ def _sqlite() -> tuple[Mapping[str, str], Mapping[str, str]]:
     statements = [found for statement in schema.SQLITE if (found := _NAMED.fullmatch(statement))]
     expected = {found["name"]: _normalised(f"CREATE {found['kind']} {found['rest']}") for found in statements}
     names = [*expected]
-    rows = sql.rows(f"SELECT name, sql FROM sqlite_master WHERE name IN ({sql.marks(names)})", names)  # noqa: S608
+    rows = sql.rows(f"SELECT name, sql FROM sqlite_master WHERE name IN ({sql.marks(names)})", names)
     return expected, {name: _normalised(definition) for name, definition in rows}
 
 
@@ -59,7 +59,7 @@ def _differences_in_sqlite() -> list[str]:
     table = schema.FTS_TABLE
     try:
         with touch_transaction():
-            sql.execute(f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)")  # noqa: S608
+            sql.execute(f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)")
     except DatabaseError as error:
         return [f"{table} holds other words than the passages: {error}"]
     return []

@@ -38,7 +38,7 @@ def read_entries(project_id: int, kind: str, object_ids: Sequence[int]) -> dict[
         FROM (SELECT * FROM core_searchentry WHERE project_id = %s AND kind = %s AND {among}) e
         LEFT JOIN core_searchtext t
             ON t.id >= e.id * {PARTS} AND t.id < (e.id + 1) * {PARTS} AND t.project_id = e.project_id
-        ORDER BY t.id""",  # noqa: S608
+        ORDER BY t.id""",
         [project_id, kind, *values],
     )
     found: dict[int, Entry] = {}
@@ -64,7 +64,7 @@ def objects_without_entry(noun: Noun, project_id: int) -> list[int]:
         f"""
         SELECT t.id FROM {noun.model._meta.db_table} t WHERE t.project_id = %s AND NOT EXISTS (
             SELECT 1 FROM core_searchentry e
-            WHERE e.project_id = t.project_id AND e.kind = %s AND e.object_id = t.id) ORDER BY t.id""",  # noqa: S608
+            WHERE e.project_id = t.project_id AND e.kind = %s AND e.object_id = t.id) ORDER BY t.id""",
         [project_id, noun.kind],
     )
 
@@ -75,7 +75,7 @@ def entries_without_object(noun: Noun, project_id: int) -> list[int]:
         f"""
         SELECT e.object_id FROM core_searchentry e WHERE e.project_id = %s AND e.kind = %s AND NOT EXISTS (
             SELECT 1 FROM {noun.model._meta.db_table} t
-            WHERE t.id = e.object_id AND t.project_id = e.project_id) ORDER BY e.object_id""",  # noqa: S608
+            WHERE t.id = e.object_id AND t.project_id = e.project_id) ORDER BY e.object_id""",
         [project_id, noun.kind],
     )
 
@@ -86,7 +86,7 @@ def entries_of_unknown_kinds(project_id: int) -> list[tuple[str, int, str]]:
     rows = sql.rows(
         f"""
         SELECT kind, object_id, ref FROM core_searchentry
-        WHERE project_id = %s AND kind NOT IN ({sql.marks(kinds)}) ORDER BY id""",  # noqa: S608
+        WHERE project_id = %s AND kind NOT IN ({sql.marks(kinds)}) ORDER BY id""",
         [project_id, *kinds],
     )
     return [(kind, object_id, ref) for kind, object_id, ref in rows]
@@ -98,7 +98,7 @@ def orphan_passages(project_id: int) -> list[int]:
         f"""
         SELECT t.id FROM core_searchtext t WHERE t.project_id = %s AND NOT EXISTS (
             SELECT 1 FROM core_searchentry e
-            WHERE e.id = t.id / {PARTS} AND e.project_id = t.project_id) ORDER BY t.id""",  # noqa: S608
+            WHERE e.id = t.id / {PARTS} AND e.project_id = t.project_id) ORDER BY t.id""",
         [project_id],
     )
 
@@ -119,7 +119,7 @@ def known_words_among(project_id: int, words: Sequence[str]) -> set[str]:
     if not words:
         return set()
     among, values = sql.among("word", words)
-    statement = f"SELECT word FROM core_searchword WHERE project_id = %s AND {among}"  # noqa: S608
+    statement = f"SELECT word FROM core_searchword WHERE project_id = %s AND {among}"
     return {word for (word,) in sql.rows(statement, [project_id, *values])}
 
 
@@ -128,7 +128,7 @@ def words_of_entries(entry_ids: Sequence[int]) -> Mapping[int, list[str]]:
     found = defaultdict(list)
     if entry_ids:
         among, values = sql.among("entry_id", entry_ids)
-        for entry_id, word in sql.rows(f"SELECT entry_id, word FROM core_searchword WHERE {among}", values):  # noqa: S608
+        for entry_id, word in sql.rows(f"SELECT entry_id, word FROM core_searchword WHERE {among}", values):
             found[entry_id].append(word)
     return found
 
@@ -136,8 +136,8 @@ def words_of_entries(entry_ids: Sequence[int]) -> Mapping[int, list[str]]:
 def count_index(project_ids: Sequence[int]) -> tuple[int, int]:
     """Return the numbers of entries and of passages."""
     among, values = sql.among("project_id", project_ids)
-    [entries] = _ids(f"SELECT count(*) FROM core_searchentry WHERE {among}", values)  # noqa: S608
-    [texts] = _ids(f"SELECT count(*) FROM core_searchtext WHERE {among}", values)  # noqa: S608
+    [entries] = _ids(f"SELECT count(*) FROM core_searchentry WHERE {among}", values)
+    [texts] = _ids(f"SELECT count(*) FROM core_searchtext WHERE {among}", values)
     return entries, texts
 
 
@@ -147,7 +147,7 @@ def sample_entries(project_ids: Sequence[int], at_most: int) -> Mapping[tuple[in
     rows = sql.rows(
         f"""
         SELECT project_id, kind, object_id FROM core_searchentry
-        WHERE {among} ORDER BY random() LIMIT %s""",  # noqa: S608
+        WHERE {among} ORDER BY random() LIMIT %s""",
         [*values, at_most],
     )
     found = defaultdict(list)

@@ -80,7 +80,7 @@ def _refs_with(project_id: int, words: Sequence[str]) -> list[str]:
         sql.rows(
             f"""
             SELECT w.word, e.ref FROM core_searchword w JOIN core_searchentry e ON e.id = w.entry_id
-            WHERE w.project_id = %s AND {among}""",  # noqa: S608
+            WHERE w.project_id = %s AND {among}""",
             [project_id, *values],
         )
     )

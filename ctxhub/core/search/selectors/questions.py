@@ -116,7 +116,7 @@ def count_entries(project_id: int) -> int:
     kinds = [noun.kind for noun in registry.searched_nouns()]
     among, values = sql.among("noun", kinds)
     [(count,)] = sql.rows(
-        f"SELECT coalesce(sum(count), 0) FROM core_tally WHERE project_id = %s AND {among}",  # noqa: S608
+        f"SELECT coalesce(sum(count), 0) FROM core_tally WHERE project_id = %s AND {among}",
         [project_id, *values],
     )
     return int(count)

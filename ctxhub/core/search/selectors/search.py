@@ -207,11 +207,11 @@ def _may_be_left_out(ranked: Ranked) -> bool:
 def _hits(project_id: int, shown: Sequence[Shown], weights: Mapping[Term, float], budget: int) -> list[Hit]:
     documents = _documents(project_id, [one.ranked for one in shown])
     wanted = wanted_of(weights)
-    hits = []
-    for one in shown:
-        if document := documents.get(_key(one.ranked)):
-            hits.append(replace(_hit(one.ranked, document, wanted, budget), more=one.more))
-    return hits
+    return [
+        replace(_hit(one.ranked, document, wanted, budget), more=one.more)
+        for one in shown
+        if (document := documents.get(_key(one.ranked)))
+    ]
 
 
 def _hit(ranked: Ranked, document: Document, wanted: Wanted, budget: int) -> Hit:

@@ -138,7 +138,7 @@ def forget(
         forgotten.send(None, project_id=project_id, kind=deleted_kind, object_ids=row_ids)
     where, values = _entries_of(project_id, deleted)
     _delete_passages(where, values, first=0)
-    entries = sql.rows(f"DELETE FROM core_searchentry WHERE {where} RETURNING id", values)  # noqa: S608
+    entries = sql.rows(f"DELETE FROM core_searchentry WHERE {where} RETURNING id", values)
     if entries:
         _unlearn(project_id, *sql.among("entry_id", [entry for (entry,) in entries]))
 
@@ -195,7 +195,7 @@ def _last_passage(project_id: int, kind: str, object_id: int) -> LastPassage | N
         FROM core_searchentry e CROSS JOIN core_searchtext t
         WHERE e.project_id = %s AND e.kind = %s AND e.object_id = %s
             AND t.id >= e.id * {PARTS} AND t.id < (e.id + 1) * {PARTS}
-        ORDER BY t.id DESC LIMIT 1""",  # noqa: S608
+        ORDER BY t.id DESC LIMIT 1""",
         [project_id, kind, object_id],
     )
     for entry, part, start, updated_at in rows:
@@ -209,7 +209,7 @@ def _delete_passages(where: str, values: Sequence[object], *, first: int) -> Non
         f"""
         DELETE FROM core_searchtext WHERE id IN (
             SELECT t.id FROM (SELECT id FROM core_searchentry WHERE {where}) e CROSS JOIN core_searchtext t
-            WHERE t.id >= e.id * {PARTS} + %s AND t.id < (e.id + 1) * {PARTS})""",  # noqa: S608
+            WHERE t.id >= e.id * {PARTS} + %s AND t.id < (e.id + 1) * {PARTS})""",
         [*values, first],
     )
 
@@ -226,7 +226,7 @@ def learn(project_id: int, words: Mapping[int, Iterable[str]]) -> None:
 def _unlearn_lost(project_id: int, words: Mapping[int, Collection[str]]) -> None:
     """Remove from the vocabulary the words that reindexed entries no longer have."""
     among, values = sql.among("entry_id", list(words))
-    held = sql.rows(f"SELECT word, entry_id FROM core_searchword WHERE {among}", values)  # noqa: S608
+    held = sql.rows(f"SELECT word, entry_id FROM core_searchword WHERE {among}", values)
     if lost := [word for word, entry in held if word not in words[entry]]:
         where, values = sql.among("word", lost)
         _unlearn(project_id, f"project_id = %s AND {where}", [project_id, *values])
@@ -234,7 +234,7 @@ def _unlearn_lost(project_id: int, words: Mapping[int, Collection[str]]) -> None
 
 def _unlearn(project_id: int, where: str, values: Sequence[object]) -> None:
     """Remove words from the vocabulary; one that another entry has moves to that entry."""
-    removed = sql.rows(f"DELETE FROM core_searchword WHERE {where} RETURNING word", values)  # noqa: S608
+    removed = sql.rows(f"DELETE FROM core_searchword WHERE {where} RETURNING word", values)
     for words in sql.chunks([word for (word,) in removed], WORD_BATCH_SIZE):
         holders = any_entries(project_id, [Term(((stem(word),),)) for word in words])
         kept: dict[int, list[str]] = {}

@@ -34,7 +34,7 @@ _FROM_SCRATCH = {
     "sqlite": (
         *schema.SQLITE_UNDO,
         *schema.SQLITE,
-        f"INSERT INTO {schema.FTS_TABLE}({schema.FTS_TABLE}) VALUES ('rebuild')",  # noqa: S608
+        f"INSERT INTO {schema.FTS_TABLE}({schema.FTS_TABLE}) VALUES ('rebuild')",
     ),
     "postgresql": (*schema.POSTGRESQL_UNDO, *schema.POSTGRESQL),
 }
@@ -138,7 +138,7 @@ def _drop(
         among, values = sql.among(column, keys)
         with write_transaction(project_id):
             sql.execute(
-                f"DELETE FROM {table} WHERE project_id = %s AND {among}",  # noqa: S608
+                f"DELETE FROM {table} WHERE project_id = %s AND {among}",
                 [project_id, *values],
             )
     return Reindexed(what, len(keys), len(keys))

@@ -53,7 +53,7 @@ def find_vocabulary(
     for kind, names in ((kind, list(names)) for kind, names in by_kind.items()):
         if names:
             parts.append(
-                f"SELECT '{kind}', folded, id, name FROM core_{kind} "  # noqa: S608
+                f"SELECT '{kind}', folded, id, name FROM core_{kind} "
                 f"WHERE project_id = %s AND folded IN ({sql.marks(names)})"
             )
             values += [project_id, *(name.casefold() for name in names)]

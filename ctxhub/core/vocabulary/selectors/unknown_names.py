@@ -60,7 +60,7 @@ def _known(project_id: int, named: Sequence[Named]) -> set[Named]:
     for kind in dict.fromkeys(kind for kind, _ in stored):
         folded = [name.casefold() for other, name in stored if other == kind]
         parts.append(
-            f"SELECT '{kind}', folded FROM core_{kind}"  # noqa: S608
+            f"SELECT '{kind}', folded FROM core_{kind}"
             f" WHERE project_id = %s AND folded IN ({sql.marks(folded)})"
         )
         values += [project_id, *folded]
@@ -79,7 +79,7 @@ def _names(project_id: int, kinds: Sequence[str]) -> dict[str, Sequence[str]]:
     """The newest 1,000 names of each kind."""
     names: dict[str, Sequence[str]] = {}
     branches = [
-        f"SELECT '{kind}', name FROM (SELECT name FROM core_{kind}"  # noqa: S608
+        f"SELECT '{kind}', name FROM (SELECT name FROM core_{kind}"
         f" WHERE project_id = %s ORDER BY id DESC LIMIT %s) of_{kind}"
         for kind in kinds
     ]
