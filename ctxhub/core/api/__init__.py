@@ -1,1 +1,1 @@
-"""The REST API: base classes for views, bodies, queries, errors and schema; and the endpoints of core."""
+"""The REST API: what views take and answer, from signatures and TypedDicts; and the endpoints of core."""

@@ -1,1 +1,1 @@
-"""The toolbox: makes tools, argument validation and help from typed functions."""
+"""The toolbox: makes tools, help, and the checks of arguments for MCP and REST from typed functions."""
