@@ -23,7 +23,8 @@ COMMANDS = [
     ["import_sqlew", "sqlew.db"],
     ["createsuperuser", "--no-input"],
 ]
-# Some of the commands that do not create the database file. The connection checks it, the same for all.
+# Some of the commands that do not create the database file. The settings and the connection check variables, the
+# same for all.
 NOT_CREATING = [["serve", "--port", "0"], ["runmcp"], ["runmcp", "--http", "--port", "0"], ["token", "list"]]
 PR_CAPBSET_DROP = 24
 CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 1, 2
@@ -58,6 +59,7 @@ def is_one_sentence(refused: subprocess.CompletedProcess[str], variable: str) ->
 
 
 every_command = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+some_commands = pytest.mark.parametrize("command", NOT_CREATING, ids=" ".join)
 
 
 @every_command
@@ -66,14 +68,14 @@ def test_a_url_of_an_unknown_database_is_refused(tmp_path: Path, command: list[s
     assert list(tmp_path.iterdir()) == []
 
 
-@every_command
+@some_commands
 def test_a_missing_grep_root_is_refused(tmp_path: Path, command: list[str]) -> None:
     refused = run(command, tmp_path, CTXHUB_GREP_ROOTS=f"{tmp_path}/code")
     assert is_one_sentence(refused, "CTXHUB_GREP_ROOTS")
     assert list(tmp_path.iterdir()) == []
 
 
-@every_command
+@some_commands
 def test_an_unwritable_folder_is_refused(tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "var").mkdir(mode=0o500)
     assert is_one_sentence(run(command, tmp_path), "CTXHUB_VAR_DIR")
@@ -87,7 +89,7 @@ def test_a_database_in_a_missing_folder_is_refused(tmp_path: Path, command: list
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", NOT_CREATING, ids=" ".join)
+@some_commands
 def test_a_missing_database_file_is_refused(tmp_path: Path, command: list[str]) -> None:
     refused = run(command, tmp_path, DATABASE_URL=f"sqlite:///{tmp_path}/mistyped.sqlite3")
     assert is_one_sentence(refused, "DATABASE_URL")

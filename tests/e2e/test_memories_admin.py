@@ -102,7 +102,7 @@ def test_a_similar_memory_is_related_by_a_button(signed_in: Page, ada: Caller) -
     go(page, f"/admin/memory/memory/{one}/")
     expect(graph(page).locator(".ctx-node.ctx-suggested")).to_have_count(1)
     page.get_by_role("button", name="Relate to Redis evictions").click()
-    expect(page.get_by_text(f"It is related to memory:{other} now.")).to_be_visible()
+    expect(page.get_by_text(f"It is now related to memory:{other}.")).to_be_visible()
     expect(graph(page).locator(".ctx-suggested")).to_have_count(0)
     assert Relationship.unscoped.get().target == f"memory:{other}"
 
