@@ -17,7 +17,7 @@ from memory.constraints.models import ConstraintStatus
 from memory.constraints.rows import CONSTRAINTS, ConstraintRow
 
 
-class Constraint(TypedDict):
+class ListedConstraint(TypedDict):
     id: int
     category: str
     text: str
@@ -25,11 +25,14 @@ class Constraint(TypedDict):
     layer: str | None
     tags: list[str]
     scopes: list[str]
-    paths: list[str]
     reason: str
     status: Annotated[str, one_of(*ConstraintStatus.labels)]
     agent: str
     at: Time
+
+
+class Constraint(ListedConstraint):
+    paths: list[str]
 
 
 def get_constraint(project_id: int, constraint_id: int) -> ConstraintRow:

@@ -23,7 +23,7 @@ COMMANDS = [
     ["import_sqlew", "sqlew.db"],
     ["createsuperuser", "--no-input"],
 ]
-# Some of the commands that do not create the database file. The settings and the connection check variables, the
+# Some of the commands that do not create the database file. Settings and connection check variables, the
 # same for all.
 NOT_CREATING = [["serve", "--port", "0"], ["runmcp"], ["runmcp", "--http", "--port", "0"], ["token", "list"]]
 PR_CAPBSET_DROP = 24

@@ -98,8 +98,8 @@ def _either(*schemas: Json) -> Json:
 
 def _keywords(argument: Argument, name: str) -> dict[str, Any] | None:
     """What the annotations say, the outer ones last."""
-    said = [getattr(mark, name) for mark in argument.marks if isinstance(mark, About)]
-    given = [keywords for keywords in said if keywords is not None]
+    all_keywords = [getattr(mark, name) for mark in argument.marks if isinstance(mark, About)]
+    given = [keywords for keywords in all_keywords if keywords is not None]
     return {key: value for keywords in given for key, value in keywords.items()} if given else None
 
 

@@ -1,28 +1,32 @@
 """REST views of constraints: list, add, read by id, and change the status."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
-from ctxhub.core.api.answers import in_parts, page_of
+from ctxhub.core.api.answers import in_parts, joined, page_of
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import READ_IN_PARTS, takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.inputs import clean_choice
+from ctxhub.core.toolbox.argument_types import Says, Word
 from memory.constraints import services
-from memory.constraints.api.constraint_schemas import (
-    AddedConstraint,
-    ChangedConstraint,
-    ListedConstraint,
-    NewStatus,
-)
 from memory.constraints.lists import list_constraints
 from memory.constraints.models import ConstraintStatus
-from memory.constraints.selectors import Constraint, constraint_item, get_constraint
+from memory.constraints.selectors import Constraint, ListedConstraint, constraint_item, get_constraint
+
+
+class NewStatus(TypedDict):
+    status: Annotated[Word, Says("active|inactive")]
+
+
+AddedConstraint = joined("AddedConstraint", services.AddAnswer, Constraint)
+ChangedConstraint = joined("ChangedConstraint", services.StatusAnswer, Constraint)
 
 
 class ConstraintViewSet(ProjectViewSet):
