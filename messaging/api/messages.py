@@ -36,7 +36,7 @@ class MessageViewSet(ProjectViewSet):
     @extend_schema(responses=in_parts(selectors.WholeMessage))
     def retrieve(self, request: Request, slug: str, message_id: int) -> Response:
         """One message, whole, or some lines of its text."""
-        line_range = self.asked()
+        line_range = self.requested_lines()
         item = selectors.message_item(selectors.get_message(self.project_id, message_id))
         return Response(self.opened(Opened(item, "text", line_range)))
 

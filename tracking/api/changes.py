@@ -35,7 +35,7 @@ class ChangeViewSet(ProjectViewSet):
     @extend_schema(responses=in_parts(selectors.Change))
     def retrieve(self, request: Request, slug: str, change_id: int) -> Response:
         """One change, its description whole, or some lines of it."""
-        line_range = self.asked()
+        line_range = self.requested_lines()
         item = selectors.change_item(selectors.get_change(self.project_id, change_id))
         return Response(self.opened(Opened(item, "description", line_range)))
 

@@ -24,7 +24,7 @@ from ctxhub.core.api.pages import CursorPages, Page
 from ctxhub.core.api.problems import invalid_filter
 from ctxhub.core.api.project import caller_in, speaking
 from ctxhub.core.api.takes import AGENT, NOTHING, Takes
-from ctxhub.core.hub.partial_reads import Asked, Excerpt, Opened, clean_asked
+from ctxhub.core.hub.partial_reads import Excerpt, Opened, RequestedLines, clean_requested_lines
 from ctxhub.core.kit.answers import MAX_TOKENS, size
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting
 from ctxhub.core.kit.errors import InvalidInput, NotFound, unknown_word
@@ -146,9 +146,9 @@ class HubViewSet(GenericViewSet[Any]):
     def listed(self, page: Page, *, whole: bool = False) -> Response:
         return CursorPages().answer(page, self.request, None if whole else self.max_tokens)
 
-    def asked(self) -> Asked | None:
+    def requested_lines(self) -> RequestedLines | None:
         """The part of a long text that the query requests by `lines` or `tail`."""
-        return clean_asked(self.query.pop("lines", None), self.query.pop("tail", None))
+        return clean_requested_lines(self.query.pop("lines", None), self.query.pop("tail", None))
 
     def opened(self, thing: Opened | Excerpt, *, within: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The whole item, since a client may change it and PUT it back; with a part or a budget, cut to fit.
@@ -156,7 +156,7 @@ class HubViewSet(GenericViewSet[Any]):
         `within`: the rest of the response.
         """
         is_part = "max_tokens" in self.request.query_params or (
-            isinstance(thing, Opened) and thing.asked is not None
+            isinstance(thing, Opened) and thing.requested is not None
         )
         return thing.within(self.max_tokens - size(within or {})) if is_part else thing.item
 

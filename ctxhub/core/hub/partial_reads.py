@@ -32,14 +32,14 @@ ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedLines:
     """The requested part of a long text: a range of lines, or the number of last lines."""
 
     lines: LineRange | None = None
     tail: int | None = None
 
 
-def clean_asked(lines: str | None, tail: int | None) -> Asked | None:
+def clean_requested_lines(lines: str | None, tail: int | None) -> RequestedLines | None:
     """The part given by `lines` or `tail`; None: the whole text. Raises InvalidInput if both are given."""
     if lines is None and tail is None:
         return None
@@ -47,20 +47,20 @@ def clean_asked(lines: str | None, tail: int | None) -> Asked | None:
         raise InvalidInput("lines and tail exclude one another.")
     if tail is not None and tail < 1:
         raise InvalidInput(f"tail is {shown(tail)}; it must be at least 1.")
-    return Asked(LineRange.read(lines) if lines is not None else None, tail)
+    return RequestedLines(LineRange.read(lines) if lines is not None else None, tail)
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
     """An object to return. Its first field identifies it; `text` is the field that `lines` reads by default.
 
-    An item of which a part is `asked` for has `lines` (the lines returned) and `total_lines` after the text;
+    An item of which a part is `requested` has `lines` (the lines returned) and `total_lines` after the text;
     its other fields of more than 200 characters are left out. A field that is not a text is read as JSON.
     """
 
     item: Item
     text: str = ""
-    asked: Asked | None = None
+    requested: RequestedLines | None = None
 
     def within(self, max_tokens: int) -> Item:
         """The item in at most `max_tokens` of JSON, marks included, if possible.
@@ -89,21 +89,21 @@ class Opened:
     @property
     def complete(self) -> Item:
         """The requested item without a budget."""
-        return self.item if self.asked is None else self._requested()[0]
+        return self.item if self.requested is None else self._requested()[0]
 
     # -- A part ------------------------------------------------------------------------------------
 
     @property
     def _field(self) -> str:
         """The field that is read in part."""
-        return (self.asked.lines.field if self.asked and self.asked.lines else "") or self.text
+        return (self.requested.lines.field if self.requested and self.requested.lines else "") or self.text
 
     def _requested(self) -> tuple[Item, TextPart | None]:
         """The item with the requested part of a field, and that part; None: no part is requested.
 
         Raises InvalidInput if there is no such field.
         """
-        if self.asked is None:
+        if self.requested is None:
             return self.item, None
         name = self._field
         readable = [known for known, value in self.item.items() if isinstance(value, str | list | dict)]
@@ -113,7 +113,7 @@ class Opened:
         if not isinstance(value, str | list | dict):
             return self.item, None  # A number has no parts.
         text = value if isinstance(value, str) else as_json(value)
-        part = part_of(text, self.asked.lines, self.asked.tail)
+        part = part_of(text, self.requested.lines, self.requested.tail)
         kept = dict.fromkeys([next(iter(self.item)), *filter(self._is_short, self.item), name])
         lines = {"lines": part.lines} if part.lines else {}
         item = {n: part.content if n == name else self.item[n] for n in self.item if n in kept}
@@ -155,7 +155,7 @@ class Opened:
             part = part_of(item[name])
         if part is None:
             return {first: item[first], "truncated": True}
-        others = [] if self.asked else others
+        others = [] if self.requested else others
         also_cut = [other for other in others if other != name and not self._is_short(other)]
         left = max_tokens - size(self._marked({**item, name: ""}, name, part, also_cut))
         return self._marked(item, name, part, also_cut, part.within(max(left, 1)))
@@ -176,8 +176,8 @@ class Opened:
         return {
             **item,
             **({name: kept.content} if kept else {}),
-            **({"lines": lines} if self.asked and lines else {}),
-            **({} if self.asked and kept == part else {"truncated": True}),
+            **({"lines": lines} if self.requested and lines else {}),
+            **({} if self.requested and kept == part else {"truncated": True}),
             "total_lines": total,
             **({"next_lines": f"{field}{rest}"} if rest else {}),
             **({"also_cut": also_cut} if also_cut else {}),

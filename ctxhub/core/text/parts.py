@@ -99,22 +99,22 @@ class TextPart:
         return f"{position}-" if "@" in position else f"{position}-{count_lines(self.text)}"
 
 
-def part_of(text: str, asked: LineRange | None = None, tail: int | None = None) -> TextPart:
+def part_of(text: str, wanted: LineRange | None = None, tail: int | None = None) -> TextPart:
     """Return the requested lines, as far as they exist, or the last ones (`tail`); else the whole text.
 
     A range that includes the last line includes its line break.
     """
     if tail is not None:
         return TextPart(text, _start_of(text, max(count_lines(text) - tail + 1, 1)), len(text))
-    if asked is None:
+    if wanted is None:
         return TextPart(text, 0, len(text))
     total = count_lines(text)
-    if asked.first > total:
+    if wanted.first > total:
         return TextPart(text, len(text), len(text))
-    is_closed = asked.last is not None and asked.last < total
-    end = _start_of(text, asked.last + 1) - 1 if is_closed and asked.last else len(text)
-    behind = _start_of(text, asked.first + 1)
-    start = min(_start_of(text, asked.first) + asked.character - 1, behind, end)
+    is_closed = wanted.last is not None and wanted.last < total
+    end = _start_of(text, wanted.last + 1) - 1 if is_closed and wanted.last else len(text)
+    behind = _start_of(text, wanted.first + 1)
+    start = min(_start_of(text, wanted.first) + wanted.character - 1, behind, end)
     return TextPart(text, start, end, is_closed)
 
 

@@ -59,9 +59,9 @@ class ConstraintViewSet(ProjectViewSet):
     @extend_schema(responses=in_parts(Constraint))
     def retrieve(self, request: Request, slug: str, constraint_id: int) -> Response:
         """One constraint, whole, or some lines of its text."""
-        asked = self.asked()
+        requested = self.requested_lines()
         item = constraint_item(get_constraint(self.project_id, constraint_id))
-        return Response(self.opened(Opened(item, "text", asked)))
+        return Response(self.opened(Opened(item, "text", requested)))
 
     @extend_schema(responses=ChangedConstraint)
     def partial_update(self, request: Request, slug: str, constraint_id: int) -> Response:

@@ -12,7 +12,7 @@ from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
-from ctxhub.core.hub.partial_reads import Asked, Opened
+from ctxhub.core.hub.partial_reads import Opened, RequestedLines
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import preview
 from memory.decisions.api.decision_schemas import (
@@ -111,10 +111,10 @@ class DecisionViewSet(DecisionWrites):
     @extend_schema(responses=in_parts(WholeDecision))
     def retrieve(self, request: Request, slug: str, key: str) -> Response:
         """One decision, whole, or some lines of its value. Its ETag is its version."""
-        asked = self.asked()
+        requested = self.requested_lines()
         row = self._get(key)
         item = self._full_item(row, self.query.get("include", ()))
-        return Response(self.opened(Opened(item, "value", asked)), headers=etag(row.version))
+        return Response(self.opened(Opened(item, "value", requested)), headers=etag(row.version))
 
     @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
     def update(self, request: Request, slug: str, key: str) -> Response:
@@ -158,21 +158,23 @@ class VersionViewSet(ProjectViewSet):
     @extend_schema(responses=page_of(in_parts(selectors.Version)))
     def list(self, request: Request, slug: str, key: str) -> Response:
         """Every version, newest first, the current one included; none for an unknown key."""
-        asked, version = self.asked(), self.query.pop("version", None)
+        requested, version = self.requested_lines(), self.query.pop("version", None)
         if version is not None:
-            return self.listed(Page(self._one_version(key, version, asked)), whole=True)
-        if asked:
+            return self.listed(Page(self._one_version(key, version, requested)), whole=True)
+        if requested:
             raise InvalidInput("lines and tail read one version.", missing=["version"])
         versions = selectors.list_versions(self.project_id, key, **{"limit": 20, **self.query})
         return self.listed(Page.of(versions))
 
-    def _one_version(self, key: str, version: str, asked: Asked | None) -> Sequence[dict[str, Any]]:
+    def _one_version(
+        self, key: str, version: str, requested: RequestedLines | None
+    ) -> Sequence[dict[str, Any]]:
         row = selectors.find_decision(self.project_id, clean_key(key))
         item = selectors.find_version(self.project_id, row, version) if row else None
         if item is None:
             return []
         del item["key"]
-        return [self.opened(Opened(item, "value", asked), within=Page([]).answer(None))]
+        return [self.opened(Opened(item, "value", requested), within=Page([]).answer(None))]
 
 
 class BatchViewSet(ProjectViewSet):

@@ -75,12 +75,12 @@ def _with_new_versions(
     caller: Caller, items: Sequence[DecisionFields], stored: Mapping[str, DecisionRow]
 ) -> list[DecisionFields]:
     """Ignore versions that an older revision has: a stale `expected_version` must not match again."""
-    asked = {
+    requested = {
         (stored[fields.key].id, fields.version)
         for fields in items
         if fields.key in stored and fields.version not in (UNSET, stored[fields.key].version)
     }
-    used = used_versions(caller.project_id, asked) if asked else set()
+    used = used_versions(caller.project_id, requested) if requested else set()
     return [
         replace(fields, version=UNSET)
         if fields.key in stored and (stored[fields.key].id, fields.version) in used

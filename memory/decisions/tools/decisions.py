@@ -5,7 +5,7 @@ from typing import Annotated, Any, NotRequired, Unpack
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.hub.partial_reads import Opened, Reading, clean_asked
+from ctxhub.core.hub.partial_reads import Opened, Reading, clean_requested_lines
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import MAX_LIMIT
@@ -243,9 +243,9 @@ def versions(
     A value that is too long is cut: `next_lines` is the `lines` to read on with. `lines`: "10-40", "10-",
     "12" or "12@21000-", from the 21,000th character of line 12; `tail`: the last ones.
     """
-    asked = clean_asked(lines, tail)
+    requested = clean_requested_lines(lines, tail)
     if version is None:
-        if asked:
+        if requested:
             raise InvalidInput("lines and tail read one version.", missing=["version"])
         return selectors.list_versions(caller.project_id, key, limit=limit, cursor=cursor)
     key = clean_key(key)
@@ -253,7 +253,7 @@ def versions(
     if row is None:
         return _unknown(caller, key)
     item = selectors.find_version(caller.project_id, row, version)
-    return _found(Opened(item, "value", asked)) if item else Reading([], lambda _: {"found": False})
+    return _found(Opened(item, "value", requested)) if item else Reading([], lambda _: {"found": False})
 
 
 @action(

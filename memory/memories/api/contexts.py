@@ -48,9 +48,9 @@ class ContextViewSet(ProjectViewSet):
     @extend_schema(responses=in_parts(Context))
     def retrieve(self, request: Request, slug: str, context: str) -> Response:
         """One context, whole, by its name or id, or some lines of its description."""
-        asked = self.asked()
+        requested = self.requested_lines()
         item = context_item(get_context(self.project_id, context))
-        return Response(self.opened(Opened(item, "description", asked)))
+        return Response(self.opened(Opened(item, "description", requested)))
 
     @extend_schema(responses=ChangedContext)
     def partial_update(self, request: Request, slug: str, context: str) -> Response:

@@ -42,9 +42,9 @@ class MemoryViewSet(ProjectViewSet):
     @extend_schema(responses=in_parts(Memory))
     def retrieve(self, request: Request, slug: str, memory_id: int) -> Response:
         """One memory, whole, or some lines of its content."""
-        asked = self.asked()
+        requested = self.requested_lines()
         item = memory_item(get_memory(self.project_id, memory_id))
-        return Response(self.opened(Opened(item, "content", asked)))
+        return Response(self.opened(Opened(item, "content", requested)))
 
     @extend_schema(responses=ChangedMemory)
     def partial_update(self, request: Request, slug: str, memory_id: int) -> Response:

@@ -26,10 +26,10 @@ def own_words(text: str) -> list[str]:
     return sorted({word for piece in _pieces(text) for word in _own(piece)})
 
 
-def nearest(asked: Mapping[str, int], own: Sequence[str]) -> dict[str, tuple[str, int]]:
+def nearest(wanted: Mapping[str, int], own: Sequence[str]) -> dict[str, tuple[str, int]]:
     """For each query word within its allowed edits: the nearest word of the text, and the distance."""
     found = {}
-    for word, max_edits in asked.items():
+    for word, max_edits in wanted.items():
         if best := process.extractOne(word, own, scorer=OSA.distance, score_cutoff=max_edits):
             found[word] = best[0], int(best[1])
     return found

@@ -84,12 +84,12 @@ def score_contexts(project_id: int, keywords: Sequence[Keyword], likely: Likely)
     """The contexts that cover some of the keywords, best first."""
     if not keywords:
         return []
-    asked = Vector({keyword.stem: keyword.weight for keyword in keywords})
-    memories = _stems_by_context(likely.texts, asked)
-    named = find_ids(project_id, "context", asked, likely.rarity, MOST_CONTEXTS)
+    query = Vector({keyword.stem: keyword.weight for keyword in keywords})
+    memories = _stems_by_context(likely.texts, query)
+    named = find_ids(project_id, "context", query, likely.rarity, MOST_CONTEXTS)
     ids = dict.fromkeys([*memories, *named])
     scored = [
-        Scored(row, _coverage(asked, _own_stems(row), memories.get(row.id, ())))
+        Scored(row, _coverage(query, _own_stems(row), memories.get(row.id, ())))
         for row in CONTEXTS.read(project_id, list(ids)).values()
     ]
     return sorted(
@@ -100,17 +100,17 @@ def score_contexts(project_id: int, keywords: Sequence[Keyword], likely: Likely)
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
-def _coverage(asked: Vector, own: Set[str], memories: Sequence[set[str]]) -> float:
-    covered = own & asked.weights.keys()
+def _coverage(query: Vector, own: Set[str], memories: Sequence[set[str]]) -> float:
+    covered = own & query.weights.keys()
     added = sorted((len(stems - covered) for stems in memories), reverse=True)[:BEST_MEMORIES]
-    return (len(covered) + sum(added) / max(len(added), 1)) / len(asked.weights)
+    return (len(covered) + sum(added) / max(len(added), 1)) / len(query.weights)
 
 
-def _stems_by_context(texts: Sequence[MemoryText], asked: Vector) -> Mapping[int, list[set[str]]]:
+def _stems_by_context(texts: Sequence[MemoryText], query: Vector) -> Mapping[int, list[set[str]]]:
     """The keywords that each of these memories has, by context id."""
     found: dict[int, list[set[str]]] = {}
     for text in texts:
-        if stems := count_words(text.full_text).keys() & asked.weights.keys():
+        if stems := count_words(text.full_text).keys() & query.weights.keys():
             found.setdefault(text.context_id, []).append(set(stems))
     return found
 

@@ -55,19 +55,19 @@ def find_fuzzy(
     times the share of its words that are found.
     """
     tolerance = clean_from_to(tolerance, "tolerance", 0, MOST_TOLERANCE)
-    asked = asked_words(clean_query(query, "query"), tolerance)
+    words = asked_words(clean_query(query, "query"), tolerance)
     limit = clean_limit(limit)
     scope = [[f"P{project_id}"], [kind_word("memory")], *scope_of(project_id, context=context, type=type)]
-    candidates = _candidates(project_id, asked, scope, max(CANDIDATES, 2 * limit)) if asked else []
-    best = sorted(_measured(project_id, asked, candidates), key=_order)[:limit]
+    candidates = _candidates(project_id, words, scope, max(CANDIDATES, 2 * limit)) if words else []
+    best = sorted(_measured(project_id, words, candidates), key=_order)[:limit]
     return Listing(COLUMNS, [[one.row.id, *_shown(one), one.distance, round(one.score, 2)] for one in best])
 
 
-def _candidates(project_id: int, asked: Mapping[str, int], scope: Scope, limit: int) -> list[Candidate]:
+def _candidates(project_id: int, words: Mapping[str, int], scope: Scope, limit: int) -> list[Candidate]:
     """The passages that the index finds for the words and for similar words of the project."""
-    editable = {word: edits for word, edits in asked.items() if edits}
+    editable = {word: edits for word, edits in words.items() if edits}
     similar = find_words_within(project_id, editable, NEAR_WORDS) if editable else {}
-    terms = [_term(word, similar.get(word, ())) for word in asked]
+    terms = [_term(word, similar.get(word, ())) for word in words]
     counts = dict(zip(terms, frequencies([[f"P{project_id}"]], terms), strict=True))
     total = count_entries(project_id)
     weights = {term: worth(total, count) for term, count in counts.items() if count}
@@ -82,23 +82,23 @@ def _term(word: str, similar: Sequence[str]) -> Term:
     return Term(tuple(stems), word, prefix=len(word) == 1 and not similar)
 
 
-def _measured(project_id: int, asked: Mapping[str, int], candidates: Sequence[Candidate]) -> list[Near]:
+def _measured(project_id: int, words: Mapping[str, int], candidates: Sequence[Candidate]) -> list[Near]:
     starts: dict[int, list[int]] = {}
     for candidate in candidates:
         starts.setdefault(candidate.object_id, []).append(candidate.start)
     rows = MEMORIES.read(project_id, list(starts))
-    near = (_near(asked, row, sorted(starts[row.id])) for row in rows.values())
+    near = (_near(words, row, sorted(starts[row.id])) for row in rows.values())
     return [one for one in near if one]
 
 
-def _near(asked: Mapping[str, int], row: MemoryRow, starts: Sequence[int]) -> Near | None:
+def _near(words: Mapping[str, int], row: MemoryRow, starts: Sequence[int]) -> Near | None:
     """The distance from title, tags and the passages found; None if fewer than half of the words match."""
     passages = [row.content[start : start + PASSAGE_CHARACTERS] for start in starts]
-    found = nearest(asked, own_words("\n".join([row.title, *row.tags, *passages])))
-    if 2 * len(found) < len(asked):
+    found = nearest(words, own_words("\n".join([row.title, *row.tags, *passages])))
+    if 2 * len(found) < len(words):
         return None
     distance = sum(edits for _, edits in found.values())
-    score = (1 - distance / sum(map(len, asked))) * len(found) / len(asked)
+    score = (1 - distance / sum(map(len, words))) * len(found) / len(words)
     return Near(row, starts[0], distance, score, [word for word, _ in found.values()])
 
 

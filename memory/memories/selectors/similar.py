@@ -38,7 +38,7 @@ class Likely:
     """Candidates for a text: memories that have the words of its highest TF-IDF weights."""
 
     rarity: Rarity
-    asked: Vector
+    query: Vector
     texts: Sequence[MemoryText]
 
 
@@ -58,9 +58,9 @@ def find_similar(
 def find_likely(project_id: int, text: str, at_most: int = CANDIDATES + 1) -> Likely:
     """At most `at_most` candidates; one of them may be the text itself."""
     rarity = Rarity.of_texts(read_spread(project_id, SPREAD))
-    asked = vector(count_words(text), rarity)
-    ids = find_ids(project_id, KIND, asked, rarity, at_most) if rarity.total else []
-    return Likely(rarity, asked, read_texts(project_id, ids, COMPARED_CHARACTERS))
+    query = vector(count_words(text), rarity)
+    ids = find_ids(project_id, KIND, query, rarity, at_most) if rarity.total else []
+    return Likely(rarity, query, read_texts(project_id, ids, COMPARED_CHARACTERS))
 
 
 def compare(likely: Likely) -> list[Similar]:
@@ -68,7 +68,7 @@ def compare(likely: Likely) -> list[Similar]:
     found = [
         Similar(text.id, text.title, score)
         for text in likely.texts
-        if (score := likely.asked.cosine(vector(count_words(text.full_text), likely.rarity)))
+        if (score := likely.query.cosine(vector(count_words(text.full_text), likely.rarity)))
     ]
     return sorted(found, key=lambda one: (-round(one.score, 6), -one.id))
 
@@ -90,10 +90,10 @@ def list_similar(
         raise InvalidInput("similar needs id or text, and not both.", missing=["id", "text"])
     if memory_id is not None:
         row = get_memory(project_id, memory_id)
-        asked = f"{row.title}\n{row.content}"
+        given = f"{row.title}\n{row.content}"
     else:
-        asked = clean_query(text or "", "text")
-    found = find_similar(project_id, asked, threshold=threshold, limit=limit, except_id=memory_id)
+        given = clean_query(text or "", "text")
+    found = find_similar(project_id, given, threshold=threshold, limit=limit, except_id=memory_id)
     return Listing(COLUMNS, [[one.id, one.title, round(one.score, 2)] for one in found])
 
 
@@ -103,7 +103,7 @@ def clean_threshold(value: float) -> float:
     return value
 
 
-def find_ids(project_id: int, kind: str, asked: Vector, rarity: Rarity, at_most: int) -> list[int]:
+def find_ids(project_id: int, kind: str, query: Vector, rarity: Rarity, at_most: int) -> list[int]:
     """The ids of the objects of a kind with the highest total weight of the text's words.
 
     Frequent words are left out once the words before them are expected in LOOKED_THROUGH objects.
@@ -111,9 +111,9 @@ def find_ids(project_id: int, kind: str, asked: Vector, rarity: Rarity, at_most:
     total = Stats(project_id).of(kind) if rarity.total >= SPREAD else rarity.total
     weights: dict[str, float] = {}
     expected = 0.0
-    for word in sorted(asked.weights, key=lambda word: (-asked.weights[word], word))[:MAX_WORDS]:
+    for word in sorted(query.weights, key=lambda word: (-query.weights[word], word))[:MAX_WORDS]:
         expected += total * rarity.counts.get(word, 0) / max(rarity.total, 1)
         if len(weights) >= LEAST_WORDS and expected > LOOKED_THROUGH:
             break
-        weights[word] = asked.weights[word] * rarity.of(word)
+        weights[word] = query.weights[word] * rarity.of(word)
     return read_best_ids([[f"P{project_id}"], [kind_word(kind)]], weights, at_most)

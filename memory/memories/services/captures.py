@@ -141,9 +141,9 @@ def _passages_like(project_id: int, content: str, rarity: Rarity) -> Mapping[Obj
     """
     scope = [[f"P{project_id}"]]
     terms = parse_similarity(content[:COMPARED_CHARACTERS]).wanted
-    asked = sorted(terms, key=lambda term: _commonness(term, rarity))[:COUNTED]
-    counts = dict(zip(asked, frequencies(scope, asked), strict=True))
-    rarest = sorted((term for term in asked if counts[term]), key=lambda term: counts[term])[:RAREST]
+    rarest_first = sorted(terms, key=lambda term: _commonness(term, rarity))[:COUNTED]
+    counts = dict(zip(rarest_first, frequencies(scope, rarest_first), strict=True))
+    rarest = sorted((term for term in rarest_first if counts[term]), key=lambda term: counts[term])[:RAREST]
     if not rarest:
         return {}
     weights = {term: worth(COUNTED_TO, counts[term]) for term in rarest}

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from ctxhub.core.hub.partial_reads import Opened, Reading, clean_asked, only
+from ctxhub.core.hub.partial_reads import Opened, Reading, clean_requested_lines, only
 from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.kit.limits import (
     CONTENT,
@@ -142,8 +142,8 @@ def get(
     What is too long is cut: `next_lines` is the `lines` to read on with. `lines`: "10-40", "10-", "12", or
     "12@21000-", from the 21,000th character of line 12; "metadata:1-" reads another field.
     """
-    asked = clean_asked(lines, tail)
-    return Reading([Opened(memory_item(get_memory(caller.project_id, id)), "content", asked)], only)
+    requested = clean_requested_lines(lines, tail)
+    return Reading([Opened(memory_item(get_memory(caller.project_id, id)), "content", requested)], only)
 
 
 @action(

@@ -128,11 +128,11 @@ class PadRevisionViewSet(PadWrites):
     @extend_schema(responses=in_parts(selectors.Revision))
     def retrieve(self, request: Request, slug: str, scratchpad_id: int, revision: int) -> Response:
         """The pad as it was, or some lines of it."""
-        asked = self.asked()
+        requested = self.requested_lines()
         row = selectors.get_scratchpad(self.project_id, scratchpad_id)
         if (state := selectors.find_revision(self.project_id, scratchpad_id, revision)) is None:
             raise NotFound(f"Scratchpad {row.id} has no revision {shown(revision)}.")
-        return Response(self.opened(Opened(selectors.revision_item(row, state), "content", asked)))
+        return Response(self.opened(Opened(selectors.revision_item(row, state), "content", requested)))
 
     @extend_schema(parameters=[IF_MATCH], responses=services.UpdateAnswer)
     def restore(self, request: Request, slug: str, scratchpad_id: int, revision: int) -> Response:

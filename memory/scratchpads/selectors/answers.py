@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from ctxhub.core.hub.partial_reads import Excerpt, Opened, Reading, clean_asked
+from ctxhub.core.hub.partial_reads import Excerpt, Opened, Reading, clean_requested_lines
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import LIST_LENGTH
 from memory.scratchpads.selectors.scratchpads import (
@@ -38,10 +38,10 @@ def open_revision(
     project_id: int, scratchpad_id: int, revision: int, *, lines: str | None = None, tail: int | None = None
 ) -> Reading[Any]:
     """A pad at a revision, or null for an unknown one."""
-    asked = clean_asked(lines, tail)
+    requested = clean_requested_lines(lines, tail)
     row = find_scratchpads(project_id, [scratchpad_id]).get(scratchpad_id)
     state = find_revision(project_id, scratchpad_id, revision) if row else None
-    return _one(Opened(revision_item(row, state), "content", asked)) if row and state else _NOTHING
+    return _one(Opened(revision_item(row, state), "content", requested)) if row and state else _NOTHING
 
 
 def _one(pad: Opened | Excerpt) -> Reading[Any]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, NotRequired, Unpack
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.hub.partial_reads import Asked, Excerpt, Opened, clean_asked
+from ctxhub.core.hub.partial_reads import Excerpt, Opened, RequestedLines, clean_requested_lines
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
 from ctxhub.core.kit.inputs import clean_limit, read_id
@@ -119,19 +119,19 @@ def scratchpad_item(row: PadRow) -> dict[str, Any]:
     return dict(_pad(row))
 
 
-def clean_part(**part: Unpack[Part]) -> Asked | None:
+def clean_part(**part: Unpack[Part]) -> RequestedLines | None:
     """The requested lines, or None. Raises InvalidInput for more than one argument."""
     given = [name for name, value in part.items() if value is not None and value is not False]
     if len(given) > 1:
         raise InvalidInput(f"{' and '.join(given)} exclude one another.")
-    return clean_asked(part.get("lines"), part.get("tail"))
+    return clean_requested_lines(part.get("lines"), part.get("tail"))
 
 
 def opened_pad(row: PadRow, **part: Unpack[Part]) -> Opened | Excerpt:
     """A pad, complete or in part, or with its headings instead of its text."""
-    asked = clean_part(**part)
+    requested = clean_part(**part)
     if not part.get("outline"):
-        return Opened(scratchpad_item(row), "content", asked)
+        return Opened(scratchpad_item(row), "content", requested)
     pad, lines = _pad(row), split_lines(row.content)
     del pad["content"]
     rows = [[heading.level, heading.text, heading.line] for heading in headings(lines)]

@@ -118,5 +118,5 @@ def _about(pad: PadRow) -> tuple[int, str, int]:
     return pad.id, pad.name, pad.workflow_id
 
 
-def _did_you_mean(asked: Search | None) -> Mapping[str, str]:
-    return {"did_you_mean": asked.did_you_mean} if asked and asked.did_you_mean else {}
+def _did_you_mean(search: Search | None) -> Mapping[str, str]:
+    return {"did_you_mean": search.did_you_mean} if search and search.did_you_mean else {}

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core import registry
-from ctxhub.core.hub.partial_reads import Asked, Excerpt, Opened, Reading, clean_asked
+from ctxhub.core.hub.partial_reads import Excerpt, Opened, Reading, RequestedLines, clean_requested_lines
 from ctxhub.core.kit.answers import MAX_TOKENS, fit
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
@@ -53,13 +53,13 @@ def get(
     if not 1 <= len(refs) <= LIST_LENGTH:
         raise InvalidInput(f"refs has {len(refs)} entries; name 1 to {LIST_LENGTH}.")
     full = clean_one_of(detail, ["full", "digest"], "detail") == "full"
-    asked = clean_asked(lines, tail)
+    requested = clean_requested_lines(lines, tail)
     readable, hint = _readable(refs)
-    if asked and (len(set(refs)) > 1 or not full):
+    if requested and (len(set(refs)) > 1 or not full):
         raise InvalidInput("lines and tail read one ref, with detail full.")
     opened = _open(caller.project_id, list(readable.values()), full)
     objects = [
-        _object(noun, {"ref": f"{noun.kind}:{name}", **opened[noun.kind, name]}, full, asked)
+        _object(noun, {"ref": f"{noun.kind}:{name}", **opened[noun.kind, name]}, full, requested)
         for noun, name in _found(readable.values(), opened)
     ]
     found = {ref for ref, (noun, name) in readable.items() if (noun.kind, name) in opened}
@@ -83,8 +83,10 @@ def _readable(refs: Sequence[str]) -> tuple[dict[str, tuple[registry.Noun, str]]
     return read, f"{refused[0].message} {refused[0].hint}".strip() if refused else ""
 
 
-def _object(noun: registry.Noun, item: dict[str, Any], full: bool, asked: Asked | None) -> Opened | Excerpt:
-    return Opened(item, noun.text, asked) if full else Excerpt(item)
+def _object(
+    noun: registry.Noun, item: dict[str, Any], full: bool, requested: RequestedLines | None
+) -> Opened | Excerpt:
+    return Opened(item, noun.text, requested) if full else Excerpt(item)
 
 
 def _open(
