@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from ctxhub.core.events.selectors.stats import Stats
-from ctxhub.core.registry import Noun, register
+from ctxhub.core.registry import Noun, counter_of, register
 from memory.constraints.history import HISTORY as CONSTRAINT_HISTORY
 from memory.constraints.selectors import open_constraints
 from memory.decisions.history.decisions import HISTORY as DECISION_HISTORY
@@ -52,24 +52,8 @@ def count_constraints(stats: Stats) -> list[int]:
     return [stats.of("constraint", status=ConstraintStatus.ACTIVE), stats.of("constraint")]
 
 
-def count_workflows(stats: Stats) -> int:
-    return stats.of("workflow")
-
-
-def count_scratchpads(stats: Stats) -> int:
-    return stats.of("scratchpad")
-
-
 def constraints_by_layer(stats: Stats) -> Mapping[int, int]:
     return stats.by_layer("constraint", status=ConstraintStatus.ACTIVE)
-
-
-def count_contexts(stats: Stats) -> int:
-    return stats.of("context")
-
-
-def count_memories(stats: Stats) -> int:
-    return stats.of("memory")
 
 
 register(
@@ -118,7 +102,7 @@ register(
         "workflow",
         "workflows",
         Workflow,
-        count=count_workflows,
+        count=counter_of("workflow"),
         open=open_workflows,
         history=WORKFLOW_HISTORY,
         prior=0.7,
@@ -130,7 +114,7 @@ register(
         "scratchpad",
         "scratchpads",
         Scratchpad,
-        count=count_scratchpads,
+        count=counter_of("scratchpad"),
         open=open_scratchpads,
         text="content",
         history=SCRATCHPAD_HISTORY,
@@ -152,7 +136,7 @@ register(
         "context",
         "contexts",
         Context,
-        count=count_contexts,
+        count=counter_of("context"),
         open=open_contexts,
         text="description",
         history=CONTEXT_HISTORY,
@@ -166,7 +150,7 @@ register(
         "memory",
         "memories",
         Memory,
-        count=count_memories,
+        count=counter_of("memory"),
         open=open_memories,
         text="content",
         history=MEMORY_HISTORY,

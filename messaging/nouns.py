@@ -1,26 +1,20 @@
 """Registers the noun `message`, and the unread counts that answers report as mail."""
 
 from ctxhub.core.events import mail
-from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.hub.selectors.hub import agent_facts
-from ctxhub.core.registry import Noun, register
+from ctxhub.core.registry import Noun, counter_of, register
 from messaging.models import Message
 from messaging.search import messages_showing, read_message_documents
 from messaging.selectors.inbox import count_unread, count_urgent, unread_of
 from messaging.selectors.messages import open_messages
 from messaging.sql.neighbours import read_turns
 
-
-def count_messages(stats: Stats) -> int:
-    return stats.of("message")
-
-
 register(
     Noun(
         "message",
         "messages",
         Message,
-        count=count_messages,
+        count=counter_of("message"),
         open=open_messages,
         text="text",
         documents=read_message_documents,

@@ -1,6 +1,6 @@
 """Registers the nouns of this app: change, resource, lease."""
 
-from ctxhub.core.registry import Noun, register
+from ctxhub.core.registry import Noun, counter_of, register
 from tracking.models import FileChange, Lease, Resource
 from tracking.search import read_change_documents, read_resource_documents
 from tracking.selectors.changes import count_in_last_hour, open_changes
@@ -12,7 +12,7 @@ register(
         "change",
         "changes",
         FileChange,
-        count=lambda stats: stats.of("change"),
+        count=counter_of("change"),
         open=open_changes,
         text="description",
         by_layer=lambda stats: count_in_last_hour(stats.project_id),
@@ -24,7 +24,7 @@ register(
         "resource",
         "files",
         Resource,
-        count=lambda stats: stats.of("resource"),
+        count=counter_of("resource"),
         open=open_resources,
         documents=read_resource_documents,
         is_kept=True,

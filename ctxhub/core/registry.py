@@ -78,6 +78,11 @@ class Noun:
             object.__setattr__(self, "showing", self.history.showing)
 
 
+def counter_of(kind: str) -> Callable[[Stats], int]:
+    """Counts the rows of a kind, whatever their status."""
+    return lambda stats: stats.of(kind)
+
+
 _nouns: dict[str, Noun] = {}
 # Sent when a noun is registered. Argument: noun.
 registered = Signal()

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from ctxhub.core.toolbox.actions import Action, Tool, all_tools
-from ctxhub.core.toolbox.tool_list import ORDER
+from ctxhub.core.toolbox.tool_list import in_order
 
 HEADER = """# The tools
 
@@ -16,7 +16,7 @@ null counts as left out. With `--surface flat` each action is a tool of its own:
 
 
 def render_manual() -> str:
-    tools = [all_tools()[name] for name in ORDER if name in all_tools()]
+    tools = [all_tools()[name] for name in in_order(all_tools())]
     return "\n".join([HEADER, *(line for tool in tools for line in _tool(tool))])
 
 

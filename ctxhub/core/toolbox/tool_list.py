@@ -1,6 +1,6 @@
 """Tool declarations as JSON: grouped tools (few tokens), or flat ones (one tool for each action)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -92,11 +92,16 @@ def check_choice(profile: str, only: Sequence[str]) -> None:
 def _chosen(profile: str, only: Sequence[str]) -> list[Tool]:
     if profile not in ("all", "core"):
         raise InvalidInput(f"There is no profile {shown(profile)}.", allowed=["all", "core"])
-    known = [name for name in ORDER if name in all_tools()]
+    known = in_order(all_tools())
     for name in only:
         find_tool(name, known)
     wanted = only or (CORE if profile == "core" else known)
     return [all_tools()[name] for name in known if name in wanted]
+
+
+def in_order(names: Collection[str]) -> list[str]:
+    """Tools in the order of `ORDER`, those that it does not name behind them."""
+    return sorted(names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
 
 
 def _grouped(caller: Caller, tool: Tool, actions: Sequence[Action]) -> dict[str, Any]:
