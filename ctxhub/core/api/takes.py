@@ -180,7 +180,7 @@ def _refuse_nul(checked: Mapping[str, Any]) -> None:
 
 
 def _parsed(argument: Argument, texts: list[str]) -> Any:
-    """The value of a parameter: lists repeat, or have commas."""
+    """The value of a parameter: lists repeat, or have commas. What is of no such type stays a text."""
     kind = argument.schema.get("type")
     if kind == "array":
         return [word.strip() for text in texts for word in text.split(",") if word.strip()]
@@ -191,11 +191,9 @@ def _parsed(argument: Argument, texts: list[str]) -> Any:
         return _id(argument, text)
     if kind in ("boolean", "integer", "number") and not text.strip():
         raise InvalidInput(f"{argument.name}: nothing follows the equals sign.")
-    if argument.id_of:
-        return parse_id(text, argument.id_of)
-    return (
-        _number(text, kind) if kind in ("integer", "number") else _flag(text) if kind == "boolean" else text
-    )
+    if kind == "boolean":
+        return FLAGS.get(text.lower(), text)
+    return _number(text, kind) if kind in ("integer", "number") else text
 
 
 def _id(argument: Argument, text: str) -> int:
@@ -203,11 +201,6 @@ def _id(argument: Argument, text: str) -> int:
         return parse_id(text, argument.id_of)
     except InvalidInput as error:
         raise InvalidInput(f"{argument.name}: {error.message}") from error
-
-
-def _flag(text: str) -> Any:
-    """A text that is no flag stays one: its validation says so."""
-    return {"true": True, "1": True, "false": False, "0": False}.get(text.lower(), text)
 
 
 def _number(text: str, kind: str) -> Any:
