@@ -3,10 +3,13 @@
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.accounts.services.access_tokens import create_token, revoke_token
 from ctxhub.core.kit.clock import now
-from ctxhub.core.models import AccessToken, Project
+from ctxhub.core.models import AccessToken, Project, Tag
+from ctxhub.core.vocabulary.selectors.lists import list_words, words_of
 from tests.hub import LiveHub, RestClient
 
 TAGS = [["api", "db"], ["api", "cache"], ["api"], ["cache"]]
@@ -76,6 +79,22 @@ def test_an_unknown_ordering_names_those_there_are(filled: RestClient) -> None:
     assert "colour" in reply.body["message"]
     assert {"name", "-name", "uses", "-uses"} <= {*reply.body["allowed"]}
     assert filled.get("tags/", ordered="name").body["did_you_mean"] == {"ordered": "ordering"}
+
+
+def test_a_parameter_is_given_once_and_its_error_is_short(filled: RestClient) -> None:
+    for query in ({"text": ["a", "b"]}, {"ordering": ["name", "uses"]}):
+        reply = filled.get("tags/", **query)
+        assert (reply.status, reply.body["message"]) == (400, f"{next(iter(query))} is given more than once.")
+    assert len(filled.get("tags/", ordering="name" * 3_000).body["message"]) < 200
+    assert filled.get("tags/", ordering="nme").body["did_you_mean"] == "name"
+
+
+def test_a_page_counts_words_without_their_uses(apollo: Project) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        list_words(words_of(Tag, apollo.pk), limit=2)
+    page, count = [query["sql"] for query in captured.captured_queries]
+    assert "memory_decisiontag" in page
+    assert "memory_decisiontag" not in count
 
 
 def test_a_cursor_belongs_to_its_ordering(filled: RestClient) -> None:

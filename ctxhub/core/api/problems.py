@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from django.forms import Form
 
-from ctxhub.core.kit.errors import InvalidInput, shown_all
+from ctxhub.core.kit.errors import InvalidInput, shown_all, unknown_word
 from ctxhub.core.toolbox.suggestions import suggest_arguments
 
 
@@ -23,6 +23,8 @@ def refuse_unknown(given: Iterable[str], known: Sequence[str], what: str) -> Non
 def invalid_filter(form: Form) -> InvalidInput:
     """The error of the first parameter that a FilterSet refuses."""
     name, errors = next(iter(form.errors.items()))
-    choices = [str(choice) for choice, _ in getattr(form.fields[name], "choices", ())]
-    sentences = " ".join(map(str, errors))
-    return InvalidInput(f"{name}: {sentences}", allowed=[choice for choice in choices if choice])
+    known = [str(choice) for choice, _ in getattr(form.fields[name], "choices", ()) if choice]
+    unknown = [word for word in str(form.data.get(name)).split(",") if word.strip() not in known]
+    if known and unknown:
+        return unknown_word(name, unknown[0], known)
+    return InvalidInput(f"{name}: {' '.join(map(str, errors))}")

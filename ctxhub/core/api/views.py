@@ -79,7 +79,11 @@ class HubViewSet(GenericViewSet[Any]):
     def filtered(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         """The rows that pass the filters of the action, in the order that the query asks for."""
         assert self.filterset_class
-        filters = self.filterset_class(self.request.query_params, rows, request=self.request)
+        query = self.request.query_params
+        for name in self.filterset_class.base_filters:
+            if len(query.getlist(name)) > 1:
+                raise InvalidInput(f"{name} is given more than once.")
+        filters = self.filterset_class(query, rows, request=self.request)
         if not filters.is_valid():
             raise invalid_filter(filters.form)
         return filters.qs

@@ -40,7 +40,8 @@ def page_of(
         columns=columns,
         rows=rows_of(found[:limit]),
         next=cursor_after(limit) if len(found) > limit else None,
-        extra=total_of(rows.order_by()[: COUNTED_TO + 1].count()),
+        # Without `values` each row's annotations would be computed to be counted.
+        extra=total_of(rows.order_by().values("pk")[: COUNTED_TO + 1].count()),
         cursor_after=cursor_after,
     )
 

@@ -45,8 +45,7 @@ Kinds = Annotated[Words, Says("decision|message|…"), About(KINDS, items={"enum
 def search_everything(
     caller: Caller,
     query: Annotated[str, About(QUERY, REQUIRED_TEXT)],
-    kinds: Annotated[Words, Says("decision|message|…"), About(KINDS, items={"enum": KIND_WORDS})]
-    | None = None,
+    kinds: Kinds | None = None,
     match: Annotated[str, Says("auto|any|all|fuzzy|similar"), About(MATCH)] = "auto",
     detail: Annotated[str, Says("compact|ids|standard|detailed"), About(DETAIL)] = "compact",
     tags: Annotated[Words, About("With any of these tags.")] | None = None,
