@@ -15,8 +15,11 @@ from memory.memories.models.memory import Difficulty, Memory, MemoryTag, MemoryT
 from memory.memories.models.relationship import Relation, Relationship
 from memory.scratchpads.models.scratchpad import PadChange, Scratchpad, ScratchpadRevision
 from memory.scratchpads.models.workflow import Workflow
+from memory.snapshots.models.prediction import PredictionOutcome, PredictionWeights
+from memory.snapshots.models.snapshot import ActionType, Snapshot, SnapshotDependency, SnapshotTag, Tier
 
 __all__ = [
+    "ActionType",
     "Constraint",
     "ConstraintScope",
     "ConstraintStatus",
@@ -34,10 +37,16 @@ __all__ = [
     "MemoryTag",
     "MemoryType",
     "PadChange",
+    "PredictionOutcome",
+    "PredictionWeights",
     "Relation",
     "Relationship",
     "Scratchpad",
     "ScratchpadRevision",
+    "Snapshot",
+    "SnapshotDependency",
+    "SnapshotTag",
+    "Tier",
     "ValueType",
     "Workflow",
 ]

@@ -6,3 +6,6 @@ class SessionsConfig(AppConfig):
 
     name = "sessions"
     label = "agent_sessions"
+
+    def ready(self) -> None:
+        from sessions.sittings.services import calls  # noqa: F401

@@ -78,4 +78,5 @@ def test_in_project_returns_an_ordinary_queryset(apollo: Project, hermes: Projec
 @pytest.mark.parametrize("model", our_models(), ids=lambda model: model._meta.label)
 def test_names_of_constraints_and_indexes_begin_with_the_app(model: type[models.Model]) -> None:
     names = [item.name for item in (*model._meta.constraints, *model._meta.indexes)]
-    assert all(name.startswith((model._meta.app_label, "core")) for name in names), names
+    app = model._meta.app_config.name.rpartition(".")[2]
+    assert all(name.startswith((app, "core")) for name in names), names

@@ -28,6 +28,7 @@ COPIES = {
     "memory_decisiontag": ["updated_at"],
     "memory_decisionscope": ["updated_at"],
     "memory_memorytag": ["updated_at"],
+    "memory_snapshottag": ["created_at"],
 }
 
 

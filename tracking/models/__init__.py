@@ -1,5 +1,14 @@
 from tracking.models.change import ChangeKind, FileChange
 from tracking.models.lease import Lease, LeasePath
-from tracking.models.resource import Resource
+from tracking.models.resource import AccessKind, FileContent, Resource, ResourceType
 
-__all__ = ["ChangeKind", "FileChange", "Lease", "LeasePath", "Resource"]
+__all__ = [
+    "AccessKind",
+    "ChangeKind",
+    "FileChange",
+    "FileContent",
+    "Lease",
+    "LeasePath",
+    "Resource",
+    "ResourceType",
+]

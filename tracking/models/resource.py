@@ -24,8 +24,97 @@ class PathField(CharField):
         return {**super().db_parameters(connection), "collation": collation}
 
 
+class ResourceType(models.IntegerChoices):
+    CODE = 1, "code"
+    DOCUMENTATION = 2, "documentation"
+    DATA = 3, "data"
+    RESEARCH = 4, "research"
+    GENERATED = 5, "generated"
+
+
+# The last suffix of a file name, without its dot; any other file is documentation.
+SUFFIXES = {
+    ResourceType.CODE: (
+        "py pyi js jsx mjs cjs ts tsx vue svelte java kt kts scala go rs rb php c h cc cpp cxx hpp cs fs"
+        " swift m mm sh bash zsh fish ps1 bat pl pm lua dart ex exs erl hs clj cljs groovy sql css scss sass"
+        " less html htm proto graphql tf nix zig jl vb asm s makefile dockerfile"
+    ),
+    ResourceType.DATA: (
+        "json jsonl ndjson yaml yml toml ini cfg conf env csv tsv xml parquet avro db sqlite sqlite3"
+    ),
+    ResourceType.RESEARCH: "bib tex ipynb r rmd mat",
+    ResourceType.GENERATED: "map lock pyc pyo class o so dll exe wasm min.js min.css",
+}
+TYPE_OF_SUFFIX = {suffix: kind for kind, suffixes in SUFFIXES.items() for suffix in suffixes.split()}
+
+
+def type_of_path(path: str) -> ResourceType:
+    """The type of a file by its extension; documentation if that is unknown."""
+    name = path.rpartition("/")[2].lower()
+    stem, _, suffix = name.rpartition(".")
+    longer = f"{stem.rpartition('.')[2]}.{suffix}"
+    return TYPE_OF_SUFFIX.get(longer) or TYPE_OF_SUFFIX.get(suffix) or ResourceType.DOCUMENTATION
+
+
+class AccessKind(models.IntegerChoices):
+    """What an agent did with a file, the weakest first."""
+
+    VIEWED = 1, "viewed"
+    REFERENCED = 2, "referenced"
+    EXECUTED = 3, "executed"
+    EDITED = 4, "edited"
+
+
+class FileContent(ProjectRow):
+    """The content of files, once for all files that have it. `hash`: the SHA-256 of `text`, as hex.
+
+    `compressed` and `digest` are shorter forms. They are made when first needed; until then their tokens are
+    null.
+    """
+
+    hash = models.CharField(max_length=64)
+    text = models.TextField()
+    tokens = models.PositiveIntegerField()
+    compressed = models.TextField(blank=True)
+    compressed_tokens = models.PositiveIntegerField(null=True, blank=True)
+    digest = models.TextField(blank=True)
+    digest_tokens = models.PositiveIntegerField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta(ProjectRow.Meta):
+        verbose_name = "content"
+        constraints = (
+            models.UniqueConstraint(fields=("project", "hash"), name="tracking_one_content_per_hash"),
+        )
+
+    def __str__(self) -> str:
+        return self.hash
+
+
 class Resource(ProjectRow):
+    """`hash` is what agents compare files by: theirs, or the SHA-256 of the content. `size` is in bytes.
+
+    `size` and `tokens` are null while nobody said them. `mark`: the importance that a user gave it, 0 to 100.
+    `best_access`: the strongest access so far.
+    """
+
     path = PathField(max_length=PATH_LENGTH)
+    type = models.PositiveSmallIntegerField(choices=ResourceType, default=ResourceType.DOCUMENTATION)
+    size = models.PositiveBigIntegerField(null=True, blank=True)
+    tokens = models.PositiveIntegerField(null=True, blank=True)
+    hash = models.CharField(max_length=200, blank=True)
+    content = models.ForeignKey(
+        FileContent,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="resources",
+        db_index=False,
+    )
+    mark = models.PositiveSmallIntegerField(null=True, blank=True)
+    access_count = models.PositiveIntegerField(default=0, editable=False)
+    last_accessed = models.DateTimeField(null=True, blank=True, editable=False)
+    best_access = models.PositiveSmallIntegerField(choices=AccessKind, null=True, blank=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta(ProjectRow.Meta):
@@ -33,6 +122,13 @@ class Resource(ProjectRow):
         ordering = ("path",)
         constraints = (
             models.UniqueConstraint(fields=("project", "path"), name="tracking_one_resource_per_path"),
+        )
+        indexes = (
+            models.Index(
+                fields=("content",),
+                name="tracking_resource_content",
+                condition=models.Q(content__isnull=False),
+            ),
         )
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from django.db import connection
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.text.globs import LAST_CHARACTER, as_regex, literal_start
+from tracking.models.resource import type_of_path
 
 
 def find_resources(project_id: int, paths: Sequence[str]) -> dict[str, int]:
@@ -23,10 +24,9 @@ def find_resources(project_id: int, paths: Sequence[str]) -> dict[str, int]:
 
 def make_resources(project_id: int, paths: Sequence[str], at: datetime) -> dict[str, int]:
     moment = sql.stored_time(at)
-    records = [(project_id, path, moment) for path in paths]
-    return dict(
-        sql.insert("tracking_resource", ("project_id", "path", "created_at"), records, "RETURNING path, id")
-    )
+    columns = ("project_id", "path", "type", "hash", "access_count", "created_at")
+    records = [(project_id, path, type_of_path(path).value, "", 0, moment) for path in paths]
+    return dict(sql.insert("tracking_resource", columns, records, "RETURNING path, id"))
 
 
 def read_resources(project_id: int, ids: Sequence[int]) -> list[tuple[int, str, datetime]]:

@@ -15,12 +15,20 @@ READ, WRITE, ADMIN = "read", "write", "admin"
 ALL_SCOPES = frozenset({READ, WRITE, ADMIN})
 
 
+@dataclass(slots=True)
+class Window:
+    """The client's window that a process on stdio serves. `session_id`: the session it works in, if any."""
+
+    session_id: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """A project, the agent that acts, and its scopes.
 
     `agent` is a name; its row is found or inserted by the statement that needs it. `pinned`: the token can
     act as one agent only. `keeps_secrets`: an administrator, who may store what looks like a credential.
+    `session`: the id or the name of the session that the call names; `window`: None over HTTP.
     """
 
     project: "Project"
@@ -30,6 +38,8 @@ class Caller:
     is_person: bool = False
     keeps_secrets: bool = False
     token_id: int | None = None
+    session: str = ""
+    window: Window | None = None
 
     @property
     def project_id(self) -> int:
@@ -55,6 +65,10 @@ class Caller:
                 f"You speak as {self.agent!r} and cannot speak as {agent!r}.", hint="Leave `agent` out."
             )
         return replace(self, agent=agent)
+
+    def in_session(self, session: str | int | None) -> "Caller":
+        """The same caller in the session of this id, ref or name; None or "": as it is."""
+        return replace(self, session=str(session)) if session not in (None, "") else self
 
 
 _current: ContextVar[Caller | None] = ContextVar("ctxhub_caller", default=None)

@@ -72,6 +72,18 @@ def clean_text(value: str | None, name: str, caller: Caller, *, at_most: int = T
     return value
 
 
+def clean_masked_text(value: str | None, name: str, *, at_most: int = CONTENT_BYTES) -> tuple[str, int]:
+    """A text whose credentials are masked, and their number: what is saved at the end must not be lost."""
+    if value is None:
+        return "", 0
+    size = _refuse_unstorable(value, name)
+    if size > at_most:
+        raise InvalidInput(
+            f"{name} has {size:,} bytes; the limit is {at_most:,}.", hint="Store a summary and a path."
+        )
+    return secrets.mask_secrets(value)
+
+
 def clean_query(value: str, name: str) -> str:
     """A search query: any text of at most 64 KiB that is not blank."""
     size = _refuse_unstorable(value, name)

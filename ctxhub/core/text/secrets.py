@@ -42,6 +42,15 @@ def find_secret(text: str) -> Secret | None:
     return min(filter(None, found), key=lambda secret: secret.start, default=None)
 
 
+def mask_secrets(text: str) -> tuple[str, int]:
+    """Replace each credential by `[credential: KIND]`; returns the text and the number of credentials."""
+    parts, end, count = [], 0, 0
+    for secret in _secrets(text):
+        parts += [text[end : secret.start], f"[credential: {secret.kind}]"]
+        end, count = secret.end, count + 1
+    return "".join([*parts, text[end:]]), count
+
+
 def find_joined_secret(*pieces: str) -> Secret | None:
     """Return the first credential that only the joined pieces contain, or None.
 

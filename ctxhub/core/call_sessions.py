@@ -1,0 +1,36 @@
+"""The session that a call belongs to. The sessions app registers how one is found and opened."""
+
+from datetime import datetime
+from typing import Protocol
+
+from ctxhub.core.kit.caller import Caller
+
+
+class SessionFinder(Protocol):
+    """`find`: the id of the session of a call; None if it has none. Raises NotFound for an unknown number.
+
+    `open`: like `find`, but opens one where there is none. It runs inside the write transaction of the call,
+    before other rows are written; `agent_id` is the row of the caller's agent. Raises NotAllowed for another
+    agent's session.
+    """
+
+    def find(self, caller: Caller) -> int | None: ...
+
+    def open(self, caller: Caller, agent_id: int, at: datetime) -> int: ...
+
+
+_finders: list[SessionFinder] = []
+
+
+def register_finder(finder: SessionFinder) -> None:
+    _finders[:] = [finder]
+
+
+def find_session_id(caller: Caller) -> int | None:
+    """The id of the session that the call belongs to; None if it has none yet."""
+    return _finders[0].find(caller) if _finders else None
+
+
+def open_session_id(caller: Caller, agent_id: int, at: datetime) -> int | None:
+    """The id of the session that the call belongs to, opened if needed; None if there are no sessions."""
+    return _finders[0].open(caller, agent_id, at) if _finders else None

@@ -1,0 +1,1 @@
+"""Snapshots: one moment of the work, with its reason and its causes."""

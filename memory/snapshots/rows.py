@@ -1,0 +1,58 @@
+"""The rows of snapshots as dataclasses."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core.kit.rows import Derived, Row, Table
+from memory.snapshots.models.snapshot import ActionType, Snapshot, Tier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotRow(Row):
+    """`touched_at` derives from the last access and the creation; dependencies are read apart."""
+
+    summary: str
+    content: str = ""
+    tokens: int = 0
+    action_type: int = ActionType.CONVERSATION
+    rationale: str = ""
+    caused_by_id: int | None = None
+    tags: Sequence[str] = ()
+    source: str = "unknown"
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    session_id: int | None = None
+    tier: int = Tier.ACTIVE
+    access_count: int = 0
+    last_accessed: datetime | None = None
+    prediction_score: float | None = None
+    temporal: float | None = None
+    causal: float | None = None
+    frequency: float | None = None
+    reasons: Sequence[str] = ()
+    predicted_next: datetime | None = None
+    predicted_at: datetime | None = None
+
+    @property
+    def action_label(self) -> str:
+        return str(ActionType(self.action_type).label)
+
+    @property
+    def touched_at(self) -> datetime:
+        return self.last_accessed or self.created_at
+
+
+SNAPSHOTS = Table(
+    Snapshot,
+    SnapshotRow,
+    derived={
+        "touched_at": Derived(of=["last_accessed", "created_at"], value=lambda row: row.touched_at),
+    },
+)
+
+# The columns that lists read: no contents.
+LISTED = (
+    *("id", "summary", "action_type", "caused_by_id", "tags", "source", "agent", "created_at", "updated_at"),
+    *("access_count", "last_accessed"),
+)

@@ -1,0 +1,66 @@
+"""Finds the session that a call belongs to."""
+
+from datetime import datetime, timedelta
+
+from ctxhub.core.kit import clock, sql
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import NotFound, shown
+from ctxhub.core.kit.inputs import clean_name, read_id
+from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.registry import name_of_ref
+from sessions.sittings.models.session import SESSION_NAME_LENGTH
+
+# A call over HTTP that names no session belongs to the agent's last one, unless that is older.
+CURRENT_FOR = timedelta(hours=24)
+Found = tuple[int, int | None]
+"""The id of a session, and the id of its agent."""
+
+
+def find_named(project_id: int, named: str) -> Found | None:
+    """The session with this id, ref or name; None for an unknown name. Raises NotFound for an unknown id."""
+    name = clean_session_name(named)
+    if not name.isdecimal():
+        return _select("s.name = %s", [project_id, name])
+    row_id = read_id(name)
+    found = _select("s.id = %s", [project_id, row_id]) if row_id else None
+    if found is None:
+        raise NotFound(f"There is no session {shown(name)}.", hint=f"{operation('session list')} shows them.")
+    return found
+
+
+def find_session(caller: Caller) -> Found | None:
+    """The session that the call belongs to; None if it has none yet."""
+    if caller.session:
+        return find_named(caller.project_id, caller.session)
+    if window := caller.window:
+        return _select("s.id = %s", [caller.project_id, window.session_id]) if window.session_id else None
+    return _current(caller, clock.now())
+
+
+def find_session_id(caller: Caller) -> int | None:
+    found = find_session(caller)
+    return found[0] if found else None
+
+
+def clean_session_name(named: str) -> str:
+    return clean_name(name_of_ref(named, "session"), "session", at_most=SESSION_NAME_LENGTH)
+
+
+def _current(caller: Caller, now: datetime) -> Found | None:
+    """The agent's last session that was saved, restored or opened without a name."""
+    return _select(
+        "s.agent_id = (SELECT id FROM core_agent WHERE project_id = %s AND folded = %s)"
+        " AND s.current_at IS NOT NULL AND s.current_at > %s ORDER BY s.current_at DESC, s.id DESC LIMIT 1",
+        [
+            *(caller.project_id, caller.project_id, caller.agent.casefold()),
+            sql.stored_time(now - CURRENT_FOR),
+        ],
+    )
+
+
+def _select(condition: str, values: list[object]) -> Found | None:
+    found = sql.rows(
+        f"SELECT s.id, s.agent_id FROM agent_sessions_agentsession s WHERE s.project_id = %s AND {condition}",
+        values,
+    )
+    return found[0] if found else None
