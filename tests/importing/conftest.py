@@ -8,6 +8,7 @@ import pytest
 from ctxhub.core.models import Project
 from tests.importing.old_knowledge import OldKnowledge
 from tests.importing.old_pads import OldPads
+from tests.importing.old_snapshots import OldSnapshots
 from tests.sqlew.importing import Import, imported
 
 
@@ -40,4 +41,20 @@ def take_knowledge(apollo: Project, knowledge: OldKnowledge) -> Callable[..., Im
     """Import the file into apollo."""
     return lambda *arguments, path=knowledge.path, project="apollo": imported(
         path, *arguments, project=project, command="import_free_context"
+    )
+
+
+@pytest.fixture
+def snapshots(tmp_path: Path) -> Iterator[OldSnapshots]:
+    """An empty file of the newest WakeIQX."""
+    file = OldSnapshots(tmp_path / "wakeiqx.db")
+    yield file
+    file.close()
+
+
+@pytest.fixture
+def take_snapshots(apollo: Project, snapshots: OldSnapshots) -> Callable[..., Import]:
+    """Import the file into apollo."""
+    return lambda *arguments, path=snapshots.path, project="apollo": imported(
+        path, *arguments, project=project, command="import_wakeiqx"
     )
