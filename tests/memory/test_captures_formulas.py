@@ -5,6 +5,7 @@ import time
 import pytest
 
 from ctxhub.core.search.analyser import analyse
+from ctxhub.core.search.similarity import Rarity
 from memory.memories.capture.patterns import find_pattern, find_title, type_of
 from memory.memories.capture.scores import (
     Parts,
@@ -16,7 +17,6 @@ from memory.memories.capture.scores import (
     words_in_order,
 )
 from memory.memories.capture.titles import title_of
-from memory.memories.search.similarity import Rarity
 from memory.models import MemoryType
 
 REST = " It matters to everybody who puts the service into production."

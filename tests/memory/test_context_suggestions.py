@@ -6,9 +6,9 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.search.similarity import Rarity
 from ctxhub.core.toolbox.dispatch import call
 from memory.memories.search.keywords import find_keywords
-from memory.memories.search.similarity import Rarity
 from memory.memories.services.contexts import create_context
 from memory.memories.services.memories import add_memory
 from tests.hub import RestClient

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from memory.memories.search.relations import WordSets, relation_of, similarity, strength_of
-from memory.memories.search.similarity import (
+from ctxhub.core.search.similarity import (
     COMPARED_CHARACTERS,
     Rarity,
     Vector,
@@ -14,6 +13,7 @@ from memory.memories.search.similarity import (
     long_words,
     vector,
 )
+from memory.memories.search.relations import WordSets, relation_of, similarity, strength_of
 from memory.models import Relation
 
 # Of four texts two contain redis, one contains kafka, all contain cache.

@@ -7,11 +7,11 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
+from ctxhub.core.search.selectors.spread import read_spread
 from ctxhub.core.toolbox.dispatch import call
 from memory.memories.selectors import similar as similar_memories
 from memory.memories.selectors.similar import find_similar
 from memory.memories.services.memories import add_memory, delete_memory, update_memory
-from memory.memories.sql.texts import read_spread
 from tests.hub import RestClient
 
 CACHE = "Keep the product list in Redis for five minutes, because the page is slow without it."
@@ -100,7 +100,7 @@ def test_rarity_is_estimated_from_a_sample_of_many_memories(
     ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = [add(ada, f"Note {n}", f"common word{n}x") for n in range(30)]
-    spread = read_spread(ada.project_id, 7)
+    spread = read_spread(ada.project_id, "memory", 7)
     assert len(spread) == 7
     assert {f"word{n}x" in " ".join(spread) for n in (0, 29)} == {True}  # From the first to the last.
     monkeypatch.setattr(similar_memories, "SPREAD", 7)

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ctxhub.core.search.analyser import pieces, runs
+from ctxhub.core.search.similarity import COMPARED_CHARACTERS, Rarity, count_words
 from ctxhub.core.text.patterns import compiled
 from memory.memories.capture.patterns import Pattern, is_list
-from memory.memories.search.similarity import COMPARED_CHARACTERS, Rarity, count_words
 
 PATTERN, UNIQUENESS, SPECIFICITY, QUALITY = 0.35, 0.25, 0.25, 0.15
 SAVED_ABOVE = 0.65

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from ctxhub.core.search.analyser import Piece, fold, pieces, runs
 from ctxhub.core.search.queries import DENSE_WORD
+from ctxhub.core.search.similarity import COMPARED_CHARACTERS, Rarity
 from ctxhub.core.search.stop_words import STOP_WORDS, SURFACE
-from memory.memories.search.similarity import COMPARED_CHARACTERS, Rarity
 
 KEYWORDS = 10
 # A longer run of letters is an id or a hash, not a word.

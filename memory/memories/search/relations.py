@@ -3,8 +3,8 @@
 from collections.abc import Set
 from dataclasses import dataclass
 
+from ctxhub.core.search.similarity import jaccard, long_words
 from memory.memories.models.relationship import Relation
-from memory.memories.search.similarity import jaccard, long_words
 
 TITLE, CONTENT = 0.3, 0.7
 INCLUDES, REFERENCES = 0.7, 0.5

@@ -9,10 +9,10 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.kit.inputs import clean_query
 from ctxhub.core.search.analyser import analyse
+from ctxhub.core.search.similarity import Vector, count_words
 from ctxhub.core.toolbox.argument_types import About
 from memory.memories.rows.contexts import CONTEXTS, ContextRow, ids_of_names
 from memory.memories.search.keywords import Keyword, find_keywords
-from memory.memories.search.similarity import Vector, count_words
 from memory.memories.selectors.memories import Score
 from memory.memories.selectors.similar import Likely, find_ids, find_likely
 from memory.memories.sql.texts import MemoryText

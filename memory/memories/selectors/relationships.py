@@ -10,12 +10,12 @@ from typing_extensions import TypedDict
 from ctxhub.core.hub.selectors.refs import ObjectKey, RefObject, find_objects, get_objects
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.search.similarity import COMPARED_CHARACTERS
 from ctxhub.core.toolbox.argument_types import one_of
 from memory.memories.models.relationship import Relation
 from memory.memories.rows.memories import LISTED, MEMORIES
 from memory.memories.rows.relationships import Edge, read_edges, read_edges_of, read_related
 from memory.memories.search.relations import WordSets, relation_of, similarity, strength_of
-from memory.memories.search.similarity import COMPARED_CHARACTERS
 from memory.memories.selectors.similar import CANDIDATES, find_likely
 from memory.memories.sql.texts import KIND, read_texts
 

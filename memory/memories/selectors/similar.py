@@ -8,10 +8,11 @@ from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_limit, clean_query
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.documents import kind_word
-from memory.memories.search.similarity import COMPARED_CHARACTERS, Rarity, Vector, count_words, vector
+from ctxhub.core.search.selectors.spread import read_spread
+from ctxhub.core.search.similarity import COMPARED_CHARACTERS, Rarity, Vector, count_words, vector
 from memory.memories.selectors.memories import get_memory
 from memory.memories.sql.candidates import read_best_ids
-from memory.memories.sql.texts import KIND, MemoryText, read_spread, read_texts
+from memory.memories.sql.texts import KIND, MemoryText, read_texts
 
 COLUMNS = ("id", "title", "score")
 # Candidates that are compared; for a longer list twice its length.
@@ -57,7 +58,7 @@ def find_similar(
 
 def find_likely(project_id: int, text: str, at_most: int = CANDIDATES + 1) -> Likely:
     """At most `at_most` candidates; one of them may be the text itself."""
-    rarity = Rarity.of_texts(read_spread(project_id, SPREAD))
+    rarity = Rarity.of_texts(read_spread(project_id, KIND, SPREAD))
     query = vector(count_words(text), rarity)
     ids = find_ids(project_id, KIND, query, rarity, at_most) if rarity.total else []
     return Likely(rarity, query, read_texts(project_id, ids, COMPARED_CHARACTERS))

@@ -15,6 +15,7 @@ from ctxhub.core.kit.inputs import clean_choice
 from ctxhub.core.search.engines import COUNTED_TO, Narrowing, find_candidates, frequencies
 from ctxhub.core.search.queries import Query, Term, parse_similarity
 from ctxhub.core.search.ranking import worth
+from ctxhub.core.search.similarity import COMPARED_CHARACTERS, Rarity
 from ctxhub.core.toolbox.argument_types import About
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from memory.memories.capture.patterns import LEAST, Pattern, find_pattern, find_title, is_short, type_of
@@ -29,7 +30,6 @@ from memory.memories.capture.scores import (
 from memory.memories.inputs.contexts import is_number
 from memory.memories.inputs.memories import MemoryFields, clean_memory
 from memory.memories.models.memory import MemoryType
-from memory.memories.search.similarity import COMPARED_CHARACTERS, Rarity
 from memory.memories.selectors.context_suggestions import find_fitting_context
 from memory.memories.selectors.contexts import get_context
 from memory.memories.selectors.memories import Score, TypeLabel

@@ -1,0 +1,43 @@
+"""Finds the sentences of a Markdown text: outside code, without heading marks, each on one line."""
+
+import re
+from collections.abc import Iterator
+
+from ctxhub.core.text.graphemes import is_tail
+
+# Characters of a text that sentences are looked for in.
+LOOKED_AT = 20_000
+
+_CODE = re.compile(r"```.*?(?:```|\Z)|^[ \t]*~~~.*?(?:^[ \t]*~~~+[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
+# "e.g." does not end a sentence, nor does a mark before a lower-case letter.
+_SENTENCE = re.compile(
+    r".*?(?:(?<!\b\w\.\w)[.!?]+[\"'\u2019\u201d)\]]*(?=\s+(?![a-z])|$)|[\u3002\uff01\uff1f]+[\u300d\u300f\uff09]*)"
+)
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """The paragraphs and headings outside fenced code at the beginning of a text, each on one line."""
+    for block in re.split(r"\n\s*\n", _CODE.sub("\n\n", text)[:LOOKED_AT]):
+        first_line, _, rest = block.strip().partition("\n")
+        heading = _HEADING.fullmatch(first_line)
+        parts = (heading[1], rest) if heading else (block,)
+        yield from filter(None, map(in_one_line, parts))
+
+
+def sentence_at(line: str, start: int, at_most: int) -> str:
+    """The sentence that begins at an offset of a line; the rest of the line if it does not end soon."""
+    found = _SENTENCE.match(line, start, start + at_most)
+    return found[0] if found else line[start:]
+
+
+def in_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def shortened(line: str, characters: int) -> str:
+    """At most so many characters of a line and an ellipsis; no grapheme is cut."""
+    end = characters
+    while end > 1 and is_tail(line, end):
+        end -= 1
+    return f"{line[:end].rstrip()}…"
