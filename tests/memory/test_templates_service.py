@@ -13,7 +13,7 @@ from ctxhub.core.kit.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from ctxhub.core.models import Event, Layer
 from ctxhub.core.text.patterns import PROGRAM_SIZE
 from memory.decisions.rows.decisions import DecisionRow
-from memory.decisions.selectors.builtin_templates import TEMPLATES
+from memory.decisions.rules.builtin_templates import TEMPLATES
 from memory.decisions.selectors.decisions import find_decision
 from memory.decisions.selectors.templates import find_templates, get_template, list_templates
 from memory.decisions.services.decisions import deprecate_decision, set_decision

@@ -16,7 +16,7 @@ from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.kit.inputs import clean_name
 from memory.decisions.admin.template_form import TemplateForm
 from memory.decisions.models.template import DecisionTemplate
-from memory.decisions.selectors.builtin_templates import OWN, TEMPLATES
+from memory.decisions.rules.builtin_templates import OWN, TEMPLATES
 from memory.decisions.selectors.templates import find_templates
 from memory.decisions.services.templates import delete_template, set_template
 

@@ -9,7 +9,7 @@ from ctxhub.core.text.patterns import check_pattern
 from memory.decisions.inputs.decisions import DecisionArguments
 from memory.decisions.inputs.template_patterns import matches
 from memory.decisions.inputs.templates import SHAPES, is_empty
-from memory.decisions.selectors.builtin_templates import TEXT, Template
+from memory.decisions.rules.builtin_templates import TEXT, Template
 
 ARGUMENTS = ("key", "value", *SHAPES, "expected_version")
 

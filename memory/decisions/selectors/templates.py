@@ -10,7 +10,7 @@ from ctxhub.core.kit.inputs import LIST_LENGTH, clean_limit, clean_name
 from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
 from ctxhub.core.toolbox.argument_types import one_of
 from memory.decisions.rows import templates as template_rows
-from memory.decisions.selectors.builtin_templates import BUILT_IN, OWN, TEMPLATES, Template
+from memory.decisions.rules.builtin_templates import BUILT_IN, OWN, TEMPLATES, Template
 
 COLUMNS = ("name", "defaults", "require", "patterns", "origin")
 

@@ -24,8 +24,8 @@ from memory.decisions.inputs.templates import (
     clean_template,
 )
 from memory.decisions.rows.templates import OWN_TEMPLATES, TemplateRow, find_own_template
+from memory.decisions.rules.builtin_templates import BUILT_IN, TEMPLATES, Template
 from memory.decisions.rules.templates import check_required, with_defaults
-from memory.decisions.selectors.builtin_templates import BUILT_IN, TEMPLATES, Template
 from memory.decisions.selectors.templates import get_template
 from memory.decisions.services.decisions import SetAnswer, store_decision
 

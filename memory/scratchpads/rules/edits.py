@@ -8,7 +8,7 @@ from ctxhub.core.kit.inputs import clean_one_of
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.text.plurals import counted
 from memory.scratchpads.models.scratchpad import PadChange
-from memory.scratchpads.selectors.lines import headings, split_lines
+from memory.scratchpads.rules.lines import headings, split_lines
 
 MODES = {
     "replace": PadChange.REPLACED,

@@ -15,7 +15,7 @@ from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.rows.scratchpads import LISTED, PADS, WITH_CONTENT, PadRow
-from memory.scratchpads.selectors.lines import headings, split_lines
+from memory.scratchpads.rules.lines import headings, split_lines
 from memory.scratchpads.sql.revisions import State, list_states, read_state
 
 COLUMNS = ("id", "name", "length", "created_at", "updated_at", "content")

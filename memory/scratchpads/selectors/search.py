@@ -13,8 +13,8 @@ from ctxhub.core.search.queries import Term
 from ctxhub.core.search.selectors.questions import Search, prepare
 from ctxhub.core.search.selectors.search import DETAILS, Hit, search, wanted_of
 from memory.scratchpads.rows.scratchpads import LISTED, PadRow
+from memory.scratchpads.rules.lines import split_lines
 from memory.scratchpads.search.scratchpads import workflow_word
-from memory.scratchpads.selectors.lines import split_lines
 from memory.scratchpads.selectors.scratchpads import find_scratchpads
 
 COLUMNS = ("scratchpad_id", "name", "workflow_id", "snippet", "line")
