@@ -50,6 +50,7 @@ class Noun:
     below its current rows, and have no refs of their own.
     `states_of(project_id, object_ids)`: the ids of the earlier states of rows of that kind.
     `history`: records its changes; for an indexed noun it also provides `documents` and `showing`.
+    `on_open(caller, names)`: called when its rows were opened by the names of their refs.
     `unread(caller)`: its number in `updates`, in place of the number of objects that others changed.
     """
 
@@ -71,6 +72,7 @@ class Noun:
     earlier_states_of: str = ""
     states_of: Callable[[int, Sequence[int]], Sequence[int]] | None = None
     history: Recorder | None = None
+    on_open: Callable[[Caller, Sequence[str]], None] | None = None
 
     def __post_init__(self) -> None:
         if self.history and self.history.is_indexed:

@@ -57,7 +57,7 @@ def get(
     readable, hint = _readable(refs)
     if requested and (len(set(refs)) > 1 or not full):
         raise InvalidInput("lines and tail read one ref, with detail full.")
-    opened = _open(caller.project_id, list(readable.values()), full)
+    opened = _open(caller, list(readable.values()), full)
     objects = [
         _object(noun, {"ref": f"{noun.kind}:{name}", **opened[noun.kind, name]}, full, requested)
         for noun, name in _found(readable.values(), opened)
@@ -90,18 +90,21 @@ def _object(
 
 
 def _open(
-    project_id: int, refs: Sequence[tuple[registry.Noun, str]], full: bool
+    caller: Caller, refs: Sequence[tuple[registry.Noun, str]], full: bool
 ) -> dict[tuple[str, str], Any]:
     """The items by kind and name, with one query for each noun."""
     names: dict[str, list[str]] = {}
-    openers = {}
+    nouns = {}
     for noun, name in refs:
         names.setdefault(noun.kind, []).append(name)
-        openers[noun.kind] = noun.open
+        nouns[noun.kind] = noun
     found: dict[tuple[str, str], Any] = {}
-    for kind, opener in openers.items():
-        assert opener is not None
-        found |= {(kind, name): item for name, item in opener(project_id, names[kind], full).items()}
+    for kind, noun in nouns.items():
+        assert noun.open is not None
+        items = noun.open(caller.project_id, names[kind], full)
+        found |= {(kind, name): item for name, item in items.items()}
+        if noun.on_open and items:
+            noun.on_open(caller, list(items))
     return found
 
 
