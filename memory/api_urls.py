@@ -19,6 +19,8 @@ from memory.memories.api.memories import MemorySearchViewSet, MemoryViewSet
 from memory.memories.api.relationships import RelationshipViewSet
 from memory.scratchpads.api.scratchpads import PadRevisionViewSet, PadsViewSet, PadViewSet
 from memory.scratchpads.api.workflows import WorkflowViewSet
+from memory.snapshots.api.causes import CauseViewSet, GraphViewSet
+from memory.snapshots.api.snapshots import SnapshotsByViewViewSet, SnapshotViewSet
 
 
 class Key(StringConverter):
@@ -102,4 +104,12 @@ in_project = [
         "scratchpads/<id:scratchpad_id>/revisions/<int:revision>/restore/",
         PadRevisionViewSet.as_view({"post": "restore"}),
     ),
+    path("snapshots/", SnapshotViewSet.as_view({"get": "list", "post": "create"})),
+    path("snapshots/load/", SnapshotsByViewViewSet.as_view({"get": "load"})),
+    path("snapshots/search/", SnapshotsByViewViewSet.as_view({"get": "search"})),
+    path("snapshots/graph/", GraphViewSet.as_view({"get": "retrieve"})),
+    path("snapshots/<id:snapshot_id>/", SnapshotViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("snapshots/<id:snapshot_id>/why/", CauseViewSet.as_view({"get": "why"})),
+    path("snapshots/<id:snapshot_id>/chain/", CauseViewSet.as_view({"get": "chain"})),
+    path("snapshots/<id:snapshot_id>/impact/", CauseViewSet.as_view({"get": "impact"})),
 ]

@@ -30,6 +30,7 @@ from memory.models import (
     Relationship,
     Scratchpad,
     ScratchpadRevision,
+    Snapshot,
     Workflow,
 )
 from memory.scratchpads.history.scratchpads import HISTORY as SCRATCHPAD_HISTORY
@@ -38,6 +39,9 @@ from memory.scratchpads.search.scratchpads import read_earlier_scratchpad_docume
 from memory.scratchpads.selectors.scratchpads import open_scratchpads
 from memory.scratchpads.selectors.workflows import open_workflows
 from memory.scratchpads.sql.revisions import replaced_ids
+from memory.snapshots.history import HISTORY as SNAPSHOT_HISTORY
+from memory.snapshots.selectors.snapshots import open_snapshots
+from memory.snapshots.services.reads import note_opened
 
 
 def count_decisions(stats: Stats) -> list[int]:
@@ -158,3 +162,16 @@ register(
     )
 )
 register(Noun("relationship", "relationships", Relationship, open=open_relationships))
+register(
+    Noun(
+        "snapshot",
+        "snapshots",
+        Snapshot,
+        count=counter_of("snapshot"),
+        open=open_snapshots,
+        text="content",
+        history=SNAPSHOT_HISTORY,
+        has_reasons=True,
+        on_open=note_opened,
+    )
+)

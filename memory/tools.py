@@ -5,5 +5,16 @@ from memory.constraints import tools as constraints
 from memory.memories.tools import contexts, memories, relationships
 from memory.decisions.tools import decisions, templates
 from memory.scratchpads import tools as scratchpads
+from memory.snapshots.tools import causes, snapshots
 
-__all__ = ["constraints", "contexts", "decisions", "memories", "relationships", "scratchpads", "templates"]
+__all__ = [
+    "causes",
+    "constraints",
+    "contexts",
+    "decisions",
+    "memories",
+    "relationships",
+    "scratchpads",
+    "snapshots",
+    "templates",
+]

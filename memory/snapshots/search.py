@@ -1,20 +1,26 @@
 """The search document of a snapshot."""
 
 from ctxhub.core.search.documents import Document, named_word
+from ctxhub.core.text.sentences import in_one_line, shortened
 from memory.snapshots.rows import SnapshotRow
+
+# The title is indexed with each passage: of a longer summary it is the beginning.
+TITLE_CHARACTERS = 500
 
 
 def snapshot_document(row: SnapshotRow) -> Document:
+    title = in_one_line(row.summary)
+    is_long = len(title) > TITLE_CHARACTERS
+    texts = (row.summary if is_long else "", row.rationale, row.content)
     return Document(
         object_id=row.id,
         ref=f"snapshot:{row.id}",
-        title=row.summary,
-        body="\n\n".join(text for text in (row.rationale, row.content) if text),
+        title=shortened(title, TITLE_CHARACTERS) if is_long else title,
+        body="\n\n".join(filter(None, texts)),
         at=row.created_at,
         tags=sorted(row.tags, key=str.casefold),
         agent_id=row.agent_id,
         also=[action_word(row.action_type)],
-        unshown=(row.source,),
     )
 
 

@@ -1,0 +1,43 @@
+"""REST schemas of the answers about snapshots, for OpenAPI."""
+
+from typing import Annotated, NotRequired
+
+from typing_extensions import TypedDict
+
+from ctxhub.core.api.answers import joined
+from ctxhub.core.toolbox.argument_types import About, Time
+from memory.snapshots.selectors.causes import WalkedSnapshot
+from memory.snapshots.selectors.graph import GraphEdge, GraphNode
+from memory.snapshots.selectors.snapshots import ActionLabel, Snapshot, TierLabel
+from memory.snapshots.services import snapshots as services
+
+
+class ViewedSnapshot(TypedDict):
+    """A minimalist shows id and summary alone; an auditor the source, too."""
+
+    id: int
+    action_type: NotRequired[ActionLabel]
+    summary: str
+    tier: NotRequired[TierLabel]
+    caused_by: NotRequired[Annotated[int | None, About("The id of its cause.")]]
+    tags: NotRequired[list[str]]
+    agent: NotRequired[str]
+    at: NotRequired[Time]
+    source: NotRequired[str]
+
+
+class Walk(TypedDict):
+    items: list[WalkedSnapshot]
+    next: Annotated[None, About("There are no further pages.")]
+    count: int
+    more: NotRequired[Annotated[bool, About("There are more than 1,000, or some further than 100 steps.")]]
+
+
+class Graph(TypedDict):
+    nodes: NotRequired[Annotated[list[GraphNode], About("The newest first; without mermaid.")]]
+    edges: NotRequired[Annotated[list[GraphEdge], About("Those among the nodes; without mermaid.")]]
+    mermaid: NotRequired[Annotated[str, About("A flowchart.")]]
+    more: NotRequired[Annotated[bool, About("There are older ones.")]]
+
+
+SavedSnapshot = joined("SavedSnapshot", services.SaveAnswer, Snapshot)

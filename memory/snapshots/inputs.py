@@ -1,0 +1,156 @@
+"""Validates the input of snapshot operations. Runs before the write lock."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
+
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput, shown
+from ctxhub.core.kit.inputs import (
+    LIST_LENGTH,
+    clean_choice,
+    clean_masked_text,
+    clean_name,
+    clean_object,
+    clean_one_of,
+    clean_text,
+    clean_words,
+    read_id,
+    read_ref_id,
+    refuse_secret,
+)
+from ctxhub.core.kit.metadata import changed_metadata
+from ctxhub.core.text.token_count import count_tokens
+from memory.snapshots.models.snapshot import SOURCE_LENGTH, ActionType
+
+VIEWS = ("historian", "prophet", "archaeologist", "minimalist", "auditor")
+SnapshotId = int | str
+"""17, "17" or snapshot:17."""
+
+
+class SnapshotArguments(TypedDict, total=False):
+    """The arguments of a snapshot except its content and source. None and absent are the same."""
+
+    summary: str | None
+    action_type: str | int | None
+    rationale: str | None
+    caused_by: SnapshotId | None
+    dependencies: Sequence[SnapshotId] | None
+    tags: Sequence[str] | None
+    metadata: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotFields:
+    """Validated fields. `masked`: how many credentials of the content are masked; `summary` "": to be made;
+    `dependencies` and `tags` None: to be found.
+    """
+
+    content: str
+    masked: int
+    tokens: int
+    summary: str
+    action_type: ActionType
+    rationale: str
+    caused_by: int | None
+    dependencies: Sequence[int] | None
+    tags: Sequence[str] | None
+    source: str
+    metadata: Mapping[str, Any]
+
+
+def clean_snapshot(
+    caller: Caller, *, content: str, source: str, **rest: Unpack[SnapshotArguments]
+) -> SnapshotFields:
+    """Validate everything that needs no database. Raises InvalidInput.
+
+    Where an argument is absent, metadata may say action_type, rationale, caused_by and dependencies.
+    """
+    text, masked = clean_masked_text(content, "content")
+    if not text.strip():
+        raise InvalidInput("content must not be blank.")
+    metadata = changed_metadata({}, clean_object(rest.get("metadata"), "metadata", caller))
+    said = _Said(rest, metadata)
+    return SnapshotFields(
+        content=text,
+        masked=masked,
+        tokens=count_tokens(text),
+        summary=clean_text(rest.get("summary"), "summary", caller).strip(),
+        action_type=_clean_action_type(*said.of("action_type", "actionType")),
+        rationale=_clean_rationale(*said.of("rationale"), caller),
+        caused_by=_clean_cause(*said.of("caused_by", "causedBy")),
+        dependencies=_clean_dependencies(*said.of("dependencies")),
+        tags=_clean_tags(rest.get("tags"), caller),
+        source=clean_source(source, caller),
+        metadata=metadata,
+    )
+
+
+def clean_source(value: str, caller: Caller) -> str:
+    cleaned = clean_name(value, "source", at_most=SOURCE_LENGTH)
+    refuse_secret(cleaned, "source", caller)
+    return cleaned
+
+
+def clean_view(value: str) -> str:
+    return clean_one_of(value, VIEWS, "view")
+
+
+def clean_id(value: Any, name: str) -> int:
+    """The number of a snapshot; whether there is one is not checked. Raises InvalidInput."""
+    number = read_ref_id(value, "snapshot")
+    if isinstance(number, int) and not isinstance(number, bool):
+        return number
+    if not isinstance(number, str) or not (found := read_id(number.strip())):
+        raise InvalidInput(f"{name}: {shown(value)} is not the id of a snapshot: write 17 or snapshot:17.")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The arguments, and the metadata that stand in for absent ones."""
+
+    arguments: Mapping[str, Any]
+    metadata: Mapping[str, Any]
+
+    def of(self, name: str, also: str = "") -> tuple[Any, str]:
+        """A value, None if it is absent, and the name that errors show."""
+        if (value := self.arguments.get(name)) is not None:
+            return value, name
+        for key in (name, also):
+            if (value := self.metadata.get(key)) is not None:
+                return value, f"metadata.{key}"
+        return None, name
+
+
+def _clean_action_type(value: Any, name: str) -> ActionType:
+    return ActionType.CONVERSATION if value in (None, "") else clean_choice(value, ActionType, name)
+
+
+def _clean_rationale(value: Any, name: str, caller: Caller) -> str:
+    if not isinstance(value, str | None):
+        raise InvalidInput(f"{name} must be a text.")
+    return clean_text(value, name, caller)
+
+
+def _clean_cause(value: Any, name: str) -> int | None:
+    return None if value in (None, "") else clean_id(value, name)
+
+
+def _clean_dependencies(values: Any, name: str) -> list[int] | None:
+    """The ids, each once; None: not given."""
+    if values is None:
+        return None
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise InvalidInput(f"{name} must be a list of snapshots.", hint="[17, 18]; [] means none.")
+    if len(values) > LIST_LENGTH:
+        raise InvalidInput(f"{name} has {len(values)} entries; the limit is {LIST_LENGTH}.")
+    return list(dict.fromkeys(clean_id(value, f"{name}[{n}]") for n, value in enumerate(values)))
+
+
+def _clean_tags(values: Sequence[str] | None, caller: Caller) -> list[str] | None:
+    if values is None:
+        return None
+    cleaned = clean_words(values, "tags")
+    refuse_secret("\n".join(cleaned), "tags", caller)
+    return cleaned

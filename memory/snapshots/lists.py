@@ -1,0 +1,157 @@
+"""Lists of snapshots, with every filter and cursor."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypedDict, Unpack
+
+from django.db import connection
+
+from ctxhub.core.events.selectors.events import moment_of
+from ctxhub.core.kit import clock, sql
+from ctxhub.core.kit.inputs import clean_choice, clean_moment, clean_name, clean_query, clean_words
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.pages import Condition, ListPlan, Page
+from ctxhub.core.search.alternatives import parse_filter
+from ctxhub.core.search.documents import kind_word, tag_word
+from ctxhub.core.search.engines import Narrowing, read_object_ids
+from ctxhub.core.vocabulary.selectors.names import find_vocabulary
+from memory.snapshots.models.snapshot import ActionType, Tier
+from memory.snapshots.rows import LISTED, SNAPSHOTS, SnapshotRow
+from memory.snapshots.rules.tiers import tier_range
+from memory.snapshots.search import action_word
+from memory.snapshots.selectors.snapshots import COLUMNS, listed
+from memory.snapshots.sql.touched import read_touched_ids, touched_between
+
+ORDER = ("-created_at", "-id")
+FEW = 2_000  # With more matches than this, any index scan soon finds enough of them.
+
+
+class SnapshotFilters(TypedDict, total=False):
+    """The arguments of `snapshot list` that filter. None and "" are absent."""
+
+    action_type: str | int | None
+    tier: str | int | None
+    tags: Sequence[str] | None
+    by: str | None
+    since: str | None
+    until: str | None
+    text: str | None
+
+
+def find_snapshots(
+    project_id: int, *, limit: int = 20, cursor: str | None = None, **filters: Unpack[SnapshotFilters]
+) -> Page[SnapshotRow]:
+    """A page of the snapshots that pass every filter, without contents, and their total."""
+    plan = _plan(project_id, filters, clock.now())
+    return SNAPSHOTS.page(project_id, plan, limit=limit, cursor=cursor, names=LISTED)
+
+
+def list_snapshots(project_id: int, **query: Any) -> Listing:
+    """The list, newest first."""
+    page = find_snapshots(project_id, **query)
+    now = clock.now()
+    rows = [listed(row, now) for row in page.rows]
+    return Listing(COLUMNS, rows, next=page.next, extra=page.total, cursor_after=page.cursor_after)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Validated filters; empty or None where none is given. `times`: the conditions on the creation."""
+
+    action: ActionType | None
+    tier: Tier | None
+    tags: Sequence[str]
+    by: str
+    text: str
+    times: Sequence[Condition]
+
+
+def _clean(project_id: int, filters: SnapshotFilters) -> _Wanted:
+    given: dict[str, Any] = {name: value for name, value in filters.items() if value not in (None, "")}
+    return _Wanted(
+        clean_choice(given["action_type"], ActionType, "action_type") if "action_type" in given else None,
+        clean_choice(given["tier"], Tier, "tier") if "tier" in given else None,
+        clean_words(filters.get("tags"), "tags"),
+        clean_name(given["by"], "by") if "by" in given else "",
+        clean_query(given["text"], "text") if "text" in given else "",
+        _between(project_id, filters),
+    )
+
+
+def _plan(project_id: int, filters: SnapshotFilters, now: datetime) -> ListPlan:
+    wanted = _clean(project_id, filters)
+    vocabulary = find_vocabulary(project_id, agent=wanted.by, tags=wanted.tags)
+    tag_ids = [*vocabulary.tags.values()]
+    if (wanted.tags and not tag_ids) or (wanted.by and vocabulary.agent_id is None):
+        return ListPlan(order=ORDER, is_empty=True)
+    matching = _matching_ids(project_id, wanted, vocabulary.agent_id) if wanted.text else None
+    if matching == []:
+        return ListPlan(order=ORDER, is_empty=True)
+    conditions = [*wanted.times, *([sql.among("d.id", matching)] if matching else [])]
+    few = matching
+    if wanted.tier:
+        after, until = tier_range(wanted.tier, now)
+        if few is None and not tag_ids:
+            few = read_touched_ids(project_id, after, until, FEW + 1)
+        conditions.append(touched_between(after, until, f"{_plus()}d.touched_at"))
+        if until and not _are_few(few):
+            # What was not read since a time was not made since: the list need not begin with the newest.
+            conditions.append(("d.created_at <= %s", [sql.stored_time(until)]))
+    columns: list[tuple[str, Any]] = [("agent_id", vocabulary.agent_id)] if wanted.by else []
+    columns += [("action_type", wanted.action.value)] if wanted.action else []
+    return _read_along(columns, conditions, few if _are_few(few) else None, tag_ids)
+
+
+def _are_few(ids: Sequence[int] | None) -> bool:
+    return ids is not None and len(ids) <= FEW
+
+
+def _read_along(
+    columns: Sequence[tuple[str, Any]],
+    conditions: Sequence[Condition],
+    ids: Sequence[int] | None,
+    tag_ids: Sequence[int],
+) -> ListPlan:
+    """Through the ids if they are few, else through the tags, else through the index of the first column."""
+    links = SNAPSHOTS.links["tags"]
+    through_tags = bool(tag_ids) and ids is None
+    plus = _plus()
+    leads = ids is None and not through_tags
+    equal = [
+        (f"{'' if leads and n == 0 else plus}d.{column} = %s", [value])
+        for n, (column, value) in enumerate(columns)
+    ]
+    linked = [links.to_any(tag_ids)] if tag_ids and not through_tags else []
+    return ListPlan(
+        [*equal, *conditions, *linked],
+        ORDER,
+        ids=ids,
+        links=links if through_tags else None,
+        link_ids=tag_ids if through_tags else (),
+        leads=leads,
+    )
+
+
+def _plus() -> str:
+    """Keeps SQLite, which has no statistics, off the index of a column."""
+    return "+" if connection.vendor == "sqlite" else ""
+
+
+def _between(project_id: int, filters: SnapshotFilters) -> list[Condition]:
+    """The conditions on the time of creation."""
+    found: list[Condition] = []
+    for name, comparison in (("since", ">="), ("until", "<")):
+        value = clean_moment(filters.get(name), name)  # type: ignore[arg-type]
+        if (moment := moment_of(project_id, value)) is not None:
+            found.append((f"d.created_at {comparison} %s", [sql.stored_time(moment)]))
+    return found
+
+
+def _matching_ids(project_id: int, wanted: _Wanted, agent_id: int | None) -> list[int]:
+    """The ids of snapshots that contain all words of a query: "a phrase", -not, prefix*."""
+    scope = [[f"P{project_id}"], [kind_word("snapshot")]]
+    scope += [[tag_word(tag) for tag in wanted.tags]] if wanted.tags else []
+    scope += [[f"A{agent_id}"]] if wanted.by else []
+    scope += [[action_word(wanted.action)]] if wanted.action else []
+    return read_object_ids(Narrowing(scope), parse_filter(project_id, wanted.text))

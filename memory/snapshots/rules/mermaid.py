@@ -1,0 +1,45 @@
+"""Draws snapshots as a Mermaid flowchart."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ctxhub.core.text.sentences import in_one_line
+from memory.snapshots.rules.causes import CAUSED_BY
+
+PLAIN = frozenset(" .,-!?")
+ARROWS = {CAUSED_BY: "-->"}
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnNode:
+    id: int
+    action_type: str
+    summary: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.action_type}: {self.summary}"
+
+
+Edge = tuple[int, int, str]
+"""The id of a snapshot, that of its cause or dependency, and the kind of the link."""
+
+
+def flowchart(nodes: Iterable[DrawnNode], edges: Sequence[Edge]) -> str:
+    """Arrows lead from a cause to its effects; those of dependencies are dotted."""
+    boxes = [f'  s{node.id}["{node.id} {escaped(node.text)}"]' for node in nodes]
+    arrows = [f"  s{target} {ARROWS.get(link, '-.->')} s{source}" for source, target, link in edges]
+    return "\n".join(["flowchart TD", *boxes, *arrows])
+
+
+def escaped(text: str) -> str:
+    """A label on one line without syntax: all ASCII but letters, digits and PLAIN are entities."""
+    return "".join(map(_escaped, in_one_line(text)))
+
+
+def _escaped(character: str) -> str:
+    if character.isalnum() or character in PLAIN:
+        return character
+    if not character.isprintable():
+        return ""
+    return f"#{ord(character)};" if character.isascii() else character

@@ -1,0 +1,174 @@
+"""Reads snapshots by id and by ref."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, NotRequired
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.clock import format_time
+from ctxhub.core.kit.errors import NotFound, shown
+from ctxhub.core.kit.inputs import read_id
+from ctxhub.core.kit.listing import Listing, preview
+from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from memory.snapshots.models.snapshot import ActionType, Tier
+from memory.snapshots.rows import LISTED, SNAPSHOTS, SnapshotRow
+from memory.snapshots.rules.tiers import tier_of
+from memory.snapshots.selectors.predictions import prediction_of
+from memory.snapshots.sql.links import Linked, Links, read_links
+
+ActionLabel = Annotated[str, one_of(*ActionType.labels)]
+TierLabel = Annotated[str, one_of(*Tier.labels)]
+COLUMNS = ("id", "action_type", "summary", "tier", "caused_by", "tags", "agent", "at")
+# The fields that say why a snapshot was made.
+REASONS = ("id", "summary", "action_type", "rationale", "agent", "created_at", "updated_at")
+
+
+class LinkedSnapshot(TypedDict):
+    id: int
+    summary: str
+
+
+class ListedSnapshot(TypedDict):
+    id: int
+    action_type: ActionLabel
+    summary: str
+    tier: TierLabel
+    caused_by: Annotated[int | None, About("The id of its cause.")]
+    tags: list[str]
+    agent: str
+    at: Time
+
+
+class Reasons(TypedDict):
+    """Why a snapshot was made. `dependencies`: left out if there are none."""
+
+    id: int
+    action_type: ActionLabel
+    rationale: str
+    summary: str
+    caused_by: LinkedSnapshot | None
+    dependencies: NotRequired[Annotated[list[LinkedSnapshot], About("What it rests on besides its cause.")]]
+    dependents: Annotated[int, About("How many name it as their cause or dependency.")]
+
+
+class Snapshot(Reasons):
+    content: str
+    tags: list[str]
+    source: Annotated[str, About("Where it comes from: mcp, api, manual, or what its author said.")]
+    metadata: dict[str, Any]
+    session: NotRequired[Annotated[int, About("The session it was saved in.")]]
+    tier: TierLabel
+    access_count: int
+    last_accessed: Annotated[str | None, About(schema={"format": "date-time"})]
+    agent: str
+    at: Time
+    prediction: NotRequired[Annotated[dict[str, Any], About("How likely it is to be read again.")]]
+
+
+def get_snapshot(project_id: int, snapshot_id: int, fields: Sequence[str] = ()) -> SnapshotRow:
+    """The snapshot of this id. Raises NotFound, also for a number too large for the database."""
+    found = SNAPSHOTS.read(project_id, [snapshot_id], fields) if 0 < snapshot_id < 2**63 else {}
+    if snapshot_id not in found:
+        raise unknown_snapshot(snapshot_id)
+    return found[snapshot_id]
+
+
+def unknown_snapshot(snapshot_id: int, name: str = "") -> NotFound:
+    """The error for an unknown id. `name`: the argument that holds it."""
+    there_is = f"{name}: there is" if name else "There is"
+    hint = f"{operation('snapshot list')} shows those there are."
+    return NotFound(f"{there_is} no snapshot {shown(snapshot_id)}.", hint=hint)
+
+
+# -- Items -----------------------------------------------------------------------------------------
+
+
+def snapshot_item(row: SnapshotRow, *, as_objects: bool = False) -> dict[str, Any]:
+    """A complete snapshot. `as_objects`: its dependencies are a list of objects, as REST shows them."""
+    return _item(row, read_links([row.id])[row.id], clock.now(), as_objects)
+
+
+def reasons_item(row: SnapshotRow, *, as_objects: bool = False) -> dict[str, Any]:
+    """Why a snapshot was made, and what it rests on."""
+    return {
+        "id": row.id,
+        "action_type": row.action_label,
+        "rationale": row.rationale,
+        "summary": row.summary,
+        **_links(read_links([row.id])[row.id], as_objects),
+    }
+
+
+def open_snapshots(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
+    """The items of refs: complete if `full`, else a digest."""
+    ids = {row_id: name for name in names if (row_id := read_id(name))}
+    now = clock.now()
+    if not full:
+        rows = SNAPSHOTS.read(project_id, list(ids), LISTED)
+        return {ids[n]: _digest(row, now) for n, row in rows.items()}
+    rows = SNAPSHOTS.read(project_id, list(ids))
+    links = read_links(list(rows))
+    return {ids[n]: _item(row, links[n], now, False) for n, row in rows.items()}
+
+
+def listed(row: SnapshotRow, now: datetime) -> list[Any]:
+    """The values of COLUMNS."""
+    return [
+        *(row.id, row.action_label, preview(row.summary), _tier(row, now), row.caused_by_id),
+        *(list(row.tags), row.agent, format_time(row.created_at)),
+    ]
+
+
+def _item(row: SnapshotRow, links: Links, now: datetime, as_objects: bool) -> dict[str, Any]:
+    prediction = prediction_of(row)
+    return {
+        "id": row.id,
+        "summary": row.summary,
+        "content": row.content,
+        "action_type": row.action_label,
+        "rationale": row.rationale,
+        **_links(links, as_objects),
+        "tags": list(row.tags),
+        "source": row.source,
+        "metadata": dict(row.metadata),
+        **({"session": row.session_id} if row.session_id else {}),
+        "tier": _tier(row, now),
+        "access_count": row.access_count,
+        "last_accessed": format_time(row.last_accessed) if row.last_accessed else None,
+        "agent": row.agent,
+        "at": format_time(row.created_at),
+        **({"prediction": prediction} if prediction else {}),
+    }
+
+
+def _digest(row: SnapshotRow, now: datetime) -> dict[str, Any]:
+    return {
+        "summary": preview(row.summary),
+        "action_type": row.action_label,
+        "tier": _tier(row, now),
+        "caused_by": row.caused_by_id,
+        "at": format_time(row.created_at),
+    }
+
+
+def _links(links: Links, as_objects: bool) -> dict[str, Any]:
+    others = [_linked(one) for one in links.dependencies]
+    rows = Listing(("id", "summary"), [list(one.values()) for one in others])
+    dependencies = others if as_objects else rows.answer()
+    return {
+        "caused_by": _linked(links.cause) if links.cause else None,
+        **({"dependencies": dependencies} if others or as_objects else {}),
+        "dependents": links.dependents,
+    }
+
+
+def _linked(one: Linked) -> Mapping[str, Any]:
+    return LinkedSnapshot(id=one[0], summary=preview(one[1]))
+
+
+def _tier(row: SnapshotRow, now: datetime) -> str:
+    return str(tier_of(row.touched_at, now).label)

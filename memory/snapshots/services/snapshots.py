@@ -1,0 +1,192 @@
+"""Saves and deletes snapshots."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Annotated, Any, NotRequired
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core.call_sessions import find_session_id, open_session_id
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.toolbox.argument_types import About
+from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
+from ctxhub.core.vocabulary.services.names import register_agent, register_words
+from memory.snapshots.history import HISTORY
+from memory.snapshots.inputs import SnapshotFields, SnapshotId, clean_snapshot
+from memory.snapshots.models.snapshot import Tier
+from memory.snapshots.rows import SNAPSHOTS, SnapshotRow
+from memory.snapshots.rules.summary import summary_of
+from memory.snapshots.selectors.snapshots import TierLabel, get_snapshot, unknown_snapshot
+from memory.snapshots.selectors.tags import find_tags
+from memory.snapshots.sql.links import (
+    count_dependents,
+    insert_dependencies,
+    read_known_ids,
+    read_newest_ids,
+)
+
+# What a snapshot rests on if its author does not say: the last ones of the same agent.
+DEPENDENCIES = 5
+DEPENDENCIES_SINCE = timedelta(hours=1)
+
+
+class SaveAnswer(TypedDict):
+    id: int
+    summary: str
+    tags: list[str]
+    tier: TierLabel
+    caused_by: Annotated[int | None, About("The id of its cause.")]
+    dependencies: Annotated[list[int], About("The ids of what it rests on besides.")]
+    masked: NotRequired[Annotated[int, About("How many credentials of the content are masked.")]]
+
+
+class DeleteAnswer(TypedDict):
+    deleted: str
+    children: Annotated[int, About("How many snapshots named it as their cause or dependency.")]
+
+
+def save_snapshot(
+    *,
+    caller: Caller,
+    content: str,
+    source: str,
+    summary: str | None = None,
+    action_type: str | int | None = None,
+    rationale: str | None = None,
+    caused_by: SnapshotId | None = None,
+    dependencies: Sequence[SnapshotId] | None = None,
+    tags: Sequence[str] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    session: str | int | None = None,
+) -> SaveAnswer:
+    """Store a snapshot, in the session of the call.
+
+    Absent: the summary is made of the content, tags are those of the project that the content is about,
+    dependencies the agent's last 5 snapshots of an hour. Raises NotFound for an unknown cause or dependency.
+    """
+    caller = caller.in_session(session)
+    fields = clean_snapshot(
+        caller,
+        content=content,
+        source=source,
+        summary=summary,
+        action_type=action_type,
+        rationale=rationale,
+        caused_by=caused_by,
+        dependencies=dependencies,
+        tags=tags,
+        metadata=metadata,
+    )
+    wanted = find_tags(caller.project_id, fields.content) if fields.tags is None else fields.tags
+    made = fields.summary or summary_of(fields.content)
+    with write_transaction(caller.project_id):
+        at = clock.now()
+        vocabulary = find_vocabulary(caller.project_id, agent=caller.agent, tags=wanted)
+        rests_on = _dependencies(caller, fields, vocabulary.agent_id, at)
+        names = _still_known(vocabulary, wanted) if fields.tags is None else wanted
+        register_words(vocabulary, caller=caller, tags=names, at=at)
+        session_id = _session_id(caller, vocabulary, at)
+        row = _new_row(caller, fields, made, names, vocabulary, session_id, at)
+        [new] = SNAPSHOTS.insert(caller.project_id, [row], vocabulary)
+        insert_dependencies(caller.project_id, [(new.id, other) for other in rests_on])
+        HISTORY.record(
+            project_id=caller.project_id,
+            agent_id=vocabulary.agent_id,
+            changes=[HISTORY.change(None, new)],
+            at=at,
+        )
+    return _answer(new, rests_on, fields.masked)
+
+
+def delete_snapshot(*, caller: Caller, snapshot_id: int) -> DeleteAnswer:
+    """Delete a snapshot; what it caused keeps living, without a cause. The log keeps an event."""
+    with write_transaction(caller.project_id):
+        row = get_snapshot(caller.project_id, snapshot_id)
+        children = count_dependents(row.id)
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
+    return DeleteAnswer(deleted=HISTORY.ref(row), children=children)
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _dependencies(
+    caller: Caller, fields: SnapshotFields, agent_id: int | None, at: datetime
+) -> Sequence[int]:
+    """The ids of what a new snapshot rests on. Raises NotFound for an unknown cause or dependency."""
+    named = {n: "caused_by" for n in [fields.caused_by] if n is not None}
+    named |= {n: "dependencies" for n in fields.dependencies or () if n not in named}
+    known = read_known_ids(caller.project_id, list(named))
+    for row_id, argument in named.items():
+        if row_id not in known:
+            raise unknown_snapshot(row_id, argument)
+    if fields.dependencies is not None:
+        return fields.dependencies
+    if agent_id is None:
+        return []
+    return read_newest_ids(
+        caller.project_id,
+        agent_id,
+        since=at - DEPENDENCIES_SINCE,
+        before=at,
+        at_most=DEPENDENCIES,
+        except_id=fields.caused_by or 0,
+    )
+
+
+def _still_known(vocabulary: Vocabulary, names: Sequence[str]) -> list[str]:
+    return [name for name in names if name.casefold() in vocabulary.tags]
+
+
+def _session_id(caller: Caller, vocabulary: Vocabulary, at: datetime) -> int | None:
+    """The session of the call; only one that the call names is opened."""
+    if not caller.session:
+        return find_session_id(caller)
+    assert vocabulary.agent_id
+    return open_session_id(caller, vocabulary.agent_id, at)
+
+
+def _new_row(
+    caller: Caller,
+    fields: SnapshotFields,
+    summary: str,
+    tags: Sequence[str],
+    vocabulary: Vocabulary,
+    session_id: int | None,
+    at: datetime,
+) -> SnapshotRow:
+    return SnapshotRow(
+        summary=summary,
+        content=fields.content,
+        tokens=fields.tokens,
+        action_type=fields.action_type,
+        rationale=fields.rationale,
+        caused_by_id=fields.caused_by,
+        tags=[vocabulary.spelled("tag", tag) for tag in tags],
+        source=fields.source,
+        metadata=fields.metadata,
+        session_id=session_id,
+        agent=caller.agent,
+        agent_id=vocabulary.agent_id,
+        created_at=at,
+        updated_at=at,
+    )
+
+
+def _answer(row: SnapshotRow, dependencies: Sequence[int], masked: int) -> SaveAnswer:
+    answer = SaveAnswer(
+        id=row.id,
+        summary=row.summary,
+        tags=sorted(row.tags, key=str.casefold),
+        tier=str(Tier.ACTIVE.label),
+        caused_by=row.caused_by_id,
+        dependencies=list(dependencies),
+    )
+    if masked:
+        answer["masked"] = masked
+    return answer

@@ -1,0 +1,185 @@
+"""The tool `snapshot` and its actions on snapshots."""
+
+from typing import Annotated, Any
+
+from ctxhub.core.hub.partial_reads import Opened, Reading, clean_requested_lines, only
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.limits import CONTENT, MOST_ENTRIES, OPTIONAL_WORD, QUESTION
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.toolbox.actions import action, tool
+from ctxhub.core.toolbox.argument_types import (
+    SINCE,
+    About,
+    AsIds,
+    ByAgent,
+    Cursor,
+    IdOf,
+    Limit,
+    Lines,
+    Number,
+    Object,
+    Ref,
+    Says,
+    Tail,
+    Word,
+    Words,
+)
+from memory.snapshots.lists import list_snapshots
+from memory.snapshots.selectors.snapshots import snapshot_item
+from memory.snapshots.selectors.views import MOST_LOADED, search_rows
+from memory.snapshots.services import reads, snapshots
+
+tool(
+    "snapshot",
+    "What was done at a moment, why, and because of what.",
+    otherwise=[({"content"}, "save"), ({"query"}, "search"), ({"id"}, "why"), (set(), "load")],
+)
+
+Id = Annotated[Number, IdOf("snapshot")]
+ActionWord = Annotated[Word, Says("conversation|decision|file_edit|tool_use|research")]
+TierWord = Annotated[Word, Says("active|recent|archived|expired")]
+ViewWord = Annotated[str, Says("historian|prophet|archaeologist|minimalist|auditor")]
+ALL_WORDS = 'All these words are in it: summary, rationale, content, tags. "A phrase", -not, prefix*.'
+RESTS_ON = "What it rests on besides its cause; [] none. Left out: your last 5 of an hour."
+FITTING_TAGS = "Left out: at most 5 tags of the project that the content is about; [] none."
+
+
+@action(
+    "snapshot",
+    "save",
+    writes=True,
+    example={
+        "content": "Sessions move to PostgreSQL: Redis lost them twice this week.",
+        "action_type": "decision",
+        "rationale": "A restart must not sign anybody out.",
+        "caused_by": 17,
+    },
+    also_known_as=("save_context", "create", "add"),
+)
+def save(
+    caller: Caller,
+    content: Annotated[str, About("Kept whole; credentials in it are masked.", CONTENT)],
+    summary: Annotated[str, About("Left out: its first sentences.")] | None = None,
+    action_type: Annotated[ActionWord, About("Left out: conversation.")] | None = None,
+    rationale: Annotated[str, About("Why it was done.")] | None = None,
+    caused_by: Annotated[Id, About("The snapshot that it follows from.")] | None = None,
+    dependencies: Annotated[list[Id], AsIds, About(RESTS_ON, MOST_ENTRIES)] | None = None,
+    tags: Annotated[Words, About(FITTING_TAGS)] | None = None,
+    source: Annotated[str, About("Where it comes from; left out: mcp or api.", OPTIONAL_WORD)] | None = None,
+    metadata: Object | None = None,
+    session: Annotated[Ref, About("A session's id or your name for it.")] | None = None,
+) -> snapshots.SaveAnswer:
+    """Keep a moment of your work: what you did, and why.
+
+    `caused_by`: the snapshot that it follows from; `dependencies`: what it rests on besides: left out, your
+    last 5 of an hour; [] none. Left out, `summary` is the first sentences and `tags` are at most 5 that the
+    project has and the content is about. metadata may say action_type, rationale, caused_by and dependencies
+    instead. A credential in the content is masked: `masked` counts them.
+    """
+    return snapshots.save_snapshot(
+        caller=caller,
+        content=content,
+        source=source or "mcp",
+        summary=summary,
+        action_type=action_type,
+        rationale=rationale,
+        caused_by=caused_by,
+        dependencies=dependencies,
+        tags=tags,
+        metadata=metadata,
+        session=session,
+    )
+
+
+UP_TO_MOST_LOADED = {"minimum": 1, "maximum": MOST_LOADED}
+
+
+@action("snapshot", "load", example={"limit": 5, "view": "prophet"}, also_known_as=("load_context", "recent"))
+def load(
+    caller: Caller,
+    limit: Annotated[Number, About("How many; left out: 1.", UP_TO_MOST_LOADED)] = 1,
+    view: Annotated[ViewWord, About("Left out: historian.")] = "historian",
+) -> Listing:
+    """The newest snapshots, or those that a view puts first; up to 10.
+
+    historian and minimalist (id and summary alone): the newest; auditor: the newest by agent, with their
+    source; prophet: the likeliest to be needed; archaeologist: of the 50 newest those not read for longest.
+    """
+    return reads.load_snapshots(caller=caller, view=view, limit=limit)
+
+
+@action(
+    "snapshot",
+    "search",
+    example={"query": "why did sessions move to PostgreSQL?", "view": "historian"},
+    also_known_as=("search_context", "find"),
+)
+def search(
+    caller: Caller,
+    query: Annotated[
+        str, About('A sentence, words, an identifier. Also "a phrase", -not and prefix*.', QUESTION)
+    ],
+    view: Annotated[ViewWord, About("Orders the hits; left out: best first.")] | None = None,
+    limit: Limit = 20,
+) -> Listing:
+    """Find snapshots: ask in a sentence; best first, or as a view of load orders them."""
+    return search_rows(caller.project_id, query, view=view, limit=limit)
+
+
+@action(
+    "snapshot",
+    "list",
+    example={"action_type": "decision", "tier": "recent"},
+    also_known_as=("get_snapshots",),
+)
+def list_(
+    caller: Caller,
+    action_type: Annotated[ActionWord, About("Of this kind of action.")] | None = None,
+    tier: Annotated[TierWord, About("Last read within 1 h, 24 h, 30 days, or longer ago.")] | None = None,
+    tags: Annotated[Words, About("With any of these tags.")] | None = None,
+    by: ByAgent | None = None,
+    since: Annotated[str, About(f"Saved since. {SINCE}")] | None = None,
+    until: Annotated[str, About(f"Saved before. {SINCE}")] | None = None,
+    text: Annotated[str, About(ALL_WORDS)] | None = None,
+    limit: Limit = 20,
+    cursor: Cursor | None = None,
+) -> Listing:
+    """Snapshots that pass every filter, newest first.
+
+    `tier`: last read, or saved, within 1 hour (active), 24 hours (recent), 30 days (archived) or longer ago.
+    `tags`: any of them; `text`: all its words are in summary, rationale, content or tags ("a phrase", -not,
+    prefix*); `since`, `until`: a time, a time ago ("7d") or an event cursor.
+    """
+    return list_snapshots(
+        caller.project_id,
+        action_type=action_type,
+        tier=tier,
+        tags=tags,
+        by=by,
+        since=since,
+        until=until,
+        text=text,
+        limit=limit,
+        cursor=cursor,
+    )
+
+
+@action("snapshot", "get", example={"id": 17}, also_known_as=("get_snapshot", "read"))
+def get(
+    caller: Caller, id: Id, lines: Lines | None = None, tail: Tail | None = None
+) -> Reading[dict[str, Any]]:
+    """One snapshot, whole, or some `lines` of its content, or the last ones (`tail`).
+
+    With its cause, what it rests on, how many rest on it (`dependents`), and its prediction. What is too long
+    is cut: `next_lines` is the `lines` to read on with. `lines`: "10-40", "10-", "12", or "12@21000-", from
+    the 21,000th character of line 12; "rationale:1-" reads another field.
+    """
+    requested = clean_requested_lines(lines, tail)
+    row = reads.read_snapshot(caller=caller, snapshot_id=id)
+    return Reading([Opened(snapshot_item(row), "content", requested)], only)
+
+
+@action("snapshot", "delete", destroys=True, example={"id": 17}, also_known_as=("delete_snapshot", "remove"))
+def delete(caller: Caller, id: Id) -> snapshots.DeleteAnswer:
+    """Remove a snapshot; what it caused stays."""
+    return snapshots.delete_snapshot(caller=caller, snapshot_id=id)
