@@ -8,7 +8,7 @@ SUMMARY_CHARACTERS = 200
 
 def summary_of(content: str) -> str:
     """The first sentences outside code that have at most 200 characters; a longer one is cut at a word."""
-    summary = ""
+    content, summary = content.strip(), ""
     for line in [*paragraphs(content)] or [in_one_line(content[:LOOKED_AT])]:
         start = 0
         while start < len(line):

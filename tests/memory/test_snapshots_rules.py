@@ -1,0 +1,117 @@
+"""Summaries that are made of a content, and graphs drawn as Mermaid."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.snapshots.models.snapshot import Tier
+from memory.snapshots.rules.mermaid import DrawnNode, flowchart
+from memory.snapshots.rules.summary import summary_of
+from memory.snapshots.rules.tiers import tier_of, tier_range
+
+NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
+SENTENCE = "It is kept in Redis for five minutes and then it is read again."
+
+GOLDEN: list[tuple[str, str]] = [
+    ("Keep it in Redis", "Keep it in Redis"),
+    ("Keep it in Redis. It is fast.", "Keep it in Redis. It is fast."),
+    ("Keep it\nin Redis.\n\nIt is fast.", "Keep it in Redis. It is fast."),
+    ("# Caching\n\nKeep it in Redis.", "Caching Keep it in Redis."),
+    ("## Caching\nKeep it in Redis.", "Caching Keep it in Redis."),
+    ("Set x:\n```py\nx = 1. y\n```\nThen stop.", "Set x: Then stop."),
+    ("~~~\ncode. Code.\n~~~\nText. More.", "Text. More."),
+    ("```py\nx = 1\n```", "```py x = 1 ```"),
+    (f"{SENTENCE} " * 5, f"{SENTENCE} {SENTENCE} {SENTENCE}"),
+    ("word " * 60, f"{('word ' * 40).strip()}…"),
+    ("x" * 300, f"{'x' * 160}…"),
+    ("快取提升了系統的效能。第二句。", "快取提升了系統的效能。 第二句。"),
+    ("快取" * 150, f"{'快取' * 99}快…"),
+    ("\n" * 30_000 + "Text.", "Text."),
+    ("Use a cache, e.g. Redis. It is fast.", "Use a cache, e.g. Redis. It is fast."),
+]
+
+
+@pytest.mark.parametrize(("content", "summary"), GOLDEN)
+def test_a_summary_is_the_first_sentences_outside_code(content: str, summary: str) -> None:
+    assert summary_of(content) == summary
+
+
+@given(st.text(min_size=1).filter(str.strip))
+def test_a_summary_is_one_line_of_at_most_200_characters(content: str) -> None:
+    summary = summary_of(content)
+    assert 0 < len(summary) <= 200
+    assert len(summary.splitlines()) == 1
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "piece", ["a", "\n", "#", "`", "~", "e.g. ", ".", "` ", "~~~\n", "```\n", "! ", "\u3002"]
+)
+def test_a_summary_of_a_mebibyte_is_made_in_time(piece: str) -> None:
+    assert len(summary_of(f"x{piece * (1_048_576 // len(piece))}")) <= 200
+
+
+# -- Tiers -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("hours", "before", "on"),
+    [(1, Tier.ACTIVE, Tier.RECENT), (24, Tier.RECENT, Tier.ARCHIVED), (720, Tier.ARCHIVED, Tier.EXPIRED)],
+)
+def test_exactly_on_a_limit_a_snapshot_is_in_the_colder_tier(hours: int, before: Tier, on: Tier) -> None:
+    limit = NOW - timedelta(hours=hours)
+    assert tier_of(limit + timedelta(microseconds=1), NOW) == before
+    assert tier_of(limit, NOW) == on
+    assert tier_range(before, NOW)[0] == tier_range(on, NOW)[1] == limit
+
+
+# -- Mermaid ---------------------------------------------------------------------------------------
+
+NODE = re.compile(r'  s\d+\["[^"\[\](){}<>|`\\%&;#\n\r]*(?:#\d+;[^"\[\](){}<>|`\\%&;#\n\r]*)*"\]')
+HOSTILE = [
+    '"] --> x[owned',
+    "`**markdown**`",
+    "a\nb\r\nc\u2028d\x85e",
+    "%% a comment",
+    "%%{init: {'theme': 'dark'}}%%",
+    "<script>alert(1)</script>",
+    "#quot; #35; &quot;",
+    "end",
+    "]]))}}|/\\",
+    "click s1 href javascript:alert(1)",
+    "subgraph x\nend",
+    "\x00\x1b[31m\u202e",
+    "a;b;c --> d",
+]
+
+
+def test_a_flowchart_leads_from_causes_to_effects() -> None:
+    nodes = [DrawnNode(2, "decision", "Use Redis"), DrawnNode(1, "research", "Compare")]
+    assert flowchart(nodes, [(2, 1, "caused_by"), (2, 1, "depends_on")]) == (
+        'flowchart TD\n  s2["2 decision#58; Use Redis"]\n  s1["1 research#58; Compare"]\n'
+        "  s1 --> s2\n  s1 -.-> s2"
+    )
+    assert flowchart([], []) == "flowchart TD"
+
+
+@pytest.mark.parametrize("summary", HOSTILE)
+def test_no_summary_breaks_out_of_its_node(summary: str) -> None:
+    first, *lines = flowchart([DrawnNode(1, "decision", summary)], []).split("\n")
+    assert first == "flowchart TD"
+    [line] = lines
+    assert NODE.fullmatch(line), line
+
+
+@given(st.text())
+def test_no_text_whatever_breaks_out_of_its_node(summary: str) -> None:
+    drawn = flowchart([DrawnNode(1, "decision", summary)], [])
+    assert NODE.fullmatch(drawn.removeprefix("flowchart TD\n")), drawn
+    assert len(drawn.splitlines()) == 2
+
+
+def test_a_label_keeps_its_letters_in_any_script() -> None:
+    [_, line] = flowchart([DrawnNode(1, "decision", "Zoë 快取, 3.5!")], []).split("\n")
+    assert line == '  s1["1 decision#58; Zoë 快取, 3.5!"]'
