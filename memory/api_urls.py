@@ -20,6 +20,7 @@ from memory.memories.api.relationships import RelationshipViewSet
 from memory.scratchpads.api.scratchpads import PadRevisionViewSet, PadsViewSet, PadViewSet
 from memory.scratchpads.api.workflows import WorkflowViewSet
 from memory.snapshots.api.causes import CauseViewSet, GraphViewSet
+from memory.snapshots.api.predictions import SnapshotPredictionViewSet, SnapshotTierViewSet
 from memory.snapshots.api.snapshots import SnapshotsByViewViewSet, SnapshotViewSet
 
 
@@ -63,6 +64,12 @@ in_project = [
         "memories/<id:memory_id>/",
         MemoryViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
     ),
+    path("snapshots/tiers/", SnapshotTierViewSet.as_view({"get": "tiers"})),
+    path("snapshots/retier/", SnapshotTierViewSet.as_view({"post": "retier"})),
+    path("snapshots/prune/", SnapshotTierViewSet.as_view({"post": "prune"})),
+    path("snapshots/predict/", SnapshotPredictionViewSet.as_view({"post": "predict"})),
+    path("snapshots/prefetch/", SnapshotPredictionViewSet.as_view({"get": "prefetch"})),
+    path("snapshots/stats/", SnapshotPredictionViewSet.as_view({"get": "stats"})),
     path("decisions/", DecisionViewSet.as_view({"get": "list", "post": "create"})),
     path("decisions/batch/", BatchViewSet.as_view({"post": "create"})),
     path("decisions/suggest/", SuggestionViewSet.as_view({"get": "list"})),

@@ -5,7 +5,7 @@ from memory.constraints import tools as constraints
 from memory.memories.tools import contexts, memories, relationships
 from memory.decisions.tools import decisions, templates
 from memory.scratchpads import tools as scratchpads
-from memory.snapshots.tools import causes, snapshots
+from memory.snapshots.tools import snapshots, causes, predictions
 
 __all__ = [
     "causes",
@@ -13,6 +13,7 @@ __all__ = [
     "contexts",
     "decisions",
     "memories",
+    "predictions",
     "relationships",
     "scratchpads",
     "snapshots",

@@ -16,6 +16,7 @@ from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
+from memory.snapshots.services import accesses
 from tests.databases import end_other_connections
 from tests.emptying import empty_database, vacuum
 from tests.hub import LiveHub, McpClient, RestClient, running_hub
@@ -73,6 +74,7 @@ def nothing_remembered() -> None:
     agents._touched.clear()
     retention._cleaned.clear()
     visitors._looked.clear()
+    accesses._noted.clear()
 
 
 @pytest.fixture

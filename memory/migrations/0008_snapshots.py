@@ -40,6 +40,7 @@ class Migration(migrations.Migration):
                 ('predicted_next', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('predicted_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('agent', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='snapshots', to='core.agent')),
+                ('last_accessed_by', models.ForeignKey(db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='core.agent')),
                 ('caused_by', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='effects', to='memory.snapshot')),
                 ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='core.project')),
             ],
@@ -178,6 +179,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='snapshot',
             index=models.Index(fields=['project', 'touched_at', 'id'], name='memory_snapshot_by_touch'),
+        ),
+        migrations.AddIndex(
+            model_name='snapshot',
+            index=models.Index(fields=['project', 'tier', 'touched_at'], name='memory_snapshot_by_tier'),
         ),
         migrations.AddIndex(
             model_name='snapshot',

@@ -83,13 +83,13 @@ def preview(text: Any, *, full: bool = False) -> Any:
     return text if full or not isinstance(text, str) else truncate_text(text, PREVIEW_CHARACTERS)
 
 
-def make_cursor(*position: str | int) -> str:
+def make_cursor(*position: str | float) -> str:
     """An opaque cursor that holds the sort values and the id of the last row seen."""
     return base64.urlsafe_b64encode(json.dumps(position, separators=(",", ":")).encode()).decode().rstrip("=")
 
 
 def read_cursor(cursor: str, *kinds: type) -> list[Any]:
-    """The values in a cursor; raises InvalidInput unless they have these types: int, str, datetime."""
+    """The values in a cursor; raises InvalidInput unless they have these types: int, float, str, datetime."""
     try:
         position = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         return [_clean_value(value, kind) for value, kind in zip(position, kinds, strict=True)]

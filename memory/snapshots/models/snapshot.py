@@ -62,6 +62,9 @@ class Snapshot(ProjectRow):
     tier = models.PositiveSmallIntegerField(choices=Tier, default=Tier.ACTIVE, editable=False)
     access_count = models.PositiveIntegerField(default=0, editable=False)
     last_accessed = models.DateTimeField(null=True, blank=True, editable=False)
+    last_accessed_by = models.ForeignKey(
+        Agent, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False, editable=False
+    )
     touched_at = models.DateTimeField(default=timezone.now, editable=False)
 
     prediction_score = models.FloatField(null=True, blank=True, editable=False)
@@ -84,6 +87,8 @@ class Snapshot(ProjectRow):
             models.Index(fields=("project", "agent", "-created_at", "-id"), name="memory_snapshot_by_agent"),
             # Tiers are ranges of this index; it is also the order of pruning.
             models.Index(fields=("project", "touched_at", "id"), name="memory_snapshot_by_touch"),
+            # The rows whose stored tier is no longer true.
+            models.Index(fields=("project", "tier", "touched_at"), name="memory_snapshot_by_tier"),
             # The cause leads to its effects.
             models.Index(
                 fields=("caused_by", "id"),

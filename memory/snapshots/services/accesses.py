@@ -1,23 +1,61 @@
-"""Counts the reads of snapshots."""
+"""Notes the reads of snapshots."""
 
-from collections.abc import Sequence
+import logging
+import threading
+from collections.abc import Iterable
 from datetime import datetime
 
-from ctxhub.core.kit import sql
+from django.db import Error
+
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.kit.transactions import try_touch_transaction
+from memory.snapshots.sql.accesses import COUNTED_EVERY, count_accesses, mark_hits
+
+MOST_REMEMBERED = 50_000
+Key = tuple[int, str, int]
+"""Project, folded name of the agent, snapshot."""
 
 
-def note_accesses(caller: Caller, ids: Sequence[int], at: datetime) -> None:
-    """Count that these snapshots were read. Skipped if the database is busy."""
-    if not ids:
+def note_accesses(caller: Caller, ids: Iterable[int], at: datetime) -> None:
+    """Count that the caller's agent reads snapshots, at most once a minute for an agent and a snapshot.
+
+    An optional write, after the answer is known: it records no event, waits for no lock, and never fails.
+    """
+    agent = caller.agent.casefold()
+    keys = _take_due([(caller.project_id, agent, row_id) for row_id in dict.fromkeys(ids)], at)
+    if not keys:
         return
-    which, values = sql.by_ids("memory_snapshot", caller.project_id, ids)
-    moment = sql.stored_time(at)
-    with try_touch_transaction() as is_open:
-        if is_open:
-            sql.execute(
-                "UPDATE memory_snapshot SET access_count = access_count + 1, last_accessed = %s,"
-                f" touched_at = %s WHERE {which}",
-                [moment, moment, *values],
-            )
+    is_noted = False
+    try:
+        with try_touch_transaction() as may_write:
+            if may_write and (
+                counted := count_accesses(caller.project_id, agent, [row_id for *_, row_id in keys], at)
+            ):
+                mark_hits(counted, at)
+            is_noted = may_write
+    except Error as error:  # The read itself succeeded, and must not be reported as failed.
+        log_failure(f"noting what {caller.agent!r} read", error, level=logging.WARNING)
+    if not is_noted:
+        _forget(keys)
+
+
+def _take_due(keys: list[Key], at: datetime) -> list[Key]:
+    """The reads that count, which from now on do not for a minute."""
+    with _lock:
+        due = [key for key in keys if key not in _noted or at - _noted[key] >= COUNTED_EVERY]
+        if len(_noted) > MOST_REMEMBERED:
+            _noted.clear()
+        _noted.update(dict.fromkeys(due, at))
+    return due
+
+
+def _forget(keys: list[Key]) -> None:
+    with _lock:
+        for key in keys:
+            _noted.pop(key, None)
+
+
+# When this process last noted a read: spares writes, and counts right where agents take turns.
+_noted: dict[Key, datetime] = {}
+_lock = threading.Lock()

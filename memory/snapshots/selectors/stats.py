@@ -1,0 +1,78 @@
+"""Statistics of snapshots: their causes, tiers and predictions."""
+
+from collections import Counter
+from typing import Annotated
+
+from typing_extensions import TypedDict
+
+from ctxhub.core.toolbox.argument_types import About
+from memory.snapshots.models.snapshot import ActionType
+from memory.snapshots.rules.prediction import DEFAULT_WEIGHTS
+from memory.snapshots.selectors.predictions import SHOWN, PredictionParts
+from memory.snapshots.selectors.tiers import Tiers, get_tiers
+from memory.snapshots.sql.outcomes import count_outcomes, read_weights
+from memory.snapshots.sql.stats import average_chain, count_actions, sum_predictions
+
+
+class CausalityStats(TypedDict):
+    by_action: dict[str, int]
+    with_cause: int
+    roots: Annotated[int, About("Snapshots without a cause.")]
+    average_chain: Annotated[float, About("Snapshots from the first cause to one, both included.")]
+
+
+class PredictionStats(TypedDict):
+    """`brier` and `baseline_brier`: of the weights in use and of the defaults, on the newest outcomes."""
+
+    predicted: int
+    average: float | None
+    reasons: dict[str, int]
+    weights: PredictionParts
+    samples: int
+    brier: float | None
+    baseline_brier: float | None
+
+
+class SnapshotStats(TypedDict):
+    causality: CausalityStats
+    memory: Tiers
+    prediction: PredictionStats
+
+
+def get_stats(project_id: int) -> SnapshotStats:
+    return SnapshotStats(
+        causality=_causality(project_id), memory=get_tiers(project_id), prediction=_prediction(project_id)
+    )
+
+
+def _causality(project_id: int) -> CausalityStats:
+    counts = count_actions(project_id)
+    total = sum(count for count, _ in counts.values())
+    with_cause = sum(caused for _, caused in counts.values())
+    return CausalityStats(
+        by_action={str(action.label): counts.get(action, (0, 0))[0] for action in ActionType},
+        with_cause=with_cause,
+        roots=total - with_cause,
+        average_chain=round(average_chain(project_id), 2),
+    )
+
+
+def _prediction(project_id: int) -> PredictionStats:
+    sums = sum_predictions(project_id)
+    predicted = sum(count for _, count, _ in sums)
+    reasons: Counter[str] = Counter()
+    for words, count, _ in sums:
+        reasons.update(dict.fromkeys(words, count))
+    learned = read_weights(project_id)
+    weights = learned.weights if learned else DEFAULT_WEIGHTS
+    return PredictionStats(
+        predicted=predicted,
+        average=round(sum(total for *_, total in sums) / predicted, SHOWN) if predicted else None,
+        reasons=dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
+        weights=PredictionParts(
+            temporal=weights.temporal, causal=weights.causal, frequency=weights.frequency
+        ),
+        samples=learned.samples if learned else sum(count_outcomes(project_id)),
+        brier=round(learned.brier, SHOWN) if learned else None,
+        baseline_brier=round(learned.baseline_brier, SHOWN) if learned else None,
+    )

@@ -1,0 +1,48 @@
+"""Counts the tiers of snapshots, and brings the stored copies up to date."""
+
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.pages import Condition
+from memory.snapshots.models.snapshot import Tier
+from memory.snapshots.rules.tiers import LIMITS, tier_range
+
+
+def count_tiers(project_id: int, now: datetime) -> dict[Tier, int]:
+    """The number of snapshots in each tier, by one scan of an index."""
+    limits = [sql.stored_time(now - limit) for limit in LIMITS.values()]
+    warmer = ", ".join(["count(*) FILTER (WHERE touched_at > %s)"] * len(limits))
+    [counts] = sql.rows(
+        f"SELECT {warmer}, count(*) FROM memory_snapshot WHERE project_id = %s", [*limits, project_id]
+    )
+    return {tier: count - before for tier, count, before in zip(Tier, counts, (0, *counts), strict=False)}
+
+
+def update_tiers(project_id: int, now: datetime, at_most: int) -> int:
+    """Correct the stored tiers of at most so many snapshots; returns of how many."""
+    branches = [branch for tier in Tier for branch in _untrue(project_id, tier, now)]
+    found = " UNION ALL ".join(f"SELECT id FROM ({text}) branch" for text, _ in branches)
+    where = sql.among_found("id", f"SELECT id FROM ({found}) untrue LIMIT %s")
+    limits = [(sql.stored_time(now - limit), tier.value) for tier, limit in LIMITS.items()]
+    values: list[Any] = [value for pair in limits for value in pair]
+    values += [value for _, some in branches for value in some]
+    updated = sql.rows(
+        f"""
+        UPDATE memory_snapshot SET tier = CASE {"WHEN touched_at > %s THEN %s " * len(limits)} ELSE
+        {Tier.EXPIRED.value} END WHERE {where} RETURNING id""",
+        [*values, at_most],
+    )
+    return len(updated)
+
+
+def _untrue(project_id: int, tier: Tier, now: datetime) -> list[Condition]:
+    """Queries for the rows stored with this tier that are colder, and for those that are warmer."""
+    after, until = tier_range(tier, now)
+    wrong = (("<=", after), (">", until))
+    query = "SELECT id FROM memory_snapshot WHERE project_id = %s AND tier = %s AND touched_at"
+    return [
+        (f"{query} {sign} %s", [project_id, tier.value, sql.stored_time(limit)])
+        for sign, limit in wrong
+        if limit
+    ]
