@@ -24,20 +24,22 @@ def note_accesses(caller: Caller, ids: Iterable[int], at: datetime) -> None:
     """
     agent = caller.agent.casefold()
     keys = _take_due([(caller.project_id, agent, row_id) for row_id in dict.fromkeys(ids)], at)
-    if not keys:
-        return
-    is_noted = False
+    counted: list[int] = []
     try:
-        with try_touch_transaction() as may_write:
-            if may_write and (
-                counted := count_accesses(caller.project_id, agent, [row_id for *_, row_id in keys], at)
-            ):
-                mark_hits(counted, at)
-            is_noted = may_write
+        if keys:
+            counted = _count(caller.project_id, agent, [row_id for *_, row_id in keys], at)
     except Error as error:  # The read itself succeeded, and must not be reported as failed.
         log_failure(f"noting what {caller.agent!r} read", error, level=logging.WARNING)
-    if not is_noted:
-        _forget(keys)
+    _forget([key for key in keys if key[2] not in counted])
+
+
+def _count(project_id: int, agent: str, ids: list[int], at: datetime) -> list[int]:
+    """Count the reads, and return the snapshots for which they count; none if a writer is at work."""
+    with try_touch_transaction() as may_write:
+        counted = count_accesses(project_id, agent, ids, at) if may_write else []
+        if counted:
+            mark_hits(counted, at)
+    return counted
 
 
 def _take_due(keys: list[Key], at: datetime) -> list[Key]:
