@@ -52,6 +52,7 @@ class Noun:
     `history`: records its changes; for an indexed noun it also provides `documents` and `showing`.
     `on_open(caller, names)`: called when its rows were opened by the names of their refs.
     `unread(caller)`: its number in `updates`, in place of the number of objects that others changed.
+    `wakes`: whether its events end the waiting of other agents.
     """
 
     kind: str
@@ -73,6 +74,7 @@ class Noun:
     states_of: Callable[[int, Sequence[int]], Sequence[int]] | None = None
     history: Recorder | None = None
     on_open: Callable[[Caller, Sequence[str]], None] | None = None
+    wakes: bool = True
 
     def __post_init__(self) -> None:
         if self.history and self.history.is_indexed:
@@ -123,6 +125,11 @@ def standing_kind(kind: str) -> str:
     """The kind that refs use: for a kind of earlier states the kind that they belong to."""
     noun = find_noun(kind)
     return noun.earlier_states_of or kind if noun else kind
+
+
+def wakes(kind: str) -> bool:
+    """Whether events of a kind end the waiting of other agents."""
+    return kind not in _nouns or _nouns[kind].wakes
 
 
 def plural(kind: str) -> str:

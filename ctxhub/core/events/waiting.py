@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from ctxhub.core.events.selectors.events import NewEvent, latest_cursor
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import clean_from_to
+from ctxhub.core.registry import wakes
 
 LONGEST_SECONDS = 60
 
@@ -22,7 +23,8 @@ LONGEST_SECONDS = 60
 class Wanted:
     """The events that a call waits for: after the id `after`, of these nouns (empty: any), new to the agent.
 
-    The agent's own events are not new to it, nor are those addressed to others (`data["to"]`).
+    The agent's own events are not new to it, nor are those addressed to others (`data["to"]`), or
+    of nouns that wake nobody.
     """
 
     project_id: int
@@ -32,7 +34,9 @@ class Wanted:
     seconds: float
 
     def is_news(self, event: NewEvent) -> bool:
-        if event.id <= self.after or event.agent == self.agent or event.noun == "hub":
+        if event.id <= self.after or event.agent == self.agent:
+            return False
+        if event.noun == "hub" or not wakes(event.noun):
             return False
         if self.nouns and event.noun not in self.nouns:
             return False

@@ -26,6 +26,7 @@ VERBS_OF_ACTION = {
     "delete": ("deleted",),
     "append": ("appended",),
     "restore": ("restored",),
+    "save": ("saved",),
     "close": ("closed",),
     "reopen": ("reopened",),
     "add": ("created",),
@@ -48,7 +49,7 @@ VERBS_OF_ACTION = {
 VERBS = (
     *("created", "updated", "deprecated", "deleted", "modified", "activated", "deactivated"),
     *("sent", "acked", "claimed", "done", "overdue"),
-    *("appended", "restored", "closed", "reopened"),
+    *("appended", "restored", "saved", "closed", "reopened"),
     *("leased", "renewed", "released", "force_released"),
     *("imported", "cleaned"),
 )
