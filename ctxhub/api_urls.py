@@ -9,13 +9,20 @@ from ctxhub.core.api import urls as core
 from ctxhub.core.api.views import unknown_address
 from memory import api_urls as memory
 from messaging import api_urls as messaging
+from sessions import api_urls as sessions
 from tracking import api_urls as tracking
 
 app_name = "api"
 
 READ_METHODS = ["get", "head"]
 
-in_project = [*core.in_project, *memory.in_project, *messaging.in_project, *tracking.in_project]
+in_project = [
+    *core.in_project,
+    *memory.in_project,
+    *messaging.in_project,
+    *tracking.in_project,
+    *sessions.in_project,
+]
 
 urlpatterns = [
     path("v1/", include(core.beside_projects)),

@@ -8,4 +8,5 @@ class SessionsConfig(AppConfig):
     label = "agent_sessions"
 
     def ready(self) -> None:
+        from sessions import nouns, retention, signals, tools  # noqa: F401
         from sessions.sittings.services import calls  # noqa: F401

@@ -12,6 +12,7 @@ from sessions.sittings.models.session import SESSION_NAME_LENGTH
 
 # A call over HTTP that names no session belongs to the agent's last one, unless that is older.
 CURRENT_FOR = timedelta(hours=24)
+AGENT = "s.agent_id = (SELECT id FROM core_agent WHERE project_id = %s AND folded = %s)"
 Found = tuple[int, int | None]
 """The id of a session, and the id of its agent."""
 
@@ -33,7 +34,7 @@ def find_session(caller: Caller) -> Found | None:
     if caller.session:
         return find_named(caller.project_id, caller.session)
     if window := caller.window:
-        return _select("s.id = %s", [caller.project_id, window.session_id]) if window.session_id else None
+        return _of_window(caller, window.session_id) if window.session_id else None
     return _current(caller, clock.now())
 
 
@@ -46,16 +47,23 @@ def clean_session_name(named: str) -> str:
     return clean_name(name_of_ref(named, "session"), "session", at_most=SESSION_NAME_LENGTH)
 
 
+def _of_window(caller: Caller, session_id: int) -> Found | None:
+    """The window's session, if it is the agent's: several agents may speak in one window."""
+    return _select(f"s.id = %s AND {AGENT}", [caller.project_id, session_id, *_agent(caller)])
+
+
 def _current(caller: Caller, now: datetime) -> Found | None:
     """The agent's last session that was saved, restored or opened without a name."""
     return _select(
-        "s.agent_id = (SELECT id FROM core_agent WHERE project_id = %s AND folded = %s)"
-        " AND s.current_at IS NOT NULL AND s.current_at > %s ORDER BY s.current_at DESC, s.id DESC LIMIT 1",
-        [
-            *(caller.project_id, caller.project_id, caller.agent.casefold()),
-            sql.stored_time(now - CURRENT_FOR),
-        ],
+        f"{AGENT} AND s.current_at IS NOT NULL AND s.current_at > %s"
+        " ORDER BY s.current_at DESC, s.id DESC LIMIT 1",
+        [caller.project_id, *_agent(caller), sql.stored_time(now - CURRENT_FOR)],
     )
+
+
+def _agent(caller: Caller) -> tuple[int, str]:
+    """The values of AGENT."""
+    return caller.project_id, caller.agent.casefold()
 
 
 def _select(condition: str, values: list[object]) -> Found | None:

@@ -8,6 +8,7 @@ from ctxhub.core.call_sessions import register_finder
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotAllowed
+from sessions.sittings.history.sessions import count_opened
 from sessions.sittings.models.session import DEFAULT_WORKSPACE
 from sessions.sittings.selectors.calls import clean_session_name, find_session, find_session_id
 
@@ -31,6 +32,8 @@ def open_session(caller: Caller, agent_id: int, at: datetime) -> int:
             )
         return session_id
     session_id = _insert(caller, agent_id, at)
+    if caller.session:
+        count_opened(caller.project_id)
     if (window := caller.window) and not caller.session:
         # Only once it is stored: after a rollback the id may go to another session.
         transaction.on_commit(lambda: setattr(window, "session_id", session_id))

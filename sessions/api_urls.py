@@ -1,0 +1,16 @@
+"""REST routes of the sessions app."""
+
+from django.urls import path
+
+from sessions.sittings.api.sessions import LineageViewSet, RestoreViewSet, SessionViewSet
+
+in_project = [
+    path("sessions/", SessionViewSet.as_view({"get": "list", "post": "create"})),
+    path("sessions/restore/", RestoreViewSet.as_view({"post": "create"})),
+    path(
+        "sessions/<id:session_id>/",
+        SessionViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path("sessions/<id:session_id>/restore/", RestoreViewSet.as_view({"post": "of_session"})),
+    path("sessions/<id:session_id>/lineage/", LineageViewSet.as_view({"get": "list"})),
+]

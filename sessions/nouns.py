@@ -1,0 +1,22 @@
+"""Registers the nouns of the sessions app with the hub."""
+
+from ctxhub.core.hub.selectors.hub import agent_facts
+from ctxhub.core.registry import Noun, counter_of, register
+from sessions.models import AgentSession
+from sessions.sittings.history.sessions import HISTORY
+from sessions.sittings.selectors.sessions import current_sessions, ids_of_sessions, open_sessions
+
+register(
+    Noun(
+        "session",
+        "sessions",
+        AgentSession,
+        count=counter_of("session"),
+        open=open_sessions,
+        text="summary",
+        history=HISTORY,
+        ids_of=ids_of_sessions,
+        wakes=False,
+    )
+)
+agent_facts["session"] = current_sessions

@@ -1,0 +1,251 @@
+"""Validates the input of session operations. Runs before the write lock."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypedDict, Unpack
+
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import (
+    CONTENT_BYTES,
+    PATH_LENGTH,
+    WORD_LENGTH,
+    clean_from_to,
+    clean_masked_text,
+    clean_name,
+    clean_names,
+    clean_object,
+    clean_text,
+    refuse_secret,
+)
+from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.text.token_count import count_tokens
+from sessions.sittings.inputs.entries import clean_entries, number_of, text_of, time_of
+from sessions.sittings.models.session import DEFAULT_WORKSPACE, HASH_LENGTH, WORKSPACE_LENGTH
+from tracking.inputs.contents import FileFacts, clean_content
+from tracking.selectors.paths import clean_file
+
+MOST_ITEMS = 50
+MOST_FILES = 500
+MOST_TOKENS = 2**31 - 1
+TOGETHER_BYTES = 4 * CONTENT_BYTES
+LEAST_BUDGET, MOST_BUDGET = 200, 20_000
+DEFAULT_IMPORTANCE = 5
+STATE = ("active_project", "enabled_mcps", "settings", "branch", "worktree")
+
+
+class SaveArguments(TypedDict, total=False):
+    """The arguments of `save` besides `session`. UNSET and absent are the same; None clears."""
+
+    workspace_id: str | None | Unset
+    conversation: str | None | Unset
+    token_count: int | None | Unset
+    summary: str | None | Unset
+    items: Sequence[Any] | None | Unset
+    files: Sequence[Any] | None | Unset
+    active_project: str | None | Unset
+    enabled_mcps: Sequence[str] | None | Unset
+    settings: Mapping[str, Any] | None | Unset
+    branch: str | None | Unset
+    worktree: str | None | Unset
+    parent: str | int | None | Unset
+
+
+@dataclass(frozen=True, slots=True)
+class NewConversation:
+    text: str
+    tokens: int
+
+    @property
+    def hash(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class NewItem:
+    category: str
+    content: str
+    importance: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file as the caller saves it. `hash`: theirs, or the SHA-256 of the content."""
+
+    hash: str
+    modified_at: datetime | None
+    facts: FileFacts
+
+
+@dataclass(frozen=True, slots=True)
+class SaveFields:
+    """Validated fields; UNSET where the caller gave no value. `files`: by path; `state`: those given.
+
+    `masked`: how many credentials were replaced.
+    """
+
+    conversation: NewConversation | None = None
+    workspace_id: str | Unset = UNSET
+    token_count: int | Unset = UNSET
+    summary: str | Unset = UNSET
+    items: Sequence[NewItem] | Unset = UNSET
+    files: Mapping[str, NewFile] | Unset = UNSET
+    parent: str | Unset = UNSET
+    state: Mapping[str, Any] = field(default_factory=dict)
+    masked: int = 0
+
+
+def clean_save(caller: Caller, **arguments: Unpack[SaveArguments]) -> SaveFields:
+    """Validate everything that needs no database, mask credentials and count tokens. Raises InvalidInput."""
+    given: dict[str, Any] = {name: value for name, value in arguments.items() if value is not UNSET}
+    _check_size(given)
+    masks = _Masks()
+    fields = {name: _CLEANERS[name](value, caller) for name, value in given.items() if name in _CLEANERS}
+    state = {name: fields.pop(name) for name in STATE if name in fields}
+    if "items" in given:
+        fields["items"] = _clean_items(given["items"], caller, masks)
+    if "files" in given:
+        fields["files"] = _clean_files(given["files"], caller, masks)
+    conversation = _clean_conversation(given.get("conversation"), masks)
+    return SaveFields(conversation, **fields, state=state, masked=masks.count)
+
+
+def clean_workspace(value: str | None, caller: Caller) -> str:
+    return _clean_line(value, "workspace_id", WORKSPACE_LENGTH, caller) or DEFAULT_WORKSPACE
+
+
+def clean_budget(value: int) -> int:
+    return clean_from_to(value, "budget_tokens", LEAST_BUDGET, MOST_BUDGET)
+
+
+def clean_present_files(values: Sequence[Any] | None) -> dict[str, str | None]:
+    """The hashes of the caller's files by path; None: the caller has no such file."""
+    found: dict[str, str | None] = {}
+    for name, entry in clean_entries(values, "files", ("path", "hash"), MOST_FILES):
+        path = clean_file(text_of(entry, name, "path", required=True), f"{name}.path")
+        found[path] = _clean_hash(entry, name) or None
+    return found
+
+
+# -- Helpers ---------------------------------------------------------------------------------------
+
+
+class _Masks:
+    """Masks credentials in texts, and counts them."""
+
+    count = 0
+
+    def text(self, value: str, name: str, at_most: int) -> str:
+        text, masked = clean_masked_text(value, name, at_most=at_most)
+        self.count += masked
+        return text
+
+
+def _clean_conversation(value: str | None, masks: _Masks) -> NewConversation | None:
+    if value is None or not value.strip():
+        return None
+    text = masks.text(value, "conversation", CONTENT_BYTES)
+    return NewConversation(text, count_tokens(text))
+
+
+def _clean_items(values: Sequence[Any] | None, caller: Caller, masks: _Masks) -> list[NewItem]:
+    fields = ("category", "content", "importance", "tokens")
+    return [
+        _clean_item(entry, name, caller, masks)
+        for name, entry in clean_entries(values, "items", fields, MOST_ITEMS)
+    ]
+
+
+def _clean_item(entry: Mapping[str, Any], name: str, caller: Caller, masks: _Masks) -> NewItem:
+    content = text_of(entry, name, "content", required=True)
+    text = masks.text(content, f"{name}.content", CONTENT_BYTES)
+    importance = number_of(entry, name, "importance", 1, 10)
+    tokens = number_of(entry, name, "tokens", 0, MOST_TOKENS)
+    return NewItem(
+        category=_clean_line(text_of(entry, name, "category"), f"{name}.category", WORD_LENGTH, caller),
+        content=text,
+        importance=DEFAULT_IMPORTANCE if importance is None else importance,
+        tokens=count_tokens(text) if tokens is None else tokens,
+    )
+
+
+def _clean_files(values: Sequence[Any] | None, caller: Caller, masks: _Masks) -> dict[str, NewFile]:
+    """The files by path; of a path that is named twice, the last."""
+    files: dict[str, NewFile] = {}
+    for name, entry in clean_entries(values, "files", ("path", "hash", "content", "modified_at"), MOST_FILES):
+        path = clean_file(text_of(entry, name, "path", required=True), f"{name}.path")
+        refuse_secret(path, f"{name}.path", caller)
+        files[path] = _clean_saved_file(entry, name, masks)
+    return files
+
+
+def _clean_saved_file(entry: Mapping[str, Any], name: str, masks: _Masks) -> NewFile:
+    hash_ = _clean_hash(entry, name)
+    content = None
+    if entry.get("content") is not None:
+        content = clean_content(text_of(entry, name, "content"), f"{name}.content")
+        masks.count += content.masked
+    if not hash_ and content is None:
+        raise InvalidInput(f"{name} needs a hash or a content: restore compares files by it.")
+    return NewFile(
+        hash=hash_ or (content.hash if content else ""),
+        modified_at=time_of(entry, name, "modified_at"),
+        facts=FileFacts(content=content, hash=hash_ or None),
+    )
+
+
+def _clean_hash(entry: Mapping[str, Any], name: str) -> str:
+    value = text_of(entry, name, "hash")
+    return clean_name(value, f"{name}.hash", at_most=HASH_LENGTH) if value.strip() else ""
+
+
+def _check_size(given: Mapping[str, Any]) -> None:
+    """Refuse contents that are too long together, before anything is done with them."""
+    entries = [*(given.get("items") or ()), *(given.get("files") or ())]
+    texts = [entry.get("content") for entry in entries if isinstance(entry, Mapping)]
+    texts.append(given.get("conversation"))
+    size = sum(len(text.encode(errors="replace")) for text in texts if isinstance(text, str))
+    if size > TOGETHER_BYTES:
+        raise InvalidInput(
+            f"conversation and contents have {size:,} bytes together; the limit is {TOGETHER_BYTES:,}.",
+            hint="Give files by hash alone: their content can be read where they are.",
+        )
+
+
+def _clean_line(value: str | None, name: str, at_most: int, caller: Caller) -> str:
+    """A short text, stripped; "" if it is blank."""
+    if value is None or not value.strip():
+        return ""
+    cleaned = clean_name(value, name, at_most=at_most)
+    refuse_secret(cleaned, name, caller)
+    return cleaned
+
+
+def _line(name: str, at_most: int) -> Callable[[Any, Caller], str]:
+    return lambda value, caller: _clean_line(value, name, at_most, caller)
+
+
+def _clean_token_count(value: int | None, caller: Caller) -> int | Unset:
+    return UNSET if value is None else clean_from_to(value, "token_count", 0, MOST_TOKENS)
+
+
+def _clean_servers(values: Sequence[str] | None, caller: Caller) -> list[str]:
+    cleaned = clean_names(values, "enabled_mcps")
+    refuse_secret("\n".join(cleaned), "enabled_mcps", caller)
+    return cleaned
+
+
+_CLEANERS: dict[str, Callable[[Any, Caller], Any]] = {
+    "workspace_id": clean_workspace,
+    "token_count": _clean_token_count,
+    "summary": lambda value, caller: clean_text(value, "summary", caller),
+    "active_project": _line("active_project", WORKSPACE_LENGTH),
+    "enabled_mcps": _clean_servers,
+    "settings": lambda value, caller: clean_object(value, "settings", caller),
+    "branch": _line("branch", WORKSPACE_LENGTH),
+    "worktree": _line("worktree", PATH_LENGTH),
+    "parent": lambda value, caller: "" if value is None else str(value).strip(),
+}

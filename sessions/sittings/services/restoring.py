@@ -1,0 +1,138 @@
+"""Restores a session: opens one that continues it, and answers what it holds within a token budget."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NotRequired, cast
+
+# Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import READ, Caller
+from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
+from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.text.parts import CHARACTERS_PER_TOKEN
+from ctxhub.core.vocabulary.services.names import register_agent
+from sessions.sittings.history.sessions import HISTORY, RESTORED
+from sessions.sittings.inputs.sessions import clean_budget, clean_present_files, clean_workspace
+from sessions.sittings.rows.sessions import SESSIONS, SessionRow, State
+from sessions.sittings.rules.packing import Contents, file_rows, pack
+from sessions.sittings.selectors.calls import find_session
+from sessions.sittings.selectors.sessions import Rows, WorkspaceState, get_session
+from sessions.sittings.services.sessions import clean_new_name, enter_session
+from sessions.sittings.sql.sessions import (
+    add_state,
+    count_conversations,
+    find_last_saved,
+    read_items,
+    read_last_conversations,
+    read_saved_files,
+    read_states,
+)
+
+DEFAULT_BUDGET = 4_000
+
+
+class RestoreAnswer(TypedDict):
+    note: str
+    session: int
+    parent: int
+    summary: NotRequired[str]
+    state: NotRequired[WorkspaceState]
+    items: NotRequired[Rows]
+    conversations: NotRequired[Rows]
+    files: NotRequired[Rows]
+    included: dict[str, int]
+    omitted: dict[str, int]
+    tokens: int
+
+
+def restore_session(
+    *,
+    caller: Caller,
+    session: str | int | None = None,
+    workspace_id: str | None = None,
+    budget_tokens: int = DEFAULT_BUDGET,
+    files: Sequence[Any] | None = None,
+) -> RestoreAnswer:
+    """Open a session that continues another one, and answer what that one holds.
+
+    The other one is `session`, of any agent; else the session that the call names, if there is one; else the
+    one that the caller's agent saved last in the workspace. Raises NotFound if there is none.
+    """
+    caller.require(READ, "Restoring a session")  # The answer contains what others wrote.
+    budget = clean_budget(budget_tokens)
+    present = clean_present_files(files)
+    if session not in (None, "") and workspace_id:
+        raise InvalidInput("session and workspace_id exclude one another: name what to restore once.")
+    workspace = clean_workspace(workspace_id, caller)
+    with write_transaction(caller.project_id):
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        parent = _find_parent(caller, session, workspace_id, workspace)
+        child, state = _open_child(caller, agent_id, parent, at)
+    contents = _read_contents(parent, state, present, budget)
+    return cast(RestoreAnswer, pack(contents, session=child.id, parent=parent.id, budget=budget))
+
+
+def _find_parent(
+    caller: Caller, session: str | int | None, workspace_id: str | None, workspace: str
+) -> SessionRow:
+    if session not in (None, ""):
+        return get_session(caller.project_id, session)
+    if caller.session and not workspace_id and (found := find_session(caller)):
+        return get_session(caller.project_id, found[0])
+    session_id = find_last_saved(caller.project_id, caller.agent, workspace)
+    if session_id is None:
+        raise NotFound(
+            f"{caller.agent} saved no session in the workspace {shown(workspace)}.",
+            hint=f"{operation('session list')} shows those there are; name another one, also of another "
+            "agent, as session.",
+        )
+    return get_session(caller.project_id, session_id)
+
+
+def _open_child(caller: Caller, agent_id: int, parent: SessionRow, at: datetime) -> tuple[SessionRow, State]:
+    """Insert the session that continues `parent`, with its state and summary."""
+    row = SessionRow(
+        name=_free_name(caller),
+        agent=caller.agent,
+        agent_id=agent_id,
+        workspace_id=parent.workspace_id,
+        summary=parent.summary,
+        parent_id=parent.id,
+        created_at=at,
+        updated_at=at,
+        current_at=at,
+    )
+    state = read_states([parent.id]).get(parent.id)
+    [child] = SESSIONS.insert(caller.project_id, [row])
+    if state:
+        add_state(caller.project_id, child.id, state, at)
+    change = HISTORY.change(None, child, detail=RESTORED)
+    HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)
+    enter_session(caller, child.id)
+    return child, state or State()
+
+
+def _free_name(caller: Caller) -> str:
+    """The name by which the call names its session, if no session has it yet."""
+    if not caller.session or find_session(caller):
+        return ""
+    return clean_new_name(caller)
+
+
+def _read_contents(
+    parent: SessionRow, state: State, present: Mapping[str, str | None], budget: int
+) -> Contents:
+    characters = CHARACTERS_PER_TOKEN * budget
+    items = read_items([parent.id], characters + 1).get(parent.id, [])
+    return Contents(
+        summary=parent.summary,
+        state=state.as_dict(),
+        items=sorted(items, key=lambda item: -item.importance),
+        conversations=read_last_conversations(parent.id, budget, characters),
+        conversation_count=count_conversations(parent.id),
+        files=file_rows(read_saved_files(parent.id), present),
+    )

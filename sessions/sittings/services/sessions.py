@@ -1,0 +1,226 @@
+"""Saves and deletes sessions. All their writes go through here or restore."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Literal, NotRequired, Unpack
+
+from django.db import transaction
+
+# Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import ADMIN, Caller
+from ctxhub.core.kit.errors import Conflict, NotAllowed, NotFound, shown
+from ctxhub.core.kit.inputs import refuse_secret
+from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.kit.unset import UNSET, Unset, if_set
+from ctxhub.core.text.token_count import count_tokens
+from ctxhub.core.vocabulary.services.names import register_agent
+from sessions.sittings.history.sessions import HISTORY
+from sessions.sittings.inputs.sessions import (
+    MOST_TOKENS,
+    NewConversation,
+    NewFile,
+    SaveArguments,
+    SaveFields,
+    clean_save,
+)
+from sessions.sittings.models.session import DEFAULT_WORKSPACE
+from sessions.sittings.rows.sessions import SESSIONS, SessionRow, State
+from sessions.sittings.selectors.calls import clean_session_name, find_named, find_session
+from sessions.sittings.selectors.sessions import get_session
+from sessions.sittings.sql.sessions import (
+    add_conversation,
+    add_state,
+    read_ancestors,
+    read_states,
+    replace_files,
+    replace_items,
+)
+from tracking.services.contents import store_files
+
+
+class SaveAnswer(TypedDict):
+    session: int
+    conversation: NotRequired[int]
+    result: Literal["created", "updated"]
+    masked: NotRequired[int]
+
+
+class DeleteAnswer(TypedDict):
+    deleted: str
+    resources: int
+
+
+def save_session(
+    *, caller: Caller, session: str | int | None = None, **arguments: Unpack[SaveArguments]
+) -> SaveAnswer:
+    """Save what a session is about, in the session that the call names, or in a new one.
+
+    Without a name the call's own session is saved if it never was; else a new one is made. Raises NotAllowed
+    for another agent's session, NotFound for an unknown number or parent, and Conflict if the parent
+    continues this session.
+    """
+    caller = caller.in_session(session)
+    fields = clean_save(caller, **arguments)
+    with write_transaction(caller.project_id):
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        old = _find_target(caller, agent_id)
+        new = _write_row(caller, agent_id, old, fields, at)
+        new = _write_parts(new, fields, at, caller.project_id)
+        HISTORY.record(
+            project_id=caller.project_id, agent_id=agent_id, changes=[HISTORY.change(old, new)], at=at
+        )
+        enter_session(caller, new.id)
+    return _answer(old, new, fields)
+
+
+def delete_session(*, caller: Caller, session: str | int) -> DeleteAnswer:
+    """Delete a session with all that it holds. What continues it stays.
+
+    Raises NotAllowed for another agent's session unless the caller is an administrator.
+    """
+    with write_transaction(caller.project_id):
+        at = clock.now()
+        row = get_session(caller.project_id, session)
+        if row.agent.casefold() != caller.agent.casefold():
+            caller.require(ADMIN, "Deleting another agent's session")
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
+    return DeleteAnswer(deleted=f"session:{row.id}", resources=row.resources)
+
+
+def enter_session(caller: Caller, session_id: int) -> None:
+    """Let the later calls of a window belong to a session, once that is stored."""
+    if window := caller.window:
+        transaction.on_commit(lambda: setattr(window, "session_id", session_id))
+
+
+def clean_new_name(caller: Caller) -> str:
+    """The name by which the call names a session that does not exist yet; "": it names none."""
+    name = clean_session_name(caller.session) if caller.session else ""
+    refuse_secret(name, "session", caller)
+    return name
+
+
+# -- Helpers ---------------------------------------------------------------------------------------
+
+
+def _find_target(caller: Caller, agent_id: int) -> SessionRow | None:
+    """The session to save into; None: a new one."""
+    if (found := find_session(caller)) is None:
+        return None
+    session_id, owner_id = found
+    if owner_id != agent_id:
+        if caller.session:
+            raise NotAllowed(
+                f"session {session_id} is another agent's.",
+                hint="Restore it: that makes one of your own. Or leave session out.",
+            )
+        return None
+    [row] = SESSIONS.read(caller.project_id, [session_id]).values()
+    return row if caller.session or row.saved_at is None else None
+
+
+def _write_row(
+    caller: Caller, agent_id: int, old: SessionRow | None, fields: SaveFields, at: datetime
+) -> SessionRow:
+    start = old or SessionRow(
+        name=clean_new_name(caller),
+        agent=caller.agent,
+        agent_id=agent_id,
+        workspace_id=DEFAULT_WORKSPACE,
+        created_at=at,
+        updated_at=at,
+    )
+    new = replace(
+        start,
+        workspace_id=if_set(fields.workspace_id, start.workspace_id),
+        summary=if_set(fields.summary, start.summary),
+        token_count=_token_count(start, fields),
+        parent_id=_parent_id(caller.project_id, old, fields.parent),
+        is_implicit=False,
+        updated_at=at,
+        saved_at=at,
+        current_at=at,
+    )
+    if old is None:
+        [new] = SESSIONS.insert(caller.project_id, [new])
+    else:
+        SESSIONS.update(caller.project_id, old, new)
+    return new
+
+
+def _token_count(row: SessionRow, fields: SaveFields) -> int:
+    """The given count, or that of the newest conversation, the items and the summary."""
+    if not isinstance(fields.token_count, Unset):
+        return fields.token_count
+    if fields.conversation is None and fields.items is UNSET and fields.summary is UNSET:
+        return row.token_count
+    conversation = fields.conversation.tokens if fields.conversation else row.conversation_tokens
+    items = row.item_tokens if isinstance(fields.items, Unset) else sum(item.tokens for item in fields.items)
+    tokens = conversation + items + count_tokens(if_set(fields.summary, row.summary))
+    return min(tokens, MOST_TOKENS)
+
+
+def _parent_id(project_id: int, old: SessionRow | None, parent: str | Unset) -> int | None:
+    if isinstance(parent, Unset):
+        return old.parent_id if old else None
+    if not parent:
+        return None
+    if (found := find_named(project_id, parent)) is None:
+        raise NotFound(
+            f"parent: there is no session {shown(parent)}.", hint=f"{operation('session list')} shows them."
+        )
+    parent_id = found[0]
+    if old and any(each.session_id == old.id for each in read_ancestors(project_id, parent_id)):
+        raise Conflict(f"parent: session {parent_id} continues session {old.id}; that would be a circle.")
+    return parent_id
+
+
+def _write_parts(row: SessionRow, fields: SaveFields, at: datetime, project_id: int) -> SessionRow:
+    """Write what belongs to the session; returns its row with the newest conversation and state."""
+    if fields.conversation:
+        row = _write_conversation(project_id, row, fields.conversation, at)
+    if not isinstance(fields.items, Unset):
+        replace_items(project_id, row.id, fields.items)
+    if not isinstance(fields.files, Unset):
+        _write_files(project_id, row.id, fields.files, at)
+    if fields.state:
+        state = _write_state(project_id, row.id, fields, at)
+        row = replace(row, active_project=state.active_project, branch=state.branch)
+    return row
+
+
+def _write_conversation(project_id: int, row: SessionRow, new: NewConversation, at: datetime) -> SessionRow:
+    """Add a conversation, unless it equals the newest one."""
+    if new.hash == row.conversation_hash:
+        return row
+    row_id = add_conversation(project_id, row.id, new, at)
+    return replace(row, conversation=new.text, conversation_id=row_id)
+
+
+def _write_files(project_id: int, session_id: int, files: Mapping[str, NewFile], at: datetime) -> None:
+    stored = store_files(project_id, {path: file.facts for path, file in files.items()}, at) if files else {}
+    saved = {stored[path].id: (file.hash, file.modified_at) for path, file in files.items()}
+    replace_files(project_id, session_id, saved, at)
+
+
+def _write_state(project_id: int, session_id: int, fields: SaveFields, at: datetime) -> State:
+    """Add a state if it differs from the newest one."""
+    old = read_states([session_id]).get(session_id)
+    new = replace(old or State(), **fields.state)
+    if old is None or new.as_dict() != old.as_dict():
+        add_state(project_id, session_id, new, at)
+    return new
+
+
+def _answer(old: SessionRow | None, new: SessionRow, fields: SaveFields) -> SaveAnswer:
+    conversation = {"conversation": new.conversation_id} if fields.conversation else {}
+    masked = {"masked": fields.masked} if fields.masked else {}
+    result = "created" if old is None or old.is_implicit else "updated"
+    return {"session": new.id, **conversation, "result": result, **masked}  # type: ignore[typeddict-item]

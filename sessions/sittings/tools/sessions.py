@@ -1,0 +1,213 @@
+"""The actions of the tool `session` on sessions themselves."""
+
+from typing import Annotated, Any
+
+from ctxhub.core.hub.partial_reads import Reading
+from ctxhub.core.kit.caller import WRITE, Caller
+from ctxhub.core.kit.limits import MOST_ENTRIES, OPTIONAL_NAME, OPTIONAL_PATH, REF, TEXT
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.toolbox.actions import action, tool
+from ctxhub.core.toolbox.argument_types import (
+    About,
+    ByAgent,
+    Cursor,
+    IdOf,
+    Items,
+    Limit,
+    Lines,
+    Number,
+    Object,
+    Ref,
+    Tail,
+    Texts,
+)
+from sessions.sittings.inputs.sessions import LEAST_BUDGET, MOST_BUDGET, MOST_FILES, MOST_ITEMS, MOST_TOKENS
+from sessions.sittings.lists.sessions import list_lineage, list_sessions
+from sessions.sittings.selectors.sessions import read_session
+from sessions.sittings.services import sessions as services
+from sessions.sittings.services.restoring import DEFAULT_BUDGET, RestoreAnswer, restore_session
+
+tool(
+    "session",
+    "Save your work before the window ends; restore goes on.",
+    otherwise=[({"conversation"}, "save"), ({"session"}, "get"), (set(), "list")],
+)
+
+
+SessionRef = Annotated[Ref, About("Its id, ref or name.", REF)]
+Workspace = Annotated[str, About("Left out: default.", OPTIONAL_NAME)]
+Name = Annotated[str, About(schema=OPTIONAL_NAME)]
+SavedFiles = Annotated[
+    Items, About("path, hash, content, modified_at of each; replaces.", {"maxItems": MOST_FILES})
+]
+SavedItems = Annotated[
+    Items, About("category, content, importance 1..10, tokens of each; replaces.", {"maxItems": MOST_ITEMS})
+]
+PresentFiles = Annotated[
+    Items, About("path and hash of each; hash null: it is not there.", {"maxItems": MOST_FILES})
+]
+Budget = Annotated[Number, About("For the whole answer.", {"minimum": LEAST_BUDGET, "maximum": MOST_BUDGET})]
+Tokens = Annotated[Number, About("Left out: counted.", {"minimum": 0, "maximum": MOST_TOKENS})]
+
+
+@action(
+    "session",
+    "save",
+    writes=True,
+    example={
+        "workspace_id": "shop",
+        "conversation": "user: The basket is slow.\nassistant: It asks the database for each row.",
+        "summary": "The basket asks once for each row; a join is half written.",
+        "items": [{"category": "task", "content": "Finish the join in basket.py", "importance": 9}],
+        "files": [{"path": "shop/basket.py", "hash": "3f2a9c"}],
+        "active_project": "shop",
+        "branch": "faster-basket",
+    },
+    also_known_as=("save_session", "create", "checkpoint"),
+)
+def save(
+    caller: Caller,
+    workspace_id: Workspace | Unset = UNSET,
+    conversation: str | Unset = UNSET,
+    token_count: Tokens | Unset = UNSET,
+    summary: Annotated[str, About(schema=TEXT)] | None | Unset = UNSET,
+    items: SavedItems | None | Unset = UNSET,
+    files: SavedFiles | None | Unset = UNSET,
+    active_project: Name | None | Unset = UNSET,
+    enabled_mcps: Annotated[Texts, About(schema=MOST_ENTRIES)] | None | Unset = UNSET,
+    settings: Object | None | Unset = UNSET,
+    branch: Name | None | Unset = UNSET,
+    worktree: Annotated[str, About(schema=OPTIONAL_PATH)] | None | Unset = UNSET,
+    parent: Annotated[Ref, About("The session that it continues.")] | None | Unset = UNSET,
+    session: Annotated[SessionRef, About("To update it; a new name opens one.")] | None = None,
+) -> services.SaveAnswer:
+    """Keep where you are.
+
+    With `session` that one is updated: a conversation that differs is added; items, files and state given
+    replace what was there, and what is left out stays. Without it, a new one is made, or the one that you
+    restored is saved. `workspace_id` is default unless said; items {category, content, importance 1..10,
+    tokens}, at most 50; files {path, hash, content?, modified_at?}, at most 500. Credentials in
+    conversation, items and contents are masked; `masked` counts them. `parent`: what this session continues.
+    """
+    return services.save_session(
+        caller=caller,
+        session=session,
+        workspace_id=workspace_id,
+        conversation=conversation,
+        token_count=token_count,
+        summary=summary,
+        items=items,
+        files=files,
+        active_project=active_project,
+        enabled_mcps=enabled_mcps,
+        settings=settings,
+        branch=branch,
+        worktree=worktree,
+        parent=parent,
+    )
+
+
+@action(
+    "session",
+    "restore",
+    writes=True,
+    example={
+        "workspace_id": "shop",
+        "budget_tokens": 2_000,
+        "files": [{"path": "shop/basket.py", "hash": "77b0e1"}],
+    },
+    also_known_as=("restore_session", "resume", "continue", "load"),
+)
+def restore(
+    caller: Caller,
+    session: Annotated[SessionRef, About("Also another agent's.")] | None = None,
+    workspace_id: Annotated[str, About("What you saved last there.", OPTIONAL_NAME)] | None = None,
+    budget_tokens: Budget = DEFAULT_BUDGET,
+    files: PresentFiles | None = None,
+) -> RestoreAnswer:
+    """Go on from a session, in a new one.
+
+    `session` names any session of the project; else it is what you saved last in `workspace_id` (default
+    unless said). The answer keeps to `budget_tokens` (200..20000): state and summary, items by importance,
+    conversations newest first (the last one without its start), files; `omitted` counts the rest, and get
+    reads it. `files`: path and hash of yours now; `changed` is true, false, missing (you gave no hash), or
+    null for files that you did not name.
+    """
+    return restore_session(
+        caller=caller,
+        session=session,
+        workspace_id=workspace_id,
+        budget_tokens=budget_tokens,
+        files=files,
+    )
+
+
+@action(
+    "session",
+    "list",
+    example={"workspace_id": "shop", "limit": 5},
+    also_known_as=("list_sessions", "sessions"),
+)
+def list_(
+    caller: Caller,
+    workspace_id: Annotated[str, About("In this workspace.", OPTIONAL_NAME)] | None = None,
+    by: ByAgent | None = None,
+    parent: Annotated[Ref, About("Those that continue this one.")] | None = None,
+    implicit: Annotated[bool, About("Also those that nobody saved or named.")] = False,
+    limit: Limit = 20,
+    cursor: Cursor | None = None,
+) -> Listing:
+    """Sessions, newest first."""
+    return list_sessions(
+        caller.project_id,
+        workspace_id=workspace_id,
+        by=by,
+        parent=parent,
+        implicit=implicit,
+        limit=limit,
+        cursor=cursor,
+    )
+
+
+@action(
+    "session",
+    "get",
+    example={"session": 5, "full": True},
+    also_known_as=("get_session", "read", "show"),
+)
+def get(
+    caller: Caller,
+    session: SessionRef,
+    full: Annotated[bool, About("With the texts of conversations and items.")] = False,
+    conversation: Annotated[Number, IdOf("conversation"), About("Only this one, by its id.")] | None = None,
+    lines: Lines | None = None,
+    tail: Tail | None = None,
+) -> Reading[dict[str, Any]]:
+    """One session.
+
+    With `full` also the texts of its conversations and items. `conversation`, by its id, reads one of them,
+    `lines` ("10-40", "10-") and `tail` a part of it; `next_lines` is the `lines` to read on with.
+    """
+    return read_session(
+        caller.project_id, session, full=full, conversation=conversation, lines=lines, tail=tail
+    )
+
+
+@action("session", "lineage", example={"session": 5}, also_known_as=("get_lineage", "chain", "ancestors"))
+def lineage(caller: Caller, session: SessionRef, limit: Limit = 20, cursor: Cursor | None = None) -> Listing:
+    """What a session continues, back to the first."""
+    return list_lineage(caller.project_id, session, limit=limit, cursor=cursor)
+
+
+@action(
+    "session",
+    "delete",
+    destroys=True,
+    scope=WRITE,
+    example={"session": 5},
+    also_known_as=("delete_session", "remove", "forget"),
+)
+def delete(caller: Caller, session: SessionRef) -> services.DeleteAnswer:
+    """Remove a session; another agent's as an administrator."""
+    return services.delete_session(caller=caller, session=session)
