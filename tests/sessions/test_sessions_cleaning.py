@@ -1,0 +1,159 @@
+"""Cleanup forgets old sessions and accesses, and keeps what is still needed."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+
+from ctxhub.core.accounts.services.config import set_config
+from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.events.services.cleanup import cleanup
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.models import Event
+from ctxhub.core.toolbox.dispatch import call
+from ctxhub.core.vocabulary.services.names import register_agent
+from memory.models import Snapshot
+from sessions.models import Access, AgentSession
+from sessions.sittings.services import cleaning
+from sessions.sittings.services.calls import open_session
+from sessions.sittings.services.sessions import delete_session, save_session
+from tracking.models import Resource
+from tracking.models.resource import AccessKind
+
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
+FRIDAY = datetime(2026, 1, 2, 10, tzinfo=UTC)
+DAYS = timedelta(days=1)
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture(autouse=True)
+def time() -> Iterator[Any]:
+    with time_machine.travel(FRIDAY, tick=False) as traveller:
+        yield traveller
+
+
+def remaining(caller: Caller) -> set[int]:
+    return {*AgentSession.objects.in_project(caller.project).values_list("pk", flat=True)}
+
+
+def cleaned(caller: Caller) -> list[dict[str, Any]]:
+    events = Event.objects.in_project(caller.project).filter(verb="cleaned").order_by("pk")
+    return [event.data for event in events]
+
+
+def implicit(caller: Caller) -> int:
+    return open_session(caller, register_agent(caller, clock.now()), clock.now())
+
+
+def access(caller: Caller, session: int) -> None:
+    file, _ = Resource.unscoped.get_or_create(project=caller.project, path="a")
+    Access.objects.create(
+        project=caller.project, resource=file, session_id=session, access=AccessKind.VIEWED, agent=None
+    )
+
+
+def test_a_session_lasts_30_days_from_the_last_save(ada: Caller, time: Any) -> None:
+    set_config(caller=ada, values={"ignore_weekend": True})
+    old, kept = (save_session(caller=ada)["session"] for _ in range(2))
+    time.shift(20 * DAYS)
+    save_session(caller=ada, session=kept)
+    time.shift(10 * DAYS)
+    assert cleanup(ada.project_id).get("sessions", 0) == 0
+    time.shift(SECOND)
+    assert cleanup(ada.project_id)["sessions"] == 1
+    assert remaining(ada) == {kept}
+    assert old != kept
+    assert cleaned(ada) == [{"sessions": 1, "note": "1 session"}]
+    assert call(ada, "hub", {"action": "stats"})["sessions"] == 1
+
+
+def test_with_0_days_sessions_stay(ada: Caller, time: Any) -> None:
+    set_config(caller=ada, values={"session_days": 0, "access_days": 0})
+    session = save_session(caller=ada)["session"]
+    access(ada, session)
+    time.shift(5_000 * DAYS)
+    cleanup(ada.project_id)
+    assert remaining(ada) == {session}
+    assert Access.objects.in_project(ada.project).count() == 1
+
+
+def test_an_implicit_session_lasts_a_day_and_leaves_no_event(ada: Caller, time: Any) -> None:
+    set_config(caller=ada, values={"session_days": 0})
+    implicit(ada)
+    time.shift(DAYS)
+    cleanup(ada.project_id)
+    assert remaining(ada)
+    time.shift(SECOND)
+    assert cleanup(ada.project_id)["sessions"] == 1
+    assert not remaining(ada)
+    assert cleaned(ada) == []
+
+
+def test_a_saved_session_with_living_children_stays(ada: Caller, time: Any) -> None:
+    parent = save_session(caller=ada)["session"]
+    time.shift(20 * DAYS)
+    child = save_session(caller=ada, parent=parent)["session"]
+    time.shift(20 * DAYS)
+    cleanup(ada.project_id)
+    assert remaining(ada) == {parent, child}
+    time.shift(20 * DAYS)
+    assert cleanup(ada.project_id)["sessions"] == 2
+    assert not remaining(ada)
+
+
+def test_one_run_deletes_a_bounded_number_of_rows(
+    ada: Caller, time: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(5):
+        access(ada, save_session(caller=ada)["session"])
+    time.shift(31 * DAYS)
+    monkeypatch.setattr(cleaning, "REMOVED_AT_ONCE", 4)
+    retention._cleaned[ada.project_id] = (clock.now(), retention.EVERY)
+    assert cleaning.clean_sessions(ada.project_id, clock.now()) == {"sessions": 2}
+    assert cleanup(ada.project_id)["sessions"] == 3
+
+
+def test_accesses_last_90_days(ada: Caller, time: Any) -> None:
+    set_config(caller=ada, values={"session_days": 0})
+    session = save_session(caller=ada)["session"]
+    access(ada, session)
+    time.shift(90 * DAYS)
+    access(ada, session)
+    assert cleanup(ada.project_id).get("accesses", 0) == 0
+    time.shift(SECOND)
+    assert cleanup(ada.project_id)["accesses"] == 1
+    assert cleaned(ada) == [{"accesses": 1, "note": "1 access"}]
+
+
+def test_hub_clear_leaves_sessions(ada: Caller, time: Any) -> None:
+    session = save_session(caller=ada)["session"]
+    time.shift(100 * DAYS)
+    retention._cleaned[ada.project_id] = (clock.now(), retention.EVERY)
+    call(ada, "hub", {"action": "clear"})
+    assert remaining(ada) == {session}
+
+
+@pytest.mark.parametrize("how", ["service", "orm", "queryset", "cleanup"])
+def test_snapshots_lose_the_session_that_is_deleted(how: str, ada: Caller, time: Any) -> None:
+    saved = save_session(caller=ada)["session"]
+    other = save_session(caller=ada)["session"]
+    for session in (saved, other):
+        Snapshot.objects.create(project=ada.project, content="c", summary="s", session_id=session)
+    if how == "cleanup":
+        time.shift(20 * DAYS)
+        save_session(caller=ada, session=other)
+        time.shift(11 * DAYS)
+        cleanup(ada.project_id)
+    elif how == "service":
+        delete_session(caller=ada, session=saved)
+    elif how == "orm":
+        AgentSession.objects.in_project(ada.project).get(pk=saved).delete()
+    else:
+        AgentSession.objects.in_project(ada.project).filter(pk=saved).delete()
+    snapshots = Snapshot.objects.in_project(ada.project).order_by("pk")
+    assert [snapshot.session_id for snapshot in snapshots] == [None, other]
+    assert call(ada, "hub", {"action": "stats"})["sessions"] == 1
