@@ -111,9 +111,10 @@ def read_session(project_id: int, named: str | int, **part: Any) -> Reading[Any]
 
 def open_sessions(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
     """Items by their ref names, which are ids or names: all texts if `full`, else the first characters."""
-    ids = {row_id: name for name, row_id in ids_of_sessions(project_id, names).items()}
-    rows = list(SESSIONS.read(project_id, list(ids), SHOWN).values())
-    return {ids[row_id]: item for row_id, item in session_items(rows, full=full).items()}
+    ids = ids_of_sessions(project_id, names)
+    rows = list(SESSIONS.read(project_id, list(dict.fromkeys(ids.values())), SHOWN).values())
+    items = session_items(rows, full=full)
+    return {name: items[row_id] for name, row_id in ids.items() if row_id in items}
 
 
 def ids_of_sessions(project_id: int, names: Sequence[str]) -> dict[str, int]:

@@ -12,7 +12,6 @@ from ctxhub.core.toolbox.argument_types import (
     About,
     ByAgent,
     Cursor,
-    IdOf,
     Items,
     Limit,
     Lines,
@@ -180,7 +179,7 @@ def get(
     caller: Caller,
     session: SessionRef,
     full: Annotated[bool, About("With the texts of conversations and items.")] = False,
-    conversation: Annotated[Number, IdOf("conversation"), About("Only this one, by its id.")] | None = None,
+    conversation: Annotated[Number, About("Only this one, by its id.")] | None = None,
     lines: Lines | None = None,
     tail: Tail | None = None,
 ) -> Reading[dict[str, Any]]:
