@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from sessions.sittings.api.prioritize import PrioritizeViewSet
 from sessions.sittings.api.sessions import LineageViewSet, RestoreViewSet, SessionViewSet
 
 in_project = [
@@ -13,4 +14,5 @@ in_project = [
     ),
     path("sessions/<id:session_id>/restore/", RestoreViewSet.as_view({"post": "of_session"})),
     path("sessions/<id:session_id>/lineage/", LineageViewSet.as_view({"get": "list"})),
+    path("sessions/<id:session_id>/prioritize/", PrioritizeViewSet.as_view({"post": "create"})),
 ]

@@ -70,18 +70,18 @@ _FAMILIES = {
     "rs": _family("//", [RAW_RUST, DOUBLE_LINES, r"'(?:[^'\\\n]|\\.)'"], C_BLOCK),
     "css": _family("", [DOUBLE, SINGLE], C_BLOCK),
     "sh bash zsh fish": _family(
-        HASH, [HERE_DOCUMENT, r"\\[\s\S]", DOUBLE_LINES, rf"\${SINGLE_LINES}", r"'[^']*+'?"]
+        HASH, [HERE_DOCUMENT, r"\\.", DOUBLE_LINES, rf"\${SINGLE_LINES}", r"'[^']*+'?"]
     ),
     "nix": _family(HASH, [r"''(?:[^']++|'(?!'))*+(?:'')?", DOUBLE_LINES]),
     "py pyi rb pl pm r ex exs jl ps1 tf toml cfg conf env makefile dockerfile graphql": _HASHES,
     "yaml yml": _family(HASH, [BLOCK_SCALAR, DOUBLE, SINGLE]),
     "ini": _family("[;#]"),
     "sql": _family("--", [DOLLARS, SQL_LINES, DOUBLE], C_BLOCK),
-    "lua": _family("--", [LUA_LONG, DOUBLE, SINGLE], LUA_BLOCK),
+    "lua": _family(r"--(?!\[=*+\[)", [LUA_LONG, DOUBLE, SINGLE], LUA_BLOCK),
     "hs elm": _family(r"--+(?![!#$%&*+./<=>?@\\^|~:])", [r"\{-(?:[^-]++|-(?!\}))*+", DOUBLE]),
     "html htm xml vue svelte svg": _family("", [PREFORMATTED, CHARACTER_DATA], XML_BLOCK),
-    "clj cljs el lisp scm rkt asm": _family(";", [r"\\[\s\S]", DOUBLE_LINES]),
-    "tex bib sty cls": _family("%", [VERBATIM, r"\\[\s\S]"]),
+    "clj cljs el lisp scm rkt asm": _family(";", [r"\\.", DOUBLE_LINES]),
+    "tex bib sty cls": _family("%", [VERBATIM, r"\\."]),
     "erl hrl": _family("%", [DOUBLE, SINGLE]),
     "bat cmd": _family(r"(?i:@?rem\b|::)"),
     "vb vbs bas": _family(r"(?i:'|rem\b)", [DOUBLE]),

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions.sittings.models.resources import Mode
-from sessions.sittings.rules.packing import (
+from sessions.sittings.rules.file_packing import (
     Form,
     Link,
     PackedFile,
+    Pull,
     in_order,
     pack,
-    pulled_scores,
-    with_pulled,
+    pulls,
 )
 
 Sizes = dict[int, tuple[int, int]]
@@ -80,21 +80,16 @@ def test_a_file_without_its_text_is_full_or_a_reference() -> None:
 # -- Strong dependencies ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("strength", "expected"), [(2, {}), (3, {2: 50}), (9, {2: 50})])
+@pytest.mark.parametrize(("strength", "expected"), [(2, {}), (3, {2: Pull(50, 1)}), (9, {2: Pull(50, 1)})])
 def test_a_strong_link_pulls_its_target_in_at_a_share_of_the_score(
-    strength: int, expected: dict[int, int]
+    strength: int, expected: dict[int, Pull]
 ) -> None:
-    assert pulled_scores({1: 63}, [Link(1, 2, strength)]) == expected
+    assert pulls({1: 63}, [Link(1, 2, strength)]) == expected
 
 
 def test_the_best_of_several_sources_counts_and_a_file_does_not_pull_itself() -> None:
     links = [Link(1, 3, 3), Link(2, 3, 5), Link(3, 3, 9), Link(9, 3, 9)]
-    assert pulled_scores({1: 50, 2: 100, 3: 10}, links) == {3: 80}
-
-
-def test_a_pulled_file_keeps_a_higher_score_of_its_own() -> None:
-    files = with_pulled([file(1, 90, 5), file(2, 10, 5)], {1: 40, 2: 40})
-    assert [each.score for each in files] == [90, 40]
+    assert pulls({1: 50, 2: 100, 3: 10}, links) == {3: Pull(80, 2)}
 
 
 # -- Any files -------------------------------------------------------------------------------------

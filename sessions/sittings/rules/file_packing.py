@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from sessions.sittings.models.resources import Mode
@@ -45,18 +45,21 @@ ShorterTokens = Callable[[PackedFile], tuple[int, int]]
 """Tokens of the compressed form and of the digest. It is called only if the whole text does not fit."""
 
 
-def pulled_scores(scores: Mapping[int, int], links: Iterable[Link]) -> dict[int, int]:
-    """What files with a strong link to a target raise its score to: .8 of their own; by the target's id."""
-    pulled: dict[int, int] = {}
+class Pull(NamedTuple):
+    """The score that a file gets from one that needs it, and the id of that file."""
+
+    score: int
+    source: int
+
+
+def pulls(scores: Mapping[int, int], links: Iterable[Link]) -> dict[int, Pull]:
+    """What a strong link gives its target, .8 of the score of its source; the most, by the target's id."""
+    found: dict[int, Pull] = {}
     for source, target, strength in links:
         if strength >= STRONG and source in scores and source != target:
-            score = math.floor(PULLED_SHARE * scores[source] + 0.5)
-            pulled[target] = max(score, pulled.get(target, 0))
-    return pulled
-
-
-def with_pulled(files: Iterable[PackedFile], pulled: Mapping[int, int]) -> list[PackedFile]:
-    return [replace(file, score=max(file.score, pulled.get(file.id, 0))) for file in files]
+            pull = Pull(math.floor(PULLED_SHARE * scores[source] + 0.5), source)
+            found[target] = max(pull, found.get(target, pull), key=lambda each: (each.score, -each.source))
+    return found
 
 
 def in_order(files: Iterable[PackedFile]) -> list[PackedFile]:

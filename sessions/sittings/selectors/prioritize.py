@@ -1,0 +1,40 @@
+"""Reads what prioritisation needs: the session of the call, and how well files match a query."""
+
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import NotAllowed
+from ctxhub.core.kit.listing import COUNTED_TO
+from ctxhub.core.search.engines import find_candidates
+from ctxhub.core.search.ranking import rank
+from ctxhub.core.search.selectors.questions import prepare
+from ctxhub.core.search.selectors.search import with_priors
+from sessions.sittings.selectors.calls import find_session
+from sessions.sittings.sql.prioritize import find_agent_id
+
+# The best passages of the project that get a score; other files get none.
+SCORED_PASSAGES = 1_000
+
+
+def find_own_session(caller: Caller) -> int | None:
+    """The session that the call belongs to, if it has one. Raises NotAllowed for another agent's."""
+    found = find_session(caller)
+    if found is None:
+        return None
+    session_id, owner_id = found
+    if owner_id is None or owner_id != find_agent_id(caller.project_id, caller.agent.casefold()):
+        raise NotAllowed(
+            f"session {session_id} is another agent's.",
+            hint="Restore it: that makes one of your own. Or leave session out.",
+        )
+    return session_id
+
+
+def query_scores(project_id: int, query: str) -> dict[int, float]:
+    """The search scores of files, 0 to 1, by their ids; of those that match best."""
+    search = prepare(project_id, query, kinds=["resource"], earlier=False)
+    if search is None or not search.weights:
+        return {}
+    candidates, _ = find_candidates(
+        search.narrowing, search.query, search.weights, SCORED_PASSAGES, COUNTED_TO + 1, search.counts
+    )
+    ranked = with_priors(rank(candidates, search.weights), for_reasons=False)
+    return {each.candidate.object_id: each.score for each in ranked}
