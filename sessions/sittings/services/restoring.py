@@ -17,8 +17,8 @@ from ctxhub.core.vocabulary.services.names import register_agent
 from sessions.sittings.history.sessions import HISTORY, RESTORED
 from sessions.sittings.inputs.sessions import clean_budget, clean_present_files, clean_workspace
 from sessions.sittings.rows.sessions import SESSIONS, SessionRow, State
-from sessions.sittings.selectors.restored import Contents, file_rows, pack
 from sessions.sittings.selectors.calls import find_session
+from sessions.sittings.selectors.restored import Contents, file_rows, pack
 from sessions.sittings.selectors.sessions import Rows, WorkspaceState, get_session
 from sessions.sittings.services.sessions import clean_new_name, enter_session
 from sessions.sittings.sql.sessions import (
