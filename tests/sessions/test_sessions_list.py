@@ -16,9 +16,12 @@ from ctxhub.core.models import Event
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
 from sessions.models import AgentSession
+from sessions.sittings.selectors.calls import find_session
 from sessions.sittings.services.calls import open_session
 from sessions.sittings.services.restoring import restore_session
 from sessions.sittings.services.sessions import delete_session, save_session
+from sessions.sittings.sql.sessions import find_last_saved
+from tests.databases import rolled_back
 from tests.query_plans import explained, plan_by_indexes, sorts_inside, start_compact
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
@@ -314,6 +317,18 @@ def test_a_list_reads_an_index_in_list_order(many: Caller) -> None:
             plan = explained(statement(many, {"action": "list", "limit": 5, "cursor": cursor, **query}))
             assert re.search(rf"\b{index}\b", plan), (query, plan)
             assert not sorts_inside(plan), (query, plan)
+
+
+def test_the_session_to_restore_and_the_current_one_are_found_by_an_index(many: Caller) -> None:
+    with rolled_back():
+        AgentSession.unscoped.update(saved_at=clock.now(), current_at=clock.now())
+        plan_by_indexes()
+        with CaptureQueriesContext(connection) as captured:
+            assert find_last_saved(many.project_id, "ada", "w1")
+            assert find_session(many)
+        restored, current = (explained(query["sql"]) for query in captured.captured_queries)
+    assert "sessions_session_last_saved" in restored
+    assert "sessions_session_current" in current
 
 
 def statement(caller: Caller, arguments: dict[str, Any]) -> str:

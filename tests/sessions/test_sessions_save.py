@@ -15,6 +15,7 @@ from sessions.models import AgentSession, ContextItem, Conversation, SessionReso
 from sessions.sittings.services.calls import open_session
 from sessions.sittings.services.restoring import restore_session
 from sessions.sittings.services.sessions import delete_session, save_session
+from tests.core.test_secrets import ISSUED
 from tracking.models import Resource
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
@@ -139,6 +140,17 @@ def test_credentials_are_masked_and_counted(ada: Caller) -> None:
     item = get(ada, saved["session"], full=True)
     assert KEY not in str(item)
     assert "[credential: " in item["conversations"]["rows"][0][3]
+
+
+@pytest.mark.parametrize("value", [value for _, value in ISSUED])
+def test_every_kind_of_credential_is_masked(value: str, ada: Caller) -> None:
+    texts = {"conversation": value, "items": [{"content": value}], "files": [{"path": "a", "content": value}]}
+    saved = save_session(caller=ada, **texts)  # type: ignore[arg-type]
+    assert saved["masked"] == 3
+    assert value not in str(get(ada, saved["session"], full=True))
+    content = Resource.objects.in_project(ada.project).get().content
+    assert content
+    assert value not in content.text
 
 
 # -- Updates ---------------------------------------------------------------------------------------
