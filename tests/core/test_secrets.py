@@ -70,25 +70,25 @@ def test_an_issued_key_is_found_in_code_and_json_and_prose(value: str) -> None:
         assert find_secret(text), text
 
 
-@pytest.mark.parametrize(
-    ("kind", "before", "value", "after"),
-    [
-        ("Azure storage key", "AccountName=a;", "Account" + "Key=" + MIXED[:86] + "==", ";Endpoint=b"),
-        ("Slack webhook", "https://hooks.slack.com/services/", f"T{HEX[:8]}/B{HEX[:8]}/{MIXED[:24]}", ""),
-        ("password in a URL", "postgres://ada:", "hunter" + "2-and-more", "@db.internal:5432/hub"),
-        ("password in a URL", "redis://:", MIXED[:16], "@127.0.0.1/0"),
-        ("bearer token", "Authorization: Bearer ", MIXED[:32], "\n"),
-        ("bearer token", '{"authorization":"bearer ', HEX[:40], '"}'),
-        ("assigned secret", 'password = "', "Tr0ub4" + "dor&3-Horse", '"'),
-        ("assigned secret", "DB_PASSWORD=", MIXED[:16], "\n"),
-        ("assigned secret", '{"clientSecret": "', MIXED[:24], '"}'),
-        ("assigned secret", "api_key: str = '", HEX[:32], "'"),
-        ("assigned secret", "  api-key: ", HEX[:32], "\n"),
-        ("assigned secret", '\\"password\\": \\"', "Xy7" + SIGNS + "Qw9-pL2", '\\"'),
-        ("assigned secret", "aws_secret_access_key = ", "/".join([MIXED[:20], MIXED[20:39]]), "\n"),
-        ("assigned secret", 'os.environ["GITHUB_TOKEN"] = "', MIXED[:40], '"'),
-    ],
-)
+IN_PLACE = [
+    ("Azure storage key", "AccountName=a;", "Account" + "Key=" + MIXED[:86] + "==", ";Endpoint=b"),
+    ("Slack webhook", "https://hooks.slack.com/services/", f"T{HEX[:8]}/B{HEX[:8]}/{MIXED[:24]}", ""),
+    ("password in a URL", "postgres://ada:", "hunter" + "2-and-more", "@db.internal:5432/hub"),
+    ("password in a URL", "redis://:", MIXED[:16], "@127.0.0.1/0"),
+    ("bearer token", "Authorization: Bearer ", MIXED[:32], "\n"),
+    ("bearer token", '{"authorization":"bearer ', HEX[:40], '"}'),
+    ("assigned secret", 'password = "', "Tr0ub4" + "dor&3-Horse", '"'),
+    ("assigned secret", "DB_PASSWORD=", MIXED[:16], "\n"),
+    ("assigned secret", '{"clientSecret": "', MIXED[:24], '"}'),
+    ("assigned secret", "api_key: str = '", HEX[:32], "'"),
+    ("assigned secret", "  api-key: ", HEX[:32], "\n"),
+    ("assigned secret", '\\"password\\": \\"', "Xy7" + SIGNS + "Qw9-pL2", '\\"'),
+    ("assigned secret", "aws_secret_access_key = ", "/".join([MIXED[:20], MIXED[20:39]]), "\n"),
+    ("assigned secret", 'os.environ["GITHUB_TOKEN"] = "', MIXED[:40], '"'),
+]
+
+
+@pytest.mark.parametrize(("kind", "before", "value", "after"), IN_PLACE)
 def test_a_value_in_the_place_of_a_credential_is_found(
     kind: str, before: str, value: str, after: str
 ) -> None:
@@ -217,73 +217,73 @@ def login(user: str, password: str) -> str:
     return base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-@pytest.mark.parametrize(
-    ("before", "value", "after"),
-    [
-        # As in a file of environment variables.
-        ("DB_PASSWORD=", GUESSABLE, "\n"),
-        ("export DB_PASSWORD='", CHOSEN, "'"),
-        ("POSTGRES_PASSWORD=", "correct-horse-" + "battery-staple", ""),
-        ("A=1\nDB_PASSWORD=", "sword" + "fish", "\nB=2"),
-        ("DB_PASS=", GUESSABLE, ""),
-        ("DATABASE_PWD=", "Wint3r" + "IsHere", ""),
-        ("PASSWORD=", "Pa$$w0" + "rd9", ""),
-        ("docker run -e MYSQL_PASSWORD=", GUESSABLE, " mysql"),
-        ("SECRET=", GUESSABLE, ""),
-        ("CLIENT_SECRET=", "abc123" + "def456", ""),
-        # On a command line, in a connection string.
-        ("psql --password=", CHOSEN, " -h db"),
-        ("psql --password ", CHOSEN, " -h db"),
-        ("tool --db-password ", CHOSEN, ""),
-        ("host=db user=ada password=", GUESSABLE, " dbname=hub"),
-        ("?user=ada&password=", CHOSEN, "&db=1"),
-        # In code and JSON and YAML.
-        ('password = "', GUESSABLE, '"'),
-        ("password = '", "Tr0ub4" + "dor&3", "'"),
-        ('password = "', "correct horse " + "battery staple", '"'),
-        ('{"user": "ada", "password": "', "Passw" + "0rd!", '"}'),
-        ("{password: ", CHOSEN, "}"),
-        ("passwd: ", CHOSEN, ""),
-        ("password:\n  ", CHOSEN, "\n"),
-        ("<password>", CHOSEN, "</password>"),
-        ("secret=", "abcd1234" + "efgh5678", ""),
-        ("secret=", "s3cr3t" + "value", ""),
-        ("client_secret: '", SCRAMBLED, "'"),
-        ('client_secret="', "Zx81-" + "qqTv5", '"'),
-        ('"clientSecret":"', "a1b2" + "c3d4e5", '"'),
-        ("api_key=", "abcd1234" + "efgh", ""),
-        # The secret access key of AWS.
-        ("aws_secret_access_key = ", AWS, "\n"),
-        ('export AWS_SECRET_ACCESS_KEY="', AWS, '"'),
-        ('{"SecretAccessKey": "', AWS, '"}'),
-        ("AWS Secret Access Key [None]: ", AWS, ""),
-        ("Secret access key: ", AWS, ""),
-        ("<SecretAccessKey>", AWS, "</SecretAccessKey>"),
-        ("aws_secret_access_key=", AWS[:-3] + "/xY", ""),
-        ("mc alias --secret-key ", AWS[:39] + "9", ""),
-        # In a sentence.
-        ("Note that the password is ", GUESSABLE, "."),
-        ("root password: ", "Xy7Qw" + "9pL2", ""),
-        ("The password for the staging database is ", CHOSEN, ", I think"),
-        ("Password for admin: ", CHOSEN, ""),
-        ("the admin password (root) was ", CHOSEN, ""),
-        ("**Password:** ", CHOSEN, ""),
-        ("Log in as ada with the password ", CHOSEN, "!"),
-        ("The API key is ", "abcd1234" + "efgh5678", ", for now."),
-        ("the secret is ", CHOSEN, "."),
-        ("password:\n\n", CHOSEN, ""),
-        ("Das Passwort ist ", CHOSEN, ""),
-        ("Le mot de passe est ", CHOSEN, ""),
-        ("Mot de passe : ", CHOSEN, ""),
-        ("La contraseña es ", CHOSEN, ""),
-        ("數據庫的密碼是", CHOSEN, "。"),
-        ("密码：", GUESSABLE, "，请保密"),
-        ("口令: ", CHOSEN, ""),
-        ("Пароль: ", CHOSEN, ""),
-        ("パスワードは", CHOSEN, "です"),
-        ("비밀번호: ", CHOSEN, ""),
-    ],
-)
+ASSIGNED = [
+    # As in a file of environment variables.
+    ("DB_PASSWORD=", GUESSABLE, "\n"),
+    ("export DB_PASSWORD='", CHOSEN, "'"),
+    ("POSTGRES_PASSWORD=", "correct-horse-" + "battery-staple", ""),
+    ("A=1\nDB_PASSWORD=", "sword" + "fish", "\nB=2"),
+    ("DB_PASS=", GUESSABLE, ""),
+    ("DATABASE_PWD=", "Wint3r" + "IsHere", ""),
+    ("PASSWORD=", "Pa$$w0" + "rd9", ""),
+    ("docker run -e MYSQL_PASSWORD=", GUESSABLE, " mysql"),
+    ("SECRET=", GUESSABLE, ""),
+    ("CLIENT_SECRET=", "abc123" + "def456", ""),
+    # On a command line, in a connection string.
+    ("psql --password=", CHOSEN, " -h db"),
+    ("psql --password ", CHOSEN, " -h db"),
+    ("tool --db-password ", CHOSEN, ""),
+    ("host=db user=ada password=", GUESSABLE, " dbname=hub"),
+    ("?user=ada&password=", CHOSEN, "&db=1"),
+    # In code and JSON and YAML.
+    ('password = "', GUESSABLE, '"'),
+    ("password = '", "Tr0ub4" + "dor&3", "'"),
+    ('password = "', "correct horse " + "battery staple", '"'),
+    ('{"user": "ada", "password": "', "Passw" + "0rd!", '"}'),
+    ("{password: ", CHOSEN, "}"),
+    ("passwd: ", CHOSEN, ""),
+    ("password:\n  ", CHOSEN, "\n"),
+    ("<password>", CHOSEN, "</password>"),
+    ("secret=", "abcd1234" + "efgh5678", ""),
+    ("secret=", "s3cr3t" + "value", ""),
+    ("client_secret: '", SCRAMBLED, "'"),
+    ('client_secret="', "Zx81-" + "qqTv5", '"'),
+    ('"clientSecret":"', "a1b2" + "c3d4e5", '"'),
+    ("api_key=", "abcd1234" + "efgh", ""),
+    # The secret access key of AWS.
+    ("aws_secret_access_key = ", AWS, "\n"),
+    ('export AWS_SECRET_ACCESS_KEY="', AWS, '"'),
+    ('{"SecretAccessKey": "', AWS, '"}'),
+    ("AWS Secret Access Key [None]: ", AWS, ""),
+    ("Secret access key: ", AWS, ""),
+    ("<SecretAccessKey>", AWS, "</SecretAccessKey>"),
+    ("aws_secret_access_key=", AWS[:-3] + "/xY", ""),
+    ("mc alias --secret-key ", AWS[:39] + "9", ""),
+    # In a sentence.
+    ("Note that the password is ", GUESSABLE, "."),
+    ("root password: ", "Xy7Qw" + "9pL2", ""),
+    ("The password for the staging database is ", CHOSEN, ", I think"),
+    ("Password for admin: ", CHOSEN, ""),
+    ("the admin password (root) was ", CHOSEN, ""),
+    ("**Password:** ", CHOSEN, ""),
+    ("Log in as ada with the password ", CHOSEN, "!"),
+    ("The API key is ", "abcd1234" + "efgh5678", ", for now."),
+    ("the secret is ", CHOSEN, "."),
+    ("password:\n\n", CHOSEN, ""),
+    ("Das Passwort ist ", CHOSEN, ""),
+    ("Le mot de passe est ", CHOSEN, ""),
+    ("Mot de passe : ", CHOSEN, ""),
+    ("La contraseña es ", CHOSEN, ""),
+    ("數據庫的密碼是", CHOSEN, "。"),
+    ("密码：", GUESSABLE, "，请保密"),
+    ("口令: ", CHOSEN, ""),
+    ("Пароль: ", CHOSEN, ""),
+    ("パスワードは", CHOSEN, "です"),
+    ("비밀번호: ", CHOSEN, ""),
+]
+
+
+@pytest.mark.parametrize(("before", "value", "after"), ASSIGNED)
 def test_a_chosen_value_is_found_behind_its_name(before: str, value: str, after: str) -> None:
     found = find_secret(before + value + after)
 
@@ -291,15 +291,15 @@ def test_a_chosen_value_is_found_behind_its_name(before: str, value: str, after:
     assert found.end == len(before + value)
 
 
-@pytest.mark.parametrize(
-    ("before", "value", "after"),
-    [
-        ("Authorization: Basic ", login("ada", CHOSEN), "\r\nAccept: */*"),
-        ("curl -H 'authorization: basic ", login("admin", "admin"), "' localhost"),
-        ('{"Authorization":"Basic ', login("user", "päss"), '"}'),
-        ("Basic ", login("a", HEX[:21]).rstrip("="), ""),
-    ],
-)
+LOGINS = [
+    ("Authorization: Basic ", login("ada", CHOSEN), "\r\nAccept: */*"),
+    ("curl -H 'authorization: basic ", login("admin", "admin"), "' localhost"),
+    ('{"Authorization":"Basic ', login("user", "päss"), '"}'),
+    ("Basic ", login("a", HEX[:21]).rstrip("="), ""),
+]
+
+
+@pytest.mark.parametrize(("before", "value", "after"), LOGINS)
 def test_a_login_of_http_basic_is_found(before: str, value: str, after: str) -> None:
     assert find_secret(before + value + after) == Secret("login of HTTP Basic", len(before))
 
@@ -453,56 +453,56 @@ def test_nothing_in_the_corpus_is_a_secret(path: Path) -> None:
     assert find_secret(path.read_text(encoding="utf-8")) is None
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        *(
-            "a",
-            "-",
-            "_",
-            "=",
-            ":",
-            " ",
-            "é",
-            "eyJ",
-            ".eyJ",
-            "sk-",
-            " sk-",
-            "ctx_",
-            "ctx_a",
-            "AKIA",
-            "SK",
-            ":AA",
-            "xoxb-",
-        ),
-        *(
-            "eyJaaaaaaaaaaaaaaaaaaaaaaa.",
-            "-----BEGIN ",
-            "-----BEGIN A PRIVATE " + "KEY-----\n\nA: b\n",
-            "://",
-            "://a:",
-        ),
-        *(
-            "://a:b@",
-            "key",
-            "token",
-            "token: ",
-            'token="',
-            'token="aB1.',
-            "secret" + '="aaaaaaaaaaaa"',
-            "password=",
-            "password for a b c ",
-            "password is a1",
-            "PASSWORD=hunter ",
-            'password="abc def ghi ',
-            "secret key ",
-            "密碼",
-            "密碼是a1",
-            "basic YTpi",
-            "basic aaaaaaaa ",
-        ),
-    ],
-)
+HOSTILE = [
+    *(
+        "a",
+        "-",
+        "_",
+        "=",
+        ":",
+        " ",
+        "é",
+        "eyJ",
+        ".eyJ",
+        "sk-",
+        " sk-",
+        "ctx_",
+        "ctx_a",
+        "AKIA",
+        "SK",
+        ":AA",
+        "xoxb-",
+    ),
+    *(
+        "eyJaaaaaaaaaaaaaaaaaaaaaaa.",
+        "-----BEGIN ",
+        "-----BEGIN A PRIVATE " + "KEY-----\n\nA: b\n",
+        "://",
+        "://a:",
+    ),
+    *(
+        "://a:b@",
+        "key",
+        "token",
+        "token: ",
+        'token="',
+        'token="aB1.',
+        "secret" + '="aaaaaaaaaaaa"',
+        "password=",
+        "password for a b c ",
+        "password is a1",
+        "PASSWORD=hunter ",
+        'password="abc def ghi ',
+        "secret key ",
+        "密碼",
+        "密碼是a1",
+        "basic YTpi",
+        "basic aaaaaaaa ",
+    ),
+]
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
 def test_hostile_text_is_searched_quickly(unit: str) -> None:
     text = (unit * (2**20 // len(unit) + 1))[: 2**20]
     start = time.process_time()

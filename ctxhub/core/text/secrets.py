@@ -8,15 +8,17 @@ letter or word and looks ahead by a bounded length: ordinary texts are fast, hos
 import re
 import string
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ctxhub.core.text.secret_assignments import FOREIGN_NAMES, NAMES, Judge, is_password, read_assigned
+from ctxhub.core.text.secret_spans import whole_span
 from ctxhub.core.text.secret_values import is_generated, is_login, is_stand_in
 
 # The maximum length of a credential, and of the context before it that identifies it, in characters.
 LONGEST, BEFORE = 10_240, 200
+MASKING_PASSES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +32,34 @@ class Secret:
 
 def find_secret(text: str) -> Secret | None:
     """Return the first credential in a text, or None."""
-    lowered = _lowered(text)
-    found: list[Secret | None] = [_read_key(key) for keys in KEY_PATTERNS if (key := keys.search(text))]
-    if match := IN_URL.search(text):
-        found.append(_first(match, text, _read_url))
-    found += [_first(match, text, read) for name, read in IN_LOWERED if (match := name.search(lowered))]
-    if not text.isascii():
-        for letters, first_byte, name in FOREIGN_NAMES:
-            if first_byte in lowered and letters in text and (match := name.search(text)):
-                found.append(_first(match, text, partial(_read_assigned, is_password)))
+    found = [
+        next(_read_from(match, text, read), None)
+        for pattern, searched, read in _searches(text)
+        if (match := pattern.search(searched))
+    ]
     return min(filter(None, found), key=lambda secret: secret.start, default=None)
 
 
 def mask_secrets(text: str) -> tuple[str, int]:
-    """Replace each credential by `[credential: KIND]`; returns the text and the number of credentials."""
-    parts, end, count = [], 0, 0
-    for secret in _secrets(text):
+    """Replace each whole credential by `[credential: KIND]`; returns the text and the number of credentials.
+
+    A mask may make a value beside it look assigned ("password [credential: X] is Y"): such a value is masked
+    as well, so that `find_secret` finds nothing in the result.
+    """
+    count = 0
+    for _ in range(MASKING_PASSES):
+        if not (found := _secrets(text)):
+            break
+        text, count = _masked(text, found), count + len(found)
+    return text, count
+
+
+def _masked(text: str, found: Iterable[Secret]) -> str:
+    parts, end = [], 0
+    for secret in found:
         parts += [text[end : secret.start], f"[credential: {secret.kind}]"]
-        end, count = secret.end, count + 1
-    return "".join([*parts, text[end:]]), count
+        end = secret.end
+    return "".join([*parts, text[end:]])
 
 
 def find_joined_secret(*pieces: str) -> Secret | None:
@@ -74,11 +85,52 @@ def _find_at_seam(before: str, after: str) -> Secret | None:
     return next((Secret(found.kind, found.start + offset, found.end + offset) for found in joined), None)
 
 
-def _secrets(text: str) -> Iterator[Secret]:
-    offset = 0
-    while found := find_secret(text[offset:]):
-        yield Secret(found.kind, found.start + offset, found.end + offset)
-        offset += found.end
+def _secrets(text: str) -> list[Secret]:
+    """Return all credentials in a text with their whole spans, by position; overlapping ones are one."""
+    found = [
+        secret
+        for pattern, searched, read in _searches(text)
+        if (match := pattern.search(searched))
+        for secret in _read_from(match, text, read)
+    ]
+    merged: list[Secret] = []
+    for secret in sorted(found, key=lambda secret: secret.start):
+        if merged and secret.end <= merged[-1].end:
+            continue
+        start, end = whole_span(secret.kind, secret.start, secret.end, text)
+        if merged and start < merged[-1].end:
+            merged[-1] = replace(merged[-1], end=end)
+        else:
+            merged.append(Secret(secret.kind, start, end))
+    return merged
+
+
+# Reads a match as a credential. Positions in the text that was searched are those in the text as written.
+Read = Callable[[re.Match[str], str], Secret | None]
+Search = tuple[re.Pattern[str], str, Read]
+
+
+def _searches(text: str) -> list[Search]:
+    """Return the patterns, the text that each one searches, and what reads its matches."""
+    lowered = _lowered(text)
+    searches: list[Search] = [(keys, text, _read_key) for keys in KEY_PATTERNS]
+    searches.append((IN_URL, text, _read_url))
+    searches += [(name, lowered, read) for name, read in IN_LOWERED]
+    if not text.isascii():
+        searches += [
+            (name, text, _read_password)
+            for letters, first_byte, name in FOREIGN_NAMES
+            if first_byte in lowered and letters in text
+        ]
+    return searches
+
+
+def _read_from(match: re.Match[str] | None, text: str, read: Read) -> Iterator[Secret]:
+    """Yield the credentials among a match and the following matches."""
+    while match:
+        if secret := read(match, text):
+            yield secret
+        match = match.re.search(match.string, secret.end if secret else match.end())
 
 
 def _lowered(text: str) -> str:
@@ -165,7 +217,7 @@ CHARACTERS = re.compile(r"\[.*?]|.")
 KEY_PATTERNS = _compile_keys()
 
 
-def _read_key(match: re.Match[str]) -> Secret:
+def _read_key(match: re.Match[str], _: str) -> Secret:
     kind, prefix, _ = KEYS[int(str(match.lastgroup).removeprefix("key"))]
     return Secret(kind, match.end() - len(CHARACTERS.findall(prefix)), match.end(str(match.lastgroup)))
 
@@ -179,17 +231,6 @@ IN_URL = re.compile(
 # The rest is matched in lower case.
 BEARER = re.compile(r"bearer[ \t]{1,4}([\w.~+/-]{20,400}+)")
 LOGIN = re.compile(r"basic[ \t]{1,4}([a-z0-9+/]{8,400}+={0,2})(?![\w+/=])")
-
-
-def _first(
-    match: re.Match[str] | None, text: str, read: Callable[[re.Match[str], str], Secret | None]
-) -> Secret | None:
-    """Return the first credential among a match and the following matches, or None."""
-    while match:
-        if secret := read(match, text):
-            return secret
-        match = match.re.search(match.string, match.end())
-    return None
 
 
 def _read_url(match: re.Match[str], _: str) -> Secret | None:
@@ -215,7 +256,9 @@ def _read_assigned(judge: Judge, match: re.Match[str], text: str) -> Secret | No
     return Secret("assigned secret", *span) if span else None
 
 
-IN_LOWERED: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], Secret | None]], ...] = (
+_read_password = partial(_read_assigned, is_password)
+
+IN_LOWERED: tuple[tuple[re.Pattern[str], Read], ...] = (
     (BEARER, _read_bearer),
     (LOGIN, _read_login),
     *((name, partial(_read_assigned, judge)) for name, judge in NAMES),
