@@ -129,6 +129,7 @@ def workflows_(
 @action(
     "scratchpad",
     "close_workflow",
+    quiet=True,
     writes=True,
     idempotent=True,
     example={"workflow_id": 2},
@@ -273,6 +274,7 @@ def update(
 @action(
     "scratchpad",
     "revisions",
+    quiet=True,
     example={"scratchpad_id": 3, "revision": 2},
     also_known_as=("history", "versions"),
 )
@@ -299,6 +301,7 @@ def revisions(
 @action(
     "scratchpad",
     "restore",
+    quiet=True,
     writes=True,
     idempotent=True,
     example={"scratchpad_id": 3, "revision": 2},
@@ -316,6 +319,7 @@ def restore(
 @action(
     "scratchpad",
     "delete",
+    quiet=True,
     destroys=True,
     scope=WRITE,
     example={"scratchpad_id": 3},

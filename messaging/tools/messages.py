@@ -49,7 +49,7 @@ from messaging.services.requests import (
 
 tool(
     "message",
-    "Mail between agents: threads, receipts, requests that one agent claims.",
+    "Mail between agents; requests that one claims.",
     otherwise=[({"text"}, "send"), (set(), "inbox")],
 )
 
@@ -66,7 +66,9 @@ PriorityWord = Annotated[Word, Says("low|medium|high|critical")]
 Id = Annotated[Number, IdOf("message")]
 Ids = Annotated[list[Id], AsIds, About(items={"minimum": 1})]
 InState = Annotated[
-    Word, Says("open|claimed|done"), About("Requests in this state; an expired claim is open.")
+    Word,
+    Says("open|claimed|done", in_description=False),
+    About("Requests in this state; an expired claim is open."),
 ]
 WaitSeconds = Annotated[
     Number,
@@ -118,6 +120,7 @@ def send(
 @action(
     "message",
     "send_batch",
+    quiet=True,
     writes=True,
     example={"items": [{"text": "Deploy at noon.", "ack": True}, {"text": "Tests, please.", "to": ["ben"]}]},
     also_known_as=("send_messages",),
@@ -194,13 +197,13 @@ def ack(caller: Caller, ids: Ids) -> AckAnswer:
     return acknowledge_messages(caller=caller, ids=ids)
 
 
-@action("message", "thread", example={"id": 1}, also_known_as=("get_thread", "history"))
+@action("message", "thread", quiet=True, example={"id": 1}, also_known_as=("get_thread", "history"))
 def thread(caller: Caller, id: Id, limit: Limit = 20, cursor: Cursor | None = None) -> Listing:
     """A conversation, oldest first, by the id of any message in it."""
     return selectors.list_thread(caller.project_id, id, limit=limit, cursor=cursor)
 
 
-@action("message", "status", example={"id": 1}, also_known_as=("receipts",))
+@action("message", "status", quiet=True, example={"id": 1}, also_known_as=("receipts",))
 def status(
     caller: Caller,
     id: Id,

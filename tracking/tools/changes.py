@@ -68,6 +68,7 @@ def record(
 @action(
     "file",
     "record_batch",
+    quiet=True,
     writes=True,
     example={
         "items": [{"path": "src/a.py", "change": "created"}, {"path": "src/old.py", "change": "deleted"}]
@@ -123,6 +124,7 @@ def changes(
 @action(
     "file",
     "check_lock",
+    quiet=True,
     example={"path": "src/api/auth.py", "within_seconds": 600},
     also_known_as=("check_file_lock", "is_locked"),
 )

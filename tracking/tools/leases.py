@@ -43,7 +43,14 @@ def lease(
     )
 
 
-@action("file", "renew", writes=True, example={"lease_id": 5, "minutes": 30}, also_known_as=("extend",))
+@action(
+    "file",
+    "renew",
+    quiet=True,
+    writes=True,
+    example={"lease_id": 5, "minutes": 30},
+    also_known_as=("extend",),
+)
 def renew(
     caller: Caller,
     lease_id: LeaseId,
@@ -74,7 +81,9 @@ def release(
     return services.release_leases(caller=caller, lease_id=if_set(lease_id, None), all=all, force=force)
 
 
-@action("file", "leases", example={"path": "src/api/auth.py"}, also_known_as=("list_leases", "locks"))
+@action(
+    "file", "leases", quiet=True, example={"path": "src/api/auth.py"}, also_known_as=("list_leases", "locks")
+)
 def leases(
     caller: Caller,
     path: Annotated[str, About(f"That overlap it. {GLOB}", OPTIONAL_PATH)] | None = None,

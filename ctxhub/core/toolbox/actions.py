@@ -8,7 +8,7 @@ from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 from ctxhub.core.hub.partial_reads import Reading
-from ctxhub.core.kit.caller import ADMIN, READ, WRITE
+from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered
@@ -28,7 +28,10 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Action:
-    """An operation of a tool. `doc` is its docstring: the first paragraph for lists, all of it for `help`."""
+    """An operation of a tool. `doc` is its docstring: the first paragraph for lists, all of it for `help`.
+
+    `quiet`: seldom used, so that the tool's description only names it.
+    """
 
     tool: str
     name: str
@@ -44,11 +47,25 @@ class Action:
     arguments: Arguments
     doc: str
     takes_all_of: str = ""
+    quiet: bool = False
 
     def scope_of(self, arguments: Mapping[str, Any]) -> str:
-        """Return the scope that a call needs: a dry run may need a lower one."""
-        is_dry = str(arguments.get("dry_run")).lower() == "true"
+        """Return the scope that a call needs: a dry run, also by default, may need a lower one."""
+        dry_run = arguments.get("dry_run")
+        is_dry = self._is_dry_by_default if dry_run is None else str(dry_run).lower() == "true"
         return self.dry_scope if self.dry_scope and is_dry else self.scope
+
+    @cached_property
+    def _is_dry_by_default(self) -> bool:
+        return any(a.name == "dry_run" and a.default is True for a in self.arguments.all)
+
+    def is_usable_by(self, caller: Caller) -> bool:
+        """Whether the caller may call it as it is, without saying `dry_run`."""
+        return caller.may(self.scope) or caller.may(self.scope_of({}))
+
+    def writes_for(self, caller: Caller) -> bool:
+        """Whether a call of the caller may write. An action that reads, too, writes only with WRITE."""
+        return self.writes and caller.may(WRITE if self.scope == READ else self.scope)
 
     @cached_property
     def call(self) -> str:
@@ -81,7 +98,12 @@ class Action:
     @cached_property
     def known(self) -> list[str]:
         """The names of all arguments that a call may have."""
-        return [*self.arguments.names, *self.common]
+        return list(dict.fromkeys([*self.arguments.names, *self.common, SESSION]))
+
+    @property
+    def takes_session(self) -> bool:
+        """Whether `session` is an argument of its own; any other call may have it to say whose work it is."""
+        return SESSION in self.arguments.names
 
     def filters_in(self, checked: Mapping[str, Any]) -> dict[str, Any]:
         """Drop arguments with a fixed set of words: these are no names of project objects."""
@@ -133,11 +155,12 @@ class Action:
     def signature(self, listed: set[str]) -> str:
         """Return its line in the tool description; refers to another action for the arguments they share.
 
-        `listed`: the arguments whose allowed words the description has listed already; this adds its own.
+        What asks for a page or a part of a text is left to the schema. `listed`: the arguments whose allowed
+        words the description has listed already; this adds its own.
         """
         shared = _tools[self.tool].actions[self.takes_all_of].arguments.names if self.takes_all_of else ()
-        own = [argument for argument in self.arguments.all if argument.name not in shared]
-        gists = [argument.gist(words_known=argument.with_words in listed) for argument in own]
+        own = [a for a in self.arguments.all if a.name not in shared and (a.says or a.name not in OF_PARTS)]
+        gists = [argument.gist(listed) for argument in own]
         listed |= {argument.with_words for argument in own}
         rest = f"+ what {self.takes_all_of} takes" if self.takes_all_of else ""
         return " ".join([self.name, *gists, rest]).strip()
@@ -224,7 +247,9 @@ class Tool:
         return f'{self.name} with action "help" lists the actions and their arguments.'
 
 
-COMMON_ARGUMENTS = ("action", "agent", "format", "max_tokens")
+SESSION = "session"
+OF_PARTS = ("limit", "cursor", "lines", "tail")
+COMMON_ARGUMENTS = ("action", "agent", "format", "max_tokens", SESSION)
 
 _tools: dict[str, Tool] = {}
 
@@ -246,10 +271,12 @@ def action(
     takes_all_of: str = "",
     example: Mapping[str, Any] | None = None,
     also_known_as: Sequence[str] = (),
+    quiet: bool = False,
 ) -> Callable[[FunctionT], FunctionT]:
     """Register a typed function `(caller, ...)` as an operation of a declared tool.
 
-    `takes_all_of`: another action of the tool whose arguments this one takes beside its own.
+    `takes_all_of`: another action of the tool whose arguments this one takes beside its own. `dry_scope`: the
+    scope of a dry run. `quiet`: the tool's description names it without its arguments.
     """
 
     def register(function: FunctionT) -> FunctionT:
@@ -268,6 +295,7 @@ def action(
             arguments=Arguments.of_function(function),
             doc=cleandoc(function.__doc__ or ""),
             takes_all_of=takes_all_of,
+            quiet=quiet,
         )
         return function
 

@@ -25,9 +25,13 @@ from ctxhub.core.kit.limits import OPTIONAL_NAME, OPTIONAL_WORD, PATH, WORD
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """The allowed words of an argument, or one example of a value, for the signature that a model reads."""
+    """The allowed words of an argument, or one example of a value, for the signature that a model reads.
+
+    `in_description`: whether the description of the tool has them; help, errors and OpenAPI always do.
+    """
 
     words: str
+    in_description: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,11 +185,8 @@ Items = Annotated[list[Any], OverMcp(_items), WithJsonSchema({"type": "array", "
 Anything = Annotated[list[Any], OverMcp(_list), WithJsonSchema({"type": "array", "items": {}})]
 Object = Annotated[dict[str, Any], OverMcp(_parsed("{"))]
 AsIds = OverMcp(_ids)
-Json = Annotated[
-    Any,
-    OverMcp(_json),
-    WithJsonSchema({"type": ["object", "array", "string", "number", "boolean"], "items": {}}),
-]
+# Any JSON; the schema names what a model usually has.
+Json = Annotated[Any, OverMcp(_json), WithJsonSchema({"type": ["object", "string"]})]
 
 OptionalWord = Annotated[str, About(schema=OPTIONAL_WORD)]
 OptionalName = Annotated[str, About(schema=OPTIONAL_NAME)]
@@ -198,7 +199,7 @@ InLayer = Annotated[str, About("In this layer.")]
 InScope = Annotated[str, About("In this scope; `api/*` means every one below.")]
 ByAgent = Annotated[str, About("By this agent.")]
 WithTags = Annotated[Words, About("With these tags.")]
-Match = Annotated[str, Says("any|all"), About("Any of the tags (left out), or all.")]
+Match = Annotated[str, Says("any|all", in_description=False), About("Any of the tags (left out), or all.")]
 AT_MOST_A_PAGE = {"minimum": 1, "maximum": MAX_LIMIT}
 Limit = Annotated[Number, About("How many items a page holds; left out: 20.", AT_MOST_A_PAGE)]
 Cursor = Annotated[str, About("`next` of the page before, as it is.")]

@@ -4,7 +4,7 @@ import functools
 import inspect
 import operator
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, NotRequired, Self, Union, cast, get_args, get_origin, get_type_hints
@@ -67,14 +67,22 @@ class Argument:
         value = self.says or default.lower()
         return f"{self._marked}={value}" if value else self._marked
 
-    def gist(self, *, words_known: bool) -> str:
-        """Return a shorter signature for the tool description, which costs tokens in every session: omits
-        defaults that are numbers or false, and, if `words_known`, the allowed words.
+    def gist(self, listed: Collection[str]) -> str:
+        """Return a shorter signature for the tool description, which costs tokens in every session.
+
+        Omits defaults that are numbers or false, and words that `listed` has for an argument of this name.
         """
-        if self.says:
-            return self._marked if words_known else self.signature
-        is_plain = self.default is False or type(self.default) in (int, float)
-        return self._marked if is_plain else self.signature
+        if not self.says:
+            is_plain = self.default is False or type(self.default) in (int, float)
+            return self._marked if is_plain else self.signature
+        if not self._is_described or self.with_words in listed:
+            return self._marked
+        known = max((words for words in listed if self.with_words.startswith(f"{words}|")), default="")
+        return f"{self._marked}=…{self.with_words.removeprefix(known)}" if known else self.signature
+
+    @property
+    def _is_described(self) -> bool:
+        return all(mark.in_description for mark in self.marks if isinstance(mark, Says))
 
     @property
     def _marked(self) -> str:

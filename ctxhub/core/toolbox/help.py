@@ -8,14 +8,14 @@ from ctxhub.core.toolbox.actions import Action, Tool
 
 def help_for(tool: Tool, caller: Caller) -> dict[str, Any]:
     """Return the actions the caller may use; `!` marks required arguments, `[]` lists, `{}` objects."""
-    usable = [action for action in tool.actions.values() if caller.may(action.scope)]
+    usable = [action for action in tool.actions.values() if action.is_usable_by(caller)]
     return {
         "tool": tool.name,
         "does": tool.summary,
         "actions": {action.name or tool.name: _entry(action) for action in usable},
         "everywhere": "".join(
             [
-                "agent (who speaks)",
+                "agent (who speaks), session (its id or name)",
                 ", format=rows|objects on lists" if any(action.answers_list for action in usable) else "",
                 ", max_tokens" if any(action.takes_budget for action in usable) else "",
             ]

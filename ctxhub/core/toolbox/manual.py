@@ -9,9 +9,11 @@ from ctxhub.core.toolbox.tool_list import in_order
 HEADER = """# The tools
 
 Written by `manage.py document_tools` from the code; do not edit. `!` marks what is required, `[]` a list,
-`{}` an object, `a|b` the words an argument knows. Every action also takes `agent` (who speaks); lists also
-take `format` (rows or objects), and they and what is read by `lines` take `max_tokens`. An argument that is
-null counts as left out. With `--surface flat` each action is a tool of its own: `decision_set`.
+`{}` an object, `a|b` the words an argument knows. Every action also takes `agent` (who speaks) and `session`
+(the id or the name of the session that the call belongs to); lists also take `format` (rows or objects), and
+they and what is read by `lines` take `max_tokens`. An argument that is null counts as left out. With
+`--surface flat` each action is a tool of its own: `decision_set`. A tool's description only names its actions
+that are marked as quiet; help, which lists every action, explains them.
 """
 
 
@@ -30,7 +32,12 @@ def _action(action: Action) -> Iterator[str]:
     yield f"### {action.call}\n\n{action.doc}\n"
     if action.arguments.all:
         yield f"Arguments: `{action.arguments}`\n"
-    yield f"Scope: {action.scope}.\n"
+    yield _scope(action)
     if action.example:
         name = {"action": action.name} if action.name else {}
         yield f"```json\n{json.dumps({**name, **action.example})}\n```\n"
+
+
+def _scope(action: Action) -> str:
+    dry_run = f"; {action.dry_scope} with dry_run" if action.dry_scope else ""
+    return f"Scope: {action.scope}{dry_run}.{' Quiet.' if action.quiet else ''}\n"

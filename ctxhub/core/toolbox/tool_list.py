@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from pydantic import TypeAdapter
 
 from ctxhub.core.hub.partial_reads import Reading
-from ctxhub.core.kit.caller import READ, WRITE, Caller
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.actions import Action, Tool, all_tools, find_tool, kinds_of
@@ -50,14 +50,14 @@ def list_tools(
     caller: Caller, *, surface: str = "grouped", profile: str = "all", only: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
     """Return the tools the caller may use, in fixed order: name, description, inputSchema, annotations."""
-    tools = [
-        tool for tool in _chosen(profile, only) if any(caller.may(a.scope) for a in tool.actions.values())
+    usable = [
+        (tool, actions)
+        for tool in _chosen(profile, only)
+        if (actions := [action for action in tool.actions.values() if action.is_usable_by(caller)])
     ]
     if surface == "flat":
-        return [_flat(caller, a) for tool in tools for a in tool.actions.values() if caller.may(a.scope)]
-    return [
-        _grouped(caller, tool, [a for a in tool.actions.values() if caller.may(a.scope)]) for tool in tools
-    ]
+        return [_flat(caller, action) for _, actions in usable for action in actions]
+    return [_grouped(caller, tool, actions) for tool, actions in usable]
 
 
 def find_call(
@@ -111,15 +111,23 @@ def _grouped(caller: Caller, tool: Tool, actions: Sequence[Action]) -> dict[str,
             properties[argument.name] = _either(properties.get(argument.name), argument.schema)
     properties |= _common(actions)
     required = [a.name for a in actions[0].arguments.all if a.required] if tool.is_single else []
-    listed: set[str] = set()
-    lines = [action.signature(listed) for action in actions]
-    description = f"{tool.summary} {lines[0]}" if tool.is_single else f"{tool.summary}\n" + "\n".join(lines)
     return {
         "name": tool.name,
-        "description": description,
+        "description": _description(tool, actions),
         "inputSchema": _object(properties, required),
         "annotations": _hints(caller, actions),
     }
+
+
+def _description(tool: Tool, actions: Sequence[Action]) -> str:
+    """The summary, a line for each action, and the names of the quiet ones."""
+    listed: set[str] = set()
+    lines = [action.signature(listed) for action in actions if not action.quiet]
+    if tool.is_single:
+        return f"{tool.summary} {lines[0]}"
+    if quiet := ", ".join(action.name for action in actions if action.quiet):
+        lines.append(f"more, see help: {quiet}")
+    return "\n".join([tool.summary, *lines])
 
 
 def _flat(caller: Caller, action: Action) -> dict[str, Any]:
@@ -134,7 +142,8 @@ def _flat(caller: Caller, action: Action) -> dict[str, Any]:
 
 
 def _common(actions: Sequence[Action]) -> dict[str, Any]:
-    kinds = {"agent": _TEXT, "format": _TEXT, "max_tokens": _NUMBER}
+    """What calls take besides. `format` and `session` are taken, too, but cost tokens in every session."""
+    kinds = {"agent": _TEXT, "max_tokens": _NUMBER}
     taken = {name for action in actions for name in action.common}
     return {name: kind for name, kind in kinds.items() if name in taken}
 
@@ -158,11 +167,12 @@ def _kinds(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _hints(caller: Caller, actions: Sequence[Action]) -> dict[str, Any]:
-    """Return the MCP annotations. An action with READ scope that can also write counts only with WRITE."""
+    """Return the MCP annotations, as far as the caller's scopes reach."""
+    writing = [action for action in actions if action.writes_for(caller)]
     return {
-        "readOnlyHint": not any(a.writes and (a.scope != READ or caller.may(WRITE)) for a in actions),
-        "destructiveHint": any(action.destroys for action in actions),
-        "idempotentHint": all(action.idempotent for action in actions),
+        "readOnlyHint": not writing,
+        "destructiveHint": any(action.destroys for action in writing),
+        "idempotentHint": all(action.idempotent for action in writing),
         "openWorldHint": False,
     }
 

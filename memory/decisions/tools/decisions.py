@@ -50,7 +50,7 @@ from memory.decisions.services import decisions as services
 
 tool(
     "decision",
-    "The team's decisions by key, versioned, with reasons. Read before you choose; set what must last.",
+    "Decisions with reasons. Read before you choose; set what must last.",
     otherwise=[({"key", "value"}, "set"), ({"key"}, "get"), (set(), "list")],
 )
 
@@ -133,7 +133,7 @@ def set_batch(
     )
 
 
-@action("decision", "quick_set", writes=True, example={"key": "api/rate-limit", "value": 100})
+@action("decision", "quick_set", quiet=True, writes=True, example={"key": "api/rate-limit", "value": 100})
 def quick_set(caller: Caller, key: str, value: Value) -> services.QuickSetAnswer:
     """Set a decision with two arguments: layer, tags and scope follow from the key."""
     return services.quick_set_decision(caller=caller, key=key, value=value)
@@ -196,8 +196,10 @@ def list_(
     text: Annotated[str, About(ALL_WORDS)] | None = None,
     since: Annotated[str, About(f"Changed since. {SINCE}")] | None = None,
     until: Annotated[str, About(f"Changed before. {SINCE}")] | None = None,
-    sort: Annotated[str, Says("updated|key|version"), About("Left out: updated.")] = "updated",
-    order: Annotated[str, Says("desc|asc"), About("Left out: desc.")] = "desc",
+    sort: Annotated[
+        str, Says("updated|key|version", in_description=False), About("Left out: updated.")
+    ] = "updated",
+    order: Annotated[str, Says("desc|asc", in_description=False), About("Left out: desc.")] = "desc",
     limit: Limit = 20,
     cursor: Cursor | None = None,
     full: Annotated[bool, About("Values whole, not cut to 200 characters.")] = False,
@@ -285,6 +287,7 @@ def delete(caller: Caller, key: str) -> services.DeleteAnswer:
 @action(
     "decision",
     "suggest",
+    quiet=True,
     example={"key": "api/auth/token-type", "text": "How do clients authenticate?", "tags": ["api"]},
     also_known_as=("by_key", "by_tags", "by_context", "check_duplicate", "suggest_decisions"),
 )
@@ -317,6 +320,7 @@ def suggest(
 @action(
     "decision",
     "analytics",
+    quiet=True,
     example={"pattern": "perf/*", "since": "7d", "bucket": "day"},
 )
 def analytics(

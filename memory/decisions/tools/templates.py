@@ -22,6 +22,7 @@ Required = Annotated[Texts, About("What has to be said: arguments, or names in m
 @action(
     "decision",
     "template_set",
+    quiet=True,
     writes=True,
     idempotent=True,
     example={
@@ -50,7 +51,13 @@ def template_set(
     )
 
 
-@action("decision", "templates", example={"limit": 20}, also_known_as=("list_templates", "list_policies"))
+@action(
+    "decision",
+    "templates",
+    quiet=True,
+    example={"limit": 20},
+    also_known_as=("list_templates", "list_policies"),
+)
 def templates(caller: Caller, limit: Limit = 20, cursor: Cursor | None = None) -> Listing:
     """Templates by name, the project's own and those built in."""
     return list_templates(caller.project_id, limit=limit, cursor=cursor)
@@ -59,6 +66,7 @@ def templates(caller: Caller, limit: Limit = 20, cursor: Cursor | None = None) -
 @action(
     "decision",
     "from_template",
+    quiet=True,
     writes=True,
     takes_all_of="set",
     example={

@@ -55,7 +55,7 @@ def contexts(
     return list_contexts(caller.project_id, text=text, limit=limit, cursor=cursor)
 
 
-@action("memory", "context_get", example={"context": "shop"}, also_known_as=("get_context",))
+@action("memory", "context_get", quiet=True, example={"context": "shop"}, also_known_as=("get_context",))
 def context_get(caller: Caller, context: Ref) -> Reading[dict[str, Any]]:
     """One context, whole, by its name or id; get with its ref (context:3) reads a long one by lines."""
     return Reading([Opened(context_item(get_context(caller.project_id, context)), "description")], only)
@@ -64,6 +64,7 @@ def context_get(caller: Caller, context: Ref) -> Reading[dict[str, Any]]:
 @action(
     "memory",
     "context_update",
+    quiet=True,
     writes=True,
     idempotent=True,
     takes_all_of="context_create",
@@ -97,6 +98,7 @@ def context_update(
 @action(
     "memory",
     "context_delete",
+    quiet=True,
     destroys=True,
     scope=WRITE,
     example={"context": "shop"},
@@ -110,6 +112,7 @@ def context_delete(caller: Caller, context: Ref) -> services.ContextDeleted:
 @action(
     "memory",
     "suggest_context",
+    quiet=True,
     example={"text": "The product list is cached in Redis for five minutes."},
     also_known_as=("auto_analyze_context", "analyze_context"),
 )

@@ -271,6 +271,7 @@ def search(
 @action(
     "memory",
     "fuzzy",
+    quiet=True,
     example={"query": "prodct lsit", "tolerance": 2},
     also_known_as=("fuzzy_search",),
 )
@@ -290,7 +291,7 @@ def fuzzy(
     return find_fuzzy(caller.project_id, query, context=context, type=type, limit=limit, tolerance=tolerance)
 
 
-@action("memory", "similar", example={"id": 4, "threshold": 0.5})
+@action("memory", "similar", quiet=True, example={"id": 4, "threshold": 0.5})
 def similar(
     caller: Caller,
     id: Annotated[Id, About("Like this memory. This, or `text`.")] | None = None,
@@ -344,6 +345,7 @@ def capture(
 @action(
     "memory",
     "grep",
+    quiet=True,
     example={"pattern": "def \\w+_product", "glob": "*.py", "context_lines": 2},
     also_known_as=("mgrep", "mgrep_files"),
 )

@@ -58,6 +58,7 @@ def relate(
 @action(
     "memory",
     "unrelate",
+    quiet=True,
     destroys=True,
     scope=WRITE,
     idempotent=True,

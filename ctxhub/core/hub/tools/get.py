@@ -15,7 +15,7 @@ from ctxhub.core.kit.inputs import LIST_LENGTH, clean_one_of
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import Lines, Says, Tail, Words
 
-tool("get", "Open anything by its ref, as lists and events name it (decision:api/auth).")
+tool("get", "Open anything by its ref (decision:api/auth).")
 
 
 # If several objects are too long together, none is cut to less than this fraction (1/4) of the budget.

@@ -50,7 +50,7 @@ def stats(caller: Caller) -> dict[str, Any]:
     return hub.count_all(caller.project_id)
 
 
-@action("hub", "layer_summary", also_known_as=("get_layer_summary",))
+@action("hub", "layer_summary", quiet=True, also_known_as=("get_layer_summary",))
 def layer_summary(caller: Caller, limit: Limit = MAX_LIMIT, cursor: Cursor | None = None) -> Listing:
     """What is in force in each layer, the empty ones too, and how many files changed in the last hour."""
     return hub.summarise_layers(caller.project_id, limit=limit, cursor=cursor)
@@ -105,13 +105,13 @@ def agents(caller: Caller, limit: Limit = MAX_LIMIT, cursor: Cursor | None = Non
     return hub.list_agents(caller.project_id, limit=limit, cursor=cursor)
 
 
-@action("hub", "vocabulary")
+@action("hub", "vocabulary", quiet=True)
 def vocabulary(caller: Caller) -> dict[str, Any]:
     """The layers, categories, tags and scopes, with how often each is used; reuse them before you invent."""
     return hub.count_vocabulary(caller.project_id)
 
 
-@action("hub", "view", example={"name": "active_context"})
+@action("hub", "view", quiet=True, example={"name": "active_context"})
 def view(caller: Caller, name: str, limit: Limit = 20, cursor: Cursor | None = None) -> Listing:
     """A ready-made view: tagged_decisions, active_context (decisions of the last hour), layer_summary,
     unread_messages_by_priority, recent_file_changes (of the last hour) or tagged_constraints.
@@ -125,6 +125,7 @@ def view(caller: Caller, name: str, limit: Limit = 20, cursor: Cursor | None = N
 @action(
     "hub",
     "clear",
+    quiet=True,
     destroys=True,
     dry_scope=READ,
     example={"messages_older_than": "12h", "dry_run": True},
@@ -145,7 +146,7 @@ def clear(
     return retention.clear(caller=caller, older_than=older_than, dry_run=dry_run)
 
 
-@action("hub", "config", also_known_as=("get_config",))
+@action("hub", "config", quiet=True, also_known_as=("get_config",))
 def config(caller: Caller) -> dict[str, Any]:
     """The project's settings: how long things are kept, and which days do not count."""
     return config_values(config_of(caller.project_id))
@@ -154,6 +155,7 @@ def config(caller: Caller) -> dict[str, Any]:
 @action(
     "hub",
     "config_set",
+    quiet=True,
     writes=True,
     scope=ADMIN,
     idempotent=True,

@@ -19,7 +19,7 @@ from ctxhub.core.toolbox.argument_types import (
     Words,
 )
 
-tool("search", "Find anything said or decided: ask in a sentence.")
+tool("search", "Find anything; ask in a sentence.")
 
 
 QUERY = 'A sentence, words, an identifier. Also "a phrase", -not and prefix*.'
@@ -34,7 +34,7 @@ DETAIL = (
 )
 
 
-Kinds = Annotated[Words, Says("decision|message|…"), About(KINDS, items={"enum": KIND_WORDS})]
+Kinds = Annotated[Words, Says("decision|…"), About(KINDS, items={"enum": KIND_WORDS})]
 
 
 @action(
