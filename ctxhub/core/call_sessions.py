@@ -1,9 +1,11 @@
 """The session that a call belongs to. The sessions app registers how one is found and opened."""
 
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.inputs import clean_call_name
 
 
 class SessionFinder(Protocol):
@@ -24,6 +26,18 @@ _finders: list[SessionFinder] = []
 
 def register_finder(finder: SessionFinder) -> None:
     _finders[:] = [finder]
+
+
+def clean_call_session(value: Any, source: str) -> str:
+    """The id, the ref or the name of the session that a call names, as text; looks nothing up.
+
+    Raises InvalidInput for a value that is neither text nor integer, an unfilled variable, a credential.
+    """
+    if type(value) is int:
+        return str(value)
+    if not isinstance(value, str):
+        raise InvalidInput(f"{source} must be the id or the name of a session.")
+    return clean_call_name(value, source, "It names a session: 5, or a name of your own.")
 
 
 def find_session_id(caller: Caller) -> int | None:

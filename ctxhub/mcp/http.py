@@ -11,10 +11,11 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
 from ctxhub.core.accounts.services.access_tokens import authenticate, authenticate_remembered
+from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, Unauthenticated
 from ctxhub.core.kit.failures import Failure, failure_of, log_failure
-from ctxhub.core.kit.headers import header_text
+from ctxhub.core.kit.headers import AGENT_HEADER, SESSION_HEADER, header_text
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.mcp import cross_origin, request_bodies
 from ctxhub.mcp.db_threads import run_in_thread
@@ -179,8 +180,10 @@ async def _caller(headers: dict[str, str], admit: Callable[[Caller], Caller] | N
     if (caller := authenticate_remembered(token)) is None:
         caller = await run_in_thread(authenticate, token)
     caller = admit(caller) if admit else caller
-    if agent := headers.get("ctxhub-agent", "").strip():
-        caller = caller.speaking_as(clean_agent(header_text(agent), "Ctxhub-Agent"))
+    if agent := headers.get(AGENT_HEADER.lower(), "").strip():
+        caller = caller.speaking_as(clean_agent(header_text(agent), AGENT_HEADER))
+    if session := headers.get(SESSION_HEADER.lower(), "").strip():
+        caller = caller.in_session(clean_call_session(header_text(session), SESSION_HEADER))
     return caller
 
 

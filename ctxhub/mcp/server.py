@@ -11,6 +11,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
 from ctxhub import __version__
+from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput
 from ctxhub.core.kit.failures import Failure, failure_of, log_failure
@@ -22,6 +23,7 @@ from ctxhub.mcp.long_polling import with_long_polling
 from ctxhub.mcp.results import answer_result, error_result
 
 REQUEST_ID = "ctxhub/request_id"
+SESSION = "ctxhub/session"
 LIST_TTL_MS = 60_000
 
 Context = ServerRequestContext[Any, Any]
@@ -49,6 +51,14 @@ def _request_id(context: Context) -> str | None:
     return str(request_id)
 
 
+def _in_session(caller: Caller, context: Context) -> Caller:
+    """The caller in the session that `_meta` names, if it names one."""
+    named = (context.meta or {}).get(SESSION)
+    if named in (None, ""):
+        return caller
+    return caller.in_session(clean_call_session(named, f"_meta[{SESSION!r}]"))
+
+
 def build_server(
     caller_of: Callable[[Context], Caller],
     surface: Surface,
@@ -74,7 +84,7 @@ def build_server(
                 tool, arguments = find_call(
                     params.name, params.arguments or {}, profile=surface.profile, only=surface.only
                 )
-                caller, request_id = caller_of(context), _request_id(context)
+                caller, request_id = _in_session(caller_of(context), context), _request_id(context)
                 run = partial(dispatch.call, caller, tool, arguments, request_id=request_id)
                 if dispatch.writes(tool, arguments):
                     answer = await run_write(caller.project_id, run)

@@ -135,11 +135,12 @@ def test_every_operation_declares_its_answers_and_errors(document: Document) -> 
         assert operation["description"], (path, method)
 
 
-def test_every_operation_takes_an_agent_and_every_write_a_request_key(document: Document) -> None:
+def test_every_operation_takes_agent_and_session_and_every_write_a_request_key(document: Document) -> None:
     for path, method, operation in operations(document):
         if path.startswith("/api/v1/projects/{slug}/"):
             references = {p["$ref"].rpartition("/")[2] for p in operation["parameters"] if "$ref" in p}
-            assert references == {"Agent", "AgentHeader", *(["Retry"] if method != "get" else [])}
+            common = {"Agent", "AgentHeader", "SessionHeader"}
+            assert references == {*common, *(["Retry"] if method != "get" else [])}
 
 
 def test_a_lists_filters_are_declared(document: Document) -> None:

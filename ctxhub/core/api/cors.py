@@ -9,7 +9,9 @@ from django.utils.cache import patch_vary_headers
 
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type, Ctxhub-Agent, Idempotency-Key, If-Match",
+    "Access-Control-Allow-Headers": (
+        "Authorization, Content-Type, Ctxhub-Agent, Ctxhub-Session, Idempotency-Key, If-Match"
+    ),
     "Access-Control-Max-Age": "600",
 }
 EXPOSED = "ETag, Link, Retry-After, WWW-Authenticate"

@@ -8,21 +8,23 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 
 from ctxhub.core.accounts.selectors.people import find_person, projects_of
+from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
-from ctxhub.core.kit.headers import header_text
-from ctxhub.core.kit.inputs import clean_agent
+from ctxhub.core.kit.headers import AGENT_HEADER, SESSION_HEADER, header_text
+from ctxhub.core.kit.inputs import OWN_PROJECT, clean_agent
 from ctxhub.core.models import Project
-
-AGENT_HEADER = "Ctxhub-Agent"
 
 
 def caller_in(request: Request, slug: str) -> Caller:
-    """The caller in a project. Raises NotFound without access, as if the project did not exist."""
+    """The caller in a project; "-" is the only one visible. Raises NotFound without access, as if it did not
+    exist.
+    """
+    slug = only_project(request) if slug == OWN_PROJECT else slug
     if isinstance(request.auth, Caller):
         caller = request.auth if request.auth.project.slug == slug else None
     else:
-        caller = find_person(_person(request), slug)
+        caller = find_person(signed_in(request), slug)
     if caller is None:
         raise NotFound(f"There is no project {slug!r}.", hint="/api/v1/projects/ lists those you may see.")
     return caller
@@ -42,7 +44,7 @@ def visible_projects(request: Request) -> QuerySet[Project]:
     """The project of a token, or the projects that a person can see."""
     if isinstance(request.auth, Caller):
         return Project.objects.filter(pk=request.auth.project_id)
-    return projects_of(_person(request))
+    return projects_of(signed_in(request))
 
 
 def speaking(caller: Caller, request: Request, *, body: Any) -> Caller:
@@ -58,12 +60,19 @@ def speaking(caller: Caller, request: Request, *, body: Any) -> Caller:
     return caller.speaking_as(names.pop()) if names else caller
 
 
+def in_session(caller: Caller, request: Request) -> Caller:
+    """The caller in the session that the header names, if it names one."""
+    session = header_text(request.headers.get(SESSION_HEADER, "")).strip()
+    return caller.in_session(clean_call_session(session, SESSION_HEADER)) if session else caller
+
+
 def _clean(agent: Any, source: str) -> str:
     if not isinstance(agent, str):
         raise InvalidInput(f"{source} must be a text.")
     return clean_agent(agent, source)
 
 
-def _person(request: Request) -> AbstractBaseUser:
+def signed_in(request: Request) -> AbstractBaseUser:
+    """The person of a request without a token."""
     assert isinstance(request.user, AbstractBaseUser)
     return request.user

@@ -11,9 +11,9 @@ from typing_extensions import is_typeddict
 
 from ctxhub.core.api.answers import schema_of
 from ctxhub.core.api.ids import id_schema, kind_of
-from ctxhub.core.api.project import AGENT_HEADER
 from ctxhub.core.api.takes import NOTHING, Takes
 from ctxhub.core.api.views import RETRY_HEADER, HubViewSet
+from ctxhub.core.kit.headers import AGENT_HEADER, SESSION_HEADER
 from ctxhub.core.kit.inputs import WORD_LENGTH
 from ctxhub.core.kit.limits import WORD
 from ctxhub.core.toolbox.actions import all_tools
@@ -89,6 +89,12 @@ PARAMETERS: Json = {
         "name": AGENT_HEADER,
         "in": "header",
         "description": "The same, as a header.",
+        "schema": {"type": "string", "maxLength": WORD_LENGTH},
+    },
+    "SessionHeader": {
+        "name": SESSION_HEADER,
+        "in": "header",
+        "description": "The session that the call belongs to: its id, or a name of your own.",
         "schema": {"type": "string", "maxLength": WORD_LENGTH},
     },
     "Retry": {
@@ -179,7 +185,7 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
 
 def add_what_is_common(result: Json, generator: Any, request: Any, public: bool) -> Json:
-    """Postprocessing hook: adds errors, the agent's name and the retry key to the operations with them."""
+    """Postprocessing hook: adds errors, agent, session and retry key to the operations with them."""
     result["components"]["schemas"]["Error"] = ERROR
     result["components"]["parameters"] = PARAMETERS
     for name, schema in result["components"]["schemas"].items():
@@ -189,8 +195,8 @@ def add_what_is_common(result: Json, generator: Any, request: Any, public: bool)
         for method, operation in methods.items():
             _name_tools(operation)
             _name_ids(operation)
-            in_project = path.startswith("/api/v1/projects/{slug}/")
-            _add_parameters(operation, in_project, writes=method in ("post", "put", "patch", "delete"))
+            has_caller = path.startswith(("/api/v1/projects/{slug}/", "/api/v1/me/"))
+            _add_parameters(operation, has_caller, writes=method in ("post", "put", "patch", "delete"))
             _add_errors(operation, has_body="requestBody" in operation)
     return result
 
@@ -211,7 +217,7 @@ def _name_ids(operation: Json) -> None:
 
 
 def _add_parameters(operation: Json, in_project: bool, *, writes: bool) -> None:
-    names = ["Agent", "AgentHeader", *(["Retry"] if writes else [])] if in_project else []
+    names = ["Agent", "AgentHeader", "SessionHeader", *(["Retry"] if writes else [])] if in_project else []
     common = [{"$ref": f"#/components/parameters/{name}"} for name in names]
     if parameters := [*operation.get("parameters", ()), *common]:
         operation["parameters"] = parameters

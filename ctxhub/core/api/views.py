@@ -22,7 +22,7 @@ from ctxhub.core.accounts.services.agents import touch_agent
 from ctxhub.core.api.ids import ids_of_refs
 from ctxhub.core.api.pages import CursorPages, Page
 from ctxhub.core.api.problems import invalid_filter
-from ctxhub.core.api.project import caller_in, speaking
+from ctxhub.core.api.project import caller_in, in_session, speaking
 from ctxhub.core.api.takes import AGENT, NOTHING, Takes
 from ctxhub.core.hub.partial_reads import Excerpt, Opened, RequestedLines, clean_requested_lines
 from ctxhub.core.kit.answers import MAX_TOKENS, size
@@ -192,7 +192,7 @@ class ProjectViewSet(HubViewSet):
         if scope := self.scopes.get(self.action, SCOPE_OF_METHOD.get(request.method or "", READ)):
             caller.require(scope, f"{request.method} {request.path}")
         body = request.data if request.method in ("POST", "PUT", "PATCH") else None
-        self.act_as(speaking(caller, request, body=body))
+        self.act_as(in_session(speaking(caller, request, body=body), request))
 
     def listed(self, page: Page, *, whole: bool = False) -> Response:
         if not page.items:

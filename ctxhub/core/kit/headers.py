@@ -1,4 +1,7 @@
-"""Decoding of HTTP headers."""
+"""HTTP headers of ours, and the decoding of headers."""
+
+AGENT_HEADER = "Ctxhub-Agent"
+SESSION_HEADER = "Ctxhub-Session"
 
 
 def header_text(header: str) -> str:

@@ -18,6 +18,8 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.text import secrets
 
+# In an address, instead of a slug: the caller's own project.
+OWN_PROJECT = "-"
 NAME_LENGTH = 200
 WORD_LENGTH = 100
 PATH_LENGTH = 1_000
@@ -45,6 +47,13 @@ def clean_name(value: str, name: str, *, at_most: int = NAME_LENGTH) -> str:
 
 def clean_agent(value: str, argument: str = "agent") -> str:
     """An agent's name, which everybody can read: no credential, and no unfilled variable like `${NAME}`."""
+    return clean_call_name(
+        value, argument, "It names who speaks: ada. A token belongs into the header Authorization."
+    )
+
+
+def clean_call_name(value: str, argument: str, hint: str) -> str:
+    """A name that a client is configured with: no credential (`hint` says what belongs here), no variable."""
     name = clean_name(value, argument, at_most=WORD_LENGTH)
     if _LEFT_OPEN.search(name):
         raise InvalidInput(
@@ -52,10 +61,7 @@ def clean_agent(value: str, argument: str = "agent") -> str:
             hint="Set it where the client is started, or leave it out.",
         )
     if found := secrets.find_secret(name):
-        raise InvalidInput(
-            f"{argument} seems to be a credential ({found.kind}); not stored.",
-            hint="It names who speaks: ada. A token belongs into the header Authorization.",
-        )
+        raise InvalidInput(f"{argument} seems to be a credential ({found.kind}); not stored.", hint=hint)
     return name
 
 

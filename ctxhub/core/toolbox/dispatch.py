@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ctxhub.core.accounts.services.agents import touch_agent
+from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.events.mail import count_urgent
 from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.answers import MAX_TOKENS, fit
@@ -12,7 +13,7 @@ from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_agent, clean_one_of
 from ctxhub.core.kit.listing import Listing
-from ctxhub.core.toolbox.actions import Action, find_tool
+from ctxhub.core.toolbox.actions import SESSION, Action, find_tool
 from ctxhub.core.toolbox.argument_types import present
 from ctxhub.core.toolbox.help import help_for
 from ctxhub.core.toolbox.stored_answers import answer_once
@@ -26,7 +27,8 @@ def call(
 ) -> dict[str, Any]:
     """Run `tool_name` with `arguments` (including `action` and `agent`) and return the answer.
 
-    An argument that is null counts as absent.
+    An argument that is null counts as absent. `session` names the session that the call belongs to; an action
+    that declares the argument gets it.
     A write with a `request_id` that the same agent sent within 24 hours returns the stored answer and writes
     nothing; an id of another call is a Conflict. Raises CtxhubError; then nothing was written.
     """
@@ -39,6 +41,8 @@ def call(
     caller.require(action.scope_of(given), action.shown_name)
     if agent := _text(given, "agent"):
         caller = caller.speaking_as(clean_agent(agent))
+    named = {} if action.takes_session else _take_session(given)
+    caller = caller.in_session(named.get(SESSION))
     options = _take_format(action, given)
     checked = action.check(given)
     with acting(caller):
@@ -47,7 +51,7 @@ def call(
             request_id if action.writes else None,
             lambda: action.run(caller, **checked),
             operation=action.call,
-            arguments=checked,
+            arguments={**checked, **named},
         )
     touch_agent(caller)
     if isinstance(answer, Listing) and not answer.rows:
@@ -74,6 +78,12 @@ def _text(given: dict[str, Any], name: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InvalidInput(f"{name} must be a text.")
     return value
+
+
+def _take_session(given: dict[str, Any]) -> dict[str, str]:
+    """Take `session` from the arguments of an action that does not declare it."""
+    value = given.pop(SESSION, None)
+    return {} if value in (None, "") else {SESSION: clean_call_session(value, SESSION)}
 
 
 def _take_format(action: Action, given: dict[str, Any]) -> dict[str, Any]:

@@ -5,8 +5,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connections
 
+from ctxhub import env
 from ctxhub.core.accounts.services.access_tokens import clean_scopes
-from ctxhub.core.kit.caller import ALL_SCOPES, Caller
+from ctxhub.core.call_sessions import clean_call_session
+from ctxhub.core.kit.caller import ALL_SCOPES, Caller, Window
 from ctxhub.core.kit.errors import CtxhubError, NotAllowed
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.core.toolbox.tool_list import check_choice
@@ -21,6 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--project", help="The project's slug; may be left out where there is only one.")
         parser.add_argument("--agent", default="", help="Who speaks; left out: system.")
         parser.add_argument("--scopes", default="", help="read,write,admin; left out: all of them.")
+        parser.add_argument("--session", default="", help="The session that all calls belong to: id or name.")
         parser.add_argument("--surface", choices=("grouped", "flat"), default="grouped")
         parser.add_argument("--profile", choices=("all", "core"), default="all")
         parser.add_argument("--tools", default="", help="Only these tools, by name: decision,get")
@@ -40,7 +43,8 @@ class Command(BaseCommand):
             if options["http"]:
                 _serve_http(surface, options)
                 return
-            caller = find_caller(options["project"], options["agent"], options["scopes"])
+            named = find_session_name(options["session"])
+            caller = find_caller(options["project"], options["agent"], options["scopes"], named)
         except CtxhubError as error:
             raise CommandError(f"{error.message} {error.hint}".strip()) from error
         except DatabaseError as error:
@@ -53,8 +57,19 @@ class Command(BaseCommand):
         serve_stdio(build_server(lambda _: caller, surface))
 
 
-def find_caller(project: str | None, agent: str, scopes: str) -> Caller:
-    """The caller on stdio: whoever can run manage.py owns the hub. All scopes, unless `scopes` names some."""
+def find_session_name(option: str) -> str:
+    """The session that `--session` or CTXHUB_SESSION names; "": one of this process."""
+    if option:
+        return clean_call_session(option, "--session")
+    variable = env.text("CTXHUB_SESSION")
+    return clean_call_session(variable, "CTXHUB_SESSION") if variable else ""
+
+
+def find_caller(project: str | None, agent: str, scopes: str, session: str = "") -> Caller:
+    """The caller on stdio: whoever can run manage.py owns the hub. All scopes, unless `scopes` names some.
+
+    The process is a window of its own: without a `session` its calls share one of theirs.
+    """
     granted = clean_scopes(scopes.split(",")) if scopes else ALL_SCOPES
     return Caller(
         project=find_project(project),
@@ -62,6 +77,8 @@ def find_caller(project: str | None, agent: str, scopes: str) -> Caller:
         scopes=frozenset(granted),
         # Running here does not make an agent an administrator: storing credentials needs --scopes admin.
         keeps_secrets=bool(scopes) and "admin" in granted,
+        session=session,
+        window=Window(),
     )
 
 
@@ -88,6 +105,8 @@ def _serve_http(surface: Any, options: Mapping[str, Any]) -> None:
     from ctxhub.management.refusals import refuse_unmigrated
     from ctxhub.mcp.http import SECONDS_KEPT_ALIVE, Dispatcher
 
+    if options["session"]:
+        raise CommandError("--session is for stdio. Over HTTP each client sends the header Ctxhub-Session.")
     host, port = options["host"], options["port"]
     if not 0 <= port < 65_536:
         raise CommandError("--port is a number from 0 to 65535.")
