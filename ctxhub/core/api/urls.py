@@ -15,6 +15,7 @@ from ctxhub.core.api.hub import (
     StatsViewSet,
     UpdatesViewSet,
 )
+from ctxhub.core.api.me import MeViewSet
 from ctxhub.core.api.projects import ProjectSeenViewSet, ProjectsViewSet
 from ctxhub.core.api.search import SearchViewSet
 from ctxhub.core.api.vocabulary import CategoryViewSet, LayerViewSet, ScopeViewSet, TagViewSet
@@ -24,6 +25,7 @@ ONE: dict[str, Any] = {"get": "retrieve"}
 LIST_AND_CREATE: dict[str, Any] = {"get": "list", "post": "create"}
 
 beside_projects = [
+    path("me/", MeViewSet.as_view(ONE)),
     path("projects/", ProjectsViewSet.as_view(LIST_AND_CREATE)),
     path("tokens/", TokenViewSet.as_view(LIST_AND_CREATE)),
     path("tokens/<int:token_id>/", TokenViewSet.as_view({"delete": "destroy"})),

@@ -14,6 +14,7 @@ from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Membership, Project
 from ctxhub.core.toolbox.argument_types import Time
 
+SUPERUSER = "superuser"
 SCOPES_OF_ROLE = {
     Membership.Role.VIEWER: frozenset({READ}),
     Membership.Role.MEMBER: frozenset({READ, WRITE}),
@@ -36,6 +37,15 @@ def find_person(user: AbstractBaseUser, slug: str) -> Caller | None:
     if (membership := memberships.first()) is None:
         return None
     return _person(user, membership.project, SCOPES_OF_ROLE[Membership.Role(membership.role)])
+
+
+def find_role(user: AbstractBaseUser, project_id: int) -> str | None:
+    """The role of a person in a project: viewer, member or admin; superuser for one everywhere."""
+    if is_superuser(user):
+        return SUPERUSER
+    memberships = Membership.objects.filter(user_id=user.pk, project_id=project_id)
+    role = memberships.values_list("role", flat=True).first()
+    return None if role is None else str(Membership.Role(role).label)
 
 
 def projects_of(user: AbstractBaseUser) -> QuerySet[Project]:

@@ -7,7 +7,7 @@ from django.core.validators import validate_slug
 from django.db import transaction
 
 from ctxhub.core.kit.errors import Conflict, InvalidInput
-from ctxhub.core.kit.inputs import clean_name
+from ctxhub.core.kit.inputs import OWN_PROJECT, clean_name
 from ctxhub.core.models import Category, Layer, Project, Tag
 
 LAYERS = ("presentation", "business", "data", "infrastructure", "cross-cutting")
@@ -40,6 +40,8 @@ def create_project(*, slug: str, name: str = "") -> Project:
         validate_slug(slug)
     except ValidationError as error:
         raise InvalidInput(f"slug: {slug!r} may hold letters, digits, '-' and '_' only.") from error
+    if slug == OWN_PROJECT:
+        raise InvalidInput(f"slug: {OWN_PROJECT!r} stands for the caller's own project in addresses.")
     name = clean_name(name or slug, "name")
     project, is_new = Project.objects.get_or_create(slug=slug, defaults={"name": name})
     if not is_new:
