@@ -29,7 +29,7 @@ from memory.constraints.lists import list_constraints
 
 tool(
     "constraint",
-    "What must hold, whatever is built. Look before you design.",
+    "What must hold. Look before you design.",
     otherwise=[({"text"}, "add"), (set(), "list")],
 )
 
@@ -99,7 +99,9 @@ def list_(
     match: Match = "any",
     scope: InScope | None = None,
     by: ByAgent | None = None,
-    status: Annotated[Word, Says("active|inactive|any"), About("Left out: active.")] = "active",
+    status: Annotated[
+        Word, Says("active|inactive|any", in_description=False), About("Left out: active.")
+    ] = "active",
     limit: Limit = 20,
     cursor: Cursor | None = None,
     full: Annotated[bool, About("Texts whole, not cut to 200 characters.")] = False,

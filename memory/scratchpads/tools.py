@@ -34,7 +34,7 @@ from memory.scratchpads.services import workflows
 
 tool(
     "scratchpad",
-    "Working pads that agents share in a workflow; append to hand on.",
+    "Working pads of a workflow; append to hand on.",
     otherwise=[
         ({"workflow_id", "name"}, "create"),
         ({"scratchpad_id", "content"}, "append"),

@@ -141,16 +141,22 @@ def test_a_description_carries_a_signature_for_each_action(ada: Caller) -> None:
     assert len(decision["description"].splitlines()) == 1 + len(usual) + 1
 
 
-def test_words_that_a_line_before_has_are_not_repeated(ada: Caller) -> None:
+def test_words_and_shapes_that_a_line_before_has_are_not_repeated(ada: Caller) -> None:
     [decision] = list_tools(ada, only=["decision"])
-    assert "\nlist status=…|any layer" in decision["description"]
+    assert "\nlist status=…|any layer tags match exclude_tags[]" in decision["description"]
+
+
+def test_words_left_to_help_are_not_in_the_description(ada: Caller) -> None:
+    [decision] = list_tools(ada, only=["decision"])
+    assert "desc|asc" not in decision["description"]
+    assert "order=desc|asc" in call(ada, "decision", {"action": "help"})["actions"]["list"]["arguments"]
 
 
 @pytest.mark.parametrize(("tool", "names"), QUIET.items())
 def test_quiet_actions_are_named_in_one_line(ada: Caller, tool: str, names: str) -> None:
     [shown] = list_tools(ada, only=[tool])
     known = [name for name in all_tools()[tool].actions if name in names.split()]
-    assert shown["description"].splitlines()[-1] == f"more, see help: {', '.join(known)}"
+    assert shown["description"].splitlines()[-1] == f"more, see help: {' '.join(known)}"
     assert [action.name for action in all_tools()[tool].actions.values() if action.quiet] == known
 
 

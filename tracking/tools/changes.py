@@ -27,7 +27,7 @@ from tracking.services import changes as services
 
 tool(
     "file",
-    "Who changes which files. Lease what others may edit too, record what you changed.",
+    "Lease files before you edit, record what you changed.",
     otherwise=[({"path", "change"}, "record"), ({"paths"}, "lease"), (set(), "changes")],
 )
 

@@ -155,13 +155,13 @@ class Action:
     def signature(self, listed: set[str]) -> str:
         """Return its line in the tool description; refers to another action for the arguments they share.
 
-        What asks for a page or a part of a text is left to the schema. `listed`: the arguments whose allowed
-        words the description has listed already; this adds its own.
+        What asks for a page or a part of a text is left to the schema. `listed`: the shapes and words that the
+        description has already; this adds its own.
         """
         shared = _tools[self.tool].actions[self.takes_all_of].arguments.names if self.takes_all_of else ()
         own = [a for a in self.arguments.all if a.name not in shared and (a.says or a.name not in OF_PARTS)]
         gists = [argument.gist(listed) for argument in own]
-        listed |= {argument.with_words for argument in own}
+        listed |= {told for argument in own for told in argument.listed}
         rest = f"+ what {self.takes_all_of} takes" if self.takes_all_of else ""
         return " ".join([self.name, *gists, rest]).strip()
 

@@ -63,22 +63,31 @@ class Argument:
     @property
     def signature(self) -> str:
         """`key!`, `tags[]`, `limit=20`, `status=active|draft`: how help spells the argument."""
-        default = "" if self.default in (UNSET, None, "", inspect.Parameter.empty) else str(self.default)
-        value = self.says or default.lower()
+        value = self.says or self._default
         return f"{self._marked}={value}" if value else self._marked
+
+    @property
+    def _default(self) -> str:
+        return "" if self.default in (UNSET, None, "", inspect.Parameter.empty) else str(self.default).lower()
 
     def gist(self, listed: Collection[str]) -> str:
         """Return a shorter signature for the tool description, which costs tokens in every session.
 
-        Omits defaults that are numbers or false, and words that `listed` has for an argument of this name.
+        Omits defaults that are numbers or false, and the shape and words that `listed` has for this name.
         """
+        marked = self.name + self._needed if f"{self.name}{self._shape}" in listed else self._marked
         if not self.says:
             is_plain = self.default is False or type(self.default) in (int, float)
-            return self._marked if is_plain else self.signature
+            return marked if is_plain or not self._default else f"{marked}={self._default}"
         if not self._is_described or self.with_words in listed:
-            return self._marked
+            return marked
         known = max((words for words in listed if self.with_words.startswith(f"{words}|")), default="")
-        return f"{self._marked}=…{self.with_words.removeprefix(known)}" if known else self.signature
+        return f"{marked}=…{self.with_words.removeprefix(known)}" if known else f"{marked}={self.says}"
+
+    @property
+    def listed(self) -> set[str]:
+        """What a line of the tool description tells about it."""
+        return {f"{self.name}{self._shape}", self.with_words}
 
     @property
     def _is_described(self) -> bool:
@@ -86,8 +95,15 @@ class Argument:
 
     @property
     def _marked(self) -> str:
-        shape = {"array": "[]", "object": "{}"}.get(str(self.schema.get("type")), "")
-        return f"{self.name}{'!' if self.required else ''}{shape}"
+        return f"{self.name}{self._needed}{self._shape}"
+
+    @property
+    def _needed(self) -> str:
+        return "!" if self.required else ""
+
+    @property
+    def _shape(self) -> str:
+        return {"array": "[]", "object": "{}"}.get(str(self.schema.get("type")), "")
 
 
 @dataclass(frozen=True)

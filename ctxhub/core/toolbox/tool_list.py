@@ -125,7 +125,7 @@ def _description(tool: Tool, actions: Sequence[Action]) -> str:
     lines = [action.signature(listed) for action in actions if not action.quiet]
     if tool.is_single:
         return f"{tool.summary} {lines[0]}"
-    if quiet := ", ".join(action.name for action in actions if action.quiet):
+    if quiet := " ".join(action.name for action in actions if action.quiet):
         lines.append(f"more, see help: {quiet}")
     return "\n".join([tool.summary, *lines])
 

@@ -45,13 +45,13 @@ from memory.memories.services import memories as services
 
 tool(
     "memory",
-    "What is worth knowing again, in contexts. Search before you work something out.",
+    "What is worth knowing again. Search before you work something out.",
     otherwise=[({"title", "content"}, "add"), ({"query"}, "search"), ({"id"}, "get"), (set(), "list")],
 )
 
 
-TypeWord = Annotated[Word, Says("note|conversation|snippet|reference|task|idea")]
-DifficultyWord = Annotated[Word, Says("easy|normal|hard")]
+TypeWord = Annotated[Word, Says("note|conversation|snippet|reference|task|idea", in_description=False)]
+DifficultyWord = Annotated[Word, Says("easy|normal|hard", in_description=False)]
 Id = Annotated[Number, IdOf("memory")]
 
 # What a write takes.
@@ -68,7 +68,7 @@ OnStack = Annotated[str, About("About this.")]
 AnyOfTags = Annotated[Words, About("With any of these tags.")]
 Detail = Annotated[
     str,
-    Says("compact|standard|detailed"),
+    Says("compact|standard|detailed", in_description=False),
     About("What title and excerpt may cost: compact (left out) 60 tokens, standard 120, detailed 250."),
 ]
 BestLimit = Annotated[Number, About("How many of the best; left out: 10.", AT_MOST_A_PAGE)]

@@ -14,7 +14,7 @@ from memory.memories.selectors.relationships import MAX_DEPTH, edge_listing, nod
 from memory.memories.services import relationships as services
 from memory.memories.tools import memories  # noqa: F401  # Declares the tool.
 
-RelationWord = Annotated[Word, Says("related|includes|references|depends_on|blocks")]
+RelationWord = Annotated[Word, Says("related|includes|references|depends_on|blocks", in_description=False)]
 UP_TO_A_HUNDRED = {"minimum": 0, "maximum": 100}
 Strength = Annotated[Number, About("Left out: 50.", UP_TO_A_HUNDRED)]
 AnyRelation = Annotated[

@@ -19,7 +19,7 @@ from ctxhub.core.toolbox.argument_types import SINCE, About, Cursor, Limit, Numb
 
 tool(
     "hub",
-    "The hub at a glance: what is new, who is here, which words are in use.",
+    "What is new, and who is here.",
     otherwise=[(set(), "stats")],
 )
 
