@@ -155,7 +155,7 @@ class Action:
     def signature(self, listed: set[str]) -> str:
         """Return its line in the tool description; refers to another action for the arguments they share.
 
-        What asks for a page or a part of a text is left to the schema. `listed`: the shapes and words that the
+        What asks for a page or a part of a text is left to the schema. `listed`: shapes and words that the
         description has already; this adds its own.
         """
         shared = _tools[self.tool].actions[self.takes_all_of].arguments.names if self.takes_all_of else ()
