@@ -1,5 +1,6 @@
 """Snapshots over MCP."""
 
+import json
 from typing import Any
 
 import pytest
@@ -201,8 +202,7 @@ def test_the_hub_counts_finds_and_tells_of_snapshots(ada_mcp: McpClient, ben_mcp
 
 def test_a_repeated_save_answers_the_first(ada_mcp: McpClient) -> None:
     arguments = {"action": "save", "content": CONTENT}
-    answers = [
-        ada_mcp.result("snapshot", arguments, {"ctxhub/request_id": "r1"})["content"] for _ in range(2)
-    ]
-    assert answers[0] == answers[1]
+    meta = {"ctxhub/request_id": "r1"}
+    texts = [ada_mcp.result("snapshot", arguments, meta)["content"][0]["text"] for _ in range(2)]
+    assert json.loads(texts[0]) == json.loads(texts[1])
     assert ada_mcp.call("snapshot", "list")["total"] == 1

@@ -192,7 +192,8 @@ def test_an_unknown_cause_or_dependency_is_refused_and_nothing_is_written(
 
 def test_another_projects_snapshot_is_no_cause(ada: Caller, cy: Caller) -> None:
     known = save(ada)
-    for arguments in ({"caused_by": known}, {"dependencies": [known]}):
+    named: list[dict[str, Any]] = [{"caused_by": known}, {"dependencies": [known]}]
+    for arguments in named:
         with pytest.raises(NotFound):
             save(cy, **arguments)
 

@@ -28,7 +28,7 @@ class ViewedSnapshot(TypedDict):
 
 class Walk(TypedDict):
     items: list[WalkedSnapshot]
-    next: Annotated[None, About("There are no further pages.")]
+    next: Annotated[str | None, About("Always null: there are no further pages.")]
     count: int
     more: NotRequired[Annotated[bool, About("There are more than 1,000, or some further than 100 steps.")]]
 

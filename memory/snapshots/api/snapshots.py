@@ -19,9 +19,17 @@ from memory.snapshots.selectors.views import search_rows
 from memory.snapshots.services import reads, snapshots
 
 
+# The tool's example names a cause.
+EXAMPLE = {
+    "content": "Sessions move to PostgreSQL: Redis lost them twice this week.",
+    "action_type": "decision",
+    "rationale": "A restart must not sign anybody out.",
+}
+
+
 class SnapshotViewSet(ProjectViewSet):
     queries = {"list": takes("snapshot", "list"), "retrieve": READ_IN_PARTS}
-    bodies = {"create": takes("snapshot", "save")}
+    bodies = {"create": takes("snapshot", "save", example=EXAMPLE)}
 
     @extend_schema(responses=page_of(ListedSnapshot))
     def list(self, request: Request, slug: str) -> Response:
