@@ -170,7 +170,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='snapshot',
-            index=models.Index(fields=['project', 'action_type', '-created_at', '-id'], name='memory_snapshot_by_action'),
+            index=models.Index(fields=['project', 'action_type', '-created_at', '-id', 'caused_by'], name='memory_snapshot_by_action'),
         ),
         migrations.AddIndex(
             model_name='snapshot',
@@ -190,7 +190,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='snapshot',
-            index=models.Index(condition=models.Q(('prediction_score__isnull', False)), fields=['project', '-prediction_score', '-id'], name='memory_snapshot_by_score'),
+            index=models.Index(condition=models.Q(('prediction_score__isnull', False)), fields=['project', '-prediction_score', '-id', 'reasons'], name='memory_snapshot_by_score'),
         ),
         migrations.AddIndex(
             model_name='snapshot',

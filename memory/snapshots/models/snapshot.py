@@ -80,8 +80,10 @@ class Snapshot(ProjectRow):
         # Each list uses an index that ends in its order.
         indexes = (
             models.Index(fields=("project", "-created_at", "-id"), name="memory_snapshot_by_time"),
+            # With the cause, so that the statistics read no contents.
             models.Index(
-                fields=("project", "action_type", "-created_at", "-id"), name="memory_snapshot_by_action"
+                fields=("project", "action_type", "-created_at", "-id", "caused_by"),
+                name="memory_snapshot_by_action",
             ),
             # The newest of an agent, and the dependencies that follow from them.
             models.Index(fields=("project", "agent", "-created_at", "-id"), name="memory_snapshot_by_agent"),
@@ -95,8 +97,9 @@ class Snapshot(ProjectRow):
                 name="memory_snapshot_effects",
                 condition=models.Q(caused_by__isnull=False),
             ),
+            # With the reasons, for the same.
             models.Index(
-                fields=("project", "-prediction_score", "-id"),
+                fields=("project", "-prediction_score", "-id", "reasons"),
                 name="memory_snapshot_by_score",
                 condition=models.Q(prediction_score__isnull=False),
             ),

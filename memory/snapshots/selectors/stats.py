@@ -7,11 +7,12 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.toolbox.argument_types import About
 from memory.snapshots.models.snapshot import ActionType
+from memory.snapshots.rules.chains import average_length
 from memory.snapshots.rules.prediction import DEFAULT_WEIGHTS
 from memory.snapshots.selectors.predictions import SHOWN, PredictionParts
 from memory.snapshots.selectors.tiers import Tiers, get_tiers
 from memory.snapshots.sql.outcomes import count_outcomes, read_weights
-from memory.snapshots.sql.stats import average_chain, count_actions, sum_predictions
+from memory.snapshots.sql.stats import read_causes, sum_predictions
 
 
 class CausalityStats(TypedDict):
@@ -46,14 +47,15 @@ def get_stats(project_id: int) -> SnapshotStats:
 
 
 def _causality(project_id: int) -> CausalityStats:
-    counts = count_actions(project_id)
-    total = sum(count for count, _ in counts.values())
-    with_cause = sum(caused for _, caused in counts.values())
+    rows = read_causes(project_id)
+    counts = Counter(action for *_, action in rows)
+    causes = {row_id: cause for row_id, cause, _ in rows}
+    with_cause = sum(cause is not None for cause in causes.values())
     return CausalityStats(
-        by_action={str(action.label): counts.get(action, (0, 0))[0] for action in ActionType},
+        by_action={str(action.label): counts[action] for action in ActionType},
         with_cause=with_cause,
-        roots=total - with_cause,
-        average_chain=round(average_chain(project_id), 2),
+        roots=len(rows) - with_cause,
+        average_chain=round(average_length(causes), 2),
     )
 
 

@@ -1,37 +1,16 @@
-"""Counts snapshots by action, measures their chains, and sums up their predictions."""
+"""Reads the causes of all snapshots, and sums up their predictions. Both read indexes alone."""
 
 from ctxhub.core.kit import sql
-from memory.snapshots.models.snapshot import ActionType
 
 
-def count_actions(project_id: int) -> dict[ActionType, tuple[int, int]]:
-    """For each action type the number of snapshots, and of those with a cause."""
+def read_causes(project_id: int) -> list[tuple[int, int | None, int]]:
+    """The id, the id of the cause and the action type of every snapshot."""
     found = sql.rows(
-        """
-        SELECT action_type, count(*), count(caused_by_id) FROM memory_snapshot
-        WHERE project_id = %s GROUP BY action_type""",
+        "SELECT id, caused_by_id, action_type FROM memory_snapshot WHERE project_id = %s"
+        " ORDER BY action_type",
         [project_id],
     )
-    return {ActionType(action): (count, with_cause) for action, count, with_cause in found}
-
-
-def average_chain(project_id: int) -> float:
-    """The mean number of snapshots from the first cause to each snapshot, both included; 0 if there are none.
-
-    Every snapshot has one cause, so going from the roots to the effects reaches each one once. Circles,
-    which only an import brings, have no root: their snapshots, and what follows from them, are left out.
-    """
-    [(average,)] = sql.rows(
-        """
-        WITH RECURSIVE chain (id, length) AS (
-            SELECT id, 1 FROM memory_snapshot WHERE project_id = %s AND caused_by_id IS NULL
-            UNION ALL
-            SELECT e.id, chain.length + 1 FROM chain JOIN memory_snapshot e ON e.caused_by_id = chain.id
-        )
-        SELECT avg(length) FROM chain""",
-        [project_id],
-    )
-    return float(average or 0)
+    return [(row_id, cause, action) for row_id, cause, action in found]
 
 
 def sum_predictions(project_id: int) -> list[tuple[list[str], int, float]]:

@@ -10,13 +10,23 @@ from memory.snapshots.rules.tiers import LIMITS, tier_range
 
 
 def count_tiers(project_id: int, now: datetime) -> dict[Tier, int]:
-    """The number of snapshots in each tier, by one scan of an index."""
-    limits = [sql.stored_time(now - limit) for limit in LIMITS.values()]
-    warmer = ", ".join(["count(*) FILTER (WHERE touched_at > %s)"] * len(limits))
-    [counts] = sql.rows(
-        f"SELECT {warmer}, count(*) FROM memory_snapshot WHERE project_id = %s", [*limits, project_id]
+    """The number of snapshots in each tier, by one range of an index each."""
+    counted, values = [], []
+    for tier in Tier:
+        where, limits = _in_range(tier_range(tier, now))
+        counted.append(f"(SELECT count(*) FROM memory_snapshot WHERE project_id = %s{where})")
+        values += [project_id, *limits]
+    [counts] = sql.rows(f"SELECT {', '.join(counted)}", values)
+    return dict(zip(Tier, counts, strict=True))
+
+
+def _in_range(limits: tuple[datetime | None, datetime | None]) -> Condition:
+    """A further condition: `touched_at` is after the first time, and not after the second."""
+    known = [(sign, limit) for sign, limit in zip((">", "<="), limits, strict=True) if limit]
+    return (
+        "".join(f" AND touched_at {sign} %s" for sign, _ in known),
+        [sql.stored_time(limit) for _, limit in known],
     )
-    return {tier: count - before for tier, count, before in zip(Tier, counts, (0, *counts), strict=False)}
 
 
 def update_tiers(project_id: int, now: datetime, at_most: int) -> int:
