@@ -1,14 +1,18 @@
 """Fixtures: the agents Ada and Ben of the project apollo, and Cy of another project, with their clients."""
 
 import gc
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
 from django.db import connection
 from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from ctxhub.core.accounts.services import agents, visitors
 from ctxhub.core.accounts.services.access_tokens import create_token, forget_tokens
@@ -20,6 +24,7 @@ from memory.snapshots.services import accesses
 from tests.databases import end_other_connections
 from tests.emptying import empty_database, vacuum
 from tests.hub import LiveHub, McpClient, RestClient, running_hub
+from tests.migrated import Template
 from tests.search_index import index_is_right
 
 FOLDER = Path(__file__).parent
@@ -48,6 +53,42 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+
+
+@pytest.fixture(scope="session")
+def template(
+    tmp_path_factory: pytest.TempPathFactory, django_db_blocker: DjangoDbBlocker
+) -> Iterator[Template | None]:
+    """The migrated database that the processes of pytest-xdist share."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    made = Template(tmp_path_factory.getbasetemp().parent / f"ctxhub_{run}.sqlite3") if run else None
+    yield made
+    if made and made.is_mine:
+        with django_db_blocker.unblock():
+            made.remove()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(request: pytest.FixtureRequest, template: Template | None) -> None:
+    with template.migrating() if template else nullcontext():
+        request.getfixturevalue("django_db_setup")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _static_files_listed_once() -> Iterator[None]:
+    """Each client of Django loads the middleware, which looked at all static files each time: 25 ms."""
+    listed: dict[str, Any] = {}
+    list_files: Callable[[WhiteNoiseMiddleware], None] = WhiteNoiseMiddleware.add_files_from_finders
+
+    def listed_once(self: WhiteNoiseMiddleware) -> None:
+        if not listed:
+            list_files(self)
+            listed.update(self.files)
+        self.files.update(listed)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", listed_once)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")
