@@ -30,22 +30,29 @@ from tests.search_index import index_is_right
 FOLDER = Path(__file__).parent
 # Few and long files: run last, they would occupy one processor while the others are idle.
 FIRST = [FOLDER / "sqlew", FOLDER / "e2e", FOLDER / "mcp"]
+# Tests of one face: the services below it are tested on every engine, the contract and the golden hour call
+# every operation over MCP and REST there, and the pages' lists are marked `every_engine`.
+FACES = ("_admin", "_rest", "_mcp", "_faces")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On PostgreSQL only tests that use the database are run; the others are the same as on SQLite."""
+    """On PostgreSQL only tests that depend on the database are run; the others are the same as on SQLite."""
     items.sort(key=lambda item: not any(item.path.is_relative_to(folder) for folder in FIRST))
     if settings.DATABASES["default"]["ENGINE"].endswith("postgresql"):
-        skipped = [item for item in items if not _touches_database(item)]
+        skipped = [item for item in items if not _depends_on_engine(item)]
         config.hook.pytest_deselected(items=skipped)
         items[:] = [item for item in items if item not in set(skipped)]
 
 
-def _touches_database(item: pytest.Item) -> bool:
+def _depends_on_engine(item: pytest.Item) -> bool:
     fixtures = {"db", "transactional_db", "django_db_setup"}
     is_marked = item.get_closest_marker("django_db") is not None
     uses = is_marked or not fixtures.isdisjoint(getattr(item, "fixturenames", ()))
-    return uses and item.get_closest_marker("one_engine") is None
+    return uses and (item.get_closest_marker("every_engine") is not None or not _shows_the_same(item))
+
+
+def _shows_the_same(item: pytest.Item) -> bool:
+    return item.path.stem.endswith(FACES) or item.get_closest_marker("one_engine") is not None
 
 
 def pytest_collection_finish() -> None:

@@ -235,6 +235,7 @@ def test_a_reader_reads_and_writes_nothing(
     assert stored(apollo) == before
 
 
+@pytest.mark.one_engine
 @nouns
 def test_a_wrong_type_is_named_and_nothing_is_written(
     noun: Contract, ada: Face, apollo: Project, subtests: Subtests
@@ -270,6 +271,7 @@ def test_a_wrong_type_is_named_and_nothing_is_written(
     assert stored(apollo) == before
 
 
+@pytest.mark.one_engine
 @nouns
 def test_an_unknown_field_or_filter_is_invalid(noun: Contract, ada: Face, apollo: Project) -> None:
     needed = noun.needs(ada)
@@ -286,6 +288,7 @@ def test_an_unknown_field_or_filter_is_invalid(noun: Contract, ada: Face, apollo
     assert stored(apollo) == before
 
 
+@pytest.mark.one_engine
 @nouns
 @pytest.mark.parametrize("unknown", ["0", "999999999", str(2**63), "9" * 40])
 def test_an_unknown_name_is_not_found(noun: Contract, ada: Face, unknown: str, apollo: Project) -> None:

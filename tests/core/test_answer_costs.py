@@ -9,6 +9,8 @@ from ctxhub.core.models import Layer, Tally
 from ctxhub.core.toolbox.dispatch import as_text, call
 from tests.tokens import o200k
 
+pytestmark = pytest.mark.one_engine
+
 # About sixty tokens.
 TEXT = (
     "The login endpoint now answers 409 when the session was moved to another worker. Please rebase your "

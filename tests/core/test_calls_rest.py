@@ -69,6 +69,7 @@ def test_a_write_sent_twice_is_written_once(ada_rest: RestClient, apollo: Projec
     assert Event.objects.in_project(apollo).count() == 1
 
 
+@pytest.mark.every_engine
 def test_a_request_key_is_shared_by_mcp_and_rest(ada_rest: RestClient, ada_mcp: McpClient) -> None:
     meta = {"ctxhub/request_id": "r1"}
     ada_mcp.result("decision", {"action": "set", "key": "k", "value": 1}, meta)

@@ -52,6 +52,7 @@ def test_a_text_filters(filled: RestClient, path: str, text: str) -> None:
     assert names(filled, path, text="nowhere") == []
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("path", "ordering"), [(path, ordering) for path, orders in ORDERINGS.items() for ordering in orders]
 )
@@ -119,6 +120,7 @@ def test_tokens_are_filtered_by_agent_and_state(hub: LiveHub, ada_rest: RestClie
     assert ada_rest.get(path, state="lost").body["allowed"] == ["active", "expired", "revoked"]
 
 
+@pytest.mark.every_engine
 def test_projects_are_filtered_and_ordered(ada_rest: RestClient) -> None:
     path = "/api/v1/projects/"
     assert [project["slug"] for project in ada_rest.get(path, text="POLL").body["items"]] == ["apollo"]

@@ -30,6 +30,7 @@ LOG = [
 ]
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("query", "expected"),
     [

@@ -10,6 +10,8 @@ from ctxhub.core.models import Layer
 from ctxhub.core.toolbox.dispatch import call
 from tests.hub import McpClient, RestClient
 
+pytestmark = pytest.mark.one_engine
+
 LAYERS = ["presentation", "business", "data", "infrastructure", "cross-cutting"]
 VIEWS = {
     "tagged_decisions",

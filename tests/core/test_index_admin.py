@@ -127,6 +127,7 @@ def test_an_event_of_a_deleted_object_says_that_it_has_no_page(ada: Caller, apol
     assert "decision:api/auth has no page" in page.content.decode()
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("query", "count"),
     [

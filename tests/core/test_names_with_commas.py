@@ -11,6 +11,8 @@ from ctxhub.core.models import Tag
 from ctxhub.core.vocabulary.services.changes import add_word, rename_word
 from tests.hub import McpClient, RestClient
 
+pytestmark = pytest.mark.one_engine
+
 TAG_LISTS: list[Any] = [
     "api,security",
     "api, security,",

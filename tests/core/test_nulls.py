@@ -18,6 +18,8 @@ from ctxhub.core.toolbox.dispatch import call
 from tests.hub import McpClient, RestClient
 from tests.tables import Dump, dump_all
 
+pytestmark = pytest.mark.one_engine
+
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ACTIONS = {action.call: action for tool in all_tools().values() for action in tool.actions.values()}
 ONE_OF_A_BATCH = {"decision": "set", "message": "send", "file": "record"}

@@ -90,6 +90,7 @@ def test_members_see_no_one_else_in_the_project(apollo: Project) -> None:
     assert "ben" not in page.content.decode()
 
 
+@pytest.mark.every_engine
 def test_deleting_a_project_shows_its_counts_and_deletes_its_rows(
     apollo: Project, ada: Caller, cy: Caller
 ) -> None:
@@ -177,6 +178,7 @@ def test_rights_are_explained_and_groups_are_hidden(apollo: Project) -> None:
     assert client.get("/admin/auth/group/").status_code == 404
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("kind", "names"), [("superuser", ["root"]), ("staff", ["ben"]), ("cannot sign in", ["gone"])]
 )

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest import Subtests  # noqa: PT013  # A name for a type.
@@ -30,6 +31,8 @@ from tests.databases import rolled_back
 from tracking.models import Lease
 from tracking.services.changes import record_change_batch
 from tracking.services.leases import acquire_lease
+
+pytestmark = pytest.mark.one_engine
 
 MOST_QUERIES = 28
 NEW_TEXT = (

@@ -7,6 +7,8 @@ import pytest
 from ctxhub.core.toolbox.actions import all_tools
 from tests.hub import McpClient, RestClient
 
+pytestmark = pytest.mark.one_engine
+
 
 @pytest.fixture
 def ids(ada_mcp: McpClient, ben_mcp: McpClient) -> dict[str, int]:

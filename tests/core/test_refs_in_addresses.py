@@ -21,6 +21,8 @@ from tests.tables import dump_written
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease
 
+pytestmark = pytest.mark.one_engine
+
 ALL = operations("GET", "POST", "PUT", "PATCH", "DELETE")
 WITH_AN_ID = [operation for operation in ALL if "<id:" in operation.address]
 PLAIN_NUMBERS = {"revision"}  # These numbers are not ids.

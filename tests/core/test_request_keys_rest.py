@@ -26,6 +26,7 @@ def test_all_write_operations_are_found() -> None:
     assert {operation.method for operation in WRITES} == {"POST", "PUT", "PATCH", "DELETE"}
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize("operation", WRITES, ids=str)
 def test_an_idempotency_key_of_another_call_is_409_and_writes_nothing(
     ada_rest: RestClient, apollo: Project, operation: Operation

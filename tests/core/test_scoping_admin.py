@@ -109,6 +109,7 @@ def test_every_registered_model_is_tested(rows_of_hermes: dict[type[Model], Mode
     assert {model_admin.model for model_admin in project_admins()} == set(rows_of_hermes)
 
 
+@pytest.mark.every_engine
 def test_no_list_shows_another_projects_rows(
     ada_browses: Client, rows_of_hermes: dict[type[Model], Model]
 ) -> None:
@@ -119,6 +120,7 @@ def test_no_list_shows_another_projects_rows(
             assert SECRET_WORD not in page.content.decode()
 
 
+@pytest.mark.every_engine
 def test_no_search_finds_another_projects_rows(
     ada_browses: Client, rows_of_hermes: dict[type[Model], Model]
 ) -> None:
@@ -184,6 +186,7 @@ def test_choices_offer_only_rows_of_the_persons_projects(
                 assert rows_of_hermes[field.related_model] not in queryset, field
 
 
+@pytest.mark.every_engine
 def test_autocompletes_offer_only_rows_of_the_persons_projects(
     ada_browses: Client, rows_of_hermes: dict[type[Model], Model]
 ) -> None:

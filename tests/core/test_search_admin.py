@@ -95,6 +95,7 @@ def test_chinese_is_found_and_marked(ada: Caller, apollo: Project) -> None:
     assert "我们使用关系型<mark>数据库</mark>保存所有决定" in page
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("params", "expected"),
     [

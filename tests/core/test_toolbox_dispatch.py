@@ -12,6 +12,8 @@ from ctxhub.core.toolbox.dispatch import as_text, call
 from ctxhub.core.toolbox.suggestions import squeezed
 from memory.decisions.services.decisions import set_decision
 
+pytestmark = pytest.mark.one_engine
+
 
 def picked_action(tool: str, *arguments: str) -> str:
     return find_tool(tool).pick(None, arguments).name

@@ -17,6 +17,8 @@ from ctxhub.core.vocabulary.selectors.unknown_names import FILTERS, NAMES, unkno
 from memory.decisions.services.decisions import set_decision
 from tests.hub import McpClient, RestClient
 
+pytestmark = pytest.mark.one_engine
+
 
 @pytest.fixture
 def stored(ada_mcp: McpClient) -> None:

@@ -81,6 +81,7 @@ def drag(client: Client, layers: list[Layer], query: str = "") -> int:
     return client.post(reverse("admin:core_layer_changelist") + query, form).status_code
 
 
+@pytest.mark.every_engine
 def test_layers_are_reordered(admin: Client, apollo: Project) -> None:
     reversed_layers = list(Layer.objects.in_project(apollo).order_by("-position"))
     assert drag(admin, reversed_layers) == 302

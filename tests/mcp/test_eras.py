@@ -8,6 +8,8 @@ import pytest
 from ctxhub.core.toolbox.tool_list import INSTRUCTIONS
 from tests.hub import McpClient, Reply
 
+pytestmark = pytest.mark.one_engine
+
 MODERN = "2026-07-28"
 META = {
     "io.modelcontextprotocol/protocolVersion": MODERN,

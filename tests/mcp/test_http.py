@@ -13,6 +13,8 @@ from ctxhub.core.models import Project
 from ctxhub.mcp import request_bodies
 from tests.hub import LiveHub, McpClient, Reply
 
+pytestmark = pytest.mark.one_engine
+
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 

@@ -17,6 +17,8 @@ from ctxhub.core.toolbox.dispatch import call
 from ctxhub.management.commands.runmcp import admission, find_caller
 from tests.stdio import PATIENCE_SECONDS, command
 
+pytestmark = pytest.mark.one_engine
+
 ENVIRONMENT = {"CTXHUB_VAR_DIR": str(settings.VAR_DIR), "CTXHUB_SECRET_KEY": settings.SECRET_KEY}
 CREDENTIAL = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 

@@ -14,6 +14,8 @@ from ctxhub.core.models import Project
 from tests.hub import LiveHub
 from tests.stdio import command, environment
 
+pytestmark = pytest.mark.one_engine
+
 VERSIONS = {"auto": "2026-07-28", "legacy": "2025-11-25"}
 Session = Callable[[Client], Awaitable[None]]
 

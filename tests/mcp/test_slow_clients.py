@@ -40,6 +40,7 @@ def test_a_body_that_is_not_sent_in_time_is_refused(
     assert b" 408 " in client.recv(4_096)
 
 
+@pytest.mark.one_engine
 def test_unread_answers_occupy_no_worker_thread(hub: LiveHub, open_sockets: ExitStack) -> None:
     script = "GET /api/schema/ HTTP/1.1\r\nHost: localhost\r\n\r\n"
     for _ in range(WORKER_THREADS * 2):
@@ -47,6 +48,7 @@ def test_unread_answers_occupy_no_worker_thread(hub: LiveHub, open_sockets: Exit
     assert hub.http().send("GET", "/healthz").status == 200
 
 
+@pytest.mark.one_engine
 def test_a_chunked_body_is_refused_at_the_limit(hub: LiveHub, open_sockets: ExitStack) -> None:
     client = connected(hub, open_sockets, f"{HEAD}Transfer-Encoding: chunked\r\n\r\n")
     chunk = b"%x\r\n%s\r\n" % (1024 * 1024, b"x" * 1024 * 1024)

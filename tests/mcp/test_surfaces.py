@@ -21,6 +21,8 @@ from tests.hub import LiveHub, McpClient
 from tests.probe import probe_tool
 from tests.tokens import o200k
 
+pytestmark = pytest.mark.one_engine
+
 
 def scoped(apollo: Project, *scopes: str) -> Caller:
     return Caller(project=apollo, agent="ada", scopes=frozenset(scopes))

@@ -19,6 +19,8 @@ from memory.memories.services.captures import capture
 from memory.models import Memory
 from tests.hub import McpClient, RestClient
 
+pytestmark = pytest.mark.one_engine
+
 
 def read(name: str) -> list[str]:
     return (Path(__file__).parent / "captured" / f"{name}.txt").read_text("utf-8").splitlines()

@@ -73,6 +73,7 @@ def select(action: str, *constraints: Constraint, **more: Any) -> dict[str, Any]
 # -- Lists -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -108,6 +109,7 @@ def test_a_list_is_searched_and_filtered(
     assert page.context["cl"].result_count == int(found)
 
 
+@pytest.mark.every_engine
 def test_chinese_words_are_found_in_a_list(client: Client, ada: Caller) -> None:
     add_constraint(caller=ada, category="security", text="服務效能瓶頸")
     for typed, found in (("效能", 1), ("能效", 0)):

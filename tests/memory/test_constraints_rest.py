@@ -231,6 +231,7 @@ def test_the_role_of_a_person_decides_whether_they_may_write(
     assert add(sign_in(hub, "vi", apollo, role)).status == status
 
 
+@pytest.mark.every_engine
 def test_an_idempotency_key_writes_once(ada_rest: RestClient) -> None:
     headers = {"Idempotency-Key": "k-1"}
     body = {"category": "security", "text": TEXT}

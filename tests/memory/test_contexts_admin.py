@@ -63,6 +63,7 @@ def last_event(project: Project) -> tuple[str, str, str]:
 # -- Lists -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -208,6 +209,7 @@ def test_the_form_shows_validation_errors(
     assert Context.objects.in_project(context.project).count() == 1
 
 
+@pytest.mark.every_engine
 def test_deleting_shows_how_many_memories_are_deleted_too(
     client: Client, ada: Caller, context: Context
 ) -> None:
@@ -219,6 +221,7 @@ def test_deleting_shows_how_many_memories_are_deleted_too(
     assert last_event(context.project) == ("deleted", "context", "vi")
 
 
+@pytest.mark.every_engine
 def test_a_list_action_deletes_several(client: Client, ada: Caller, context: Context) -> None:
     create_context(caller=ada, name="Other")
     both = list(Context.objects.in_project(ada.project).values_list("pk", flat=True))

@@ -74,6 +74,7 @@ def save(client: Client, row: DecisionRow, form: Mapping[str, Any]) -> str:
 # -- Lists -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -110,6 +111,7 @@ def test_a_list_is_searched_and_filtered(
     assert page.context["cl"].result_count == int(found)
 
 
+@pytest.mark.every_engine
 def test_chinese_words_are_found_in_a_list(client: Client, ada: Caller, decision: DecisionRow) -> None:
     set_decision(caller=ada, key="快取/策略", value="服務效能瓶頸")
     for query, found in (("效能", 1), ("服務效能", 1), ("能效", 0), ("快", 1)):
@@ -481,6 +483,7 @@ def test_a_deprecated_decision_can_be_edited_and_stays_deprecated(
     assert (row.rationale, row.status_label, row.reason) == ("It was stateless.", "deprecated", "Old.")
 
 
+@pytest.mark.every_engine
 def test_deleting_leaves_an_event(apollo: Project, ada: Caller, decision: DecisionRow) -> None:
     admin = member(apollo, ADMIN, "boss")
     admin.post(f"{LIST}{decision.id}/delete/", {"post": "yes"})
@@ -560,6 +563,7 @@ def test_active_filters_are_shown_with_links_that_remove_them(client: Client, de
     ]
 
 
+@pytest.mark.every_engine
 def test_a_tag_filter_without_an_equal_name_matches_parts_of_names(
     client: Client, ada: Caller, decision: DecisionRow
 ) -> None:

@@ -5,6 +5,8 @@ import pytest
 from ctxhub.core.models import Event, Project
 from tests.hub import RestClient
 
+pytestmark = pytest.mark.one_engine
+
 
 def test_a_batch_sets_all_items_in_order(ada_rest: RestClient) -> None:
     items = [{"key": f"k{n}", "value": n, "tags": ["api"]} for n in range(50)]

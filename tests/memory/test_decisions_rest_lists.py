@@ -13,6 +13,8 @@ from ctxhub.core.models import Event, Project
 from memory.decisions.services.decisions import set_decision
 from tests.hub import LiveHub, RestClient
 
+pytestmark = pytest.mark.one_engine
+
 
 @pytest.fixture
 def filled(hub: LiveHub, ada: Caller, ben: Caller) -> None:

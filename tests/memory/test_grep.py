@@ -21,6 +21,8 @@ from memory.memories import grep_roots as roots
 from memory.memories.grep_roots import Budget, Root, read_texts
 from memory.memories.selectors import grep as selector
 
+pytestmark = pytest.mark.one_engine
+
 NOBODY = 65534
 SECRET = "moonshot"
 

@@ -83,6 +83,7 @@ def last_event(project: Project) -> tuple[str, str, str]:
 # -- List ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -114,6 +115,7 @@ def test_a_list_is_searched_and_filtered(query: str, found: bool, client: Client
     assert page.context["cl"].result_count == int(found)
 
 
+@pytest.mark.every_engine
 def test_chinese_words_are_found_in_a_list(client: Client, ada: Caller) -> None:
     new_memory(ada, "服務效能瓶頸")
     for typed, found in (("效能", 1), ("能效", 0)):
@@ -420,6 +422,7 @@ def test_errors_are_shown_on_the_form(
 # -- Rights ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_engine
 def test_a_member_deletes_and_the_page_names_what_is_deleted(
     client: Client, ada: Caller, memory: Memory
 ) -> None:

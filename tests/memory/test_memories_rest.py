@@ -282,6 +282,7 @@ def test_the_role_decides_who_may_write(
     assert add(sign_in(hub, "vi", apollo, role)).status == status
 
 
+@pytest.mark.every_engine
 def test_an_idempotency_key_writes_once(ada_rest: RestClient) -> None:
     headers = {"Idempotency-Key": "k-1"}
     body = {"title": TITLE, "content": CONTENT}

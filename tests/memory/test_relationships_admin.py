@@ -52,6 +52,7 @@ def last_event(project: Project) -> tuple[str, str, str]:
 # -- List ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -234,6 +235,7 @@ def test_the_form_changes_the_strength(client: Client, relationship: Relationshi
     assert last_event(relationship.project) == ("updated", "relationship", "vi")
 
 
+@pytest.mark.every_engine
 def test_a_member_deletes_a_relationship_and_both_ends_stay(
     client: Client, ada: Caller, relationship: Relationship
 ) -> None:

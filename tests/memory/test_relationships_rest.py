@@ -114,6 +114,7 @@ def test_scopes_decide_what_a_token_may_do(
     assert reader.post("memories/capture/", {"content": "x" * 60}).status == 403
 
 
+@pytest.mark.every_engine
 def test_an_idempotency_key_writes_once(ada_rest: RestClient, apollo: Project) -> None:
     one, other = add(ada_rest, "one"), add(ada_rest, "other")
     for _ in range(2):

@@ -76,6 +76,7 @@ def last_event(project: Project) -> tuple[str, str]:
 # -- List ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -482,6 +483,7 @@ def test_another_projects_pad_is_not_found(hermes: Project, pad: Scratchpad) -> 
     assert "Select a valid choice" in form.content.decode()
 
 
+@pytest.mark.every_engine
 def test_a_member_deletes_a_pad(client: Client, apollo: Project, pad: Scratchpad) -> None:
     assert "with all its revisions" in shown(client, pad, "delete/")
     client.post(page_of(pad, "delete/"), {"post": "yes"})

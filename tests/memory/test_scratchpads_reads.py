@@ -158,6 +158,7 @@ def test_tail_applies_to_each_of_several_pads(ada: Caller) -> None:
 LONG = "".join(f'line {n}: "效能" and \\ more\n' for n in range(1, 20_001))
 
 
+@pytest.mark.one_engine
 def test_a_long_pad_is_cut_after_a_line_and_names_the_next_lines(ada: Caller) -> None:
     pad = pad_of(ada, LONG)
     answer = get(ada, scratchpad_id=pad)
@@ -193,6 +194,7 @@ def test_next_lines_of_a_range_count_from_the_start_of_the_pad(ada: Caller) -> N
     assert answer["total_lines"] == 20_000
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(
     "text", ["x" * 300_000, "効" * 300_000, '"\\' * 150_000, "🙂" * 100_000, " " * 900_000]
 )
@@ -205,6 +207,7 @@ def test_a_very_long_line_is_cut_inside_the_line(ada: Caller, text: str) -> None
     assert (answer["truncated"], answer["next_lines"]) == (True, f"1@{len(content) + 1}-")
 
 
+@pytest.mark.one_engine
 def test_several_pads_share_the_budget_and_each_names_its_next_lines(ada: Caller) -> None:
     pads = [pad_of(ada, "short"), pad_of(ada, LONG), pad_of(ada, LONG[:2_000]), pad_of(ada, LONG)]
     answer = get(ada, scratchpad_ids=pads, max_tokens=8_000)
@@ -218,6 +221,7 @@ def test_several_pads_share_the_budget_and_each_names_its_next_lines(ada: Caller
     assert answer["truncated"] is True
 
 
+@pytest.mark.one_engine
 def test_fifty_full_pads_still_fit_into_one_answer(ada: Caller) -> None:
     workflow = new_workflow(ada)
     pads = [pad_of(ada, LONG[:100_000], workflow=workflow) for _ in range(50)]
@@ -227,12 +231,14 @@ def test_fifty_full_pads_still_fit_into_one_answer(ada: Caller) -> None:
     assert all(pad["content"] and pad["truncated"] for pad in answer["scratchpads"])
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("budget", [1, 20, 60])
 def test_the_smallest_budget_is_answered(ada: Caller, budget: int) -> None:
     answer = get(ada, scratchpad_id=pad_of(ada, LONG), max_tokens=budget)
     assert len(json.dumps(answer)) < 600
 
 
+@pytest.mark.one_engine
 def test_a_revision_is_cut_as_well(ada: Caller) -> None:
     pad = pad_of(ada, LONG)
     update_scratchpad(caller=ada, scratchpad_id=pad, content="new")

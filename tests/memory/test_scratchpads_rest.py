@@ -352,6 +352,7 @@ def test_the_role_decides_who_may_write(
     assert sign_in(hub, "vi", apollo, role).post("workflows/", {}).status == status
 
 
+@pytest.mark.every_engine
 def test_an_idempotency_key_writes_once(ada_rest: RestClient) -> None:
     row_id = pad(ada_rest, "text")
     headers = {"Idempotency-Key": "k-1"}

@@ -7,7 +7,7 @@ import pytest
 from ctxhub.core.models import Project
 from tests.stdio import StdioClient, stdio_hub
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_engine]
 
 ANALYSIS = "發現 3 個主要問題:\n1. UserService 效能瓶頸...\n2. 記憶體洩漏..."
 SOLUTION = "\n\n建議解決方案:\n1. 加入快取層...\n2. 實作物件池..."

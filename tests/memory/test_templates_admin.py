@@ -109,6 +109,7 @@ def test_errors_are_shown_on_the_form_and_change_nothing(
     assert Event.objects.in_project(incident.project).count() == 1
 
 
+@pytest.mark.every_engine
 def test_an_administrator_deletes(apollo: Project, client: Client, incident: DecisionTemplate) -> None:
     url = f"{LIST}{incident.pk}/delete/"
     assert client.post(url, {"post": "yes"}).status_code == 403

@@ -164,6 +164,7 @@ def test_a_shared_signature_is_described_once(ada: Caller) -> None:
     assert flat["inputSchema"]["required"] == ["name", "key", "value"]
 
 
+@pytest.mark.every_engine
 def test_concurrent_creations_make_one_template(hub: LiveHub, apollo: Project) -> None:
     crowd = over_http(hub, create_token(project=apollo, name="crowd").secret)
     call = ToolCall("decision", {"action": "template_set", "name": "t", "require": ["rationale"]})

@@ -55,6 +55,7 @@ def select(action: str, *workflows: Workflow, **more: Any) -> dict[str, Any]:
 # -- List ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -227,6 +228,7 @@ def test_a_workflow_is_closed_and_reopened_by_a_button(client: Client, task: Wor
     assert (is_open(task), last_event(task.project)) == (True, ("reopened", "vi"))
 
 
+@pytest.mark.every_engine
 def test_a_bulk_action_closes_workflows_each_in_its_own_project(ada: Caller, cy: Caller) -> None:
     for caller in (ada, cy):
         create_workflow(caller=caller)
@@ -285,6 +287,7 @@ def test_the_delete_page_counts_the_pads(client: Client, ada: Caller, task: Work
     assert last_event(ada.project) == ("deleted", "vi")
 
 
+@pytest.mark.every_engine
 def test_a_bulk_action_deletes_workflows(client: Client, ada: Caller, task: Workflow) -> None:
     create_workflow(caller=ada)
     rows = list(Workflow.objects.in_project(ada.project))

@@ -49,6 +49,7 @@ def listed(client: Client, **query: Any) -> set[str]:
 # -- Finding ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -281,6 +282,7 @@ def test_a_viewer_reads_and_does_not_write(apollo: Project, ada: Caller) -> None
     assert Message.unscoped.count() == 1
 
 
+@pytest.mark.every_engine
 def test_an_administrator_deletes_a_message_and_an_event_records_it(
     apollo: Project, client: Client, ada: Caller
 ) -> None:

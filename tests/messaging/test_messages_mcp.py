@@ -210,6 +210,7 @@ def test_help_shows_every_action_with_an_example_that_works(ada_mcp: McpClient, 
         assert "error" not in ada_mcp.call("message", **example), name
 
 
+@pytest.mark.every_engine
 def test_a_request_id_sends_once(ada_mcp: McpClient) -> None:
     arguments = {"action": "send", "text": "hello"}
     meta = {"ctxhub/request_id": "r-1"}

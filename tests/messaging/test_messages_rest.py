@@ -199,6 +199,7 @@ def test_a_reader_marks_and_claims_nothing(hub: LiveHub, apollo: Project, ada_re
         assert is_error(reader.post(path, {"text": "x"}), 403, "not_allowed")
 
 
+@pytest.mark.every_engine
 def test_an_idempotency_key_sends_once(ada_rest: RestClient) -> None:
     body = {"text": "hello"}
     replies = [ada_rest.post("messages/", body, {"Idempotency-Key": "r-1"}).body for _ in range(2)]

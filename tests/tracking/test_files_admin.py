@@ -46,6 +46,7 @@ def text(client: Client, address: str) -> str:
 # -- Changes and files -----------------------------------------------------------------------------
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("query", "shown"),
     [
@@ -101,6 +102,7 @@ def test_leases_show_holder_paths_and_remaining_time(lease: Lease, apollo: Proje
     assert all(word in page for word in ("<wbr>**", "ada", "live", "exclusive", "in 14 minutes", "Rework."))
 
 
+@pytest.mark.every_engine
 def test_leases_are_found_by_state_holder_and_path(lease: Lease, ben: Caller, apollo: Project) -> None:
     ended = acquire_lease(caller=ben, paths=["lib/old"])["lease_id"]
     release_leases(caller=ben, lease_id=ended)
