@@ -3,13 +3,13 @@
 import gc
 import os
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 from whitenoise.middleware import WhiteNoiseMiddleware
@@ -123,6 +123,24 @@ def nothing_remembered() -> None:
     retention._cleaned.clear()
     visitors._looked.clear()
     accesses._noted.clear()
+
+
+@pytest.fixture(scope="module")
+def rows_of_module(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """Fixtures of the module write inside `with rows_of_module()` what all its tests read.
+
+    What a test writes is rolled back behind it, and these rows behind the last one. All tests of the module
+    find them, also those that do not ask for them. The hub does not: it has connections of its own.
+    """
+    whole = transaction.atomic()
+    with django_db_blocker.unblock():
+        whole.__enter__()
+    yield django_db_blocker.unblock
+    with django_db_blocker.unblock():
+        transaction.set_rollback(True)
+        whole.__exit__(None, None, None)
 
 
 @pytest.fixture

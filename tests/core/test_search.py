@@ -1,49 +1,47 @@
-"""Search over all kinds: hits, filters, ways to match, and the tokens and queries of an answer."""
+"""Search over all kinds: hits, filters, ways to match, and queries that are no words."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 import time_machine
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
+from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.events.selectors.events import latest_cursor
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound
-from ctxhub.core.search.selectors.search import DETAILS, Found, answer_search, search, search_listing
-from ctxhub.core.toolbox.dispatch import as_text, call
+from ctxhub.core.models import Project
+from ctxhub.core.search.selectors.search import search_listing
 from memory.constraints.services import add_constraint, deactivate_constraint
-from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
+from memory.decisions.services.decisions import deprecate_decision
 from messaging.services.messages import send_message
-from tests.tokens import o200k
+from tests.searching import decide, find, refs
 from tracking.services.changes import record_change
 
+pytestmark = pytest.mark.django_db
+
+
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-# Unknown words are searched as prefixes, then as typos; an empty answer gets a hint.
-MOST_QUERIES, MOST_TO_CORRECT, MOST_TO_EXPLAIN = 7, 9, 20
 
 
-def find(caller: Caller, query: str, **rest: Any) -> Found:
-    return search(caller.project_id, query, **rest)
-
-
-def refs(caller: Caller, query: str, **rest: Any) -> list[str]:
-    """The refs of the hits, best first, without numbers."""
-    return [ref.rstrip("0123456789") for ref in found_refs(caller, query, **rest)]
-
-
-def found_refs(caller: Caller, query: str, **rest: Any) -> list[str]:
-    return [hit.ref for hit in find(caller, query, **rest).hits]
-
-
-def decide(caller: Caller, key: str, value: str, **rest: Any) -> None:
-    set_decision(caller=caller, key=key, value=value, **rest)
+@pytest.fixture(scope="module")
+def apollo(rows_of_module: Callable[[], AbstractContextManager[None]]) -> Project:
+    """Rows of every kind about the login in apollo, and a decision in hermes, the same for every test."""
+    with rows_of_module():
+        apollo, hermes = create_project(slug="apollo"), create_project(slug="hermes")
+        ada, ben = (Caller(project=apollo, agent=name) for name in ("ada", "ben"))
+        fill(ada, ben, cy=Caller(project=hermes, agent="cy"))
+        return apollo
 
 
 @pytest.fixture
-def library(ada: Caller, ben: Caller, cy: Caller) -> None:
-    """Rows of every kind about the login in apollo, and a decision in hermes."""
+def hermes(apollo: Project) -> Project:
+    return Project.objects.get(slug="hermes")
+
+
+def fill(ada: Caller, ben: Caller, cy: Caller) -> None:
     with time_machine.travel(NOON - timedelta(days=7), tick=False):
         decide(
             ada,
@@ -75,19 +73,16 @@ def library(ada: Caller, ben: Caller, cy: Caller) -> None:
     decide(cy, "travel/zeppelin", "The login flies by zeppelin.", tags=["airship"])
 
 
-with_library = pytest.mark.usefixtures("library")
 EVERY_KIND = {"decision:auth/cookies", "constraint:", "message:", "resource:src/login.py", "change:"}
 
 
 # -- Hits ------------------------------------------------------------------------------------------
 
 
-@with_library
 def test_one_query_finds_every_kind(ada: Caller) -> None:
     assert set(refs(ada, "login")) == EVERY_KIND
 
 
-@with_library
 @pytest.mark.parametrize(
     ("query", "best"),
     [
@@ -109,14 +104,12 @@ def test_the_best_hit_comes_first(ada: Caller, query: str, best: str) -> None:
     assert all(0 < hit.score <= 1 for hit in found)
 
 
-@with_library
 def test_an_excerpt_shows_the_matching_sentence(ada: Caller) -> None:
     [hit] = find(ada, "laptop").hits
     assert (hit.ref, hit.title) == ("decision:auth/sessions", "auth/sessions")
     assert "A stolen laptop must not stay signed in." in hit.excerpt
 
 
-@with_library
 def test_the_title_of_an_inactive_row_says_so(ada: Caller, ben: Caller) -> None:
     [hit] = find(ada, "cookies").hits
     assert hit.title == "auth/cookies (deprecated)"
@@ -126,14 +119,12 @@ def test_the_title_of_an_inactive_row_says_so(ada: Caller, ben: Caller) -> None:
     assert hit.title == "security (inactive)"
 
 
-@with_library
 def test_a_changed_decision_is_found_by_new_and_by_earlier_words(ada: Caller) -> None:
     decide(ada, "db/engine", "CockroachDB on three machines.")
     assert [hit.title for hit in find(ada, "cockroachdb").hits] == ["db/engine"]
     assert [hit.title for hit in find(ada, "pgbouncer").hits] == ["db/engine (was 1.0.0)"]
 
 
-@with_library
 def test_rows_of_another_project_are_not_found(ada: Caller, cy: Caller) -> None:
     assert refs(ada, "zeppelin airship flies") == []
     assert refs(cy, "login") == ["decision:travel/zeppelin"]
@@ -142,7 +133,6 @@ def test_rows_of_another_project_are_not_found(ada: Caller, cy: Caller) -> None:
 # -- Filters ---------------------------------------------------------------------------------------
 
 
-@with_library
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [
@@ -176,7 +166,6 @@ def test_each_filter_narrows(ada: Caller, filters: dict[str, Any], expected: set
     assert found.total == {"total": len(expected)}
 
 
-@with_library
 def test_since_takes_an_event_cursor(ada: Caller) -> None:
     cursor = str(latest_cursor(ada.project_id))
     assert refs(ada, "login", since=cursor) == []
@@ -184,7 +173,6 @@ def test_since_takes_an_event_cursor(ada: Caller) -> None:
     assert refs(ada, "login", since=cursor) == ["decision:auth/login"]
 
 
-@with_library
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -211,7 +199,6 @@ def test_a_wrong_argument_is_invalid(ada: Caller, arguments: dict[str, Any], tex
     assert text in f"{body['message']} did you mean {body.get('did_you_mean')}"
 
 
-@with_library
 def test_an_unknown_context_is_not_found(ada: Caller) -> None:
     with pytest.raises(NotFound, match="context"):
         find(ada, "login", context="cellar")
@@ -220,7 +207,6 @@ def test_an_unknown_context_is_not_found(ada: Caller) -> None:
 # -- Matching --------------------------------------------------------------------------------------
 
 
-@with_library
 @pytest.mark.parametrize(
     ("query", "match", "expected"),
     [
@@ -249,7 +235,6 @@ def test_each_match_mode_finds_its_rows(ada: Caller, query: str, match: str, exp
     assert set(refs(ada, query, match=match)) == expected
 
 
-@with_library
 @pytest.mark.parametrize(
     ("query", "match", "method"),
     [
@@ -265,7 +250,6 @@ def test_the_answer_names_its_method(ada: Caller, query: str, match: str, method
     assert find(ada, query, match=match).method == method
 
 
-@with_library
 def test_a_mistyped_word_is_corrected_and_reported(ada: Caller) -> None:
     found = find(ada, "When do sesions expire on a laptopp?")
     assert found.hits[0].ref == "decision:auth/sessions"
@@ -273,7 +257,6 @@ def test_a_mistyped_word_is_corrected_and_reported(ada: Caller) -> None:
     assert found.search.did_you_mean == "When do sessions expire on a laptop?"
 
 
-@with_library
 @pytest.mark.parametrize("match", ["auto", "any", "fuzzy"])
 def test_another_projects_words_are_never_suggested(ada: Caller, match: str) -> None:
     found = find(ada, "zepelin airshipp", match=match)
@@ -282,66 +265,9 @@ def test_another_projects_words_are_never_suggested(ada: Caller, match: str) -> 
     assert found.search.did_you_mean is None
 
 
-# -- Chinese, identifiers --------------------------------------------------------------------------
-
-CHINESE = "快取失效採用寫入時清除，重跑gen-itgc後要檢查日誌。版本為ＡＢＣ１２３。"
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "快",
-        "誌",
-        "快取",
-        "日誌",
-        "清除",
-        "快取失效",
-        "寫入時清除",
-        "重跑gen-itgc後",
-        "gen-itgc",
-        "ABC123",
-        "ａｂｃ123",
-        '"檢查日誌"',
-    ],
-)
-def test_chinese_is_found_by_one_two_and_many_characters(ada: Caller, query: str) -> None:
-    decide(ada, "cache/policy", CHINESE)
-    decide(ada, "other", "資料庫每晚備份。")
-    assert refs(ada, query) == ["decision:cache/policy"]
-    assert refs(ada, query, match="all") == ["decision:cache/policy"]
-
-
-def test_a_chinese_question_finds_its_answer_first(ada: Caller) -> None:
-    decide(ada, "cache/policy", CHINESE)
-    decide(ada, "backup", "資料庫每晚備份，保留三十天的日誌。")
-    assert refs(ada, "為什麼快取會失效，什麼時候清除？")[0] == "decision:cache/policy"
-    assert refs(ada, "資料庫多久備份一次？")[0] == "decision:backup"
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "getUserName",
-        "user name",
-        "get_user_name",
-        "getusername",
-        "USER NAME",
-        "src/users/model.py",
-        "v1.2.3",
-        "c++",
-        "user-service",
-    ],
-)
-def test_identifiers_are_found_as_written_and_by_their_parts(ada: Caller, query: str) -> None:
-    decide(ada, "style/names", "Call getUserName of user-service (c++) in src/users/model.py since v1.2.3.")
-    decide(ada, "other", "Nothing of that kind.")
-    assert refs(ada, query) == ["decision:style/names"]
-
-
 # -- Hostile text ----------------------------------------------------------------------------------
 
 
-@with_library
 @pytest.mark.parametrize("match", ["auto", "any", "all", "fuzzy", "similar"])
 @pytest.mark.parametrize(
     "query",
@@ -381,152 +307,7 @@ def test_any_query_text_is_treated_as_data(ada: Caller, query: str, match: str) 
     assert not [row for row in answer["rows"] if "zeppelin" in str(row)]
 
 
-@with_library
 @pytest.mark.parametrize("query", ["", "  \n", "log\x00in", "\ud800", "x" * 100_000, "快" * 30_000])
 def test_an_invalid_query_is_refused(ada: Caller, query: str) -> None:
     with pytest.raises(InvalidInput, match="query"):
         find(ada, query)
-
-
-# -- Counts and costs ------------------------------------------------------------------------------
-
-
-def fill(caller: Caller, count: int, value: str = "The pipeline number {n} retries.") -> None:
-    for start in range(0, count, 50):
-        numbers = range(start, min(start + 50, count))
-        items = [{"key": f"team/area/topic-{n}", "value": value.format(n=n)} for n in numbers]
-        set_decision_batch(caller=caller, items=items)
-
-
-@pytest.mark.parametrize(
-    ("count", "total"), [(3, {"total": 3}), (260, {"total": 260}), (1_001, {"total": 1_000, "more": True})]
-)
-def test_the_total_is_exact_up_to_a_thousand(
-    ada: Caller, cy: Caller, count: int, total: dict[str, Any]
-) -> None:
-    fill(ada, count)
-    fill(cy, 5)
-    found = find(ada, "pipeline", limit=5)
-    assert (len(found.hits), found.total) == (min(count, 5), total)
-    assert find(ada, "pipeline retries", match="all", limit=1).total == total
-
-
-LONG = (
-    "Access tokens are signed JWTs that live for fifteen minutes; refresh tokens are opaque, stored hashed "
-    "and rotated on every use. Services check signature and audience; nobody asks the identity provider "
-    "on the path of a request. 快取失效採用寫入時清除，重跑後要檢查日誌。\n"
-    "def rotate(token: str) -> str:\n"
-    "    return sign(hash_of(token), expires=clock.now() + timedelta(minutes=15))\n"
-)
-
-
-@pytest.mark.parametrize("query", ["rotate tokens", "清除", "identity provider signature audience", "topic"])
-def test_title_and_excerpt_keep_the_budget_of_the_level_of_detail(ada: Caller, query: str) -> None:
-    fill(ada, 12, LONG.replace("{", "(").replace("}", ")") * 12)
-    decide(ada, "platform/identity-provider/" * 6 + "topic/" + "身分驗證" * 5, LONG)
-    for detail, tokens in DETAILS.items():
-        found = find(ada, query, detail=detail, limit=20)
-        assert len(found.hits) == 13
-        for hit in found.hits:
-            assert o200k(hit.title) + o200k(hit.excerpt) <= tokens, detail
-            assert hit.tokens <= (tokens or 2 * o200k(hit.ref)), detail
-
-
-def test_more_detail_shows_more(ada: Caller) -> None:
-    fill(ada, 1, LONG * 12)
-    lengths = [o200k(find(ada, "rotate tokens", detail=detail).hits[0].excerpt) for detail in DETAILS]
-    assert lengths == sorted(lengths)
-    assert lengths[0] == 0 < lengths[1] < lengths[3]
-
-
-TOPICS = ("api/auth/method", "db/engine", "frontend/state/store", "deploy/rollback", "api/rate-limit")
-
-
-def add_realistic_decisions(caller: Caller) -> None:
-    """Twelve decisions as teams write them, each longer than an excerpt."""
-    for n in range(12):
-        decide(caller, f"{TOPICS[n % 5]}/{n}", LONG, layer="business", tags=["api", "authentication"])
-
-
-@pytest.mark.parametrize("query", ["How do access tokens rotate?", "快取失效", "identity provider"])
-def test_ten_compact_hits_cost_at_most_820_tokens(ada: Caller, query: str) -> None:
-    add_realistic_decisions(ada)
-    answer = call(ada, "search", {"query": query})
-    assert answer["count"] == 10
-    assert o200k(as_text(answer)) <= 820
-
-
-def test_ids_cost_at_most_20_tokens_a_hit(ada: Caller) -> None:
-    add_realistic_decisions(ada)
-    answer = call(ada, "search", {"query": "How do access tokens rotate?", "detail": "ids"})
-    assert answer["columns"] == ["ref", "score", "tokens"]
-    assert o200k(as_text(answer)) <= 20 * answer["count"]
-
-
-def test_the_answer_sums_up_its_tokens(ada: Caller) -> None:
-    add_realistic_decisions(ada)
-    answer = call(ada, "search", {"query": "How do access tokens rotate?", "limit": 4})
-    tokens = [row[answer["columns"].index("tokens")] for row in answer["rows"]]
-    assert (answer["total"], answer["count"], answer["total_tokens"]) == (12, 4, sum(tokens))
-    assert answer["avg_tokens"] == round(sum(tokens) / 4)
-
-
-def test_a_search_without_hits_returns_an_empty_list(ada: Caller) -> None:
-    assert call(ada, "search", {"query": "anything"}) == {
-        "columns": [],
-        "rows": [],
-        "count": 0,
-        "total": 0,
-        "total_tokens": 0,
-        "avg_tokens": 0,
-        "method": "any",
-        "hint": "Nothing is stored in this project yet.",
-    }
-
-
-@pytest.mark.parametrize("budget", [60, 200, 500, 5_000])
-def test_a_budget_is_kept_and_omitted_hits_are_counted(ada: Caller, budget: int) -> None:
-    add_realistic_decisions(ada)
-    answer = call(ada, "search", {"query": "access tokens", "limit": 12, "max_tokens": budget})
-    assert o200k(as_text(answer)) <= budget
-    assert answer["count"] + answer.get("omitted", 0) == 12
-
-
-@pytest.mark.parametrize(
-    ("arguments", "at_most"),
-    [
-        ({"query": "pipeline retries"}, MOST_QUERIES),
-        (
-            {"query": "pipeline retries", "match": "all", "kinds": ["decision"], "since": "1h", "by": "cy"},
-            MOST_QUERIES,
-        ),
-        ({"query": "pipline retris", "limit": 50}, MOST_TO_CORRECT),
-        ({"query": "pipeline retries", "match": "fuzzy", "limit": 50}, MOST_QUERIES),
-        ({"query": "pipeline number", "match": "similar", "detail": "detailed", "limit": 50}, MOST_QUERIES),
-        ({"query": "pipeline", "layer": "data", "tags": ["api"]}, MOST_QUERIES),
-    ],
-    ids=str,
-)
-def test_a_search_takes_few_queries(ada: Caller, cy: Caller, arguments: dict[str, Any], at_most: int) -> None:
-    fill(Caller(project=ada.project, agent="cy"), 20)
-    fill(cy, 250)
-    # In the small project all matches are read, so no query has to count them.
-    assert queries(ada, arguments) <= queries(cy, arguments) <= at_most
-
-
-def test_the_hint_of_an_empty_answer_takes_few_queries(ada: Caller, cy: Caller) -> None:
-    fill(Caller(project=ada.project, agent="cy"), 20)
-    fill(cy, 250)
-    counts = []
-    for caller in (ada, cy):
-        with CaptureQueriesContext(connection) as captured:
-            listing = answer_search(caller.project_id, "pipeline", layer="data", tags=["api"])
-        assert listing.extra["hint"]
-        counts.append(len(captured))
-    assert counts[0] == counts[1] <= MOST_TO_EXPLAIN
-
-
-def queries(caller: Caller, arguments: dict[str, Any]) -> int:
-    with CaptureQueriesContext(connection) as captured:
-        search(caller.project_id, **arguments)
-    return len(captured)

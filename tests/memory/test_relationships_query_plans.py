@@ -2,18 +2,23 @@
 
 import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.models import Project
 from memory.memories.rows.memories import MEMORIES
 from memory.memories.rows.relationships import delete_edges_of, read_edges_from, read_edges_of, read_related
 from memory.memories.sql.texts import read_texts
 from memory.models import Context, Memory, Relationship
 from tests.databases import take_statistics
 from tests.query_plans import explained, start_compact
+
+pytestmark = pytest.mark.django_db
 
 Key = tuple[str, int]
 ONE: Key = ("memory", 3)
@@ -31,10 +36,16 @@ QUERIES: list[tuple[Callable[[int], object], str]] = [
 ]
 
 
-@pytest.fixture
-def many(ada: Caller) -> Caller:
+@pytest.fixture(scope="module")
+def many(rows_of_module: Callable[[], AbstractContextManager[None]]) -> Caller:
+    with rows_of_module():
+        ada = Caller(project=create_project(slug="apollo"), agent="ada")
+        fill(ada.project)
+        return ada
+
+
+def fill(project: Project) -> None:
     start_compact(Memory, Relationship)
-    project = ada.project
     [context] = Context.unscoped.bulk_create([Context(project=project, name="c", folded="c")])
     Memory.unscoped.bulk_create(
         [Memory(project=project, context=context, title=f"t{n}", content="x") for n in range(4_000)]
@@ -49,7 +60,6 @@ def many(ada: Caller) -> Caller:
     )
     if connection.vendor == "postgresql":
         take_statistics()
-    return ada
 
 
 @pytest.mark.parametrize(("query", "index"), QUERIES)
