@@ -185,8 +185,9 @@ def test_an_unknown_cause_or_dependency_is_refused_and_nothing_is_written(
 ) -> None:
     known = save(ada)
     before = dump_project(ada.project)
+    given: Any = {name: unknown if name == "caused_by" else [known, unknown]}
     with pytest.raises((NotFound, InvalidInput), match=f"{name}.*snapshot"):
-        save(ada, **{name: unknown if name == "caused_by" else [known, unknown]})
+        save(ada, **given)
     assert dump_project(ada.project) == before
 
 
