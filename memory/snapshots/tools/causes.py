@@ -57,7 +57,13 @@ def impact(caller: Caller, id: Id) -> Listing:
     return list_impact(caller.project_id, id)
 
 
-@action("snapshot", "graph", example={"limit": 50, "mermaid": True}, also_known_as=("get_causal_graph",))
+@action(
+    "snapshot",
+    "graph",
+    quiet=True,
+    example={"limit": 50, "mermaid": True},
+    also_known_as=("get_causal_graph",),
+)
 def graph(
     caller: Caller,
     limit: Annotated[Number, About("How many of the newest; left out: 200.", UP_TO_MOST_NODES)] = 200,

@@ -27,7 +27,7 @@ class PruneAnswer(TypedDict):
     omitted: NotRequired[int]
 
 
-@action("snapshot", "tiers", also_known_as=("get_memory_stats", "memory_tiers"))
+@action("snapshot", "tiers", quiet=True, also_known_as=("get_memory_stats", "memory_tiers"))
 def tiers(caller: Caller) -> Tiers:
     """How many snapshots are in each tier.
 
@@ -36,7 +36,14 @@ def tiers(caller: Caller) -> Tiers:
     return get_tiers(caller.project_id)
 
 
-@action("snapshot", "retier", writes=True, idempotent=True, also_known_as=("recalculate_memory_tiers",))
+@action(
+    "snapshot",
+    "retier",
+    quiet=True,
+    writes=True,
+    idempotent=True,
+    also_known_as=("recalculate_memory_tiers",),
+)
 def retier(caller: Caller) -> tier_services.RetierAnswer:
     """Bring the stored tiers up to date, which only the admin's filters use: reads derive the tier."""
     return tier_services.retier(caller=caller)
@@ -45,6 +52,7 @@ def retier(caller: Caller) -> tier_services.RetierAnswer:
 @action(
     "snapshot",
     "prune",
+    quiet=True,
     scope=ADMIN,
     destroys=True,
     dry_scope=READ,
@@ -67,6 +75,7 @@ def prune(
 @action(
     "snapshot",
     "predict",
+    quiet=True,
     writes=True,
     idempotent=True,
     example={"stale_hours": 24},
@@ -89,6 +98,7 @@ def predict(
 @action(
     "snapshot",
     "prefetch",
+    quiet=True,
     example={"min_score": 0.5, "limit": 10},
     also_known_as=("get_high_value_contexts",),
 )
@@ -105,6 +115,7 @@ def prefetch(
 @action(
     "snapshot",
     "stats",
+    quiet=True,
     also_known_as=("get_causality_stats", "get_propagation_stats", "get_learning_stats", "get_memory_health"),
 )
 def stats(caller: Caller) -> SnapshotStats:

@@ -179,7 +179,14 @@ def get(
     return Reading([Opened(snapshot_item(row), "content", requested)], only)
 
 
-@action("snapshot", "delete", destroys=True, example={"id": 17}, also_known_as=("delete_snapshot", "remove"))
+@action(
+    "snapshot",
+    "delete",
+    quiet=True,
+    destroys=True,
+    example={"id": 17},
+    also_known_as=("delete_snapshot", "remove"),
+)
 def delete(caller: Caller, id: Id) -> snapshots.DeleteAnswer:
     """Remove a snapshot; what it caused stays."""
     return snapshots.delete_snapshot(caller=caller, snapshot_id=id)

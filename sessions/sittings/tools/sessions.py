@@ -193,7 +193,13 @@ def get(
     )
 
 
-@action("session", "lineage", example={"session": 5}, also_known_as=("get_lineage", "chain", "ancestors"))
+@action(
+    "session",
+    "lineage",
+    quiet=True,
+    example={"session": 5},
+    also_known_as=("get_lineage", "chain", "ancestors"),
+)
 def lineage(caller: Caller, session: SessionRef, limit: Limit = 20, cursor: Cursor | None = None) -> Listing:
     """What a session continues, back to the first."""
     return list_lineage(caller.project_id, session, limit=limit, cursor=cursor)
@@ -202,6 +208,7 @@ def lineage(caller: Caller, session: SessionRef, limit: Limit = 20, cursor: Curs
 @action(
     "session",
     "delete",
+    quiet=True,
     destroys=True,
     scope=WRITE,
     example={"session": 5},
