@@ -26,6 +26,7 @@ register(
         Resource,
         count=counter_of("resource"),
         open=open_resources,
+        text="content",
         documents=read_resource_documents,
         is_kept=True,
         ids_of=ids_of_files,

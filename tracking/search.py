@@ -5,15 +5,15 @@ from datetime import datetime
 
 from ctxhub.core.search.documents import Document
 from tracking.sql.changes import Recorded, read_recorded
-from tracking.sql.resources import read_resources
+from tracking.sql.resources import read_indexed
 
 
-def resource_document(row_id: int, path: str, created_at: datetime) -> Document:
-    return Document(object_id=row_id, ref=f"resource:{path}", title=path, body="", at=created_at)
+def resource_document(row_id: int, path: str, at: datetime, content: str = "") -> Document:
+    return Document(object_id=row_id, ref=f"resource:{path}", title=path, body=content, at=at)
 
 
 def read_resource_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
-    return [resource_document(*row) for row in read_resources(project_id, ids)]
+    return [resource_document(*row) for row in read_indexed(project_id, ids)]
 
 
 def change_documents(changes: Sequence[Recorded]) -> list[Document]:

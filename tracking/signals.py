@@ -14,9 +14,10 @@ from ctxhub.core.search.services.index import index_again
 from ctxhub.core.vocabulary.services.names import register_agent
 from tracking.history.changes import count_files, record_changes, record_correction
 from tracking.history.leases import Verb, record_leases
-from tracking.models import FileChange, Lease, Resource
+from tracking.models import FileChange, FileContent, Lease, Resource
 from tracking.sql.changes import Recorded
 from tracking.sql.leases import LeaseRow, read_leases
+from tracking.sql.resources import delete_unused_contents
 
 # -- Files and their changes -----------------------------------------------------------------------
 
@@ -38,6 +39,28 @@ def count_deleted_file(instance: Resource, origin: Any = None, **_: Any) -> None
     if _is_explicit_delete(origin, Resource):
         with write_transaction(instance.project_id):
             count_files(instance.project_id, -1)
+            if instance.content_id:
+                delete_unused_contents(instance.project_id, [instance.content_id])
+
+
+@receiver(pre_delete, sender=FileContent)
+def remember_files(instance: FileContent, origin: Any = None, **_: Any) -> None:
+    if _is_explicit_delete(origin, FileContent):
+        instance._ctxhub_files = list(_files_with(instance))  # type: ignore[attr-defined]
+
+
+@receiver([post_save, post_delete], sender=FileContent)
+def index_files(instance: FileContent, raw: bool = False, origin: Any = None, **_: Any) -> None:
+    """Index the files of a content that was changed or deleted; a project's deletion deletes its index."""
+    if raw or (origin is not None and not _is_explicit_delete(origin, FileContent)):
+        return
+    with write_transaction(instance.project_id):
+        files = getattr(instance, "_ctxhub_files", None) or _files_with(instance)
+        index_again(instance.project_id, "resource", files)
+
+
+def _files_with(content: FileContent) -> Iterable[int]:
+    return content.resources.values_list("pk", flat=True)
 
 
 @receiver(pre_save, sender=FileChange)

@@ -12,9 +12,8 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import PageArguments, Takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.limits import OPTIONAL_PATH
-from ctxhub.core.toolbox.argument_types import About, Time
-from tracking.selectors.changes import Kind
-from tracking.selectors.resources import list_resources
+from ctxhub.core.toolbox.argument_types import About
+from tracking.selectors.resources import Resource, list_resources
 
 
 class OfPath(TypedDict, total=False):
@@ -23,17 +22,10 @@ class OfPath(TypedDict, total=False):
     ]
 
 
-class Resource(TypedDict):
-    path: str
-    change: Annotated[Kind | None, About("The last one, while it is kept.")]
-    by: str | None
-    at: Time | None
-
-
 class ResourceViewSet(ProjectViewSet):
     queries = {"list": Takes(PageArguments, also=OfPath)}
 
     @extend_schema(responses=page_of(Resource))
     def list(self, request: Request, slug: str) -> Response:
-        """Files by path, each with its last change."""
+        """Files by path, each with what is known of it and its last change."""
         return self.listed(Page.of(list_resources(self.project_id, **self.query)))

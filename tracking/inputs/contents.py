@@ -2,13 +2,14 @@
 
 import hashlib
 from dataclasses import dataclass
+from datetime import datetime
 
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import CONTENT_BYTES, clean_choice, clean_from_to, clean_masked_text, clean_name
 from ctxhub.core.text.token_count import count_tokens
-from tracking.models import ResourceType
+from tracking.models import AccessKind, ResourceType
+from tracking.models.resource import HASH_LENGTH
 
-HASH_LENGTH = 200
 MOST_TOKENS = 2**31 - 1
 MOST_BYTES = 2**63 - 1
 MOST_IMPORTANCE = 100
@@ -28,6 +29,12 @@ class Content:
     text: str | None = None
     text_hash: str = ""
     masked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    kind: AccessKind
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)

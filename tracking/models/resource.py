@@ -8,6 +8,8 @@ from django.utils import timezone
 from ctxhub.core.kit.inputs import PATH_LENGTH
 from ctxhub.core.kit.models import ProjectRow
 
+HASH_LENGTH = 200
+
 if TYPE_CHECKING:
     from django.db.models.expressions import Combinable
 
@@ -102,7 +104,7 @@ class Resource(ProjectRow):
     type = models.PositiveSmallIntegerField(choices=ResourceType, default=ResourceType.DOCUMENTATION)
     size = models.PositiveBigIntegerField(null=True, blank=True)
     tokens = models.PositiveIntegerField(null=True, blank=True)
-    hash = models.CharField(max_length=200, blank=True)
+    hash = models.CharField(max_length=HASH_LENGTH, blank=True)
     content = models.ForeignKey(
         FileContent,
         null=True,

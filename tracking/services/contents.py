@@ -1,55 +1,110 @@
-"""Stores what agents say about files: contents, hashes and sizes."""
+"""Stores what agents say about files: contents, hashes, sizes, and accesses."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
-from ctxhub.core.kit import sql
-from tracking.history.changes import record_changes
-from tracking.inputs.contents import FileFacts
-from tracking.sql.resources import find_resources, make_resources
+from ctxhub.core.search.documents import Document
+from tracking.history.files import record_files
+from tracking.inputs.contents import Access, FileFacts
+from tracking.models.resource import type_of_path
+from tracking.search import resource_document
+from tracking.sql.resources import (
+    FileRow,
+    StoredContent,
+    delete_unused_contents,
+    indexed_at,
+    read_files,
+    write_contents,
+    write_files,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredFile:
-    id: int
-    path: str
+def store_files(
+    project_id: int, files: Mapping[str, FileFacts], at: datetime, access: Access | None = None
+) -> dict[str, FileRow]:
+    """Store facts by path, make unknown files, and count an access to each; returns the files by path.
 
-
-def store_files(project_id: int, files: Mapping[str, FileFacts], at: datetime) -> dict[str, StoredFile]:
-    """Store facts by path, and make unknown files; returns the files by path.
-
-    Runs inside the project's write transaction. Contents are kept once for all files that have them.
+    Runs inside the project's write transaction, with a fixed number of statements. Contents of up to 1 MiB
+    are kept once for all files that have them. A hash that differs from the known one comes with a new
+    content, or else the old content is dropped: it is of another version of the file.
     """
-    found = find_resources(project_id, list(files))
-    missing = [path for path in files if path not in found]
-    new = make_resources(project_id, missing, at) if missing else {}
-    contents = _store_contents(project_id, list(files.values()), at)
+    known = read_files(project_id, list(files))
+    contents = _store_contents(project_id, files, known, at)
+    rows = {}
     for path, facts in files.items():
-        _update(({**found, **new})[path], facts, contents)
-    record_changes(project_id=project_id, agent_id=None, changes=[], at=at, new_files=new)
-    return {path: StoredFile(row_id, path) for path, row_id in {**found, **new}.items()}
+        old = known.get(path) or FileRow(path=path, type=type_of_path(path).value, created_at=at)
+        rows[path] = _accessed(_merged(old, facts, contents), access)
+    ids = write_files(project_id, list(rows.values()), accesses=1 if access else 0)
+    rows = {path: replace(row, id=ids[path]) for path, row in rows.items()}
+    lost = {old.content_id for path, old in known.items() if old.content_id != rows[path].content_id}
+    if unused := [content_id for content_id in lost if content_id]:
+        delete_unused_contents(project_id, unused)
+    _record(project_id, files, known, rows)
+    return rows
 
 
-def _store_contents(project_id: int, files: Sequence[FileFacts], at: datetime) -> dict[str, int]:
-    """The ids of contents by the hash of their text."""
-    texts = {f.content.text_hash: f.content for f in files if f.content and f.content.text is not None}
-    records = [(project_id, key, c.text, c.tokens, "", "", sql.stored_time(at)) for key, c in texts.items()]
-    if not records:
-        return {}
-    columns = ("project_id", "hash", "text", "tokens", "compressed", "digest", "created_at")
-    then = "ON CONFLICT (project_id, hash) DO UPDATE SET hash = excluded.hash RETURNING hash, id"
-    return dict(sql.insert("tracking_filecontent", columns, records, then))
+def _store_contents(
+    project_id: int, files: Mapping[str, FileFacts], known: Mapping[str, FileRow], at: datetime
+) -> dict[str, StoredContent]:
+    """Store the contents that their files do not have yet; returns them by the hashes of their texts."""
+    new = {
+        facts.content.text_hash: (facts.content.text, facts.content.tokens)
+        for path, facts in files.items()
+        if facts.content
+        and facts.content.text is not None
+        and (path not in known or known[path].content_hash != facts.content.text_hash)
+    }
+    return write_contents(project_id, new, at) if new else {}
 
 
-def _update(row_id: int, facts: FileFacts, contents: Mapping[str, int]) -> None:
+def _merged(old: FileRow, facts: FileFacts, contents: Mapping[str, StoredContent]) -> FileRow:
+    """The file after the caller's words: what they leave out stays."""
     content = facts.content
-    values: dict[str, Any] = {"hash": facts.hash or (content.hash if content else None)}
-    if content:
-        values |= {"size": content.size, "tokens": content.tokens}
-        values["content_id"] = contents.get(content.text_hash)
-    given = {column: value for column, value in values.items() if value is not None}
-    if given:
-        changes = ", ".join(f"{column} = %s" for column in given)
-        sql.execute(f"UPDATE tracking_resource SET {changes} WHERE id = %s", [*given.values(), row_id])
+    row = replace(
+        old,
+        type=old.type if facts.type is None else facts.type.value,
+        size=_first(facts.size, content.size if content else None, old.size),
+        tokens=_first(facts.tokens, content.tokens if content else None, old.tokens),
+        hash=facts.hash or (content.hash if content else old.hash),
+        mark=_first(facts.mark, old.mark),
+    )
+    if content and content.text_hash in contents:
+        stored = contents[content.text_hash]
+        return replace(row, content_id=stored.id, content_hash=content.text_hash, content_at=stored.at)
+    if (content and content.text is None) or (content is None and row.hash != old.hash):
+        return replace(row, content_id=None, content_hash=None, content_at=None)
+    return row
+
+
+def _first(*values: int | None) -> int | None:
+    return next((value for value in values if value is not None), None)
+
+
+def _accessed(row: FileRow, access: Access | None) -> FileRow:
+    if access is None:
+        return row
+    return replace(
+        row,
+        access_count=row.access_count + 1,
+        last_accessed=max(access.at, row.last_accessed or access.at),
+        best_access=max(access.kind.value, row.best_access or 0),
+    )
+
+
+def _record(
+    project_id: int, files: Mapping[str, FileFacts], known: Mapping[str, FileRow], rows: Mapping[str, FileRow]
+) -> None:
+    new = [_document(row, files[path]) for path, row in rows.items() if path not in known]
+    changed = [
+        _document(row, files[path])
+        for path, row in rows.items()
+        if path in known and known[path].content_id != row.content_id
+    ]
+    if new or changed:
+        record_files(project_id, new=new, changed=changed)
+
+
+def _document(row: FileRow, facts: FileFacts) -> Document:
+    text = facts.content.text if facts.content and row.content_id else None
+    return resource_document(row.id, row.path, indexed_at(row.created_at, row.content_at), text or "")
