@@ -3,6 +3,7 @@
 from django.urls import path
 
 from sessions.sittings.api.prioritize import PrioritizeViewSet
+from sessions.sittings.api.resources import AccessViewSet, DependencyViewSet, SessionResourceViewSet
 from sessions.sittings.api.sessions import LineageViewSet, RestoreViewSet, SessionViewSet
 
 in_project = [
@@ -15,4 +16,8 @@ in_project = [
     path("sessions/<id:session_id>/restore/", RestoreViewSet.as_view({"post": "of_session"})),
     path("sessions/<id:session_id>/lineage/", LineageViewSet.as_view({"get": "list"})),
     path("sessions/<id:session_id>/prioritize/", PrioritizeViewSet.as_view({"post": "create"})),
+    path("accesses/", AccessViewSet.as_view({"get": "list", "post": "create"})),
+    path("dependencies/", DependencyViewSet.as_view({"get": "list", "post": "create"})),
+    path("sessions/<id:session_id>/accesses/", AccessViewSet.as_view({"get": "of_session"})),
+    path("sessions/<id:session_id>/resources/", SessionResourceViewSet.as_view({"get": "list"})),
 ]

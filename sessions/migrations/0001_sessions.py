@@ -142,6 +142,7 @@ class Migration(migrations.Migration):
                 ('compressed_tokens', models.PositiveIntegerField(blank=True, null=True)),
                 ('access_count', models.PositiveIntegerField(default=0)),
                 ('last_accessed', models.DateTimeField(blank=True, null=True)),
+                ('best_access', models.PositiveSmallIntegerField(blank=True, choices=[(1, 'viewed'), (2, 'referenced'), (3, 'executed'), (4, 'edited')], null=True)),
                 ('modified', models.BooleanField(default=False)),
                 ('is_saved', models.BooleanField(default=False)),
                 ('hash', models.CharField(blank=True, max_length=200)),

@@ -22,7 +22,8 @@ class Mode(models.IntegerChoices):
 class SessionResource(ProjectRow):
     """A file in a session. `relevance`, `included` and `mode` are those of the last prioritisation.
 
-    `is_saved`: it is one of the `files` of the last save, which had `hash` then.
+    `best_access`: the strongest access in the session. `is_saved`: it is one of the `files` of the last save,
+    which had `hash` then.
     """
 
     session = models.ForeignKey(
@@ -37,6 +38,7 @@ class SessionResource(ProjectRow):
     compressed_tokens = models.PositiveIntegerField(null=True, blank=True)
     access_count = models.PositiveIntegerField(default=0)
     last_accessed = models.DateTimeField(null=True, blank=True)
+    best_access = models.PositiveSmallIntegerField(choices=AccessKind, null=True, blank=True)
     modified = models.BooleanField(default=False)
     is_saved = models.BooleanField(default=False)
     hash = models.CharField(max_length=HASH_LENGTH, blank=True)

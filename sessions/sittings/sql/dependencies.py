@@ -1,0 +1,85 @@
+"""SQL of dependencies of files: strengthen one, and walk along them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection
+
+from ctxhub.core.kit import sql
+
+MOST_STRENGTH = 2**31 - 1
+ENDS = {"outgoing": ("source_id", "target_id"), "incoming": ("target_id", "source_id")}
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyRow:
+    """A dependency that was met on a walk: `start` and `end` are the files in the walk's direction."""
+
+    id: int
+    start: int
+    end: int
+    source: str
+    target: str
+    type: str
+    strength: int
+
+
+def add_strength(
+    project_id: int, source_id: int, target_id: int, type: str, strength: int, at: datetime
+) -> int:
+    """Make a dependency, or add to the strength of the known one; returns its strength."""
+    added = f"""
+        CASE WHEN d.strength > {MOST_STRENGTH} - excluded.strength THEN {MOST_STRENGTH}
+        ELSE d.strength + excluded.strength END"""
+    [(stored,)] = sql.insert(
+        "agent_sessions_resourcedependency AS d",
+        ("project_id", "source_id", "target_id", "type", "strength", "created_at"),
+        [(project_id, source_id, target_id, type, strength, sql.stored_time(at))],
+        f"ON CONFLICT (source_id, target_id, type) DO UPDATE SET strength = {added} RETURNING strength",
+    )
+    return int(stored)
+
+
+def strengths_of_incoming(project_id: int, resource_ids: Sequence[int]) -> dict[int, int]:
+    """The sum of the strengths of the dependencies on each of these files; files without any are left out."""
+    among, values = sql.among("d.target_id", resource_ids)
+    # The plus: see sql.by_ids.
+    found = sql.rows(
+        f"""
+        SELECT d.target_id, sum(d.strength) FROM agent_sessions_resourcedependency d
+        WHERE +d.project_id = %s AND {among} GROUP BY d.target_id""",
+        [project_id, *values],
+    )
+    return {resource_id: int(total) for resource_id, total in found}
+
+
+def files_along(resource_id: int, direction: str, at_most: int) -> list[int]:
+    """A file and those that it reaches along dependencies, the nearest first. Each is visited once."""
+    start, end = ENDS[direction]
+    statement = f"""
+        WITH RECURSIVE reached(id) AS (
+            SELECT {_number("%s")}
+            UNION
+            SELECT d.{end} FROM reached JOIN agent_sessions_resourcedependency d ON d.{start} = reached.id)
+        SELECT id FROM reached LIMIT %s"""
+    return [row_id for (row_id,) in sql.rows(statement, [resource_id, at_most])]
+
+
+def dependencies_of(resource_ids: Sequence[int], direction: str, at_most: int) -> list[DependencyRow]:
+    """The dependencies that leave these files in a direction, in the order of the files."""
+    start, end = ENDS[direction]
+    asked, values = sql.listed([str(resource_id) for resource_id in resource_ids])
+    statement = f"""
+        WITH met AS MATERIALIZED (
+            SELECT d.id, asked.key FROM {asked} CROSS JOIN agent_sessions_resourcedependency d
+            WHERE d.{start} = {_number("asked.value")} ORDER BY asked.key, d.id LIMIT %s)
+        SELECT d.id, d.{start}, d.{end}, a.path, b.path, d.type, d.strength
+        FROM met CROSS JOIN agent_sessions_resourcedependency d
+        JOIN tracking_resource a ON a.id = d.source_id JOIN tracking_resource b ON b.id = d.target_id
+        WHERE d.id = met.id ORDER BY met.key, d.id"""
+    return [DependencyRow(*row) for row in sql.rows(statement, [*values, at_most])]
+
+
+def _number(expression: str) -> str:
+    return f"CAST({expression} AS {'bigint' if connection.vendor == 'postgresql' else 'integer'})"
