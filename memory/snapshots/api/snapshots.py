@@ -18,7 +18,6 @@ from memory.snapshots.selectors.snapshots import ListedSnapshot, Snapshot, get_s
 from memory.snapshots.selectors.views import search_rows
 from memory.snapshots.services import reads, snapshots
 
-
 # The tool's example names a cause.
 EXAMPLE = {
     "content": "Sessions move to PostgreSQL: Redis lost them twice this week.",
