@@ -65,7 +65,7 @@ class SessionViewSet(ProjectViewSet):
 class RestoreViewSet(ProjectViewSet):
     bodies = {
         "create": takes("session", "restore"),
-        "of_session": takes("session", "restore", without=["session", "workspace_id"]),
+        "of_session": takes("session", "restore", without=["session", "workspace_id"], name="RestoreThis"),
     }
 
     @extend_schema(responses={201: RestoreAnswer})
@@ -73,7 +73,7 @@ class RestoreViewSet(ProjectViewSet):
         """Go on from a session, in a new one: a named one, or the last one of a workspace."""
         return self._restored(**self.body)
 
-    @extend_schema(responses={201: RestoreAnswer})
+    @extend_schema(operation_id="sessions_restore_this", responses={201: RestoreAnswer})
     def of_session(self, request: Request, slug: str, session_id: int) -> Response:
         """Go on from this session, in a new one."""
         return self._restored(session=session_id, **self.body)
