@@ -12,12 +12,19 @@ from tracking.search import resource_document
 from tracking.sql.resources import (
     FileRow,
     StoredContent,
+    count_access,
     delete_unused_contents,
     indexed_at,
     read_files,
     write_contents,
     write_files,
 )
+
+
+def store_access(project_id: int, path: str, facts: FileFacts, access: Access) -> FileRow:
+    """Store facts about one file and count an access to it. Runs inside the project's write transaction."""
+    known = count_access(project_id, path, access) if facts == FileFacts() else None
+    return known or store_files(project_id, {path: facts}, access.at, access)[path]
 
 
 def store_files(

@@ -10,6 +10,7 @@ from django.db import connection
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.text.globs import LAST_CHARACTER, as_regex, literal_start
+from tracking.inputs.contents import Access
 from tracking.models.resource import type_of_path
 
 COLUMNS = (
@@ -81,6 +82,20 @@ def write_files(project_id: int, rows: Sequence[FileRow], accesses: int) -> dict
         records = [_record(project_id, row, accesses) for row in some]
         ids |= dict(sql.insert("tracking_resource", COLUMNS, records, then))
     return ids
+
+
+def count_access(project_id: int, path: str, access: Access) -> FileRow | None:
+    """Count an access to a known file, and return it without its content's hash and time; None: unknown."""
+    found = sql.rows(
+        """
+        UPDATE tracking_resource SET access_count = access_count + 1, last_accessed = %s,
+            best_access = CASE WHEN best_access > %s THEN best_access ELSE %s END
+        WHERE project_id = %s AND path = %s
+        RETURNING id, path, type, size, tokens, hash, content_id, NULL, NULL, mark,
+            access_count, last_accessed, best_access, created_at""",
+        [sql.stored_time(access.at), access.kind.value, access.kind.value, project_id, path],
+    )
+    return _file_row(found[0]) if found else None
 
 
 def write_contents(

@@ -1,6 +1,8 @@
 """What sessions do with files: which they touched and included, every access, and dependencies of files."""
 
 from django.db import models
+from django.db.models import F
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from ctxhub.core.kit.models import ProjectRow
@@ -8,6 +10,9 @@ from ctxhub.core.models import Agent
 from sessions.sittings.models.session import HASH_LENGTH, AgentSession
 from tracking.models import Resource
 from tracking.models.resource import AccessKind
+
+# When a file was last accessed in a session; one that was only saved there: when that was.
+LAST = Coalesce("last_accessed", "created_at")
 
 
 class Mode(models.IntegerChoices):
@@ -52,7 +57,25 @@ class SessionResource(ProjectRow):
         constraints = (
             models.UniqueConstraint(fields=("session", "resource"), name="sessions_one_resource_per_session"),
         )
-        indexes = (models.Index(fields=("resource", "session"), name="sessions_resource_sessions"),)
+        indexes = (
+            models.Index(fields=("resource", "session"), name="sessions_resource_sessions"),
+            # Each order of the list of a session's files.
+            models.Index(
+                "session",
+                F("relevance").desc(),
+                LAST.desc(),
+                F("id").desc(),
+                name="sessions_resource_relevant",
+            ),
+            models.Index(
+                "session",
+                F("access_count").desc(),
+                LAST.desc(),
+                F("id").desc(),
+                name="sessions_resource_often",
+            ),
+            models.Index("session", LAST.desc(), F("id").desc(), name="sessions_resource_recent"),
+        )
 
     def __str__(self) -> str:
         return f"{self.resource_id} in {self.session_id}"
@@ -78,6 +101,7 @@ class Access(ProjectRow):
         ordering = ("-created_at", "-id")
         indexes = (
             models.Index(fields=("project", "-created_at", "-id"), name="sessions_access_newest"),
+            models.Index(fields=("project", "access", "-created_at", "-id"), name="sessions_access_by_kind"),
             models.Index(fields=("resource", "-created_at", "-id"), name="sessions_access_by_file"),
             models.Index(fields=("session", "-created_at", "-id"), name="sessions_access_by_session"),
             models.Index(fields=("agent", "-created_at", "-id"), name="sessions_access_by_agent"),

@@ -15,12 +15,12 @@ from ctxhub.core.vocabulary.services.names import register_words
 from sessions.sittings.inputs.resources import clean_access, clean_dependency, clean_tracked_path
 from sessions.sittings.selectors.calls import find_session
 from sessions.sittings.services.calls import open_session
-from sessions.sittings.sql.dependencies import add_strength, strengths_of_incoming
+from sessions.sittings.sql.dependencies import add_strength
 from sessions.sittings.sql.resources import count_access, insert_access
 from tracking.importance import importance_of
 from tracking.inputs.contents import Access, FileFacts, clean_facts
 from tracking.selectors.resources import facts_of
-from tracking.services.contents import store_files
+from tracking.services.contents import store_access, store_files
 
 
 class TrackAnswer(TypedDict):
@@ -93,14 +93,27 @@ def add_dependency(*, caller: Caller, source: str, target: str, type: str, stren
 
 def _store(caller: Caller, path: str, facts: FileFacts, access: Access) -> TrackAnswer:
     project_id = caller.project_id
-    agent_id = _agent_id(caller, access.at)
-    session_id = open_session(caller, agent_id, access.at)
-    file = store_files(project_id, {path: facts}, access.at, access)[path]
-    is_modified = count_access(project_id, session_id, file.id, access)
+    session_id, agent_id = _open_session(caller, access.at)
+    file = store_access(project_id, path, facts, access)
+    counted = count_access(project_id, session_id, file.id, access)
     insert_access(project_id, session_id=session_id, resource_id=file.id, agent_id=agent_id, access=access)
-    incoming = strengths_of_incoming(project_id, [file.id]).get(file.id, 0)
-    found = importance_of(facts_of(file, incoming, is_modified=is_modified), access.at)
-    return TrackAnswer(path=path, tokens=file.tokens, importance=found.total, session=session_id)
+    known = facts_of(file, counted.incoming_strength, is_modified=counted.modified)
+    return TrackAnswer(
+        path=path,
+        tokens=file.tokens,
+        importance=importance_of(known, access.at).total,
+        session=session_id,
+    )
+
+
+def _open_session(caller: Caller, at: datetime) -> tuple[int, int]:
+    """The ids of the call's session and of the caller's agent."""
+    is_unnamed = not caller.session and caller.window is None
+    found = find_session(caller) if is_unnamed else None
+    if found and found[1]:
+        return found[0], found[1]  # An unnamed session is the agent's own.
+    agent_id = _agent_id(caller, at)
+    return open_session(caller, agent_id, at), agent_id
 
 
 def _agent_id(caller: Caller, at: datetime) -> int:

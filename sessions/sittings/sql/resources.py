@@ -45,15 +45,25 @@ class ListedResource:
     incoming_strength: int
 
 
+INCOMING_STRENGTH = """
+    (SELECT coalesce(sum(d.strength), 0) FROM agent_sessions_resourcedependency d WHERE d.target_id = {})"""
 SELECTED = f"""
     s.id, s.relevance, s.included, s.mode, s.compressed_tokens, s.access_count, s.best_access, s.modified,
     {LAST},
     r.path, r.type, r.size, r.tokens, r.hash, r.mark, r.access_count, r.last_accessed, r.best_access,
-    (SELECT coalesce(sum(d.strength), 0) FROM agent_sessions_resourcedependency d WHERE d.target_id = r.id)"""
+    {INCOMING_STRENGTH.format("r.id")}"""
 
 
-def count_access(project_id: int, session_id: int, resource_id: int, access: Access) -> bool:
-    """Count an access in a session; returns whether the file was edited in it."""
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """`modified`: the file was edited in the session. `incoming_strength`: of all dependencies on it."""
+
+    modified: bool
+    incoming_strength: int
+
+
+def count_access(project_id: int, session_id: int, resource_id: int, access: Access) -> Counted:
+    """Count an access in a session."""
     moment, is_edit = sql.stored_time(access.at), access.kind == AccessKind.EDITED
     columns = (
         *("project_id", "session_id", "resource_id", "relevance", "included", "access_count"),
@@ -61,7 +71,7 @@ def count_access(project_id: int, session_id: int, resource_id: int, access: Acc
     )
     # Neither engine has the other's function for the greater of two values.
     best = "CASE WHEN s.best_access > excluded.best_access THEN s.best_access ELSE excluded.best_access END"
-    [(modified,)] = sql.insert(
+    [(modified, strength)] = sql.insert(
         "agent_sessions_sessionresource AS s",
         columns,
         [
@@ -74,9 +84,9 @@ def count_access(project_id: int, session_id: int, resource_id: int, access: Acc
         ON CONFLICT (session_id, resource_id) DO UPDATE
         SET access_count = s.access_count + 1, last_accessed = excluded.last_accessed, best_access = {best},
             modified = s.modified OR excluded.modified
-        RETURNING modified""",
+        RETURNING modified, {INCOMING_STRENGTH.format("resource_id")}""",
     )
-    return bool(modified)
+    return Counted(bool(modified), int(strength))
 
 
 def insert_access(
