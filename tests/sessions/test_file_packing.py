@@ -77,6 +77,10 @@ def test_a_file_without_its_text_is_full_or_a_reference() -> None:
     ]
 
 
+def test_a_file_that_there_is_no_room_to_name_is_not_shortened() -> None:
+    assert packed([file(1, 90, 50)], 9, {}) == {}
+
+
 # -- Strong dependencies ---------------------------------------------------------------------------
 
 
@@ -120,8 +124,7 @@ def test_the_sum_never_exceeds_the_budget_and_no_form_could_be_fuller(
 def fuller(each: PackedFile, form: Form | None, shorter: tuple[int, int]) -> list[int]:
     """The tokens of the forms that are fuller than this one."""
     known = {Mode.FULL: each.tokens} if each.tokens is not None else {}
-    if each.has_text:
+    if each.has_text and form:
         known |= {Mode.COMPRESSED: shorter[0], Mode.DIGEST: shorter[1]}
     known[Mode.REFERENCE] = each.reference_tokens
-    # Where nothing is left, nothing is compressed.
-    return [tokens for mode, tokens in known.items() if tokens and (form is None or mode < form.mode)]
+    return [tokens for mode, tokens in known.items() if form is None or mode < form.mode]

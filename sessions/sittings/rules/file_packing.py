@@ -71,7 +71,8 @@ def pack(files: Sequence[PackedFile], budget: int, shorter: ShorterTokens) -> di
     """The form of each file that is included, by its id; the tokens of all are at most `budget`.
 
     Each file gets the fullest form that fits into what the files before it left. So no form can be made
-    fuller afterwards: a fuller one did not fit then, and what is left has only become less.
+    fuller afterwards: a fuller one did not fit then, and what is left has only become less. A file is only
+    shortened where there is room to name it, or thousands would be for the last few tokens.
     """
     forms: dict[int, Form] = {}
     left = budget
@@ -90,7 +91,7 @@ def _worth(file: PackedFile) -> float:
 def _fullest(file: PackedFile, left: int, shorter: ShorterTokens) -> Form | None:
     if file.tokens is not None and file.tokens <= left:
         return Form(Mode.FULL, file.tokens)
-    if file.has_text and left:
+    if file.has_text and file.reference_tokens <= left:
         for mode, tokens in zip((Mode.COMPRESSED, Mode.DIGEST), shorter(file), strict=True):
             if tokens <= left:
                 return Form(mode, tokens)
