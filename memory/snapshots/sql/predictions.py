@@ -75,11 +75,13 @@ def write_predictions(predictions: Iterable[tuple[int, Prediction]], at: datetim
             )
         elif records:
             changes = ", ".join(f"{column} = v.{column}" for column in _SET)
+            columns = [list(column) for column in zip(*records, strict=True)]
             arrays = ", ".join(f"%s::{kind}[]" for kind in _TYPES)
             cursor.execute(
                 f"UPDATE memory_snapshot d SET {changes} FROM unnest({arrays}) v(id, {', '.join(_SET)})"
-                " WHERE d.id = v.id",
-                [list(column) for column in zip(*records, strict=True)],
+                # The second condition keeps PostgreSQL from reading the whole table for each batch.
+                " WHERE d.id = v.id AND d.id = ANY(%s::bigint[])",
+                [*columns, columns[0]],
             )
 
 
