@@ -1,4 +1,4 @@
-"""The importance of a file for an agent's context: 0 to 100, the sum of parts that are answered with it."""
+"""The importance of a file, 0 to 100: how much it matters for the work of a session."""
 
 import math
 from collections.abc import Mapping
@@ -7,29 +7,28 @@ from datetime import datetime
 
 from tracking.models.resource import AccessKind, ResourceType
 
-MOST = 100
-# The points of the strongest access so far.
-ACCESS_POINTS = {
-    AccessKind.VIEWED: 2,
-    AccessKind.REFERENCED: 5,
-    AccessKind.EXECUTED: 8,
-    AccessKind.EDITED: 15,
-}
-TYPE_POINTS = {
+HIGHEST = 100
+RECENCY, HOURS = 30, 24
+FREQUENCY, MANY_ACCESSES = 20, 100
+ACCESS = {AccessKind.VIEWED: 2, AccessKind.REFERENCED: 5, AccessKind.EXECUTED: 8, AccessKind.EDITED: 15}
+MODIFIED = 10
+DEPENDENCIES, MUCH_STRENGTH = 10, 10
+TYPE = {
     ResourceType.CODE: 5,
     ResourceType.DOCUMENTATION: 3,
     ResourceType.DATA: 3,
     ResourceType.RESEARCH: 3,
     ResourceType.GENERATED: 1,
 }
+QUERY = 10
 
 
 @dataclass(frozen=True, slots=True)
 class ImportanceFacts:
-    """What is known of a file. `last_accessed`, `access_count` and `best_access` are the project's.
+    """What is known of a file. `is_modified`: in this session; `mark`: a user's, which overrides the rest.
 
-    `is_modified`: it was edited in the session. `incoming_strength`: the sum of the strengths with which
-    other files depend on it. `mark`: the importance that a user gave it. `query_score`: 0 to 1.
+    `best_access`: an AccessKind; `type`: a ResourceType; `incoming_strength`: of all files that need it;
+    `query_score`: the score of a search, 0 to 1.
     """
 
     last_accessed: datetime | None
@@ -44,32 +43,34 @@ class ImportanceFacts:
 
 @dataclass(frozen=True, slots=True)
 class Importance:
+    """`parts`: what each fact adds, without those that add nothing."""
+
     total: int
     parts: Mapping[str, float]
 
 
 def importance_of(facts: ImportanceFacts, now: datetime) -> Importance:
-    """A user's mark is the whole importance. Otherwise the parts are summed and rounded half up."""
+    """The sum of the parts, rounded half up; the user's mark, if there is one."""
     if facts.mark is not None:
-        return Importance(facts.mark, {"mark": float(facts.mark)})
-    parts = _parts(facts, now)
-    return Importance(min(MOST, math.floor(sum(parts.values()) + 0.5)), parts)
-
-
-def _parts(facts: ImportanceFacts, now: datetime) -> dict[str, float]:
-    return {
+        return Importance(_whole(facts.mark), {"mark": float(facts.mark)})
+    parts = {
         "recency": _recency(facts.last_accessed, now),
-        "frequency": 20 * min(1.0, math.log1p(facts.access_count) / math.log(101)),
-        "access": float(ACCESS_POINTS[AccessKind(facts.best_access)]) if facts.best_access else 0.0,
-        "modified": 10.0 if facts.is_modified else 0.0,
-        "dependencies": 10 * min(1.0, facts.incoming_strength / 10),
-        "type": float(TYPE_POINTS[ResourceType(facts.type)]),
-        "query": 10 * facts.query_score,
+        "frequency": FREQUENCY * min(1.0, math.log1p(facts.access_count) / math.log1p(MANY_ACCESSES)),
+        "access": float(ACCESS[AccessKind(facts.best_access)]) if facts.best_access else 0.0,
+        "modified": float(MODIFIED) if facts.is_modified else 0.0,
+        "dependencies": DEPENDENCIES * min(1.0, facts.incoming_strength / MUCH_STRENGTH),
+        "type": float(TYPE[ResourceType(facts.type)]),
+        "query": QUERY * min(1.0, max(0.0, facts.query_score)),
     }
+    return Importance(_whole(sum(parts.values())), {name: part for name, part in parts.items() if part})
 
 
 def _recency(last_accessed: datetime | None, now: datetime) -> float:
     if last_accessed is None:
         return 0.0
     hours = max(0.0, (now - last_accessed).total_seconds() / 3600)
-    return 30 * math.exp(-hours / 24)
+    return RECENCY * math.exp(-hours / HOURS)
+
+
+def _whole(total: float) -> int:
+    return max(0, min(HIGHEST, math.floor(total + 0.5)))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.sittings.rules.importance import ImportanceFacts, importance_of
+from tracking.importance import ImportanceFacts, importance_of
 from tracking.models.resource import AccessKind, ResourceType
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -27,10 +27,10 @@ from sessions.sittings.rules.file_packing import (
     pack,
     pulls,
 )
-from sessions.sittings.rules.importance import Importance, ImportanceFacts, importance_of
 from sessions.sittings.selectors.prioritize import find_own_session, query_scores
 from sessions.sittings.sql import prioritize as rows
 from sessions.sittings.sql.prioritize import Chosen, FileRow, NewForms
+from tracking.importance import Importance, ImportanceFacts, importance_of
 from tracking.models.resource import ResourceType
 
 MOST_TOKENS = 2_000_000
