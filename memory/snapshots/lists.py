@@ -1,7 +1,7 @@
 """Lists of snapshots, with every filter and cursor."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
@@ -10,7 +10,7 @@ from django.db import connection
 from ctxhub.core.events.selectors.events import moment_of
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.inputs import clean_choice, clean_moment, clean_name, clean_query, clean_words
-from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.listing import COUNTED_TO, Listing
 from ctxhub.core.kit.pages import Condition, ListPlan, Page
 from ctxhub.core.search.alternatives import parse_filter
 from ctxhub.core.search.documents import kind_word, tag_word
@@ -24,7 +24,7 @@ from memory.snapshots.selectors.snapshots import COLUMNS, listed
 from memory.snapshots.sql.touched import read_touched_ids, touched_between
 
 ORDER = ("-created_at", "-id")
-FEW = 2_000  # With more matches than this, any index scan soon finds enough of them.
+FEW = COUNTED_TO  # With more matches than this, any index scan soon finds enough of them.
 
 
 class SnapshotFilters(TypedDict, total=False):
@@ -66,6 +66,10 @@ class _Wanted:
     text: str
     times: Sequence[Condition]
 
+    @property
+    def is_only_tier(self) -> bool:
+        return bool(self.tier) and not (self.action or self.tags or self.by or self.text or self.times)
+
 
 def _clean(project_id: int, filters: SnapshotFilters) -> _Wanted:
     given: dict[str, Any] = {name: value for name, value in filters.items() if value not in (None, "")}
@@ -100,7 +104,8 @@ def _plan(project_id: int, filters: SnapshotFilters, now: datetime) -> ListPlan:
             conditions.append(("d.created_at <= %s", [sql.stored_time(until)]))
     columns: list[tuple[str, Any]] = [("agent_id", vocabulary.agent_id)] if wanted.by else []
     columns += [("action_type", wanted.action.value)] if wanted.action else []
-    return _read_along(columns, conditions, few if _are_few(few) else None, tag_ids)
+    plan = _read_along(columns, conditions, few if _are_few(few) else None, tag_ids)
+    return replace(plan, total=len(few)) if few is not None and wanted.is_only_tier else plan
 
 
 def _are_few(ids: Sequence[int] | None) -> bool:
