@@ -9,7 +9,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from django.db import connection
 
 from ctxhub import env
 from tests.hub import LiveHub
+from tests.migrated import Template, copy_on_server
 
 MANAGE = str(env.ROOT / "manage.py")
 VARIABLE_PREFIXES = ("CTXHUB_", "DJANGO_", "DATABASE_URL")
@@ -95,6 +96,23 @@ def installation() -> Iterator[Installation]:
             name: value for name, value in os.environ.items() if not name.startswith(VARIABLE_PREFIXES)
         }
         yield Installation(Path(folder), {**inherited, "CTXHUB_VAR_DIR": folder, "DATABASE_URL": url})
+
+
+@contextmanager
+def migrated_installation(template: Template | None) -> Iterator[Installation]:
+    """A new installation whose database has its tables already, if the processes of this run share them."""
+    with installation() as at:
+        with template.locked() if template else nullcontext():
+            if template and template.exists():
+                _copy(template, at)
+        yield at
+
+
+def _copy(template: Template, at: Installation) -> None:
+    if connection.vendor == "postgresql":
+        copy_on_server(template.name, at.database)
+    else:
+        template.copy_file(at.folder / "hub.sqlite3")
 
 
 @contextmanager

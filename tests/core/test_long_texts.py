@@ -205,10 +205,10 @@ def test_a_small_budget_reads_to_the_end_over_rest_too(
     ada: Caller, ada_rest: RestClient, address: str, budget: int
 ) -> None:
     write, _, path, field = ADDRESSES[address]
-    path = path.format(write(ada, MIXED[:700]))
+    text = MIXED[: 700 if budget > 60 else 200]
+    path = path.format(write(ada, text))
     request = request_over_rest(ada_rest, path)
-    read = read_all_parts(request, lambda item: part_over_rest(item, field), max_tokens=budget)
-    assert read == MIXED[:700]
+    assert read_all_parts(request, lambda item: part_over_rest(item, field), max_tokens=budget) == text
 
 
 def request_over_rest(rest: RestClient, path: str) -> Request:

@@ -31,36 +31,49 @@ from tests.core.command_line import Installation, installation
 
 @dataclass(frozen=True)
 class TwoRuns:
+    """The outputs, and the modes of the files that the first run created though its umask was 0."""
+
     at: Installation
     first: str
     second: str
+    created: dict[str, int]
 
 
 @pytest.fixture(scope="module")
 def two_runs(django_db_setup: None) -> Iterator[TwoRuns]:
     with installation() as at:
-        first, second = (at.run("setup", "--no-input") for _ in range(2))
+        first = at.run("setup", "--no-input", umask=0)
+        created = modes(at)
+        second = at.run("setup", "--no-input")
         assert (first.returncode, second.returncode, first.stderr) == (0, 0, "")
-        yield TwoRuns(at, first.stdout, second.stdout)
+        yield TwoRuns(at, first.stdout, second.stdout, created)
+
+
+def modes(at: Installation) -> dict[str, int]:
+    return {file.name: file.stat().st_mode & 0o777 for file in at.folder.iterdir() if file.is_file()}
 
 
 # -- Output ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_engine
 def test_only_the_first_run_shows_the_password(two_runs: TwoRuns) -> None:
     assert re.search(r"as admin, password \w{16} \(shown this once\)", two_runs.first)
     assert "password" not in two_runs.second
 
 
+@pytest.mark.one_engine
 def test_a_second_run_changes_nothing_and_prints_the_same_lines(two_runs: TwoRuns) -> None:
     assert re.sub(r", password .*", "", two_runs.first) == two_runs.second
     assert len(two_runs.at.run("token", "list").stdout.splitlines()) == 1
 
 
+@pytest.mark.one_engine
 def test_the_output_fits_one_screen(two_runs: TwoRuns) -> None:
     assert len(two_runs.first.splitlines()) <= 24
 
 
+@pytest.mark.one_engine
 def test_the_static_files_are_collected(two_runs: TwoRuns) -> None:
     assert (two_runs.at.folder / "static" / "unfold").is_dir()
 
@@ -68,6 +81,7 @@ def test_the_static_files_are_collected(two_runs: TwoRuns) -> None:
 # -- Lines for clients -----------------------------------------------------------------------------
 
 
+@pytest.mark.one_engine
 def test_every_http_line_names_the_hub_and_carries_the_token(two_runs: TwoRuns) -> None:
     token = (two_runs.at.folder / "setup_token").read_text()
     for line in client_lines(two_runs.first)[:4]:
@@ -75,6 +89,7 @@ def test_every_http_line_names_the_hub_and_carries_the_token(two_runs: TwoRuns) 
         assert token in line
 
 
+@pytest.mark.one_engine
 def test_the_http_lines_are_in_each_clients_syntax(two_runs: TwoRuns) -> None:
     claude, codex, cursor, vscode = client_lines(two_runs.first)[:4]
     token = (two_runs.at.folder / "setup_token").read_text()
@@ -100,10 +115,16 @@ def test_the_http_lines_are_in_each_clients_syntax(two_runs: TwoRuns) -> None:
     }
 
 
+CLIENTS = ("claude", "codex", "cursor", "vscode")
+
+
 @pytest.mark.one_engine
-@pytest.mark.parametrize("client", range(4), ids=["claude", "codex", "cursor", "vscode"])
-def test_a_stdio_line_works_as_printed(two_runs: TwoRuns, client: int) -> None:
-    command, variables = stdio_server(client_lines(two_runs.first)[4 + client])
+def test_the_stdio_lines_work_as_printed(two_runs: TwoRuns) -> None:
+    """The lines differ only in the agent, so the server of one of them is started."""
+    servers = [stdio_server(line) for line in client_lines(two_runs.first)[4:]]
+    assert [command[-2:] for command, _ in servers] == [["--agent", name] for name in CLIENTS]
+    assert all((command[:-2], told) == (servers[0][0][:-2], servers[0][1]) for command, told in servers)
+    command, variables = servers[-1]
     environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **variables}
     with subprocess.Popen(command, env=environment, cwd="/", stdin=PIPE, stdout=PIPE, text=True) as server:
         initialized = send_request(server, "initialize", INITIALIZE)
@@ -255,13 +276,20 @@ def test_an_existing_superuser_is_left_alone(db: None) -> None:
 
 
 @pytest.mark.one_engine
-@pytest.mark.parametrize("umask", [0o000, 0o277])
-def test_created_files_are_private_whatever_the_umask(django_db_setup: None, umask: int) -> None:
+def test_created_files_are_private_though_the_umask_shares_them(two_runs: TwoRuns) -> None:
+    assert two_runs.created == private_files()
+
+
+@pytest.mark.one_engine
+def test_created_files_are_private_though_the_umask_denies_the_owner(django_db_setup: None) -> None:
     with installation() as at:
-        assert at.run("setup", "--no-input", umask=umask).returncode == 0
-        modes = {file.name: file.stat().st_mode & 0o777 for file in at.folder.iterdir() if file.is_file()}
+        assert at.run("setup", "--no-input", umask=0o277).returncode == 0
+        assert modes(at) == private_files()
+
+
+def private_files() -> dict[str, int]:
     on_sqlite = {"hub.sqlite3", "hub.sqlite3.lock"} if connection.vendor == "sqlite" else set()
-    assert modes == dict.fromkeys({"secret_key", "setup_token", *on_sqlite}, 0o600)
+    return dict.fromkeys({"secret_key", "setup_token", *on_sqlite}, 0o600)
 
 
 def test_the_files_beside_the_database_are_private(tmp_path: Path) -> None:
@@ -290,12 +318,14 @@ def test_files_of_an_older_hub_become_private(tmp_path: Path) -> None:
 # -- Projects --------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_engine
 def test_an_invalid_project_is_refused_with_a_sentence(two_runs: TwoRuns) -> None:
     refused = two_runs.at.run("setup", "--no-input", "--project", "not a slug")
     assert refused.returncode == 1
     assert refused.stderr.startswith("CommandError: slug: 'not a slug' may hold letters")
 
 
+@pytest.mark.one_engine
 def test_a_second_project_is_created_and_stays_the_default(two_runs: TwoRuns) -> None:
     with two_runs.at.copied() as at:
         at.run("setup", "--no-input", "--project", "second")

@@ -3,21 +3,27 @@
 from collections.abc import Iterator
 
 import pytest
+from pytest_django import DjangoDbBlocker
 
-from ctxhub.core.models import Project
+from ctxhub.core.accounts.services.projects import create_project
+from tests.emptying import empty_database
 from tests.stdio import StdioClient, stdio_hub
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_engine]
+pytestmark = pytest.mark.one_engine
 
 ANALYSIS = "發現 3 個主要問題:\n1. UserService 效能瓶頸...\n2. 記憶體洩漏..."
 SOLUTION = "\n\n建議解決方案:\n1. 加入快取層...\n2. 實作物件池..."
 
 
-@pytest.fixture
-def client(apollo: Project) -> Iterator[StdioClient]:
-    with stdio_hub("--project", "apollo") as client:
-        client.start()
-        yield client
+@pytest.fixture(scope="module")
+def client(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[StdioClient]:
+    """One server for all tests, each of which works in a workflow of its own."""
+    with django_db_blocker.unblock():
+        create_project(slug="apollo")
+        with stdio_hub("--project", "apollo") as client:
+            client.start()
+            yield client
+        empty_database()
 
 
 def test_three_agents_work_on_one_pad_in_turn(client: StdioClient) -> None:
@@ -85,7 +91,8 @@ def test_unknown_ids_and_long_content_answer_as_in_the_original_tool(client: Std
 def test_metadata_may_come_as_a_json_string(client: StdioClient) -> None:
     client.call("scratchpad", "create_workflow", name="w", metadata='{"owner": "payments"}')
     answer = client.call("scratchpad", "workflows", format="objects")
-    assert answer["items"][0]["metadata"] == {"owner": "payments"}
+    [metadata] = [row["metadata"] for row in answer["items"] if row["name"] == "w"]
+    assert metadata == {"owner": "payments"}
 
 
 def test_include_content_lists_the_contents(client: StdioClient) -> None:
