@@ -92,7 +92,8 @@ def test_a_reader_is_not_offered_leases(hub: LiveHub, apollo: Project) -> None:
     reader = hub.mcp(create_token(project=apollo, agent="r", scopes=["read"]).secret)
     [tool] = [tool for tool in reader.tools() if tool["name"] == "file"]
     lines = [line.partition(" ")[0] for line in tool["description"].splitlines()[1:]]
-    assert lines == ["changes", "check_lock", "leases"]
+    assert lines == ["changes", "more,"]
+    assert "see help: check_lock leases" in tool["description"]
     assert tool["annotations"]["readOnlyHint"]
 
 
