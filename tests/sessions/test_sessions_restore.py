@@ -45,6 +45,21 @@ def test_the_last_saved_session_of_a_workspace_is_restored(ada: Caller) -> None:
     assert (answer["parent"], answer["summary"]) == (last, "new")
 
 
+def test_what_was_restored_is_there_when_the_work_is_restored_again(ada: Caller) -> None:
+    items = [{"category": "task", "content": "Rotate the tokens", "importance": 9}]
+    saved = save_session(caller=ada, items=items, files=[{"path": "src/a.py", "hash": "1"}])["session"]
+    call(ada, "session", {"action": "track", "path": "src/b.py", "access": "edited", "session": saved})
+    child = restore(ada, session=saved)["session"]
+    save_session(caller=ada, session=child, conversation="Went on.")
+    answer = restore(ada)
+    assert answer["parent"] == child
+    assert column(answer, "items", "content") == ["Rotate the tokens"]
+    assert column(answer, "conversations", "text") == ["Went on."]
+    assert column(answer, "files", "path") == ["src/a.py"]
+    files = call(ada, "session", {"action": "resources", "session": child})
+    assert {row[0] for row in files["rows"]} == {"src/a.py", "src/b.py"}
+
+
 def test_without_arguments_the_default_workspace_is_restored(ada: Caller) -> None:
     saved = save_session(caller=ada)["session"]
     assert restore(ada)["parent"] == saved

@@ -13,6 +13,7 @@ from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.text.parts import CHARACTERS_PER_TOKEN
+from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.vocabulary.services.names import register_agent
 from sessions.sittings.history.sessions import HISTORY, RESTORED
 from sessions.sittings.inputs.sessions import clean_budget, clean_present_files, clean_workspace
@@ -23,6 +24,7 @@ from sessions.sittings.selectors.sessions import Rows, WorkspaceState, get_sessi
 from sessions.sittings.services.sessions import clean_new_name, enter_session
 from sessions.sittings.sql.sessions import (
     add_state,
+    copy_parts,
     count_conversations,
     find_last_saved,
     read_items,
@@ -94,13 +96,14 @@ def _find_parent(
 
 
 def _open_child(caller: Caller, agent_id: int, parent: SessionRow, at: datetime) -> tuple[SessionRow, State]:
-    """Insert the session that continues `parent`, with its state and summary."""
+    """Insert the session that continues `parent`, with its state, summary, items and files."""
     row = SessionRow(
         name=_free_name(caller),
         agent=caller.agent,
         agent_id=agent_id,
         workspace_id=parent.workspace_id,
         summary=parent.summary,
+        token_count=count_tokens(parent.summary) + parent.item_tokens,
         parent_id=parent.id,
         created_at=at,
         updated_at=at,
@@ -110,6 +113,7 @@ def _open_child(caller: Caller, agent_id: int, parent: SessionRow, at: datetime)
     [child] = SESSIONS.insert(caller.project_id, [row])
     if state:
         add_state(caller.project_id, child.id, state, at)
+    copy_parts(parent.id, child.id, at)
     change = HISTORY.change(None, child, detail=RESTORED)
     HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)
     enter_session(caller, child.id)

@@ -272,6 +272,24 @@ def replace_files(
         _insert_files(project_id, session_id, files, at)
 
 
+def copy_parts(session_id: int, to_id: int, at: datetime) -> None:
+    """Give another session the items and files of a session. What was prioritised or modified stays there."""
+    items = "project_id, position, category, content, importance, token_count"
+    sql.execute(
+        f"INSERT INTO agent_sessions_contextitem (session_id, {items})"
+        f" SELECT %s, {items} FROM agent_sessions_contextitem WHERE session_id = %s",
+        [to_id, session_id],
+    )
+    files = "project_id, resource_id, access_count, last_accessed, best_access, is_saved, hash, modified_at"
+    sql.execute(
+        f"INSERT INTO agent_sessions_sessionresource"
+        f" (session_id, relevance, included, modified, created_at, {files})"
+        f" SELECT %s, 0, %s, %s, %s, {files} FROM agent_sessions_sessionresource"
+        " WHERE session_id = %s AND (access_count > 0 OR is_saved)",
+        [to_id, False, False, sql.stored_time(at), session_id],
+    )
+
+
 def _insert_files(
     project_id: int, session_id: int, files: Mapping[int, tuple[str, datetime | None]], at: datetime
 ) -> None:
