@@ -50,6 +50,7 @@ def test_what_was_restored_is_there_when_the_work_is_restored_again(ada: Caller)
     saved = save_session(caller=ada, items=items, files=[{"path": "src/a.py", "hash": "1"}])["session"]
     call(ada, "session", {"action": "track", "path": "src/b.py", "access": "edited", "session": saved})
     child = restore(ada, session=saved)["session"]
+    assert AgentSession.objects.in_project(ada.project).get(pk=child).token_count > 0
     save_session(caller=ada, session=child, conversation="Went on.")
     answer = restore(ada)
     assert answer["parent"] == child

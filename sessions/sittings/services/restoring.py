@@ -17,7 +17,7 @@ from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.vocabulary.services.names import register_agent
 from sessions.sittings.history.sessions import HISTORY, RESTORED
 from sessions.sittings.inputs.sessions import clean_budget, clean_present_files, clean_workspace
-from sessions.sittings.rows.sessions import SESSIONS, SessionRow, State
+from sessions.sittings.rows.sessions import SESSIONS, SHOWN, SessionRow, State
 from sessions.sittings.selectors.calls import find_session
 from sessions.sittings.selectors.restored import Contents, file_rows, pack
 from sessions.sittings.selectors.sessions import Rows, WorkspaceState, get_session
@@ -34,6 +34,7 @@ from sessions.sittings.sql.sessions import (
 )
 
 DEFAULT_BUDGET = 4_000
+OF_PARENT = (*SHOWN, "item_tokens")
 
 
 class RestoreAnswer(TypedDict):
@@ -82,9 +83,9 @@ def _find_parent(
     caller: Caller, session: str | int | None, workspace_id: str | None, workspace: str
 ) -> SessionRow:
     if session not in (None, ""):
-        return get_session(caller.project_id, session)
+        return get_session(caller.project_id, session, OF_PARENT)
     if caller.session and not workspace_id and (found := find_session(caller)):
-        return get_session(caller.project_id, found[0])
+        return get_session(caller.project_id, found[0], OF_PARENT)
     session_id = find_last_saved(caller.project_id, caller.agent, workspace)
     if session_id is None:
         raise NotFound(
@@ -92,7 +93,7 @@ def _find_parent(
             hint=f"{operation('session list')} shows those there are; name another one, also of another "
             "agent, as session.",
         )
-    return get_session(caller.project_id, session_id)
+    return get_session(caller.project_id, session_id, OF_PARENT)
 
 
 def _open_child(caller: Caller, agent_id: int, parent: SessionRow, at: datetime) -> tuple[SessionRow, State]:
