@@ -18,6 +18,7 @@ from ctxhub.management.ready_lines import stdio_command
 from ctxhub.management.scenarios.decision import share_a_decision
 from ctxhub.management.scenarios.knowledge import share_a_lesson
 from ctxhub.management.scenarios.transcript import Answer, Unexpected
+from ctxhub.management.scenarios.window import lose_a_window
 from ctxhub.management.scenarios.work import work_side_by_side
 from ctxhub.management.temporary_server import TemporaryServer
 
@@ -67,6 +68,7 @@ async def converse(hub: TemporaryServer, write: Callable[[str], None]) -> None:
             async with _over_http(url, hub.token, "eve", write) as eve:
                 await work_side_by_side(ada, ben, eve, write)
                 await share_a_lesson(ada, ben, eve, write)
+            await lose_a_window(lambda: _over_stdio(hub, "ada", write), ben, write)
 
 
 @asynccontextmanager

@@ -66,6 +66,7 @@ def _environment(folder: Path) -> dict[str, str]:
                 "CTXHUB_MODE",
                 "CTXHUB_RATE_LIMIT",
                 "CTXHUB_SECRET_KEY",
+                "CTXHUB_SESSION",
                 "DJANGO_SUPERUSER_PASSWORD",
                 "DJANGO_SUPERUSER_USERNAME",
             ),

@@ -54,6 +54,14 @@ def test_three_agents_share_scratchpads_and_store_memories(demo: DemoRun) -> Non
     assert "ada > memory relationships" in demo.process.stdout
 
 
+def test_an_agent_loses_its_window_and_goes_on(demo: DemoRun) -> None:
+    assert 'ada > session restore workspace_id="shop"' in demo.process.stdout
+    assert "[credential: password" in demo.process.stdout
+    assert "ada > snapshot why" in demo.process.stdout
+    assert '"mode": "compressed"' in demo.process.stdout
+    assert "ben > session lineage" in demo.process.stdout
+
+
 def test_an_answer_that_differs_is_an_error() -> None:
     with pytest.raises(Unexpected, match=r"the version: expected '1\.0\.1', found '1\.0\.0'"):
         expect("the version", "1.0.0", "1.0.1")
