@@ -4,8 +4,10 @@ from itertools import combinations
 
 import pytest
 
-from memory.memories.admin.relationship_graph import FAR_DRAWN, NEAR_DRAWN, Graph, Link, Node, graph_of
-from memory.memories.admin.relationship_layout import Box, Drawing, tall, wide
+from ctxhub.core.admin.graphs.layout import Box, Drawing, tall
+from ctxhub.core.admin.graphs.layout import wide as wide_with_sides
+from ctxhub.core.admin.graphs.trees import Graph, Link, Node
+from memory.memories.admin.relationship_graph import FAR_DRAWN, NEAR_DRAWN, graph_of, sides_of
 
 
 def link(text: str, strength: int = 50, *, suggested: bool = False) -> Link:
@@ -18,6 +20,10 @@ def graph(*links: Link) -> Graph:
     """The graph around `m`."""
     refs = {"m"} | {end for each in links for end in (each.source, each.target)}
     return graph_of("m", {ref: Node(ref, f"Title of {ref}", "note", "", f"/{ref}/") for ref in refs}, links)
+
+
+def wide(graph: Graph) -> Drawing:
+    return wide_with_sides(graph, *sides_of(graph))
 
 
 def tree(of: Graph) -> dict[str, list[str]]:

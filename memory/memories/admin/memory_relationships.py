@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from django.http import Http404
 
+from ctxhub.core.admin.graphs.layout import Drawing, tall, wide
+from ctxhub.core.admin.graphs.trees import Graph, Node, worded
 from ctxhub.core.hub.selectors.refs import ObjectKey, find_objects
 from memory.memories.admin.neighbours import FORWARDS, Neighbours, neighbours_of
-from memory.memories.admin.relationship_graph import Node, worded
-from memory.memories.admin.relationship_layout import Drawing, tall, wide
+from memory.memories.admin.relationship_graph import sides_of
 from memory.memories.models.memory import Memory
 from memory.memories.selectors.relationships import suggest_relationships
 
@@ -56,5 +57,8 @@ def relationships_of(memory: Memory) -> Relationships:
         for other, label, strength in possible
         if other in neighbours.nodes
     ]
-    drawings = [wide(neighbours.graph), tall(neighbours.graph)] if neighbours.graph.branches else []
-    return Relationships(neighbours, suggested, drawings)
+    return Relationships(neighbours, suggested, _drawings(neighbours.graph))
+
+
+def _drawings(graph: Graph) -> list[Drawing]:
+    return [wide(graph, *sides_of(graph)), tall(graph)] if graph.branches else []

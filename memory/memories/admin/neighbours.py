@@ -9,9 +9,10 @@ from django.db.models import Q
 from django.http import Http404
 
 from ctxhub.core.admin import refs
+from ctxhub.core.admin.graphs.trees import Graph, Link, Node, worded
 from ctxhub.core.admin.search_hits import display_of
 from ctxhub.core.hub.selectors.refs import ObjectKey
-from memory.memories.admin.relationship_graph import NEAR_DRAWN, Graph, Link, Node, graph_of, worded
+from memory.memories.admin.relationship_graph import NEAR_DRAWN, graph_of
 from memory.memories.models.relationship import Relationship
 from memory.memories.selectors.relationships import find_relationships_of, read_nodes, ref_of
 

@@ -1,8 +1,9 @@
 """Builds a tree to draw from the neighbours of an object and their own neighbours."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
+from ctxhub.core.admin.graphs.layout import rows_of
+from ctxhub.core.admin.graphs.trees import Branch, Graph, Link, Node, Tie, ties_of
 from memory.memories.models.relationship import Relation
 
 NEAR_DRAWN = 12
@@ -11,94 +12,15 @@ FAR_DRAWN = 3
 MUTUAL = Relation.RELATED.label
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """An object. `kind` is the label below its title, `url` its page."""
-
-    ref: str
-    title: str
-    kind: str
-    icon: str
-    url: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A relationship between two refs; not stored yet if `is_suggested`."""
-
-    source: str
-    target: str
-    relation: str
-    strength: int
-    is_suggested: bool = False
-
-    @property
-    def words(self) -> str:
-        return worded(self.relation)
-
-
-@dataclass(frozen=True, slots=True)
-class Tie:
-    """All links between two objects, the strongest first. They are drawn as one line."""
-
-    links: Sequence[Link]
-
-    @property
-    def strongest(self) -> Link:
-        return self.links[0]
-
-    @property
-    def is_suggested(self) -> bool:
-        return self.strongest.is_suggested
-
-    def leads_to(self, ref: str) -> bool:
-        return any(link.target == ref for link in self.links)
-
-    def other_than(self, ref: str) -> str:
-        link = self.strongest
-        return link.target if link.source == ref else link.source
-
-    def side_of(self, ref: str) -> int:
-        """-1: all directed links lead to this object; 1: all lead away from it; 0: both or neither."""
-        directed = [link for link in self.links if link.relation != MUTUAL]
-        to, away = any(link.target == ref for link in directed), any(link.source == ref for link in directed)
-        return int(away) - int(to)
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """An object, the tie to its parent, and its children; `more` counts the children left out."""
-
-    node: Node
-    tie: Tie
-    children: Sequence["Branch"] = ()
-    more: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """`crossing`: further ties between drawn objects; `left_out`: the number of neighbours not drawn."""
-
-    centre: Node
-    branches: Sequence[Branch]
-    crossing: Sequence[Tie] = ()
-    left_out: int = 0
-
-
-def worded(relation: str) -> str:
-    """A relation as English words, such as "depends on"."""
-    return relation.replace("_", " ")
-
-
 def graph_of(centre: str, nodes: Mapping[str, Node], links: Iterable[Link]) -> Graph:
     """The strongest ties of an object and of its neighbours; each object is drawn once."""
-    ties = list(_tied(links))
-    near = [tie for tie in ties if centre in _ends(tie)]
+    ties = list(ties_of(links))
+    near = [tie for tie in ties if centre in tie.ends]
     drawn = {tie.other_than(centre): tie for tie in near[:NEAR_DRAWN]}
     placed, used = {centre, *drawn}, {id(tie) for tie in near}
     further: dict[str, list[Tie]] = {ref: [] for ref in drawn}
     for tie in ties:
-        parent = next((ref for ref in _ends(tie) if ref in further), None)
+        parent = next((ref for ref in tie.ends if ref in further), None)
         if id(tie) in used or parent is None or (ref := tie.other_than(parent)) in placed:
             continue
         further[parent].append(tie)
@@ -106,7 +28,7 @@ def graph_of(centre: str, nodes: Mapping[str, Node], links: Iterable[Link]) -> G
         used.add(id(tie))
     branches = [_branch(ref, tie, nodes, further[ref]) for ref, tie in drawn.items()]
     shown = {centre, *(b.node.ref for branch in branches for b in (branch, *branch.children))}
-    crossing = [tie for tie in ties if id(tie) not in used and shown.issuperset(_ends(tie))]
+    crossing = [tie for tie in ties if id(tie) not in used and shown.issuperset(tie.ends)]
     return Graph(nodes[centre], branches, crossing, len(near) - len(drawn))
 
 
@@ -115,13 +37,21 @@ def _branch(ref: str, tie: Tie, nodes: Mapping[str, Node], ties: Sequence[Tie]) 
     return Branch(nodes[ref], tie, children, len(ties) - len(children))
 
 
-def _tied(links: Iterable[Link]) -> Iterator[Tie]:
-    """The ties of all linked pairs; stored links before suggested ones, the strongest first."""
-    found: dict[frozenset[str], list[Link]] = {}
-    for link in sorted(links, key=lambda link: (link.is_suggested, -link.strength)):
-        found.setdefault(frozenset((link.source, link.target)), []).append(link)
-    return (Tie(links) for links in found.values())
+def sides_of(graph: Graph) -> tuple[Sequence[Branch], Sequence[Branch]]:
+    """The branches sorted by direction and divided so that both sides have about the same height."""
+    ordered = sorted(graph.branches, key=lambda branch: _side(branch.tie, graph.centre.ref))
+    sides = [_side(branch.tie, graph.centre.ref) for branch in ordered]
+
+    def imbalance(cut: int) -> tuple[int, int]:
+        misplaced = sum(side > 0 for side in sides[:cut]) + sum(side < 0 for side in sides[cut:])
+        return abs(rows_of(ordered[:cut]) - rows_of(ordered[cut:])), misplaced
+
+    cut = min(range(len(ordered) + 1), key=imbalance)
+    return ordered[:cut], ordered[cut:]
 
 
-def _ends(tie: Tie) -> tuple[str, str]:
-    return tie.strongest.source, tie.strongest.target
+def _side(tie: Tie, ref: str) -> int:
+    """-1: all directed links lead to this object; 1: all lead away from it; 0: both or neither."""
+    directed = [link for link in tie.links if link.relation != MUTUAL]
+    to, away = any(link.target == ref for link in directed), any(link.source == ref for link in directed)
+    return int(away) - int(to)

@@ -17,6 +17,7 @@ from ctxhub.core.admin.access import chosen_project, shown_project_ids
 from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import mono, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
+from ctxhub.core.admin.graphs.trees import Node, worded
 from ctxhub.core.admin.lists import FilteredList
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.hub.selectors.refs import ObjectKey, find_objects
@@ -25,7 +26,6 @@ from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.inputs import read_id
 from memory.memories.admin.neighbours import SECTION, ends_of, nodes_of
 from memory.memories.admin.relationship_form import RelationshipForm
-from memory.memories.admin.relationship_graph import Node, worded
 from memory.memories.models.relationship import Relation, Relationship
 from memory.memories.selectors.relationships import get_ends
 from memory.memories.services.relationships import relate, unrelate

@@ -1,10 +1,10 @@
 """Lays out the boxes and lines of a graph: on both sides of the centre, or below it on small screens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ctxhub.core.admin.graphs.trees import Branch, Graph, Node, Tie
 from ctxhub.core.admin.text_lines import wrap_text
-from memory.memories.admin.relationship_graph import Branch, Graph, Node, Tie
 
 # In pixels of the drawing.
 TITLE_SIZE, LINE_HEIGHT = 13, 16
@@ -91,17 +91,16 @@ class Drawing:
 # -- Wide layout -----------------------------------------------------------------------------------
 
 
-def wide(graph: Graph) -> Drawing:
-    """Incoming neighbours on the left, outgoing ones on the right, as far as both sides stay balanced."""
-    left, right = _sides(graph)
-    height = max(_rows(left), _rows(right), 1) * ROW
+def wide(graph: Graph, left: Sequence[Branch], right: Sequence[Branch]) -> Drawing:
+    """The branches of the graph on both sides of its centre."""
+    height = max(rows_of(left), rows_of(right), 1) * ROW
     height = max(height, CENTRE_HEIGHT) + 2 * MARGIN
     centre = _centre(graph.centre, 0, (height - CENTRE_HEIGHT) / 2, BOX_WIDTH)
     boxes, lines = [centre], []
     for branches, side in ((left, -1), (right, 1)):
-        top = (height - _rows(branches) * ROW) / 2
+        top = (height - rows_of(branches) * ROW) / 2
         for branch in branches:
-            rows = _rows([branch])
+            rows = rows_of([branch])
             box = _box(branch, side, top + rows * ROW / 2)
             boxes.append(box)
             lines.append(_line(branch.tie, centre, box))
@@ -111,26 +110,12 @@ def wide(graph: Graph) -> Drawing:
                 lines.append(_line(child.tie, box, far))
             top += rows * ROW
     at = {box.node.ref: box for box in boxes}
-    crossing = [_crossing(tie, *(at[ref] for ref in _ends(tie))) for tie in graph.crossing]
+    crossing = [_crossing(tie, *(at[ref] for ref in tie.ends)) for tie in graph.crossing]
     first, last = min(box.x for box in boxes), max(box.right for box in boxes)
     return Drawing("wide", first - MARGIN, last - first + 2 * MARGIN, height, boxes, [*crossing, *lines])
 
 
-def _sides(graph: Graph) -> tuple[Sequence[Branch], Sequence[Branch]]:
-    """The branches sorted by direction and divided so that both sides have about the same height."""
-    centre = graph.centre.ref
-    ordered = sorted(graph.branches, key=lambda branch: branch.tie.side_of(centre))
-    sides = [branch.tie.side_of(centre) for branch in ordered]
-
-    def imbalance(cut: int) -> tuple[int, int]:
-        misplaced = sum(side > 0 for side in sides[:cut]) + sum(side < 0 for side in sides[cut:])
-        return abs(_rows(ordered[:cut]) - _rows(ordered[cut:])), misplaced
-
-    cut = min(range(len(ordered) + 1), key=imbalance)
-    return ordered[:cut], ordered[cut:]
-
-
-def _rows(branches: Sequence[Branch]) -> int:
+def rows_of(branches: Sequence[Branch]) -> int:
     return sum(max(len(branch.children), 1) for branch in branches)
 
 
@@ -232,8 +217,3 @@ def _arrow(x: float, y: float, side: int) -> str:
     if side == 0:
         return f"M{x:g} {y:g}l{ARROW * 0.55:g} {ARROW:g}h{-ARROW * 1.1:g}z"
     return f"M{x:g} {y:g}l{-side * ARROW:g} {-ARROW * 0.55:g}v{ARROW * 1.1:g}z"
-
-
-def _ends(tie: Tie) -> Iterator[str]:
-    yield tie.strongest.source
-    yield tie.strongest.target
