@@ -8,13 +8,38 @@ from ctxhub.core.admin.text_lines import wrap_text
 
 # In pixels of the drawing.
 TITLE_SIZE, LINE_HEIGHT = 13, 16
-BOX_WIDTH, BOX_HEIGHT, CENTRE_HEIGHT = 168, 56, 76
-BETWEEN_COLUMNS, ROW, BEND = 112, 68, 38
-MARGIN = 10
+BOX_HEIGHT, CENTRE_HEIGHT = 56, 76
+BETWEEN_ROWS, MARGIN = 12, 10
 BROAD = 800
 ARROW, SHAFT = 9, 7
 TALL_WIDTH, TALL_ROW, INDENT, ELBOW, ABOVE = 340, 82, 36, 8, 6
 STUB = 26
+# Of a line without a strength.
+PLAIN_WIDTH = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a wide drawing. `lines`: of the titles; `bend`: where lines leave their spine."""
+
+    box_width: float
+    gap: float
+    bend: float
+    lines: int
+    has_labels: bool
+
+    @property
+    def box_height(self) -> float:
+        return BOX_HEIGHT + (self.lines - 2) * LINE_HEIGHT
+
+    @property
+    def row(self) -> float:
+        return self.box_height + BETWEEN_ROWS
+
+
+# With room for labels on the lines, or for many columns.
+LABELLED = Columns(box_width=168, gap=112, bend=38, lines=2, has_labels=True)
+CLOSE = Columns(box_width=128, gap=36, bend=22, lines=3, has_labels=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +87,20 @@ class Line:
     @property
     def width(self) -> float:
         """From one pixel for strength 0 to five for 100."""
-        return 1 + self.tie.strongest.strength / 25
+        strength = self.tie.strongest.strength
+        return PLAIN_WIDTH if strength is None else 1 + strength / 25
 
     @property
     def strength(self) -> str:
+        if self.tie.strongest.strength is None:
+            return ""
         others = len(self.tie.links) - 1
         return f"{self.tie.strongest.strength} +{others}" if others else str(self.tie.strongest.strength)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """`spines`: the vertical lines from which the lines of a column branch off."""
+    """`spines`: the vertical lines from which the lines of a column branch off. `has_labels`: of lines."""
 
     name: str
     left: float
@@ -81,6 +109,7 @@ class Drawing:
     boxes: Sequence[Box]
     lines: Sequence[Line]
     spines: Sequence[str] = ()
+    has_labels: bool = True
 
     @property
     def is_broad(self) -> bool:
@@ -91,63 +120,69 @@ class Drawing:
 # -- Wide layout -----------------------------------------------------------------------------------
 
 
-def wide(graph: Graph, left: Sequence[Branch], right: Sequence[Branch]) -> Drawing:
-    """The branches of the graph on both sides of its centre."""
-    height = max(rows_of(left), rows_of(right), 1) * ROW
+def wide(
+    graph: Graph, left: Sequence[Branch], right: Sequence[Branch], columns: Columns = LABELLED
+) -> Drawing:
+    """The branches of the graph on both sides of its centre, each level in a column of its own."""
+    height = max(rows_of(left), rows_of(right), 1) * columns.row
     height = max(height, CENTRE_HEIGHT) + 2 * MARGIN
-    centre = _centre(graph.centre, 0, (height - CENTRE_HEIGHT) / 2, BOX_WIDTH)
-    boxes, lines = [centre], []
-    for branches, side in ((left, -1), (right, 1)):
-        top = (height - rows_of(branches) * ROW) / 2
+    centre = _centre(graph.centre, 0, (height - CENTRE_HEIGHT) / 2, columns.box_width)
+    boxes: list[Box] = [centre]
+    lines: list[Line] = []
+
+    def place(branches: Sequence[Branch], parent: Box, column: int, top: float) -> None:
         for branch in branches:
             rows = rows_of([branch])
-            box = _box(branch, side, top + rows * ROW / 2)
+            box = _box(branch, column, top + rows * columns.row / 2, columns)
             boxes.append(box)
-            lines.append(_line(branch.tie, centre, box))
-            for n, child in enumerate(branch.children):
-                far = _box(child, 2 * side, top + (n + 0.5) * ROW)
-                boxes.append(far)
-                lines.append(_line(child.tie, box, far))
-            top += rows * ROW
+            lines.append(_line(branch.tie, parent, box, columns.bend))
+            place(branch.children, box, column + (1 if column > 0 else -1), top)
+            top += rows * columns.row
+
+    for branches, side in ((left, -1), (right, 1)):
+        place(branches, centre, side, (height - rows_of(branches) * columns.row) / 2)
     at = {box.node.ref: box for box in boxes}
-    crossing = [_crossing(tie, *(at[ref] for ref in tie.ends)) for tie in graph.crossing]
+    crossing = [_crossing(tie, *(at[ref] for ref in tie.ends), columns.bend) for tie in graph.crossing]
     first, last = min(box.x for box in boxes), max(box.right for box in boxes)
-    return Drawing("wide", first - MARGIN, last - first + 2 * MARGIN, height, boxes, [*crossing, *lines])
+    width = last - first + 2 * MARGIN
+    lines = [*crossing, *lines]
+    return Drawing("wide", first - MARGIN, width, height, boxes, lines, has_labels=columns.has_labels)
 
 
 def rows_of(branches: Sequence[Branch]) -> int:
-    return sum(max(len(branch.children), 1) for branch in branches)
+    """How many boxes stand in the highest column of these branches, one above the other."""
+    return sum(max(rows_of(branch.children), 1) for branch in branches)
 
 
-def _box(branch: Branch, column: int, middle: float) -> Box:
-    x = column * (BOX_WIDTH + BETWEEN_COLUMNS)
-    return _placed(branch, x, middle - BOX_HEIGHT / 2, BOX_WIDTH)
+def _box(branch: Branch, column: int, middle: float, columns: Columns) -> Box:
+    x, height = column * (columns.box_width + columns.gap), columns.box_height
+    return _placed(branch, x, middle - height / 2, columns.box_width, height, columns.lines)
 
 
-def _line(tie: Tie, parent: Box, child: Box) -> Line:
+def _line(tie: Tie, parent: Box, child: Box, bend: float) -> Line:
     """A line that bends beside the parent and then runs straight, to leave room for its label."""
     side = 1 if child.x > parent.x else -1
     start, end = (parent.right, child.x) if side > 0 else (parent.x, child.right)
-    a, b, turn = parent.middle, child.middle, start + side * BEND
+    a, b, turn = parent.middle, child.middle, start + side * bend
     is_away, is_to = tie.leads_to(child.node.ref), tie.leads_to(parent.node.ref)
     # The thick line ends before the tip of its arrow.
     first, last = start + side * is_to * SHAFT, end - side * is_away * SHAFT
-    near, far = start + side * BEND * 0.3, start + side * BEND * 0.7
+    near, far = start + side * bend * 0.3, start + side * bend * 0.7
     path = f"M{first:g} {a:g}C{far:g} {a:g} {near:g} {b:g} {turn:g} {b:g}H{last:g}"
     arrows = [*([_arrow(end, b, side)] if is_away else []), *([_arrow(start, a, -side)] if is_to else [])]
     return Line(tie, path, arrows, (turn + end) / 2, b)
 
 
-def _crossing(tie: Tie, one: Box, other: Box) -> Line:
+def _crossing(tie: Tie, one: Box, other: Box, bend: float) -> Line:
     """A line between two boxes drawn already: across, or around the boxes of the same column."""
     one, other = sorted((one, other), key=lambda box: box.x)
     a, b = one.middle, other.middle
     if one.x == other.x:
         side = -1 if one.x < 0 else 1
         x = one.x if side < 0 else one.right
-        path = f"M{x:g} {a:g}C{x + side * BEND:g} {a:g} {x + side * BEND:g} {b:g} {x:g} {b:g}"
+        path = f"M{x:g} {a:g}C{x + side * bend:g} {a:g} {x + side * bend:g} {b:g} {x:g} {b:g}"
     else:
-        path = f"M{one.right:g} {a:g}C{one.right + BEND:g} {a:g} {other.x - BEND:g} {b:g} {other.x:g} {b:g}"
+        path = f"M{one.right:g} {a:g}C{one.right + bend:g} {a:g} {other.x - bend:g} {b:g} {other.x:g} {b:g}"
     return Line(tie, path, (), role="crossing")
 
 
@@ -203,9 +238,11 @@ def _centre(node: Node, x: float, y: float, width: float) -> Box:
     return Box(node, x, y, width, CENTRE_HEIGHT, _lines(node, width, 3), "centre")
 
 
-def _placed(branch: Branch, x: float, y: float, width: float) -> Box:
+def _placed(
+    branch: Branch, x: float, y: float, width: float, height: float = BOX_HEIGHT, lines: int = 2
+) -> Box:
     role = "suggested" if branch.tie.is_suggested else ""
-    return Box(branch.node, x, y, width, BOX_HEIGHT, _lines(branch.node, width, 2), role, branch.more)
+    return Box(branch.node, x, y, width, height, _lines(branch.node, width, lines), role, branch.more)
 
 
 def _lines(node: Node, width: float, lines: int) -> list[str]:

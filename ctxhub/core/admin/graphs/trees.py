@@ -17,12 +17,12 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A relationship between two refs; not stored yet if `is_suggested`."""
+    """A relationship between two refs. `strength`: from 0 to 100; `is_suggested`: not stored yet."""
 
     source: str
     target: str
     relation: str
-    strength: int
+    strength: int | None = None
     is_suggested: bool = False
 
     @property
@@ -84,6 +84,6 @@ def worded(relation: str) -> str:
 def ties_of(links: Iterable[Link]) -> Iterator[Tie]:
     """The ties of all linked pairs; stored links before suggested ones, the strongest first."""
     found: dict[frozenset[str], list[Link]] = {}
-    for link in sorted(links, key=lambda link: (link.is_suggested, -link.strength)):
+    for link in sorted(links, key=lambda link: (link.is_suggested, -(link.strength or 0))):
         found.setdefault(frozenset((link.source, link.target)), []).append(link)
     return (Tie(links) for links in found.values())
