@@ -84,6 +84,11 @@ def unknown_snapshot(snapshot_id: int, name: str = "") -> NotFound:
     return NotFound(f"{there_is} no snapshot {shown(snapshot_id)}.", hint=hint)
 
 
+def count_dependents(ids: Sequence[int]) -> dict[int, int]:
+    """How many snapshots name each of these as cause or dependency."""
+    return {row_id: links.dependents for row_id, links in read_links(ids).items()}
+
+
 # -- Items -----------------------------------------------------------------------------------------
 
 

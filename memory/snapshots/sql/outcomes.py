@@ -1,7 +1,8 @@
 """Stores the outcomes of predictions, and the weights learned from them."""
 
 from collections.abc import Collection, Iterable
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 
 from ctxhub.core.kit import sql
 from memory.snapshots.rules.learning import Learned, Outcome
@@ -75,6 +76,35 @@ def count_outcomes(project_id: int) -> tuple[int, int]:
         [project_id],
     )
     return hits, misses
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfOutcomes:
+    """The decided predictions of a day, in UTC, and the sums of their squared errors."""
+
+    at: date
+    count: int
+    hits: int
+    error: float
+    default_error: float
+
+
+def sum_outcomes_by_day(project_id: int, weights: Parts) -> list[DayOfOutcomes]:
+    """The decided predictions by day; `default_error` is that of these weights, which must add up to 1."""
+    found = sql.rows(
+        """
+        SELECT day, count(*), sum(hit), sum((score - hit) * (score - hit)), sum((other - hit) * (other - hit))
+        FROM (
+            SELECT substr(CAST(created_at AS text), 1, 10) AS day, score,
+                temporal * %s + causal * %s + frequency * %s AS other, CASE WHEN hit THEN 1 ELSE 0 END AS hit
+            FROM memory_predictionoutcome WHERE project_id = %s AND hit IS NOT NULL) o
+        GROUP BY day ORDER BY day""",
+        [weights.temporal, weights.causal, weights.frequency, project_id],
+    )
+    return [
+        DayOfOutcomes(date.fromisoformat(day), count, int(hits), *map(float, rest))
+        for day, count, hits, *rest in found
+    ]
 
 
 def read_weights(project_id: int) -> Learned | None:
