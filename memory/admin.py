@@ -5,6 +5,7 @@ from memory.constraints.admin import constraints
 from memory.decisions.admin import decisions, templates
 from memory.memories.admin import contexts, memories, relationships
 from memory.scratchpads.admin import scratchpads, workflows
+from memory.snapshots.admin import snapshots
 
 __all__ = [
     "constraints",
@@ -14,6 +15,7 @@ __all__ = [
     "overview",
     "relationships",
     "scratchpads",
+    "snapshots",
     "templates",
     "workflows",
 ]

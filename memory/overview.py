@@ -1,4 +1,4 @@
-"""Dashboard cards and panels for decisions, constraints, memories and workflows."""
+"""Dashboard cards and panels for decisions, constraints, memories, snapshots and workflows."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from django.db.models.functions import Left
 
 from ctxhub.core.admin import dashboard
 from ctxhub.core.admin.dashboard import Card, ListUrl, Panel
-from memory.models import Constraint, ConstraintStatus, Decision, DecisionStatus, Memory, Workflow
+from memory.models import Constraint, ConstraintStatus, Decision, DecisionStatus, Memory, Snapshot, Workflow
 
 NEWEST_SHOWN = 8
 VALUE_SHOWN = 80
@@ -37,6 +37,11 @@ def constraint_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card
 def memory_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
     count = Memory.unscoped.filter(project__in=project_ids).count()
     return [Card("Memories", count, "lightbulb", list_url("memory_memory"))]
+
+
+def snapshot_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
+    count = Snapshot.unscoped.filter(project__in=project_ids).count()
+    return [Card("Snapshots", count, "timeline", list_url("memory_snapshot"))]
 
 
 def workflow_cards(project_ids: Sequence[int], list_url: ListUrl) -> list[Card]:
@@ -70,5 +75,5 @@ def newest_memories(project_ids: Sequence[int], list_url: ListUrl) -> Panel:
     )
 
 
-dashboard.cards += [decision_cards, constraint_cards, memory_cards, workflow_cards]
+dashboard.cards += [decision_cards, constraint_cards, memory_cards, snapshot_cards, workflow_cards]
 dashboard.panels += [newest_decisions, newest_memories]

@@ -1,0 +1,245 @@
+"""The admin of snapshots: the list, the page with causes and effects, the form, overview and pruning."""
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+from unfold.decorators import display
+
+from ctxhub.core.accounts.selectors.people import find_person
+from ctxhub.core.admin import refs
+from ctxhub.core.admin.access import access_of
+from ctxhub.core.admin.base import Menu, person
+from ctxhub.core.admin.columns import chips, preview
+from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
+from ctxhub.core.admin.logged import EVENTS_STAY
+from ctxhub.core.admin.markdown import render_markdown
+from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.admin.service_form import sentence
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import ADMIN
+from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.inputs import read_id
+from ctxhub.core.models import Project
+from ctxhub.core.templatetags.moments import moment
+from ctxhub.core.text.plurals import counted
+from memory.snapshots.admin.cause_graph import causes_of
+from memory.snapshots.admin.colours import TIER_COLOURS
+from memory.snapshots.admin.filters import RestsOnFilter, SourceFilter, TierFilter
+from memory.snapshots.admin.form import SnapshotForm
+from memory.snapshots.admin.overview import overview_of
+from memory.snapshots.admin.prediction import shown_prediction
+from memory.snapshots.admin.project_pages import shown_project, tabs_context, url_of
+from memory.snapshots.models.snapshot import Snapshot
+from memory.snapshots.rules.tiers import tier_of
+from memory.snapshots.selectors.snapshots import count_dependents
+from memory.snapshots.services.pruning import prune_snapshots
+from memory.snapshots.services.snapshots import delete_snapshot, save_snapshot
+
+RAW = "raw"
+# The source of a snapshot that a person adds.
+SOURCE = "manual"
+PRUNED_AT_ONCE = 100
+LONG = ("content", "rationale", "metadata", "reasons")
+
+
+@admin.register(Snapshot)
+class SnapshotAdmin(NounAdmin):
+    menu = Menu("Knowledge", "timeline")
+    ref_kind = "snapshot"
+    form = SnapshotForm
+    change_list_template = "ctxhub/snapshots.html"
+    read_template = "ctxhub/snapshot.html"
+    change_scope = None
+    has_change_form = False
+    why_missing = "Perhaps it was deleted or pruned?"
+
+    list_display = ("summarised", "action", "tier_now", "tagged", "origin", "by", "saved")
+    list_display_links = ("summarised",)
+    list_filter = (
+        ProjectFilter,
+        ("action_type", ChoicesDropdownFilter),
+        TierFilter,
+        TagFilter,
+        AgentFilter,
+        SourceFilter,
+        RestsOnFilter,
+    )
+    list_select_related = ("project", "agent")
+    search_help_text = "Search in summary, rationale, content and tags"
+    date_hierarchy = "created_at"
+    ordering = ("-created_at", "-pk")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Snapshot | None = None) -> list[Any]:
+        return [
+            (None, {"fields": ["content", "summary", ("action_type", "tags"), "rationale"]}),
+            ("What it rests on", {"fields": [("caused_by", "dependencies")]}),
+            ("More", {"fields": ["metadata"]}),
+        ]
+
+    # -- Finding -----------------------------------------------------------------------------------
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Snapshot]:
+        """Without the long columns: a list shows the summary, and a page reads its row by itself."""
+        rows: QuerySet[Snapshot] = super().get_queryset(request)
+        return rows.defer(*LONG).prefetch_related("tags")
+
+    @display(description="Snapshot")
+    def summarised(self, snapshot: Snapshot) -> SafeString | str:
+        return preview(snapshot.summary)
+
+    @display(description="Action", ordering="action_type", label=True)
+    def action(self, snapshot: Snapshot) -> str:
+        return action_of(snapshot)
+
+    @display(description="Tier", ordering="-touched_at", label=TIER_COLOURS)
+    def tier_now(self, snapshot: Snapshot) -> str:
+        return tier_label(snapshot)
+
+    @display(description="Source", ordering="source")
+    def origin(self, snapshot: Any) -> SafeString:
+        return chips([snapshot.source], lambda name: snapshot.shown_in.narrowed_to(source=name))
+
+    @display(description="Saved", ordering="created_at")
+    def saved(self, snapshot: Snapshot) -> SafeString | str:
+        return moment(snapshot.created_at)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        tabs = tabs_context(request, "changelist")
+        response: HttpResponse = super().changelist_view(request, {**tabs, **(extra_context or {})})
+        return response
+
+    # -- Reading -----------------------------------------------------------------------------------
+
+    def get_read_context(self, request: HttpRequest, row: Snapshot) -> dict[str, Any]:
+        """Opening this page is no access of an agent, so it is not counted as one."""
+        is_raw = request.GET.get("text") == RAW
+        project = {"project": row.project.slug}
+        return {
+            "is_raw": is_raw,
+            "shown": "" if is_raw else render_markdown(row.content, raw_url=f"?text={RAW}"),
+            "tags": sorted((tag.name for tag in row.tags.all()), key=str.casefold),
+            "action": action_of(row),
+            "tier": tier_label(row),
+            "tier_colours": TIER_COLOURS,
+            "session_url": _session_url(row),
+            "prediction": shown_prediction(row),
+            "causes": causes_of(row),
+            "list_of_dependents": f"{self.url('changelist')}?{urlencode({**project, 'rests_on': row.pk})}",
+            "may_add": access_of(request).may(self.add_scope or "", row.project_id),
+            "add_effect": f"{self.url('add')}?{urlencode({**project, 'caused_by': row.pk})}",
+        }
+
+    # -- Writing -----------------------------------------------------------------------------------
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """The cause, if the user came from its page."""
+        return {"caused_by": request.GET["caused_by"]} if request.GET.get("caused_by") else {}
+
+    def add_row(self, request: HttpRequest, row: Snapshot, form: Any) -> int:
+        answer = save_snapshot(caller=person(), source=SOURCE, **form.arguments())
+        if masked := answer.get("masked"):
+            messages.warning(request, f"{counted(masked, 'credentials')} in the content: masked.")
+        return answer["id"]
+
+    def delete_model(self, request: HttpRequest, obj: Snapshot) -> None:
+        delete_snapshot(caller=person(), snapshot_id=obj.pk)
+
+    def get_deleted_objects(
+        self, objs: Iterable[Model], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """Reads the numbers of dependents of all rows at once."""
+        rows: list[Any] = list(objs)
+        counts = count_dependents([row.pk for row in rows])
+        for row in rows:
+            row.dependent_count = counts[row.pk]
+        return super().get_deleted_objects(rows, request)
+
+    def deletion_line(self, row: Any) -> str:
+        return f"{row}. {_what_stays(row.dependent_count)} {EVENTS_STAY}"
+
+    # -- All snapshots of a project ----------------------------------------------------------------
+
+    def get_urls(self) -> list[URLPattern]:
+        pages = {"overview": self.overview_page, "prune": self.prune_page}
+        return [
+            *(
+                path(f"{name}/", self.admin_site.admin_view(page), name=f"memory_snapshot_{name}")
+                for name, page in pages.items()
+            ),
+            *super().get_urls(),
+        ]
+
+    def overview_page(self, request: HttpRequest) -> HttpResponse:
+        project = self._project_of_page(request)
+        shown = overview_of(project) if project else {}
+        return self._project_page(request, "overview", project, shown)
+
+    def prune_page(self, request: HttpRequest) -> HttpResponse:
+        """Shows what pruning would delete; POST deletes at most as many as the page showed."""
+        project = self._project_of_page(request)
+        if project and request.method == "POST":
+            return self._prune(request, project)
+        caller = find_person(request.user, project.slug) if project else None  # type: ignore[arg-type]
+        found = prune_snapshots(caller=caller, limit=PRUNED_AT_ONCE) if caller else None
+        may_prune = project is not None and access_of(request).may(ADMIN, project.pk)
+        return self._project_page(
+            request, "prune", project, {"found": found, "may_prune": may_prune, "at_once": PRUNED_AT_ONCE}
+        )
+
+    def _prune(self, request: HttpRequest, project: Project) -> HttpResponse:
+        limit = read_id(request.POST.get("limit", "")) or PRUNED_AT_ONCE
+        try:
+            with self.acting_in(request, project):
+                pruned = prune_snapshots(caller=person(), limit=limit, dry_run=False)
+        except CtxhubError as error:
+            messages.error(request, sentence(error))
+            return HttpResponseRedirect(url_of("prune", project))
+        messages.success(request, f"{counted(len(pruned.rows), 'snapshots')} deleted.")
+        return HttpResponseRedirect(url_of("changelist", project))
+
+    def _project_of_page(self, request: HttpRequest) -> Project | None:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return shown_project(request)
+
+    def _project_page(
+        self, request: HttpRequest, name: str, project: Project | None, shown: dict[str, Any]
+    ) -> HttpResponse:
+        context = {"project": project, **tabs_context(request, name), **shown}
+        return self.page(request, f"ctxhub/snapshots_{name}.html", f"Snapshots: {name}", **context)
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+
+def action_of(snapshot: Snapshot) -> str:
+    return str(snapshot.get_action_type_display()).replace("_", " ")
+
+
+def tier_label(snapshot: Snapshot) -> str:
+    """The tier by the time of the last read; the stored one may be out of date."""
+    return str(tier_of(snapshot.touched_at, clock.now()).label)
+
+
+def _session_url(row: Snapshot) -> str | None:
+    return refs.page_of(row.project_id, f"session:{row.session_id}") if row.session_id else None
+
+
+def _what_stays(count: int) -> str:
+    if not count:
+        return "Nothing rests on it."
+    verbs = ("rests", "stays") if count == 1 else ("rest", "stay")
+    return f"{counted(count, 'snapshots')} {verbs[0]} on it and {verbs[1]}."
+
+
+refs.vocabulary_lists.append("admin:memory_snapshot_changelist")
