@@ -19,7 +19,7 @@ from django.db import connection
 
 from ctxhub import env
 from tests.hub import LiveHub
-from tests.migrated import Template, copy_on_server
+from tests.migrated import Template
 
 MANAGE = str(env.ROOT / "manage.py")
 VARIABLE_PREFIXES = ("CTXHUB_", "DJANGO_", "DATABASE_URL")
@@ -49,9 +49,7 @@ class Installation:
             for file in self.folder.iterdir():
                 (shutil.copytree if file.is_dir() else shutil.copy)(file, copy.folder / file.name)
             if connection.vendor == "postgresql":
-                with _server() as postgres:
-                    postgres.execute(f'DROP DATABASE "{copy.database}"'.encode())
-                    postgres.execute(f'CREATE DATABASE "{copy.database}" TEMPLATE "{self.database}"'.encode())
+                _copy_database(self.database, copy.database)
             yield copy
 
     @property
@@ -110,7 +108,7 @@ def migrated_installation(template: Template | None) -> Iterator[Installation]:
 
 def _copy(template: Template, at: Installation) -> None:
     if connection.vendor == "postgresql":
-        copy_on_server(template.name, at.database)
+        _copy_database(template.name, at.database)
     else:
         template.copy_file(at.folder / "hub.sqlite3")
 
@@ -126,6 +124,13 @@ def _database(folder: str) -> Iterator[str]:
         postgres.execute(f'CREATE DATABASE "{name}"'.encode())
         yield re.sub(r"/[^/?]*(\?|$)", rf"/{name}\1", os.environ["DATABASE_URL"], count=1)
         postgres.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
+
+
+def _copy_database(source: str, target: str) -> None:
+    """Replace a database by a copy of another one that nothing is connected to."""
+    with _server() as postgres:
+        postgres.execute(f'DROP DATABASE "{target}"'.encode())
+        postgres.execute(f'CREATE DATABASE "{target}" TEMPLATE "{source}"'.encode())
 
 
 def _server() -> psycopg.Connection[Any]:
