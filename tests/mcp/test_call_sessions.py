@@ -80,7 +80,7 @@ def test_a_process_on_stdio_is_a_window_and_may_name_its_session(
     apollo: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caller = find_caller("apollo", "ada", "", find_session_name(" evening "))
-    assert (caller.session, caller.window and caller.window.session_id) == ("evening", None)
+    assert (caller.session, caller.window and caller.window.sessions) == ("evening", {})
     monkeypatch.setenv("CTXHUB_SESSION", "morning")
     assert [find_session_name(""), find_session_name("evening")] == ["morning", "evening"]
     monkeypatch.setenv("CTXHUB_SESSION", " ")

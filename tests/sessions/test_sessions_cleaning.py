@@ -1,6 +1,7 @@
 """Cleanup forgets old sessions and accesses, and keeps what is still needed."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ from ctxhub.core.accounts.services.config import set_config
 from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.events.services.cleanup import cleanup
 from ctxhub.core.kit import clock
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.models import Event
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
@@ -19,6 +20,7 @@ from memory.models import Snapshot
 from sessions.models import Access, AgentSession
 from sessions.sittings.services import cleaning
 from sessions.sittings.services.calls import open_session
+from sessions.sittings.services.resources import track_access
 from sessions.sittings.services.sessions import delete_session, save_session
 from tracking.models import Resource
 from tracking.models.resource import AccessKind
@@ -91,6 +93,28 @@ def test_an_implicit_session_lasts_a_day_and_leaves_no_event(ada: Caller, time: 
     assert cleanup(ada.project_id)["sessions"] == 1
     assert not remaining(ada)
     assert cleaned(ada) == []
+
+
+def test_a_window_that_only_tracks_keeps_its_session(ada: Caller, time: Any) -> None:
+    window = Window()
+    caller = replace(ada, window=window)
+    session = implicit(caller)
+    window.enter("ada", session)
+    for _ in range(2):
+        time.shift(DAYS - SECOND)
+        assert track_access(caller=caller, path="a", access="viewed")["session"] == session
+        cleanup(ada.project_id)
+    assert remaining(ada) == {session}
+
+
+def test_tracking_moves_the_time_of_its_session_once_a_minute(ada: Caller, time: Any) -> None:
+    session = track_access(caller=ada, path="a", access="viewed")["session"]
+    times = []
+    for seconds in (59, 1, 30):
+        time.shift(seconds * SECOND)
+        track_access(caller=ada, path="a", access="viewed")
+        times.append(AgentSession.unscoped.get(pk=session).updated_at - FRIDAY)
+    assert times == [0 * SECOND, 60 * SECOND, 60 * SECOND]
 
 
 def test_a_saved_session_with_living_children_stays(ada: Caller, time: Any) -> None:

@@ -146,7 +146,7 @@ def test_a_window_works_in_the_restored_session(ada: Caller) -> None:
     save_session(caller=ada)
     window = Window()
     child = restore_session(caller=Caller(ada.project, "ada", window=window))["session"]
-    assert window.session_id == child
+    assert window.session_of("ada") == child
 
 
 # -- The answer ------------------------------------------------------------------------------------

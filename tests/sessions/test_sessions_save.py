@@ -13,6 +13,7 @@ from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import call
 from sessions.models import AgentSession, ContextItem, Conversation, SessionResource, WorkspaceState
 from sessions.sittings.services.calls import open_session
+from sessions.sittings.services.resources import track_access
 from sessions.sittings.services.restoring import restore_session
 from sessions.sittings.services.sessions import delete_session, save_session
 from tests.core.test_secrets import ISSUED
@@ -280,7 +281,7 @@ def test_an_implicit_session_is_saved_once(ada: Caller) -> None:
     agent = AgentSession.objects.in_project(ada.project).get(pk=save_session(caller=ada)["session"]).agent_id
     assert agent
     opened = open_session(caller, agent, clock.now())
-    window.session_id = opened
+    window.enter("ada", opened)
     assert verbs(ada) == [f"saved session:{opened - 1}"]
     first = save_session(caller=caller, summary="s")
     assert first == {"session": opened, "result": "created"}
@@ -305,7 +306,7 @@ def test_two_windows_of_one_agent_do_not_mix(ada: Caller) -> None:
     two = Caller(ada.project, "ada", window=Window())
     first = save_session(caller=one, summary="one")["session"]
     restored = restore_session(caller=two, session=first)["session"]
-    assert (one.window and one.window.session_id, two.window and two.window.session_id) == (first, restored)
+    assert [caller.window and caller.window.session_of("ada") for caller in (one, two)] == [first, restored]
     assert save_session(caller=two, summary="two")["session"] == restored
     assert stored(ada, first).summary == "one"
 
@@ -316,6 +317,21 @@ def test_another_agent_in_a_window_has_a_session_of_its_own(ada: Caller) -> None
     mine = save_session(caller=Caller(ada.project, "ada", window=window))["session"]
     theirs = save_session(caller=Caller(ada.project, "ben", window=window))["session"]
     assert mine != theirs
+    assert (window.session_of("ADA"), window.session_of("ben")) == (mine, theirs)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_agents_that_speak_in_turns_in_a_window_keep_their_sessions(ada: Caller) -> None:
+    caller = Caller(ada.project, "ada", window=Window())
+
+    def track(agent: str) -> int:
+        answer = track_access(caller=caller.speaking_as(agent), path="a.py", access="viewed")
+        return answer["session"]
+
+    first, second = track("ada"), track("Ben")
+    assert first != second
+    assert [track("ada"), track("ben"), track("Ada")] == [first, second, first]
+    assert save_session(caller=caller.speaking_as("ben"))["session"] == second
 
 
 # -- Parents ---------------------------------------------------------------------------------------

@@ -17,9 +17,18 @@ ALL_SCOPES = frozenset({READ, WRITE, ADMIN})
 
 @dataclass(slots=True)
 class Window:
-    """The client's window that a process on stdio serves. `session_id`: the session it works in, if any."""
+    """The client's window that a process on stdio serves: which session each agent works in.
 
-    session_id: int | None = None
+    `sessions`: their ids by the case-folded name of the agent.
+    """
+
+    sessions: dict[str, int] = field(default_factory=dict)
+
+    def session_of(self, agent: str) -> int | None:
+        return self.sessions.get(agent.casefold())
+
+    def enter(self, agent: str, session_id: int) -> None:
+        self.sessions[agent.casefold()] = session_id
 
 
 @dataclass(frozen=True, slots=True)

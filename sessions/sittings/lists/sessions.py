@@ -97,7 +97,7 @@ def _plan(
         found = find_named(project_id, str(parent))
         if found is None:
             return ListPlan(order=ORDER, is_empty=True)
-        conditions.append(("d.parent_id = %s", [found[0]]))
+        conditions.append(("d.parent_id = %s", [found.id]))
     if not implicit:
         conditions.append(("NOT d.is_implicit", []))
     return ListPlan(conditions, order=ORDER, leads=parent in (None, ""))

@@ -75,7 +75,7 @@ def _query(
     ids = find_resources(project_id, [file]) if file else {}
     if (file and not ids) or (session and named is None):
         return None
-    return AccessQuery(project_id, ids[file] if file else None, named and named[0], kind, moment)
+    return AccessQuery(project_id, ids[file] if file else None, named and named.id, kind, moment)
 
 
 def _read_cursor(cursor: str) -> tuple[datetime, int]:

@@ -1,6 +1,7 @@
 """Finds the session that a call belongs to."""
 
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
@@ -13,8 +14,14 @@ from sessions.sittings.models.session import SESSION_NAME_LENGTH
 # A call over HTTP that names no session belongs to the agent's last one, unless that is older.
 CURRENT_FOR = timedelta(hours=24)
 AGENT = "s.agent_id = (SELECT id FROM core_agent WHERE project_id = %s AND folded = %s)"
-Found = tuple[int, int | None]
-"""The id of a session, and the id of its agent."""
+
+
+class Found(NamedTuple):
+    """A session: its id, the id of its agent, and when it was last written or worked in."""
+
+    id: int
+    agent_id: int | None
+    updated_at: datetime
 
 
 def find_named(project_id: int, named: str) -> Found | None:
@@ -34,13 +41,14 @@ def find_session(caller: Caller) -> Found | None:
     if caller.session:
         return find_named(caller.project_id, caller.session)
     if window := caller.window:
-        return _of_window(caller, window.session_id) if window.session_id else None
+        session_id = window.session_of(caller.agent)
+        return _of_window(caller, session_id) if session_id else None
     return _current(caller, clock.now())
 
 
 def find_session_id(caller: Caller) -> int | None:
     found = find_session(caller)
-    return found[0] if found else None
+    return found.id if found else None
 
 
 def clean_session_name(named: str) -> str:
@@ -48,7 +56,7 @@ def clean_session_name(named: str) -> str:
 
 
 def _of_window(caller: Caller, session_id: int) -> Found | None:
-    """The window's session, if it is the agent's: several agents may speak in one window."""
+    """The agent's session in the window, unless it was deleted since."""
     return _select(f"s.id = %s AND {AGENT}", [caller.project_id, session_id, *_agent(caller)])
 
 
@@ -68,7 +76,11 @@ def _agent(caller: Caller) -> tuple[int, str]:
 
 def _select(condition: str, values: list[object]) -> Found | None:
     found = sql.rows(
-        f"SELECT s.id, s.agent_id FROM agent_sessions_agentsession s WHERE s.project_id = %s AND {condition}",
+        "SELECT s.id, s.agent_id, s.updated_at FROM agent_sessions_agentsession s"
+        f" WHERE s.project_id = %s AND {condition}",
         values,
     )
-    return found[0] if found else None
+    if not found:
+        return None
+    [(session_id, agent_id, updated_at)] = found
+    return Found(session_id, agent_id, sql.read_time(updated_at))

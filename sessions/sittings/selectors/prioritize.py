@@ -19,13 +19,12 @@ def find_own_session(caller: Caller) -> int | None:
     found = find_session(caller)
     if found is None:
         return None
-    session_id, owner_id = found
-    if owner_id is None or owner_id != find_agent_id(caller.project_id, caller.agent.casefold()):
+    if found.agent_id is None or found.agent_id != find_agent_id(caller.project_id, caller.agent.casefold()):
         raise NotAllowed(
-            f"session {session_id} is another agent's.",
+            f"session {found.id} is another agent's.",
             hint="Restore it: that makes one of your own. Or leave session out.",
         )
-    return session_id
+    return found.id
 
 
 def query_scores(project_id: int, query: str) -> dict[int, float]:

@@ -80,7 +80,7 @@ def get_session(project_id: int, named: str | int, names: Sequence[str] = SHOWN)
         raise NotFound(
             f"There is no session {shown(str(named))}.", hint=f"{operation('session list')} shows them."
         )
-    [row] = SESSIONS.read(project_id, [found[0]], names).values()
+    [row] = SESSIONS.read(project_id, [found.id], names).values()
     return row
 
 

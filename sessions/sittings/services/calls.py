@@ -1,6 +1,6 @@
 """Opens the session that a call belongs to, and registers how sessions are found."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 
@@ -10,8 +10,10 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import NotAllowed
 from sessions.sittings.history.sessions import count_opened
 from sessions.sittings.models.session import DEFAULT_WORKSPACE
-from sessions.sittings.selectors.calls import clean_session_name, find_session, find_session_id
+from sessions.sittings.selectors.calls import Found, clean_session_name, find_session, find_session_id
 
+# How often the calls of a session that only track move its time, from which it is forgotten.
+TOUCHED_EVERY = timedelta(minutes=1)
 COLUMNS = (
     *("project_id", "agent_id", "name", "workspace_id", "summary", "token_count", "is_implicit"),
     *("created_at", "updated_at", "current_at"),
@@ -24,20 +26,37 @@ def open_session(caller: Caller, agent_id: int, at: datetime) -> int:
     Runs inside the write transaction of the call. Raises NotAllowed for another agent's session.
     """
     if found := find_session(caller):
-        session_id, owner_id = found
-        if owner_id != agent_id:
+        if found.agent_id != agent_id:
             raise NotAllowed(
-                f"session {session_id} is another agent's.",
+                f"session {found.id} is another agent's.",
                 hint="Restore it: that makes one of your own. Or leave session out.",
             )
-        return session_id
+        touch_session(found, at)
+        return found.id
     session_id = _insert(caller, agent_id, at)
     if caller.session:
         count_opened(caller.project_id)
-    if (window := caller.window) and not caller.session:
-        # Only once it is stored: after a rollback the id may go to another session.
-        transaction.on_commit(lambda: setattr(window, "session_id", session_id))
+    if not caller.session:
+        enter_session(caller, session_id)
     return session_id
+
+
+def touch_session(session: Found, at: datetime) -> None:
+    """Keep a session that is worked in from being forgotten; writes at most once a minute."""
+    if at - session.updated_at >= TOUCHED_EVERY:
+        sql.execute(
+            "UPDATE agent_sessions_agentsession SET updated_at = %s WHERE id = %s",
+            [sql.stored_time(at), session.id],
+        )
+
+
+def enter_session(caller: Caller, session_id: int) -> None:
+    """Let the later calls of the agent in its window belong to a session.
+
+    Once it is stored: after a rollback the id may go to another session.
+    """
+    if window := caller.window:
+        transaction.on_commit(lambda: window.enter(caller.agent, session_id))
 
 
 def _insert(caller: Caller, agent_id: int, at: datetime) -> int:

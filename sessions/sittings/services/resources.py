@@ -14,7 +14,7 @@ from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_words
 from sessions.sittings.inputs.resources import clean_access, clean_dependency, clean_tracked_path
 from sessions.sittings.selectors.calls import find_session
-from sessions.sittings.services.calls import open_session
+from sessions.sittings.services.calls import open_session, touch_session
 from sessions.sittings.sql.dependencies import add_strength
 from sessions.sittings.sql.resources import count_access, insert_access
 from tracking.importance import importance_of
@@ -110,8 +110,9 @@ def _open_session(caller: Caller, at: datetime) -> tuple[int, int]:
     """The ids of the call's session and of the caller's agent."""
     is_unnamed = not caller.session and caller.window is None
     found = find_session(caller) if is_unnamed else None
-    if found and found[1]:
-        return found[0], found[1]  # An unnamed session is the agent's own.
+    if found and found.agent_id:  # An unnamed session is the agent's own.
+        touch_session(found, at)
+        return found.id, found.agent_id
     agent_id = _agent_id(caller, at)
     return open_session(caller, agent_id, at), agent_id
 

@@ -21,7 +21,8 @@ from sessions.sittings.rows.sessions import SESSIONS, SHOWN, SessionRow, State
 from sessions.sittings.selectors.calls import find_session
 from sessions.sittings.selectors.restored import Contents, file_rows, pack
 from sessions.sittings.selectors.sessions import Rows, WorkspaceState, get_session
-from sessions.sittings.services.sessions import clean_new_name, enter_session
+from sessions.sittings.services.calls import enter_session
+from sessions.sittings.services.sessions import clean_new_name
 from sessions.sittings.sql.sessions import (
     add_state,
     copy_parts,
@@ -85,7 +86,7 @@ def _find_parent(
     if session not in (None, ""):
         return get_session(caller.project_id, session, OF_PARENT)
     if caller.session and not workspace_id and (found := find_session(caller)):
-        return get_session(caller.project_id, found[0], OF_PARENT)
+        return get_session(caller.project_id, found.id, OF_PARENT)
     session_id = find_last_saved(caller.project_id, caller.agent, workspace)
     if session_id is None:
         raise NotFound(

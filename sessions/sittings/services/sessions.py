@@ -5,8 +5,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Literal, NotRequired, Unpack
 
-from django.db import transaction
-
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
@@ -32,6 +30,7 @@ from sessions.sittings.models.session import DEFAULT_WORKSPACE
 from sessions.sittings.rows.sessions import SESSIONS, SessionRow, State
 from sessions.sittings.selectors.calls import clean_session_name, find_named, find_session
 from sessions.sittings.selectors.sessions import get_session
+from sessions.sittings.services.calls import enter_session
 from sessions.sittings.sql.sessions import (
     add_conversation,
     add_state,
@@ -94,12 +93,6 @@ def delete_session(*, caller: Caller, session: str | int) -> DeleteAnswer:
     return DeleteAnswer(deleted=f"session:{row.id}", resources=row.resources)
 
 
-def enter_session(caller: Caller, session_id: int) -> None:
-    """Let the later calls of a window belong to a session, once that is stored."""
-    if window := caller.window:
-        transaction.on_commit(lambda: setattr(window, "session_id", session_id))
-
-
 def clean_new_name(caller: Caller) -> str:
     """The name by which the call names a session that does not exist yet; "": it names none."""
     name = clean_session_name(caller.session) if caller.session else ""
@@ -114,15 +107,14 @@ def _find_target(caller: Caller, agent_id: int) -> SessionRow | None:
     """The session to save into; None: a new one."""
     if (found := find_session(caller)) is None:
         return None
-    session_id, owner_id = found
-    if owner_id != agent_id:
+    if found.agent_id != agent_id:
         if caller.session:
             raise NotAllowed(
-                f"session {session_id} is another agent's.",
+                f"session {found.id} is another agent's.",
                 hint="Restore it: that makes one of your own. Or leave session out.",
             )
         return None
-    [row] = SESSIONS.read(caller.project_id, [session_id]).values()
+    [row] = SESSIONS.read(caller.project_id, [found.id]).values()
     return row if caller.session or row.saved_at is None else None
 
 
@@ -176,7 +168,7 @@ def _parent_id(project_id: int, old: SessionRow | None, parent: str | Unset) -> 
         raise NotFound(
             f"parent: there is no session {shown(parent)}.", hint=f"{operation('session list')} shows them."
         )
-    parent_id = found[0]
+    parent_id = found.id
     if old and any(each.session_id == old.id for each in read_ancestors(project_id, parent_id)):
         raise Conflict(f"parent: session {parent_id} continues session {old.id}; that would be a circle.")
     return parent_id
