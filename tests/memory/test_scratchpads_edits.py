@@ -6,9 +6,10 @@ import pytest
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.text.lines import split_lines
 from memory.models import PadChange
 from memory.scratchpads.rules.edits import MODES, edited
-from memory.scratchpads.rules.lines import Heading, headings, split_lines
+from memory.scratchpads.rules.lines import Heading, headings
 from memory.scratchpads.services.scratchpads import update_scratchpad
 from tests.memory.pads import CONTRADICTIONS, INFERRED_MODES, SECTIONS, content_of, pad_of, revisions_of
 

@@ -15,12 +15,12 @@ from ctxhub.core.admin.columns import name, preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.markdown import hidden_note, read_markdown
+from ctxhub.core.admin.numbered_lines import numbered_lines
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.unfold_compat import TextFilter
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.inputs import read_id
 from memory.scratchpads.admin.form import AppendForm, NewPadForm, PadForm
-from memory.scratchpads.admin.numbered_lines import numbered_lines
 from memory.scratchpads.admin.revisions import states_page, with_writer
 from memory.scratchpads.admin.workflows import STATE_COLOURS, state_of
 from memory.scratchpads.admin.writes import append, restore, tell_cut

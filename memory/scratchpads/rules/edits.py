@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_one_of
 from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.text.lines import split_lines
 from ctxhub.core.text.plurals import counted
 from memory.scratchpads.models.scratchpad import PadChange
-from memory.scratchpads.rules.lines import headings, split_lines
+from memory.scratchpads.rules.lines import headings
 
 MODES = {
     "replace": PadChange.REPLACED,

@@ -1,4 +1,4 @@
-"""Splits a pad's text into lines and finds its Markdown headings."""
+"""Finds the Markdown headings of a pad's text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,12 +15,6 @@ class Heading:
     level: int
     text: str
     line: int
-
-
-def split_lines(text: str) -> list[str]:
-    """The lines of a text. A trailing line break ends the last line; an empty text has no lines."""
-    lines = text.split("\n")
-    return lines if lines[-1] else lines[:-1]
 
 
 def headings(lines: Sequence[str]) -> Iterator[Heading]:

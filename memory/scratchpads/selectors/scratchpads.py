@@ -12,10 +12,11 @@ from ctxhub.core.kit.inputs import clean_limit, read_id
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition, ListPlan
 from ctxhub.core.kit.tool_names import operation
+from ctxhub.core.text.lines import split_lines
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.rows.scratchpads import LISTED, PADS, WITH_CONTENT, PadRow
-from memory.scratchpads.rules.lines import headings, split_lines
+from memory.scratchpads.rules.lines import headings
 from memory.scratchpads.sql.revisions import State, list_states, read_state
 
 COLUMNS = ("id", "name", "length", "created_at", "updated_at", "content")

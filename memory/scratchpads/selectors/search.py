@@ -12,8 +12,8 @@ from ctxhub.core.search.excerpts import Wanted, excerpt, find_hits, merged
 from ctxhub.core.search.queries import Term
 from ctxhub.core.search.selectors.questions import Search, prepare
 from ctxhub.core.search.selectors.search import DETAILS, Hit, search, wanted_of
+from ctxhub.core.text.lines import split_lines
 from memory.scratchpads.rows.scratchpads import LISTED, PadRow
-from memory.scratchpads.rules.lines import split_lines
 from memory.scratchpads.search.scratchpads import workflow_word
 from memory.scratchpads.selectors.scratchpads import find_scratchpads
 

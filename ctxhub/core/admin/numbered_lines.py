@@ -7,7 +7,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from ctxhub.core.kit.inputs import read_id
-from memory.scratchpads.rules.lines import split_lines
+from ctxhub.core.text.lines import split_lines
 
 LINES_SHOWN = 2_000
 
