@@ -12,6 +12,7 @@ from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
 from memory.decisions.services.templates import set_template
 from memory.memories.services.contexts import create_context
+from sessions.sittings.services.sessions import save_session
 from tests.people import ADMIN, member
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease
@@ -32,6 +33,7 @@ def rows(ada: Caller) -> None:
     set_template(caller=ada, name="Own", require=["rationale"])
     record_change(caller=ada, path="src/a.py", change="created", description="x")
     acquire_lease(caller=ada, paths=["src/**"])
+    save_session(caller=ada, summary="x")
 
 
 def admin_of(kind: str) -> LoggedAdmin:
@@ -42,7 +44,7 @@ def admin_of(kind: str) -> LoggedAdmin:
 
 
 BY_NAME = ("decision:api/auth", "tag:api", "template:own", "resource:src/a.py", "context:ops")
-BY_NUMBER = ("constraint", "lease", "change")
+BY_NUMBER = ("constraint", "lease", "change", "session")
 
 
 @pytest.mark.usefixtures("rows")

@@ -32,6 +32,9 @@ from memory.scratchpads.services.scratchpads import create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
 from messaging.models import Message
 from messaging.services.messages import send_message
+from sessions.models import Access, AgentSession, ResourceDependency
+from sessions.sittings.services.resources import add_dependency, track_access
+from sessions.sittings.services.sessions import save_session
 from tests.people import ADMIN, member, person, superuser
 from tracking.models import FileChange, Lease, Resource
 from tracking.services.changes import record_change
@@ -61,9 +64,15 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
     ]
     create_scratchpad(caller=cy, workflow_id=workflow, name=SECRET_WORD, content=SECRET_WORD)
     record_change(caller=cy, path=f"{SECRET_WORD}/file", change="created", description=SECRET_WORD)
+    save_session(caller=cy, summary=SECRET_WORD, conversation=SECRET_WORD, workspace_id=SECRET_WORD)
+    track_access(caller=cy, path=f"{SECRET_WORD}/file", access="edited", content=SECRET_WORD)
+    add_dependency(caller=cy, source=f"{SECRET_WORD}/file", target=f"{SECRET_WORD}/x", type=SECRET_WORD)
     acquire_lease(caller=cy, paths=[f"{SECRET_WORD}/**"], reason=SECRET_WORD)
     send_message(caller=cy, text=SECRET_WORD, to=["ada", SECRET_WORD], type="request", ack=True)
     project_rows = (
+        Access,
+        AgentSession,
+        ResourceDependency,
         Message,
         FileChange,
         Lease,

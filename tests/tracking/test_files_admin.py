@@ -78,7 +78,7 @@ def test_a_file_shows_its_last_change_and_its_lease(history: Project, lease: Lea
     file = Resource.objects.in_project(history).get(path="src/app.py")
     client = member(history)
     assert "app.py" in text(client, FILES)
-    page = text(client, reverse("admin:tracking_resource_change", args=[file.pk]))
+    page = text(client, reverse("admin:tracking_resource_read", args=[file.pk]))
     assert "ada" in page
     assert f"{CHANGES}?project=apollo&amp;q=src%2Fapp.py" in page
 

@@ -1,5 +1,7 @@
-"""File admin: the files that agents have touched, each with its last change and a link to all changes."""
+"""File admin: the files that agents have touched, each with its content, importance, changes and leases."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,33 +11,49 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from ctxhub.core.admin.base import Menu
-from ctxhub.core.admin.columns import chips, mono, name
+from ctxhub.core.admin.columns import mono, name
 from ctxhub.core.admin.filters import ProjectFilter
-from ctxhub.core.admin.logged import LoggedAdmin
+from ctxhub.core.admin.numbered_lines import numbered_lines
+from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.templatetags.moments import moment
 from tracking.models import FileChange, Resource
-from tracking.selectors.resources import leases_on
+from tracking.selectors.resources import open_resources
+
+CHANGES_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class FilePanel:
+    """A part of the page of a file: `template` gets `panel`, which is `content`."""
+
+    template: str
+    content: Mapping[str, Any] = field(default_factory=dict)
+
+
+# Further parts of the page of a file. Apps above this one append their own.
+file_panels: list[Callable[[Resource], FilePanel]] = []
 
 
 @admin.register(Resource)
-class ResourceAdmin(LoggedAdmin):
+class ResourceAdmin(NounAdmin):
     menu = Menu("Activity", "description")
     ref_kind = "resource"
     refs_are_numbers = False
     ref_field = "path"
+    read_template = "ctxhub/file.html"
+    has_change_form = False
     add_scope = change_scope = delete_scope = None
 
-    list_display = ("named", "last_change", "by", "log")
+    list_display = ("named", "kind", "cost", "last_change", "by", "log")
     list_display_links = ("named",)
-    list_filter = (ProjectFilter,)
+    list_filter = (ProjectFilter, ("type", ChoicesDropdownFilter))
     list_select_related = ("project",)
-    search_fields = ("path",)
-    search_help_text = "Path"
+    search_help_text = "Words of path or content"
     ordering = ("path", "pk")
-    fields = ("project", "named", "last_change", "by", "leased_by", "log")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Resource]:
         rows: QuerySet[Resource] = super().get_queryset(request)
@@ -49,6 +67,14 @@ class ResourceAdmin(LoggedAdmin):
     def named(self, file: Resource) -> SafeString:
         return mono(file.path)
 
+    @display(description="Type", ordering="type")
+    def kind(self, file: Resource) -> str:
+        return file.get_type_display()
+
+    @display(description="Tokens", ordering="tokens")
+    def cost(self, file: Resource) -> str:
+        return "" if file.tokens is None else f"{file.tokens:,}"
+
     @display(description="Last change")
     def last_change(self, file: Any) -> SafeString | str:
         return moment(file.changed_at)
@@ -57,16 +83,28 @@ class ResourceAdmin(LoggedAdmin):
     def by(self, file: Any) -> SafeString | str:
         return name(file.changed_by or "system") if file.changed_at else ""
 
-    @display(description="Leased by")
-    def leased_by(self, file: Resource) -> SafeString | str:
-        holders = [lease["by"] for lease in leases_on(file.project_id, file.path)]
-        return chips(dict.fromkeys(holders)) if holders else "nobody"
-
     @display(description="Changes")
     def log(self, file: Resource) -> SafeString:
-        query = urlencode({"project": file.project.slug, "q": file.path})
-        return format_html(
-            '<a class="ctx-link" href="{}?{}">Its changes</a>',
-            reverse("admin:tracking_filechange_changelist"),
-            query,
-        )
+        return format_html('<a class="ctx-link" href="{}">Its changes</a>', list_of_changes(file))
+
+    # -- Reading -----------------------------------------------------------------------------------
+
+    def get_read_context(self, request: HttpRequest, row: Resource) -> dict[str, Any]:
+        item = open_resources(row.project_id, [row.path], full=True).get(row.path, {})
+        line = request.GET.get("line", "")
+        changes = FileChange.objects.in_project(row.project_id).filter(resource=row).select_related("agent")
+        return {
+            "item": item,
+            "parts": sorted(item.get("importance_parts", {}).items(), key=lambda part: -part[1]),
+            "lines": numbered_lines(item["content"], line) if "content" in item else None,
+            "is_open": bool(line),
+            "changes": changes.order_by("-at", "-pk")[:CHANGES_SHOWN],
+            "holders": list(dict.fromkeys(lease["by"] for lease in item.get("leases", ()))),
+            "list_of_changes": list_of_changes(row),
+            "panels": [make(row) for make in file_panels],
+        }
+
+
+def list_of_changes(file: Resource) -> str:
+    query = urlencode({"project": file.project.slug, "q": file.path})
+    return f"{reverse('admin:tracking_filechange_changelist')}?{query}"

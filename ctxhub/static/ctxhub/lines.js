@@ -4,7 +4,9 @@ function goToLine() {
   const { first, last, total } = document.querySelector(".ctx-raw").dataset;
   const isElsewhere = line < Number(first) || line > Number(last);
   if (line >= 1 && line <= Number(total) && isElsewhere) {
-    location.replace(`?line=${line}#L${line}`);
+    const query = new URLSearchParams(location.search);
+    query.set("line", line);
+    location.replace(`?${query}#L${line}`);
   }
 }
 
