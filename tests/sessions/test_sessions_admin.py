@@ -240,7 +240,7 @@ def test_files_are_on_pages(saved: int, ada: Caller) -> None:
 
 
 def test_a_session_shows_what_its_agent_did_by_time(tracked: int, ada: Caller, ben: Caller) -> None:
-    made = save_snapshot(caller=ada.in_session(tracked), summary="Joined <b>.", content="x")
+    made = save_snapshot(caller=ada.in_session(tracked), summary="Joined <b>.", content="x", source="mcp")
     save_session(caller=ben, session="of-ben")
     save_session(caller=ada, session=str(tracked), summary="Done.")
     steps = member(ada.project).get(page_of(tracked)).context["activity"].steps

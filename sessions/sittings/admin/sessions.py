@@ -124,8 +124,15 @@ class SessionAdmin(NounAdmin):
         self, request: HttpRequest, row: AgentSession, part: str, text: str, tokens: int
     ) -> HttpResponse:
         lines = numbered_lines(text, request.GET.get("line", ""))
-        page = {"part": part, "tokens": tokens, "lines": lines, "part_id": request.GET.get("id", "")}
-        return self.row_page(request, row, "ctxhub/session_text.html", **page)
+        return self.row_page(
+            request,
+            row,
+            "ctxhub/session_text.html",
+            part=part,
+            tokens=tokens,
+            lines=lines,
+            part_id=request.GET.get("id", ""),
+        )
 
     def export_view(self, request: HttpRequest, row: AgentSession) -> HttpResponse:
         """Everything that is stored of the session, as text to download."""

@@ -142,7 +142,7 @@ def wide(
     for branches, side in ((left, -1), (right, 1)):
         place(branches, centre, side, (height - rows_of(branches) * columns.row) / 2)
     at = {box.node.ref: box for box in boxes}
-    crossing = [_crossing(tie, *(at[ref] for ref in tie.ends), columns.bend) for tie in graph.crossing]
+    crossing = [_crossing(tie, at[tie.ends[0]], at[tie.ends[1]], columns.bend) for tie in graph.crossing]
     first, last = min(box.x for box in boxes), max(box.right for box in boxes)
     width = last - first + 2 * MARGIN
     lines = [*crossing, *lines]
