@@ -42,7 +42,6 @@ class SessionAdmin(NounAdmin):
     menu = Menu("Activity", "terminal")
     ref_kind = "session"
     read_template = "ctxhub/session.html"
-    why_missing = "Perhaps it was deleted or cleaned up?"
     has_change_form = False
     add_scope = change_scope = None
 
