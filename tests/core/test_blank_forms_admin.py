@@ -14,6 +14,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "memory/memory": {"title": "A", "content": "", "context": "general", "type": "note"},
     "memory/relationship": {"source": "", "target": "", "relation": "related", "strength": "5"},
     "memory/decisiontemplate": {"name": ""},
+    "memory/snapshot": {"content": " ", "action_type": "conversation"},
     "messaging/message": {"text": "", "to": "", "type": "info", "priority": "high"},
     "core/tag": {"name": ""},
 }

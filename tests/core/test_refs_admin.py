@@ -12,6 +12,7 @@ from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
 from memory.decisions.services.templates import set_template
 from memory.memories.services.contexts import create_context
+from memory.snapshots.services.snapshots import save_snapshot
 from sessions.sittings.services.sessions import save_session
 from tests.people import ADMIN, member
 from tracking.services.changes import record_change
@@ -31,6 +32,7 @@ def rows(ada: Caller) -> None:
     add_constraint(caller=ada, category="security", text="x")
     create_context(caller=ada, name="Ops")
     set_template(caller=ada, name="Own", require=["rationale"])
+    save_snapshot(caller=ada, content="x", source="mcp")
     record_change(caller=ada, path="src/a.py", change="created", description="x")
     acquire_lease(caller=ada, paths=["src/**"])
     save_session(caller=ada, summary="x")
@@ -44,7 +46,7 @@ def admin_of(kind: str) -> LoggedAdmin:
 
 
 BY_NAME = ("decision:api/auth", "tag:api", "template:own", "resource:src/a.py", "context:ops")
-BY_NUMBER = ("constraint", "lease", "change", "session")
+BY_NUMBER = ("constraint", "snapshot", "lease", "change", "session")
 
 
 @pytest.mark.usefixtures("rows")
@@ -79,4 +81,4 @@ def test_a_pasted_ref_finds_its_row(kind: str, client: Client, ada: Caller) -> N
 def test_the_history_of_an_unknown_row_redirects_to_the_list(kind: str, client: Client) -> None:
     page = client.get(admin_of(kind).url("history", 987654), follow=True)
     assert page.redirect_chain[-1][0] == admin_of(kind).url("changelist")
-    assert "Perhaps it was deleted?" in page.content.decode()
+    assert admin_of(kind).why_missing in page.content.decode()

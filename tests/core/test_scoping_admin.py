@@ -26,10 +26,12 @@ from memory.models import (
     Memory,
     Relationship,
     Scratchpad,
+    Snapshot,
     Workflow,
 )
 from memory.scratchpads.services.scratchpads import create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
+from memory.snapshots.services.snapshots import save_snapshot
 from messaging.models import Message
 from messaging.services.messages import send_message
 from sessions.models import Access, AgentSession, ResourceDependency
@@ -63,6 +65,7 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
         "workflow_id"
     ]
     create_scratchpad(caller=cy, workflow_id=workflow, name=SECRET_WORD, content=SECRET_WORD)
+    save_snapshot(caller=cy, content=SECRET_WORD, rationale=SECRET_WORD, source=SECRET_WORD)
     record_change(caller=cy, path=f"{SECRET_WORD}/file", change="created", description=SECRET_WORD)
     save_session(caller=cy, summary=SECRET_WORD, conversation=SECRET_WORD, workspace_id=SECRET_WORD)
     track_access(caller=cy, path=f"{SECRET_WORD}/file", access="edited", content=SECRET_WORD)
@@ -83,6 +86,7 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
         Relationship,
         Workflow,
         Scratchpad,
+        Snapshot,
         Category,
         Decision,
         DecisionTemplate,
