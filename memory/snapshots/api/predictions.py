@@ -44,7 +44,7 @@ class SnapshotTierViewSet(ProjectViewSet):
 
     @extend_schema(responses=tier_services.RetierAnswer)
     def retier(self, request: Request, slug: str) -> Response:
-        """Bring the stored tiers up to date, which only filters of the admin use."""
+        """Bring the stored tiers up to date, which no answer uses: reads derive the tier."""
         return Response(self.perform(tier_services.retier))
 
     @extend_schema(responses=PrunedSnapshots)

@@ -30,7 +30,7 @@ class Tier(models.IntegerChoices):
 class Snapshot(ProjectRow):
     """`touched_at`: the last access, or the creation if there was none; the tier follows from it.
 
-    `tier` is a copy for the admin's filters: reads derive the tier. `session_id`: the number of the session
+    `tier` is a stored copy: every read derives the tier. `session_id`: the number of the session
     it was saved in; the sessions app, a layer above this one, clears it when it deletes that session.
     `prediction_score` and the fields after it are null, or empty, before the first prediction.
     """

@@ -45,7 +45,7 @@ def tiers(caller: Caller) -> Tiers:
     also_known_as=("recalculate_memory_tiers",),
 )
 def retier(caller: Caller) -> tier_services.RetierAnswer:
-    """Bring the stored tiers up to date, which only the admin's filters use: reads derive the tier."""
+    """Bring the stored tiers up to date, which no answer uses: reads derive the tier."""
     return tier_services.retier(caller=caller)
 
 

@@ -142,7 +142,7 @@ def wide(
     for branches, side in ((left, -1), (right, 1)):
         place(branches, centre, side, (height - rows_of(branches) * columns.row) / 2)
     at = {box.node.ref: box for box in boxes}
-    crossing = [_crossing(tie, at[tie.ends[0]], at[tie.ends[1]], columns.bend) for tie in graph.crossing]
+    crossing = [_crossing(tie, columns.bend, *(at[ref] for ref in tie.ends)) for tie in graph.crossing]
     first, last = min(box.x for box in boxes), max(box.right for box in boxes)
     width = last - first + 2 * MARGIN
     lines = [*crossing, *lines]
@@ -173,7 +173,7 @@ def _line(tie: Tie, parent: Box, child: Box, bend: float) -> Line:
     return Line(tie, path, arrows, (turn + end) / 2, b)
 
 
-def _crossing(tie: Tie, one: Box, other: Box, bend: float) -> Line:
+def _crossing(tie: Tie, bend: float, one: Box, other: Box) -> Line:
     """A line between two boxes drawn already: across, or around the boxes of the same column."""
     one, other = sorted((one, other), key=lambda box: box.x)
     a, b = one.middle, other.middle
