@@ -330,7 +330,7 @@ def test_suggestions_on_a_flat_surface_name_flat_tools(apollo: Project) -> None:
                     assert error["call"]["tool"] in error["allowed"], error
                 assert not re.search(r"\b[a-z]+\.[a-z_]+ has no", error["message"]), error
     assert unresolved <= expected_unresolved
-    assert (len(guesses), len(guesses) - len(unresolved)) == (92, 88)
+    assert (len(guesses), len(guesses) - len(unresolved)) == (110, 106)
 
 
 # -- Limits of suggestions -------------------------------------------------------------------------

@@ -155,8 +155,8 @@ def test_names_of_other_tools_get_a_suggestion(
 
 
 def test_a_shared_signature_is_described_once(ada: Caller) -> None:
-    [decision] = list_tools(ada, only=["decision"])
-    assert "\nfrom_template name! + what set takes" in decision["description"]
+    [memory] = list_tools(ada, only=["memory"])
+    assert "\nupdate id! + what add takes" in memory["description"]
     set_, from_template = (all_tools()["decision"].actions[name] for name in ("set", "from_template"))
     assert from_template.arguments.names == ["name", *set_.arguments.names]
     [flat] = [tool for tool in list_tools(ada, surface="flat") if tool["name"] == "decision_from_template"]

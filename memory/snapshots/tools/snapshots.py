@@ -31,14 +31,14 @@ from memory.snapshots.services import reads, snapshots
 
 tool(
     "snapshot",
-    "What was done at a moment, why, and because of what.",
+    "What was done, why, and because of what.",
     otherwise=[({"content"}, "save"), ({"query"}, "search"), ({"id"}, "why"), (set(), "load")],
 )
 
 Id = Annotated[Number, IdOf("snapshot")]
 ActionWord = Annotated[Word, Says("conversation|decision|file_edit|tool_use|research")]
-TierWord = Annotated[Word, Says("active|recent|archived|expired")]
-ViewWord = Annotated[str, Says("historian|prophet|archaeologist|minimalist|auditor")]
+TierWord = Annotated[Word, Says("active|recent|archived|expired", in_description=False)]
+ViewWord = Annotated[str, Says("historian|prophet|archaeologist|minimalist|auditor", in_description=False)]
 ALL_WORDS = 'All these words are in it: summary, rationale, content, tags. "A phrase", -not, prefix*.'
 RESTS_ON = "What it rests on besides its cause; [] none. Left out: your last 5 of an hour."
 FITTING_TAGS = "Left out: at most 5 tags of the project that the content is about; [] none."

@@ -19,7 +19,9 @@ TYPES = "code|documentation|data|research|generated"
 
 File = Annotated[str, About("Relative to the repository.", PATH)]
 AccessWord = Annotated[Word, Says(ACCESSES)]
-TypeWord = Annotated[Word, Says(TYPES), About("Left out: by the extension, or as it was.")]
+TypeWord = Annotated[
+    Word, Says(TYPES, in_description=False), About("Left out: by the extension, or as it was.")
+]
 Session = Annotated[Ref, About("Its id or name; left out: the call's own.")]
 OfSession = Annotated[Ref, About("In this session: its id or name.")]
 OfAccess = Annotated[Word, About("Only such accesses.", {"enum": ACCESSES.split("|")})]
@@ -76,6 +78,7 @@ def track(
 @action(
     "session",
     "accesses",
+    quiet=True,
     example={"path": "src/api/auth.py", "access": "edited", "since": "7d"},
     also_known_as=("get_resource_access_logs", "access_log"),
 )
@@ -107,7 +110,7 @@ def accesses(
 def resources(
     caller: Caller,
     session: Session | None = None,
-    sort: Annotated[Word, Says("relevance|accessed|recent")] = "relevance",
+    sort: Annotated[Word, Says("relevance|accessed|recent", in_description=False)] = "relevance",
     limit: Limit = 20,
     cursor: Cursor | None = None,
 ) -> Listing:
@@ -122,6 +125,7 @@ def resources(
 @action(
     "session",
     "depend",
+    quiet=True,
     writes=True,
     example={"source": "src/api/auth.py", "target": "src/tokens.py", "type": "imports"},
     also_known_as=("add_resource_dependency", "add_dependency"),
@@ -140,6 +144,7 @@ def depend(
 @action(
     "session",
     "dependencies",
+    quiet=True,
     example={"path": "src/api/auth.py", "direction": "outgoing", "depth": 3},
     also_known_as=("get_resource_dependencies",),
 )

@@ -18,6 +18,7 @@ from ctxhub.core.toolbox.argument_types import (
     Number,
     Object,
     Ref,
+    Says,
     Tail,
     Texts,
 )
@@ -29,7 +30,7 @@ from sessions.sittings.services.restoring import DEFAULT_BUDGET, RestoreAnswer, 
 
 tool(
     "session",
-    "Save your work before the window ends; restore goes on.",
+    "Save before your window ends; restore goes on.",
     otherwise=[({"conversation"}, "save"), ({"session"}, "get"), (set(), "list")],
 )
 
@@ -38,13 +39,19 @@ SessionRef = Annotated[Ref, About("Its id, ref or name.", REF)]
 Workspace = Annotated[str, About("Left out: default.", OPTIONAL_NAME)]
 Name = Annotated[str, About(schema=OPTIONAL_NAME)]
 SavedFiles = Annotated[
-    Items, About("path, hash, content, modified_at of each; replaces.", {"maxItems": MOST_FILES})
+    Items,
+    Says("{path,hash}"),
+    About("path, hash, content, modified_at of each; replaces.", {"maxItems": MOST_FILES}),
 ]
 SavedItems = Annotated[
-    Items, About("category, content, importance 1..10, tokens of each; replaces.", {"maxItems": MOST_ITEMS})
+    Items,
+    Says("{category,content,importance}"),
+    About("category, content, importance 1..10, tokens of each; replaces.", {"maxItems": MOST_ITEMS}),
 ]
 PresentFiles = Annotated[
-    Items, About("path and hash of each; hash null: it is not there.", {"maxItems": MOST_FILES})
+    Items,
+    Says("{path,hash}"),
+    About("path and hash of each; hash null: it is not there.", {"maxItems": MOST_FILES}),
 ]
 Budget = Annotated[Number, About("For the whole answer.", {"minimum": LEAST_BUDGET, "maximum": MOST_BUDGET})]
 Tokens = Annotated[Number, About("Left out: counted.", {"minimum": 0, "maximum": MOST_TOKENS})]
