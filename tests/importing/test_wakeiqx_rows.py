@@ -8,7 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.events.services.events import recorded
+from ctxhub.core.kit import clock
 from ctxhub.core.kit.inputs import CONTENT_BYTES, TEXT_BYTES
 from ctxhub.core.models import Event, Project, SearchEntry, Tag, Tally
 from memory.snapshots.history import HISTORY
@@ -20,6 +22,13 @@ from tests.tables import dump_all, dump_project
 Take = Callable[..., Import]
 THEN = datetime(2025, 10, 11, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def no_cleanup(apollo: Project, hermes: Project) -> None:
+    """The first write of a minute would correct the stored tiers."""
+    for project in (apollo, hermes):
+        retention._cleaned[project.pk] = (clock.now(), retention.EVERY)
 
 
 def snapshots_of(project: Project) -> list[Snapshot]:
