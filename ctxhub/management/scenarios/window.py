@@ -87,7 +87,7 @@ async def _go_on(ada: Agent, saved: Answer, decided: Answer, write: Callable[[st
     expect("what led to it", column(chain, "action_type"), ["research", "decision"])
 
     write("\nWhich files does she need again, in 65 tokens? Each comes as full as it fits.")
-    wanted = {"session": saved["session"], "budget_tokens": 65, "content": True}
+    wanted = {"budget_tokens": 65, "content": True}
     files = await ada.call("session", "prioritize", **wanted)
     expect("the first", files["included"][0]["path"], BASKET)
     expect("its budget", files["tokens_used"] <= wanted["budget_tokens"], True)
