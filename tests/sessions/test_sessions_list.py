@@ -48,10 +48,10 @@ def test_a_list_has_a_row_for_each_session_newest_first(ada: Caller, ben: Caller
     first = save_session(caller=ada, workspace_id="shop", summary="s", token_count=5)["session"]
     second = save_session(caller=ben, parent=first)["session"]
     answer = call(ada, "session", {"action": "list"})
-    at = answer["rows"][0][6]
+    late, early = (row[6] for row in answer["rows"])
     assert answer == {
         "columns": ["session", "agent", "workspace_id", "summary", "token_count", "parent", "at"],
-        "rows": [[second, "ben", "default", "", 0, first, at], [first, "ada", "shop", "s", 5, None, at]],
+        "rows": [[second, "ben", "default", "", 0, first, late], [first, "ada", "shop", "s", 5, None, early]],
         "count": 2,
         "total": 2,
     }
