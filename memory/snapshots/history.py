@@ -1,7 +1,10 @@
 """The history of snapshots: events, counters and index entries of every change."""
 
+from dataclasses import replace
+
 from ctxhub.core.history import History
 from ctxhub.core.search.documents import Document
+from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.vocabulary.models import Tag
 from memory.snapshots.rows import SNAPSHOTS, SnapshotRow
 from memory.snapshots.search import snapshot_document
@@ -19,6 +22,9 @@ class SnapshotHistory(History[SnapshotRow]):
 
     def note(self, row: SnapshotRow) -> str:
         return row.action_label
+
+    def recompute(self, row: SnapshotRow) -> SnapshotRow:
+        return replace(row, tokens=count_tokens(row.content))
 
 
 HISTORY = SnapshotHistory()

@@ -11,6 +11,7 @@ from django.db.models import Model
 
 from ctxhub.core.kit import clock
 from ctxhub.core.models import Agent, Category, Event, Layer, Project, Scope, Tag
+from ctxhub.core.text.token_count import count_tokens
 from memory.models import (
     Constraint,
     Context,
@@ -19,10 +20,12 @@ from memory.models import (
     Memory,
     Relationship,
     Scratchpad,
+    Snapshot,
     ValueType,
     Workflow,
 )
 from messaging.models import Delivery, Message
+from sessions.models import AgentSession
 from tests.tallies import counted, tallied
 from tracking.models import FileChange, Lease, LeasePath, Resource
 
@@ -60,6 +63,14 @@ def workflow(project: Project) -> Workflow:
 
 def scratchpad(project: Project) -> Scratchpad:
     return Scratchpad.objects.create(project=project, workflow=workflow(project), name="A", content="one")
+
+
+def snapshot(project: Project) -> Snapshot:
+    return Snapshot.objects.create(project=project, summary="A", content="One. And two.", source="mcp")
+
+
+def session(project: Project) -> AgentSession:
+    return AgentSession.objects.create(project=project, summary="A")
 
 
 def template(project: Project) -> DecisionTemplate:
@@ -125,6 +136,7 @@ UNNAMED = [
     Dirty(memory, {"content": "Two."}, {"type": 2}, ("digest", "tokens")),
     Dirty(memory, {"stack": "React"}, {"type": 2}, ("folded_stack",)),
     Dirty(workflow, {"metadata": {"keep": "never"}}, {"name": "B"}, ("is_kept",)),
+    Dirty(snapshot, {"content": "Two."}, {"rationale": "So."}, ("tokens",)),
     Dirty(template, {"name": "Outage"}, {"require": ["layer"]}, ("folded",)),
     Dirty(scratchpad, {"content": "two three"}, {"name": "B"}, ("length", "size", "revision")),
 ]
@@ -172,6 +184,8 @@ NAMED = [
     Named(memory, {"stack": "React"}, {"folded_stack": "react"}),
     Named(workflow, {"metadata": {"keep": "never"}}, {"is_kept": True}),
     Named(scratchpad, {"content": "two"}, {"length": 3, "revision": 2}),
+    Named(snapshot, {"content": "Two three four."}, {"tokens": count_tokens("Two three four.")}),
+    Named(session, {"summary": "B"}, {"summary": "B"}),
     Named(template, **FOLDED),
 ]
 OTHERS = [
@@ -232,6 +246,8 @@ UNCHANGED = [
     Unchanged(memory, {"title": "B"}, "content"),
     Unchanged(workflow, {"name": "B"}, "metadata"),
     Unchanged(scratchpad, {"content": "two"}, "name"),
+    Unchanged(snapshot, {"rationale": "So."}, "summary"),
+    Unchanged(session, {"summary": "B"}, "workspace_id"),
 ]
 
 
