@@ -225,6 +225,8 @@ SPECTACULAR_SETTINGS = {
         "StatusResult": ["updated", "unchanged"],
         "RequestState": ["open", "claimed", "done"],
         "FileChange": ["created", "modified", "deleted"],
+        "SaveResult": ["created", "updated"],
+        "ResourceType": ["code", "documentation", "data", "research", "generated"],
         "PadChange": [
             *(
                 "created",
