@@ -25,7 +25,7 @@ tool("search", "Find anything; ask in a sentence.")
 QUERY = 'A sentence, words, an identifier. Also "a phrase", -not and prefix*.'
 KIND_WORDS = [
     *("decision", "constraint", "message", "memory", "context"),
-    *("scratchpad", "workflow", "resource", "change"),
+    *("scratchpad", "workflow", "resource", "change", "snapshot", "session"),
 ]
 KINDS = f"Only these: {', '.join(KIND_WORDS)}."
 MATCH = "Left out: auto, any of the words, and mistyped ones put right. similar: the query is a text."
