@@ -97,6 +97,7 @@ def test_one_agent_writes_and_another_reads(noun: Contract, ada: Face, ben: Face
     assert {*noun.everything, *needed} >= {*action_of(noun, noun.create).arguments.names} - {
         "expected_version",
         "reply_to",
+        *noun.of_the_noun,
     }
     name = made(ada, noun, noun.everything, needed)
     item = ben.read(noun, name)
@@ -142,7 +143,9 @@ def test_pages(noun: Contract, ada: Face, ben: Face) -> None:
 def several(noun: Contract, count: int) -> list[Json]:
     """The other one several times, under different names."""
     told_apart = next(
-        name for name in ("key", "name", "title", "text", "path", "paths") if name in noun.other
+        name
+        for name in ("key", "name", "title", "text", "path", "paths", "content", "summary")
+        if name in noun.other
     )
     value = noun.other[told_apart]
     return [

@@ -36,6 +36,8 @@ def large_counters(ada: Caller) -> None:
         "message": (0,),
         "change": (0,),
         "resource": (0,),
+        "snapshot": (0,),
+        "session": (0,),
     }
     layers = Layer.objects.in_project(ada.project_id).values_list("pk", flat=True)
     for noun, statuses in statuses_of.items():
@@ -54,8 +56,8 @@ def test_a_layer_summary_costs_at_most_100_tokens(ada: Caller) -> None:
 
 
 @pytest.mark.usefixtures("large_counters")
-def test_stats_cost_at_most_80_tokens(ada: Caller) -> None:
-    assert cost_of(ada, "hub", action="stats") <= 80
+def test_stats_cost_at_most_90_tokens(ada: Caller) -> None:
+    assert cost_of(ada, "hub", action="stats") <= 90
 
 
 def test_ten_messages_of_60_tokens_cost_at_most_980(ada: Caller, ben: Caller) -> None:

@@ -12,14 +12,18 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.deletes import delete_rows
-from memory.models import Constraint, Context, Decision, Memory, Scratchpad, Workflow
+from memory.models import Constraint, Context, Decision, Memory, Scratchpad, Snapshot, Workflow
 from messaging.models import Message
+from sessions.models import AgentSession
 from tracking.models import FileChange
 from tracking.sql.changes import delete_changes
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_engine]
 
-MODELS: list[type[Model]] = [Constraint, Context, Decision, Memory, Scratchpad, Workflow, Message]
+MODELS: list[type[Model]] = [
+    *(Constraint, Context, Decision, Memory, Scratchpad, Snapshot, Workflow),
+    *(Message, AgentSession),
+]
 CASCADES: list[tuple[type[Model], Callable[[], object]]] = [
     *((model, partial(delete_rows, model, [1])) for model in MODELS),
     (FileChange, lambda: delete_changes(1, clock.now(), 1)),

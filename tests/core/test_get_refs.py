@@ -16,7 +16,9 @@ from memory.memories.selectors.contexts import find_context
 from memory.memories.services.memories import add_memory
 from memory.scratchpads.services.scratchpads import create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
+from memory.snapshots.services.snapshots import save_snapshot
 from messaging.services.messages import send_message
+from sessions.sittings.services.sessions import save_session
 from tests.hub import RestClient
 from tracking.services.changes import record_change
 
@@ -53,6 +55,8 @@ def write_everything(caller: Caller) -> dict[str, str]:
     workflow = create_workflow(caller=caller, name="Refactoring")["workflow_id"]
     pad = create_scratchpad(caller=caller, workflow_id=workflow, name="notes", content="A leak.")
     memory = add_memory(caller=caller, title="Pools", content="They leak.", context="work")
+    session = save_session(caller=caller, summary="The pool is half mended.")
+    snapshot = save_snapshot(caller=caller, content="The pool leaks.", source="mcp")
     context = find_context(caller.project_id, "work")
     assert context
     return {
@@ -65,6 +69,8 @@ def write_everything(caller: Caller) -> dict[str, str]:
         "message": f"message:{message['id']}",
         "change": f"change:{change['id']}",
         "resource": "resource:src/app.py",
+        "snapshot": f"snapshot:{snapshot['id']}",
+        "session": f"session:{session['session']}",
     }
 
 
@@ -86,6 +92,8 @@ def test_get_returns_every_kind_that_search_finds(ada: Caller, detail: str) -> N
     assert items["context"]["name"] == "work"
     assert (items["change"]["path"], items["change"]["description"]) == ("src/app.py", "Begun.")
     assert items["resource"]["changes"][0]["description"] == "Begun."
+    assert items["snapshot"]["summary"] == "The pool leaks."
+    assert items["session"]["summary"] == "The pool is half mended."
 
 
 @pytest.mark.parametrize("detail", ["full", "digest"])

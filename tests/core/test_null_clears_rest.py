@@ -1,11 +1,12 @@
 """PATCH follows JSON Merge Patch: null clears a field that can be empty, an omitted field stays."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.addresses import Operation, operations
-from tests.core.test_nulls import CONTEXT, DECISION, MEMORY, TEMPLATE
+from tests.core.test_nulls import CONTEXT, DECISION, MEMORY, SESSION, TEMPLATE
 from tests.hub import RestClient
 
 PATCHES = operations("PATCH")
@@ -26,7 +27,7 @@ def make(rest: RestClient, operation: Operation) -> str:
     if noun == "config":
         return "config/"
     workflow = rest.post("workflows/", {"name": "Refactoring", "metadata": {"keep": "never"}}).body["id"]
-    made = {
+    made: dict[str, Callable[[], Any]] = {
         "contexts": lambda: rest.post("contexts/", {"name": "shop", **CONTEXT}).body["id"],
         "memories": lambda: rest.post("memories/", {"title": "t", "content": "c", **MEMORY}).body["id"],
         "workflows": lambda: workflow,
@@ -35,14 +36,32 @@ def make(rest: RestClient, operation: Operation) -> str:
         ).body["scratchpad_id"],
         "constraints": lambda: rest.post("constraints/", {"category": "security", "text": "t"}).body["id"],
         "leases": lambda: rest.post("leases/", {"paths": ["a"]}).body["lease_id"],
+        "sessions": lambda: make_session(rest),
     }
     return f"{noun}/{made[noun]()}/"
 
 
-def stored_fields(rest: RestClient, path: str) -> dict[str, Any]:
+def make_session(rest: RestClient) -> int:
+    parent = rest.post("sessions/", {"summary": "Before."}).body["session"]
+    made: int = rest.post("sessions/", {**SESSION, "parent": parent}).body["session"]
+    return made
+
+
+def stored_fields(rest: RestClient, path: str, changed: str = "") -> dict[str, Any]:
     """The fields of the object, without those that every change updates."""
-    body: dict[str, Any] = rest.get(path).body
-    volatile = ("updated", "updated_at", "origin", "result", "expires", "at")
+    body = stored_session(rest, path, changed) if path.startswith("sessions/") else rest.get(path).body
+    volatile = ("updated", "updated_at", "origin", "result", "expires", "at", "saved_at")
+    return {name: value for name, value in body.items() if name not in volatile}
+
+
+def stored_session(rest: RestClient, path: str, changed: str) -> dict[str, Any]:
+    """The fields of a session by their names as arguments. Its tokens are counted anew with its texts."""
+    body = rest.get(path, full=True).body
+    conversations = body.pop("conversations")
+    text = conversations["columns"].index("text")
+    body |= {**body.pop("state"), "conversation": [row[text] for row in conversations["rows"]]}
+    body["files"] = [item["path"] for item in rest.get(f"{path}resources/").body["items"]]
+    volatile = {"resources", "token_count"} - {changed}
     return {name: value for name, value in body.items() if name not in volatile}
 
 
@@ -61,11 +80,11 @@ def test_null_clears_one_field_or_is_refused(
     ada_rest: RestClient, operation: Operation, name: str, nullable: bool
 ) -> None:
     path = make(ada_rest, operation)
-    before = stored_fields(ada_rest, path)
+    before = stored_fields(ada_rest, path, name)
     assert before[name] not in EMPTY, "Nothing to clear."
 
     reply = ada_rest.patch(path, {name: None})
-    after = stored_fields(ada_rest, path)
+    after = stored_fields(ada_rest, path, name)
     if nullable:
         assert reply.status in (200, 201), reply
         assert after.get(name) in EMPTY
@@ -87,6 +106,9 @@ def test_only_required_fields_refuse_null() -> None:
         "memories/<id:memory_id>/ context",
         "memories/<id:memory_id>/ title",
         "memories/<id:memory_id>/ type",
+        "sessions/<id:session_id>/ conversation",
+        "sessions/<id:session_id>/ token_count",
+        "sessions/<id:session_id>/ workspace_id",
         "workflows/<id:workflow_id>/ active",
     }
 

@@ -15,6 +15,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.toolbox.actions import Action, all_tools
 from ctxhub.core.toolbox.dispatch import call
+from memory.snapshots.services import accesses
 from tests.hub import McpClient, RestClient
 from tests.tables import Dump, dump_all
 
@@ -23,6 +24,8 @@ pytestmark = pytest.mark.one_engine
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ACTIONS = {action.call: action for tool in all_tools().values() for action in tool.actions.values()}
 ONE_OF_A_BATCH = {"decision": "set", "message": "send", "file": "record"}
+
+OF_A_SNAPSHOT = ("get", "delete", "why", "chain", "impact")
 
 DECISION = {
     "layer": "data",
@@ -46,6 +49,27 @@ MEMORY = {
     "metadata": {"seen": True},
 }
 CONTEXT = {"description": "The shop.", "tags": ["api"], "stack": "django", "metadata": {"team": "a"}}
+SESSION = {
+    "workspace_id": "shop",
+    "conversation": "user: It is slow.",
+    "token_count": 9,
+    "summary": "It is slow.",
+    "items": [{"category": "task", "content": "Measure.", "importance": 9}],
+    "files": [{"path": "src/a.py", "hash": "1"}],
+    "active_project": "shop",
+    "enabled_mcps": ["ctxhub"],
+    "settings": {"theme": "dark"},
+    "branch": "main",
+    "worktree": "trees/main",
+}
+SNAPSHOT = {
+    "summary": "Redis is up",
+    "action_type": "tool_use",
+    "rationale": "It was down.",
+    "tags": ["api"],
+    "source": "editor",
+    "metadata": {"a": 1},
+}
 TEMPLATE = {
     "defaults": {"layer": "data"},
     "require": ["rationale"],
@@ -90,6 +114,12 @@ def create_one_of_each(ada: Caller, ben: Caller) -> dict[str, Any]:
     lease = {"paths": ["src/a.py"], "minutes": 30, "exclusive": True, "reason": "Rotation."}
     made["lease"] = call(ada, "file", lease)["lease_id"]
     call(ada, "hub", {"action": "config_set", "values": {"message_hours": 48}})
+    made["session"] = call(ada, "session", {"action": "save", **SESSION})["session"]
+    track = {"action": "track", "session": made["session"], "path": "src/a.py", "access": "edited"}
+    call(ada, "session", {**track, "content": "a = 1", "importance": 5})
+    made["cause"] = call(ada, "snapshot", {"content": "Redis is down."})["id"]
+    snapshot = {"content": "Redis is up.", "caused_by": made["cause"], **SNAPSHOT}
+    made["snapshot"] = call(ada, "snapshot", snapshot)["id"]
     return made
 
 
@@ -134,6 +164,17 @@ def minimal_arguments(action: str, ids: dict[str, Any]) -> dict[str, Any]:
         "decision.analytics": {"pattern": "*"},
         "decision.template_set": {"name": "incident"},
         "decision.from_template": {"name": "incident", "key": "k", "value": "y", "rationale": "So."},
+        "snapshot.save": {"content": "x"},
+        "snapshot.search": {"query": "Redis"},
+        **{f"snapshot.{name}": {"id": ids["snapshot"]} for name in OF_A_SNAPSHOT},
+        "session.restore": {"session": ids["session"]},
+        "session.get": {"session": ids["session"]},
+        "session.lineage": {"session": ids["session"]},
+        "session.delete": {"session": ids["session"]},
+        "session.track": {"path": "src/a.py", "access": "viewed"},
+        "session.depend": {"source": "src/a.py", "target": "src/b.py", "type": "imports"},
+        "session.dependencies": {"path": "src/a.py"},
+        "session.prioritize": {"budget_tokens": 100},
         "scratchpad.close_workflow": workflow,
         "scratchpad.create": {**workflow, "name": "more"},
         "scratchpad.list": workflow,
@@ -181,6 +222,7 @@ def with_nulls(action: Action, arguments: dict[str, Any]) -> dict[str, Any]:
 def outcome(caller: Caller, action: Action, arguments: dict[str, Any]) -> tuple[Any, Dump]:
     """The answer of a call and all rows after it. The call is then rolled back."""
     action_argument = {"action": action.name} if action.name else {}
+    accesses._noted.clear()  # Else the second read of a snapshot does not count.
     with transaction.atomic():
         with connection.cursor() as cursor:
             # A rollback does not reset sequences.

@@ -33,6 +33,7 @@ from memory.models import (
     Memory,
     Relationship,
     Scratchpad,
+    Snapshot,
     ValueType,
     Workflow,
 )
@@ -43,10 +44,13 @@ from memory.scratchpads.services.workflows import (
     delete_workflow,
     update_workflow,
 )
+from memory.snapshots.services.snapshots import delete_snapshot, save_snapshot
 from messaging.models import Delivery, Message, RequestState
 from messaging.services.messages import send_message
 from messaging.services.receipts import acknowledge_messages, read_messages_of
 from messaging.services.requests import claim_request, finish_request
+from sessions.models import AgentSession
+from sessions.sittings.services.sessions import delete_session, save_session
 from tests.databases import rolled_back
 from tests.golden.comparing import difference
 from tests.golden.contents import contents
@@ -137,6 +141,32 @@ def a_relationship(ada: Caller) -> None:
     a_memory(ada)
     a_constraint(ada)
     relate(caller=ada, source=f"memory:{newest(Memory).pk}", target=f"constraint:{newest(Constraint).pk}")
+
+
+def a_snapshot(ada: Caller) -> None:
+    """A snapshot that is the cause of another one, which also rests on it."""
+    for caused_by in (None, lambda: newest(Snapshot).pk):
+        save_snapshot(
+            caller=ada,
+            content="One. Two.",
+            source="mcp",
+            tags=["api"],
+            caused_by=caused_by and caused_by(),
+        )
+
+
+def a_session(ada: Caller) -> None:
+    """A session that another one continues, with a snapshot."""
+    first = save_session(
+        caller=ada,
+        summary="A",
+        conversation="One. Two.",
+        items=[{"content": "x"}],
+        files=[{"path": "a.py", "hash": "1"}],
+        branch="main",
+    )["session"]
+    save_snapshot(caller=ada, content="One.", source="mcp", session=first)
+    save_session(caller=ada, parent=first)
 
 
 def a_message(ada: Caller) -> None:
@@ -571,6 +601,62 @@ def renamed(model: type[Any], word: str) -> list[Write]:
     return [Write(f"{model._meta.model_name} renamed", prepare, by_service, by_orm)]
 
 
+def oldest(model: type[Any]) -> Any:
+    return model.unscoped.earliest("pk")
+
+
+SNAPSHOTS = [
+    *created(
+        "snapshot",
+        known_agent,
+        lambda ada: save_snapshot(
+            caller=ada, content="One. Two.", source="mcp", action_type="decision", dependencies=[]
+        ),
+        Snapshot,
+        **{"summary": "One. Two.", "content": "One. Two.", "source": "mcp", "action_type": 2, "agent": agent},
+    ),
+    *deleted(
+        "snapshot",
+        a_snapshot,
+        lambda ada: delete_snapshot(caller=ada, snapshot_id=newest(Snapshot).pk),
+        Snapshot,
+    ),
+    Write(
+        "cause deleted",
+        a_snapshot,
+        lambda ada: delete_snapshot(caller=ada, snapshot_id=oldest(Snapshot).pk),
+        lambda ada: oldest(Snapshot).delete(),
+    ),
+]
+SAVED: dict[str, Any] = {name: lambda ada: clock.now() for name in ("saved_at", "current_at")}
+SESSIONS = [
+    *created(
+        "session",
+        known_agent,
+        lambda ada: save_session(caller=ada, summary="B", workspace_id="shop", token_count=5),
+        AgentSession,
+        **{"summary": "B", "workspace_id": "shop", "token_count": 5, "agent": agent, **SAVED},
+    ),
+    *both_ways(
+        "session saved",
+        a_session,
+        lambda ada: save_session(caller=ada, session=newest(AgentSession).pk, summary="B", token_count=5),
+        AgentSession,
+        **{"summary": "B", "token_count": 5, **SAVED},
+    ),
+    *deleted(
+        "session",
+        a_session,
+        lambda ada: delete_session(caller=ada, session=newest(AgentSession).pk),
+        AgentSession,
+    ),
+    Write(
+        "parent deleted",
+        a_session,
+        lambda ada: delete_session(caller=ada, session=oldest(AgentSession).pk),
+        lambda ada: oldest(AgentSession).delete(),
+    ),
+]
 WORDS = [*renamed(Tag, "api"), *renamed(Category, "security"), *renamed(Layer, "data")]
 WRITES: Sequence[Write] = [
     *DECISIONS,
@@ -582,6 +668,8 @@ WRITES: Sequence[Write] = [
     *TEMPLATES,
     *MESSAGES,
     *FILES,
+    *SNAPSHOTS,
+    *SESSIONS,
     *WORDS,
 ]
 DIFFERENCES = {

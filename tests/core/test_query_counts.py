@@ -1,6 +1,7 @@
 """The number of queries of an action does not grow with the number of rows."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,17 @@ from memory.decisions.services.decisions import deprecate_decision, set_decision
 from memory.decisions.services.templates import set_template
 from memory.memories.services.memories import add_memory
 from memory.memories.services.relationships import relate
-from memory.models import Constraint, Memory, Scratchpad, Workflow
+from memory.models import Constraint, Memory, Scratchpad, Snapshot, Workflow
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
+from memory.snapshots.services.predictions import predict_snapshots
+from memory.snapshots.services.snapshots import save_snapshot
 from messaging.models import Message
 from messaging.services.messages import send_message_batch
+from sessions.sittings.services.resources import add_dependency, track_access
+from sessions.sittings.services.sessions import save_session
 from tests.databases import rolled_back
+from tests.memory.snapshots import write as write_snapshots
 from tracking.models import Lease
 from tracking.services.changes import record_change_batch
 from tracking.services.leases import acquire_lease
@@ -109,7 +115,40 @@ def fill(caller: Caller, count: int) -> None:
         append_to_scratchpad(caller=caller, scratchpad_id=pad["scratchpad_id"], content=f"line {n}")
     for n in range(1, min(count, 50)):
         create_scratchpad(caller=caller, workflow_id=workflow, name=f"own {n}", content=f"# h{n}\nnew")
+    fill_sessions(caller, count)
+    fill_snapshots(caller, count)
     call(caller, "hub", {"agent": "somebody else"})
+
+
+def fill_sessions(caller: Caller, count: int) -> None:
+    """A session with `count` of everything, as many that continue it, and a line of as many."""
+    items: Any = [{"content": f"item {n}"} for n in range(min(count, 50))]
+    files: Any = [{"path": f"saved{n}.py", "hash": f"{n}"} for n in range(count)]
+    for n in range(count):
+        save_session(
+            caller=caller, session="full", conversation=f"new {n}", items=items, files=files, branch=f"b{n}"
+        )
+        save_session(caller=caller, session=f"s{n}", workspace_id="shop", parent="full", summary="new")
+        save_session(caller=caller, session=f"line {n}", parent=f"line {n - 1}" if n else None)
+        track_access(caller=caller, session="full", path=f"t{n}.py", access="edited", content=f"new = {n}")
+        add_dependency(caller=caller, source="t0.py", target=f"t{n + 1}.py", type="imports", strength=3)
+        add_dependency(caller=caller, source=f"t{n}.py", target=f"t{n + 1}.py", type="calls")
+
+
+def fill_snapshots(caller: Caller, count: int) -> None:
+    """Snapshots of which each causes the next one, as many that rest on the first, and expired ones."""
+    first = cause = None
+    for n in range(count):
+        tags = ["api", f"t{n}"]
+        cause = save_snapshot(caller=caller, content=f"new {n}", source="mcp", caused_by=cause, tags=tags)[
+            "id"
+        ]
+        first = first or cause
+        save_snapshot(caller=caller, content=f"effect {n}", source="mcp", dependencies=[first])
+    long_ago = clock.now() - timedelta(days=365)
+    some = write_snapshots(caller, count, touched_at=long_ago)
+    assert len(some) == count
+    predict_snapshots(caller=caller)
 
 
 Arguments = Callable[[int], dict[str, Any]]
@@ -125,6 +164,15 @@ def newest_constraint(caller: Caller) -> int:
 
 def oldest_memory(caller: Caller) -> int:
     return Memory.objects.in_project(caller.project).earliest("pk").pk
+
+
+def oldest_snapshot(caller: Caller) -> int:
+    return Snapshot.objects.in_project(caller.project).earliest("pk").pk
+
+
+def caused_snapshot(caller: Caller) -> int:
+    """The last snapshot of the chain."""
+    return Snapshot.objects.in_project(caller.project).filter(caused_by__isnull=False).latest("pk").pk
 
 
 def full_workflow(caller: Caller) -> int:
@@ -365,6 +413,74 @@ ASKED: dict[str, list[Arguments]] = {
         lambda n: {"query": "new", "workflow_id": full_workflow},
         lambda n: {"query": "line", "scratchpad_id": written_pad, "limit": 2},
     ],
+    "snapshot.save": [
+        lambda n: {"content": "It is new."},
+        lambda n: {"content": "It is new.", "caused_by": oldest_snapshot, "tags": ["a", "b"]},
+        lambda n: {"content": "api t1 t2", "dependencies": [], "session": "full"},
+        lambda n: {"content": "x", "tags": [f"tag {i}" for i in range(min(n, 50))], "session": "another"},
+    ],
+    "snapshot.load": [
+        lambda n: {"limit": min(n, 10), "view": "archaeologist"},
+        lambda n: {"limit": min(n, 10), "view": "auditor"},
+        lambda n: {"limit": min(n, 10), "view": "prophet"},
+    ],
+    "snapshot.search": [
+        lambda n: {"query": "new", "limit": min(n, 200)},
+        lambda n: {"query": "new", "view": "prophet", "limit": 2},
+    ],
+    "snapshot.list": [
+        lambda n: {"limit": 2},
+        lambda n: {"limit": min(n - 1, 200), "tags": ["api", "t1"], "by": "ada", "tier": "active"},
+        lambda n: {"limit": 2, "text": "new", "action_type": "conversation", "since": "1h"},
+    ],
+    "snapshot.get": [lambda n: {"id": oldest_snapshot}],
+    "snapshot.delete": [lambda n: {"id": oldest_snapshot}],
+    "snapshot.why": [lambda n: {"id": oldest_snapshot}],
+    "snapshot.chain": [lambda n: {"id": caused_snapshot}],
+    "snapshot.impact": [lambda n: {"id": oldest_snapshot}],
+    "snapshot.graph": [lambda n: {"limit": min(n, 200)}, lambda n: {"mermaid": True}],
+    "snapshot.tiers": [lambda n: {}],
+    "snapshot.retier": [lambda n: {}],
+    "snapshot.prune": [lambda n: {"limit": n}, lambda n: {"limit": n, "dry_run": False}],
+    "snapshot.predict": [lambda n: {}, lambda n: {"stale_hours": 0}],
+    "snapshot.prefetch": [lambda n: {"min_score": 0, "limit": min(n, 200)}],
+    "snapshot.stats": [lambda n: {}],
+    "session.save": [
+        lambda n: {"summary": "new"},
+        lambda n: {"session": "full", "conversation": "other", "items": [{"content": "x"}] * min(n, 50)},
+        lambda n: {"session": "full", "files": [{"path": f"n{i}", "hash": "1"} for i in range(n)]},
+        lambda n: {"parent": f"line {n - 1}", "files": [{"path": "x", "hash": "", "content": "x"}]},
+    ],
+    "session.restore": [
+        lambda n: {"session": "full", "budget_tokens": 20_000},
+        lambda n: {"workspace_id": "shop", "files": [{"path": f"{i}", "hash": ""} for i in range(n)]},
+    ],
+    "session.list": [
+        lambda n: {"limit": 2},
+        lambda n: {"workspace_id": "shop", "by": "ada", "parent": "full", "limit": min(n, 200)},
+        lambda n: {"implicit": True, "limit": min(n, 200)},
+    ],
+    "session.get": [lambda n: {"session": "full", "full": True}],
+    "session.lineage": [lambda n: {"session": f"line {n - 1}", "limit": min(n, 200)}],
+    "session.delete": [lambda n: {"session": "full"}],
+    "session.track": [
+        lambda n: {"path": "t1.py", "access": "edited", "session": "full", "content": "new " * n},
+        lambda n: {"path": "other.py", "access": "viewed"},
+    ],
+    "session.accesses": [
+        lambda n: {"limit": min(n, 200)},
+        lambda n: {"path": "t1.py", "session": "full", "access": "edited", "since": "1h"},
+    ],
+    "session.resources": [
+        lambda n: {"session": "full", "limit": min(n, 200)},
+        lambda n: {"session": "full", "sort": "recent", "limit": 2},
+    ],
+    "session.depend": [lambda n: {"source": "t0.py", "target": "t1.py", "type": "imports"}],
+    "session.dependencies": [lambda n: {"path": "t0.py", "depth": 3}],
+    "session.prioritize": [
+        lambda n: {"budget_tokens": 1_000 * n, "query": "new", "session": "full"},
+        lambda n: {"budget_tokens": 10, "content": True, "session": "full"},
+    ],
     "search": [
         lambda n: {"query": "old", "kinds": ["decision"]},
         lambda n: {"query": "new text", "match": "all", "limit": min(n, 200)},
@@ -382,6 +498,8 @@ ASKED: dict[str, list[Arguments]] = {
         lambda n: {"refs": [f"change:{i}" for i in range(1, min(n, 50))]},
         lambda n: {"refs": [f"template:t{i}" for i in range(min(n, 50))]},
         lambda n: {"refs": [f"decision:api/k{i}" for i in range(min(n, 50))]},
+        lambda n: {"refs": [f"snapshot:{i}" for i in range(1, min(n, 50))]},
+        lambda n: {"refs": [f"session:s{i}" for i in range(min(n, 50))]},
     ],
     "hub.stats": [lambda n: {}],
     "hub.activity": [lambda n: {"limit": 2}, lambda n: {"agents": ["ada"], "verbs": ["set"], "since": "1h"}],
@@ -435,5 +553,5 @@ def test_an_action_runs_as_many_queries_at_5_rows_as_at_100(
             with subtests.test(name, arguments=arguments(2)), rolled_back():
                 counts = queries(few, name, arguments(5)), queries(many, name, arguments(100))
                 # A search that has read all its results needs no query to count them.
-                saved = 1 if name == "search" else 0
+                saved = 1 if name in ("search", "snapshot.search") else 0
                 assert counts[1] - saved <= counts[0] <= counts[1] <= MOST_QUERIES

@@ -22,9 +22,12 @@ def ids(ada_mcp: McpClient, ben_mcp: McpClient) -> dict[str, int]:
         "constraint": ada_mcp.call("constraint", "add", category="security", text="Sign tokens.")["id"],
         "message": ben_mcp.call("message", "send", text="Who?", to=["ada"], ack=True, type="request")["id"],
         "lease": ada_mcp.call("file", "lease", paths=["lib/**"])["lease_id"],
+        "snapshot": ada_mcp.call("snapshot", "save", content="The pool leaks.")["id"],
+        "session": ada_mcp.call("session", "save", session="evening", summary="Half done.")["session"],
     }
 
 
+SNAPSHOT_ACTIONS = ("get", "why", "chain", "impact", "delete")
 # Tool, action, the argument that takes an id, the kind of the id, and the other arguments.
 CALLS: list[tuple[str, str, str, str, dict[str, Any]]] = [
     ("constraint", "deactivate", "id", "constraint", {}),
@@ -54,11 +57,14 @@ CALLS: list[tuple[str, str, str, str, dict[str, Any]]] = [
     ("scratchpad", "delete", "scratchpad_id", "scratchpad", {}),
     ("scratchpad", "delete", "workflow_id", "workflow", {}),
 ]
+CALLS += [("snapshot", action, "id", "snapshot", {}) for action in SNAPSHOT_ACTIONS]
 LISTS: list[tuple[str, str, str, str]] = [
     ("message", "read", "ids", "message"),
     ("message", "ack", "ids", "message"),
     ("scratchpad", "get", "scratchpad_ids", "scratchpad"),
 ]
+# What a client calls its workspace is a text, and no id of ours.
+TEXTS = {("session", action, "workspace_id") for action in ("save", "restore", "list")}
 for_each_call = pytest.mark.parametrize(
     ("tool", "action", "argument", "kind", "other_arguments"), CALLS, ids=lambda value: str(value)
 )
@@ -72,11 +78,12 @@ def test_every_argument_that_takes_an_id_is_tested() -> None:
         for argument in action.arguments.all
         if argument.name in ("id", "ids", "reply_to") or argument.name.endswith(("_id", "_ids"))
     }
-    assert arguments == {(tool, action, argument) for tool, action, argument, *_ in [*CALLS, *LISTS]}
+    assert arguments - TEXTS == {(tool, action, argument) for tool, action, argument, *_ in [*CALLS, *LISTS]}
+    assert arguments >= TEXTS
 
 
 @for_each_call
-@pytest.mark.parametrize("template", ["{id}", "{kind}:{id}", " {KIND}: {id} "])
+@pytest.mark.parametrize("written", ["{id}", "{kind}:{id}", " {KIND}: {id} "])
 def test_an_id_may_be_given_as_a_ref(
     ada_mcp: McpClient,
     ada_rest: RestClient,
@@ -86,10 +93,10 @@ def test_an_id_may_be_given_as_a_ref(
     argument: str,
     kind: str,
     other_arguments: dict[str, Any],
-    template: str,
+    written: str,
 ) -> None:
-    value = template.format(id=ids[kind], kind=kind, KIND=kind.title())
-    if template == "{id}":
+    value = written.format(id=ids[kind], kind=kind, KIND=kind.title())
+    if written == "{id}":
         reply = ada_rest.post(f"call/{tool}/{action}/", {argument: value, **other_arguments})
         assert reply.status == 200, reply
     else:
@@ -162,6 +169,51 @@ def test_a_ref_of_another_kind_is_not_a_context(ada_mcp: McpClient, ids: dict[st
     # A colon alone does not make a ref.
     ada_mcp.call("memory", "add", title="x", content="y", context="team:alpha")
     assert ada_mcp.call("memory", "list", context="team:alpha")["count"] == 1
+
+
+# -- Snapshots and sessions ------------------------------------------------------------------------
+
+
+def test_a_snapshot_may_name_its_causes_by_refs(ada_mcp: McpClient, ids: dict[str, int]) -> None:
+    row_id = ids["snapshot"]
+    for cause in (row_id, str(row_id), f"snapshot:{row_id}", f" Snapshot: {row_id} "):
+        saved = ada_mcp.call("snapshot", "save", content="It is sealed.", caused_by=cause, dependencies=[])
+        assert saved["caused_by"] == row_id
+        saved = ada_mcp.call("snapshot", "save", content="It is sealed.", dependencies=[cause])
+        assert saved["dependencies"] == [row_id]
+    for wrong in ({"caused_by": "decision:17"}, {"dependencies": ["decision:17"]}):
+        answer = ada_mcp.call("snapshot", "save", content="x", **wrong)
+        assert "'decision:17' is not the id of a snapshot" in answer["message"]
+
+
+SESSION_CALLS: list[tuple[str, str, dict[str, Any]]] = [
+    ("save", "session", {}),
+    ("save", "parent", {"session": "night"}),
+    ("restore", "session", {}),
+    ("list", "parent", {}),
+    ("get", "session", {}),
+    ("lineage", "session", {}),
+    ("track", "session", {"path": "a.py", "access": "viewed"}),
+    ("accesses", "session", {}),
+    ("resources", "session", {}),
+    ("prioritize", "session", {"budget_tokens": 100}),
+    ("delete", "session", {}),
+]
+
+
+@pytest.mark.parametrize(("action", "argument", "other_arguments"), SESSION_CALLS)
+@pytest.mark.parametrize("written", ["{id}", "session:{id}", "Session: {id}", "evening", "session:evening"])
+def test_a_session_may_be_named_by_id_ref_or_name(
+    ada_mcp: McpClient,
+    ids: dict[str, int],
+    action: str,
+    argument: str,
+    other_arguments: dict[str, Any],
+    written: str,
+) -> None:
+    named = written.format(id=ids["session"])
+    answer = ada_mcp.call("session", action, **{argument: named}, **other_arguments)
+    assert "error" not in answer, answer
 
 
 # -- REST ------------------------------------------------------------------------------------------

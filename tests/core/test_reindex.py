@@ -27,7 +27,9 @@ from memory.memories.services.memories import add_memory
 from memory.models import Decision
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
+from memory.snapshots.services.snapshots import save_snapshot
 from messaging.services.messages import send_message
+from sessions.sittings.services.sessions import save_session
 from tests.search_index import index_is_right
 from tests.tables import dump_all
 from tracking.services.changes import record_change
@@ -50,6 +52,8 @@ def stocked(ada: Caller) -> Project:
     pad = create_scratchpad(caller=ada, workflow_id=workflow, name="notes", content="A leak.")
     append_to_scratchpad(caller=ada, scratchpad_id=pad["scratchpad_id"], content="viscosity " * 2_000)
     add_memory(caller=ada, title="Pools", content="They leak.", context="work", tags=["database"])
+    save_snapshot(caller=ada, content="The pool leaks.", source="mcp", tags=["database"])
+    save_session(caller=ada, conversation="The pool is half mended.", branch="pools")
     return ada.project
 
 
@@ -180,7 +184,7 @@ ENTRIES: dict[str, tuple[Damage, str]] = {
         lambda p: SearchWord.objects.in_project(p).filter(word="audited").update(entry_id=10**9),
         "1 x a word of nothing:\n  apollo audited",
     ),
-    "everything": (delete_index, "10 x not in the index:"),
+    "everything": (delete_index, "12 x not in the index:"),
 }
 SQLITE: dict[str, tuple[Damage, str]] = {
     "a row of FTS5": (delete_from_fts, "core_searchfts holds other words than the passages"),
@@ -240,12 +244,12 @@ def test_damage_to_the_vectors_is_reported_and_repaired(stocked: Project, damage
 
 
 def test_check_reports_a_right_index(stocked: Project) -> None:
-    assert check() == "The index is right: 10 things in 20 passages, all of them compared.\n"
+    assert check() == "The index is right: 12 things in 22 passages, all of them compared.\n"
 
 
 def test_check_exits_with_1_when_the_index_is_wrong(stocked: Project) -> None:
     entry(stocked).delete()
-    with pytest.raises(CommandError, match="The index of 9 things is wrong") as refused:
+    with pytest.raises(CommandError, match="The index of 11 things is wrong") as refused:
         check()
     assert refused.value.returncode == 1
 

@@ -44,6 +44,7 @@ REFUSED = {
     r"(section|line) must be given": "each mode needs other arguments",
     r"One agent speaks|expected_version and If-Match differ": "header, query and body must agree",
     r"lies in the past|is your own|cannot be related to itself|has no heading": "depends on what is stored",
+    r"a file does not depend on itself": "source and target differ",
     r"is no request": "depends on what is stored",
     r"is not a ref\.": "refs of each kind have their own form",
     r"^The template": "each template has its own required fields",
@@ -54,6 +55,8 @@ REFUSED = {
 HERE = {"slug": "apollo", "token_id": 10**9}
 # Values of path parameters; every other parameter is 1.
 PATH_PARAMETERS = {"slug": "apollo", "key": "k", "tool": "decision", "action": "get", "name": "layer_summary"}
+# What a read names besides lines, where they are lines of a part.
+PARTS: dict[str, dict[str, Any]] = {"/versions/": {"version": "1.0.0"}}
 Document = dict[str, Any]
 
 
@@ -84,6 +87,11 @@ def document(hub: LiveHub, ada_rest: RestClient, ben_rest: RestClient) -> Docume
     pad = {"workflow_id": workflow, "name": "So.", "content": "# Findings\nSo."}
     PATH_PARAMETERS["scratchpad_id"] = str(ada_rest.post("scratchpads/", pad).body["scratchpad_id"])
     PATH_PARAMETERS["workflow_id"] = str(workflow)
+    session = ada_rest.post("sessions/", {"workspace_id": "shop", "conversation": "So.\nSo."})
+    PATH_PARAMETERS["session_id"] = str(session.body["session"])
+    PARTS["/{session_id}/"] = {"conversation": session.body["conversation"]}
+    snapshot = ada_rest.post("snapshots/", {"content": "So.", "rationale": "So.", "tags": ["api"]})
+    PATH_PARAMETERS["snapshot_id"] = str(snapshot.body["id"])
     body: Document = ada_rest.send("GET", "/api/schema/", headers=OPENAPI).body
     return body
 
@@ -178,12 +186,10 @@ def test_reads_in_parts_conform_to_the_schema(api: OpenApiSchema, apollo: Projec
         if "lines" not in {parameter.name for parameter in operation.query}:
             continue
         readable.add(operation.path.removeprefix("/api/v1/projects/{slug}/"))
-        version = {"version": "1.0.0"} if operation.path.endswith("/versions/") else {}
+        part = next((part for end, part in PARTS.items() if operation.path.endswith(end)), {})
         for query in ({}, {"lines": "1-"}, {"lines": "1@2-"}, {"tail": 1}, {"max_tokens": 1}):
             path_parameters = {p.name: PATH_PARAMETERS.get(p.name, "1") for p in operation.path_parameters}
-            case = operation.Case(
-                path_parameters=path_parameters, query={**query, **(version if query else {})}
-            )
+            case = operation.Case(path_parameters=path_parameters, query={**query, **(part if query else {})})
             headers = {"Authorization": f"Bearer {token}"}
             checks = [response_schema_conformance, status_code_conformance]
             assert case.call_and_validate(headers=headers, checks=checks).status_code == 200, (case, query)
@@ -197,6 +203,8 @@ def test_reads_in_parts_conform_to_the_schema(api: OpenApiSchema, apollo: Projec
         "messages/{message_id}/",
         "scratchpads/{scratchpad_id}/",
         "scratchpads/{scratchpad_id}/revisions/{revision}/",
+        "sessions/{session_id}/",
+        "snapshots/{snapshot_id}/",
     }
 
 

@@ -15,8 +15,12 @@ from memory.decisions.services.decisions import set_decision
 from memory.memories.services.memories import add_memory
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
+from memory.snapshots.services.predictions import predict_snapshots
+from memory.snapshots.services.snapshots import save_snapshot
 from messaging.services.messages import send_message
 from messaging.services.receipts import acknowledge_messages
+from sessions.sittings.services.resources import add_dependency, track_access
+from sessions.sittings.services.sessions import save_session
 from tests.hub import RestClient
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease
@@ -59,7 +63,30 @@ def ids(ada: Caller, ben: Caller) -> dict[str, int]:
         ]
         append_to_scratchpad(caller=ada, scratchpad_id=pad, content=TEXT)
     acknowledge_messages(caller=ada, ids=[thread])
-    return {"workflow": workflow, "pad": pad, "thread": thread}
+    numbers = {"workflow": workflow, "pad": pad, "thread": thread}
+    return {**numbers, "session": some_sessions(ada), **some_snapshots(ada)}
+
+
+def some_sessions(ada: Caller) -> int:
+    """A line of sessions; the id of the last one, which has files."""
+    session = 0
+    for n in range(ROWS):
+        session = save_session(caller=ada, session=f"s{n}", summary=TEXT, parent=session or None)["session"]
+    for n in range(ROWS):
+        track_access(caller=ada, session=str(session), path=f"lib/{n}.py", access="edited", content=TEXT)
+        add_dependency(caller=ada, source="lib/0.py", target=f"lib/{n + 1}.py", type="imports")
+    return session
+
+
+def some_snapshots(ada: Caller) -> dict[str, int]:
+    """A chain of snapshots; the ids of the first and the last one."""
+    made: list[int] = []
+    for n in range(ROWS):
+        cause = made[-1] if made else None
+        fields: Any = {"source": "mcp", "rationale": TEXT, "tags": ["api", "security"], "caused_by": cause}
+        made.append(save_snapshot(caller=ada, content=f"{TEXT} {n}", **fields)["id"])
+    predict_snapshots(caller=ada)
+    return {"root": made[0], "effect": made[-1]}
 
 
 # The arguments of each list. A new list must be added here.
@@ -88,6 +115,17 @@ LISTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "message.status": lambda ids: {"id": ids["thread"]},
     "file.changes": lambda ids: {},
     "file.leases": lambda ids: {},
+    "snapshot.load": lambda ids: {"limit": ROWS},
+    "snapshot.search": lambda ids: {"query": "sessions expire"},
+    "snapshot.list": lambda ids: {},
+    "snapshot.chain": lambda ids: {"id": ids["effect"]},
+    "snapshot.impact": lambda ids: {"id": ids["root"]},
+    "snapshot.prefetch": lambda ids: {"min_score": 0},
+    "session.list": lambda ids: {},
+    "session.lineage": lambda ids: {"session": ids["session"]},
+    "session.accesses": lambda ids: {},
+    "session.resources": lambda ids: {"session": ids["session"]},
+    "session.dependencies": lambda ids: {"path": "lib/0.py"},
 }
 # These lists read files, not rows.
 ELSEWHERE = {"memory.grep"}

@@ -23,7 +23,11 @@ from memory.memories.services.relationships import relate
 from memory.models import Decision
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
+from memory.snapshots.services.predictions import predict_snapshots
+from memory.snapshots.services.snapshots import save_snapshot
 from messaging.services.messages import send_message
+from sessions.sittings.services.resources import add_dependency, track_access
+from sessions.sittings.services.sessions import save_session
 from tests.databases import rolled_back
 from tests.tables import dump_project
 from tracking.services.changes import record_change
@@ -275,6 +279,100 @@ CALLS: dict[str, list[Call]] = {
         ({"query": "moonshot", "scratchpad_id": "PAD"}, NOTHING),
         ({"query": "moonshott", "scratchpad_id": "PAD"}, {**NOTHING, "did_you_mean": None}),
     ],
+    "snapshot.save": [
+        ({"content": "moonshot eagle tranquility"}, {"tags": [], "caused_by": None, "dependencies": []}),
+        ({"content": "moonshot", "tags": ["eagle"]}, {"tags": ["eagle"]}),
+        ({"content": "x", "caused_by": "SNAPSHOT"}, NOT_FOUND),
+        ({"content": "x", "dependencies": ["snapshot:SNAPSHOT"]}, NOT_FOUND),
+        ({"content": "x", "session": "SESSION"}, NOT_FOUND),
+        ({"content": "x", "session": "armstrong's"}, {"error": None}),
+    ],
+    "snapshot.load": [
+        ({"limit": 10, "view": view}, NOTHING)
+        for view in ("historian", "prophet", "archaeologist", "minimalist", "auditor")
+    ],
+    "snapshot.search": [
+        ({"query": "moonshot eagle"}, NOTHING),
+        ({"query": "moonshott", "view": "auditor"}, {**NOTHING, "did_you_mean": None}),
+    ],
+    "snapshot.list": [
+        ({}, NOTHING),
+        ({"action_type": "decision", "tier": "active"}, NOTHING),
+        ({"tags": ["eagle"]}, NOTHING),
+        ({"by": "armstrong"}, NOTHING),
+        ({"text": "moonshot", "since": "EVENT"}, NOTHING),
+        ({"cursor": "SNAPSHOTS"}, NOTHING),
+    ],
+    "snapshot.get": [({"id": "SNAPSHOT"}, NOT_FOUND)],
+    "snapshot.delete": [({"id": "SNAPSHOT"}, NOT_FOUND)],
+    "snapshot.why": [({"id": "SNAPSHOT"}, NOT_FOUND)],
+    "snapshot.chain": [({"id": "SNAPSHOT"}, NOT_FOUND)],
+    "snapshot.impact": [({"id": "SNAPSHOT"}, NOT_FOUND)],
+    "snapshot.graph": [({"limit": 1_000}, {"error": None}), ({"mermaid": True}, {"error": None})],
+    "snapshot.tiers": [({}, {"total": 0})],
+    "snapshot.retier": [({}, {"updated": 0})],
+    "snapshot.prune": [({"dry_run": False, "limit": 200}, {"pruned": 0, "kept": 0})],
+    "snapshot.predict": [({"stale_hours": 1}, {"refreshed": 0})],
+    "snapshot.prefetch": [({"min_score": 0, "limit": 200}, NOTHING), ({"cursor": "SCORES"}, NOTHING)],
+    "snapshot.stats": [({}, {"error": None})],
+    "session.save": [
+        ({"session": "SESSION", "summary": "x"}, NOT_FOUND),
+        ({"session": "armstrong's", "summary": "x"}, {"result": "created"}),
+        ({"parent": "SESSION"}, NOT_FOUND),
+        ({"parent": "armstrong's"}, NOT_FOUND),
+        ({"files": [{"path": "tranquility/eagle.py", "hash": "1"}]}, {"result": "created"}),
+    ],
+    "session.restore": [
+        ({"session": "SESSION"}, NOT_FOUND),
+        ({"session": "armstrong's"}, NOT_FOUND),
+        ({"workspace_id": "tranquility"}, NOT_FOUND),
+        ({}, NOT_FOUND),
+    ],
+    "session.list": [
+        ({}, NOTHING),
+        ({"implicit": True}, NOTHING),
+        ({"by": "armstrong"}, NOTHING),
+        ({"workspace_id": "tranquility"}, NOTHING),
+        ({"parent": "SESSION"}, NOT_FOUND),
+        ({"parent": "armstrong's"}, NOTHING),
+        ({"cursor": "SESSIONS"}, NOTHING),
+    ],
+    "session.get": [
+        ({"session": "SESSION", "full": True}, NOT_FOUND),
+        ({"session": "armstrong's"}, NOT_FOUND),
+    ],
+    "session.lineage": [({"session": "SESSION"}, NOT_FOUND), ({"session": "armstrong's"}, NOT_FOUND)],
+    "session.delete": [({"session": "SESSION"}, NOT_FOUND), ({"session": "armstrong's"}, NOT_FOUND)],
+    "session.track": [
+        ({"path": "tranquility/eagle.py", "access": "viewed"}, {"tokens": None}),
+        ({"path": "own.py", "access": "viewed", "session": "SESSION"}, NOT_FOUND),
+        ({"path": "own.py", "access": "viewed", "session": "armstrong's"}, {"error": None}),
+    ],
+    "session.accesses": [
+        ({}, NOTHING),
+        ({"path": "tranquility/eagle.py", "access": "edited"}, NOTHING),
+        ({"session": "SESSION"}, NOT_FOUND),
+        ({"session": "armstrong's"}, NOTHING),
+        ({"since": "EVENT", "cursor": "ACCESSES"}, NOTHING),
+    ],
+    "session.resources": [
+        ({}, NOTHING),
+        ({"session": "SESSION"}, NOT_FOUND),
+        ({"session": "armstrong's"}, NOTHING),
+        ({"cursor": "RESOURCES"}, NOTHING),
+    ],
+    "session.depend": [
+        (
+            {"source": "tranquility/eagle.py", "target": "tranquility/base.py", "type": "imports"},
+            {"strength": 1, "result": "created"},
+        ),
+    ],
+    "session.dependencies": [({"path": "tranquility/eagle.py", "depth": 10}, NOTHING)],
+    "session.prioritize": [
+        ({"budget_tokens": 1_000, "query": "moonshot", "content": True}, {"included": [], "excluded": []}),
+        ({"budget_tokens": 1_000, "session": "SESSION"}, NOT_FOUND),
+        ({"budget_tokens": 1_000, "session": "armstrong's"}, {"included": [], "excluded": []}),
+    ],
     "search": [
         ({"query": "moonshot eagle tranquility armstrong"}, {**NOTHING, "total": 0, "did_you_mean": None}),
         ({"query": "moonshott eagel"}, {**NOTHING, "did_you_mean": None}),
@@ -288,6 +386,7 @@ CALLS: dict[str, list[Call]] = {
         ({"query": "own", "context": "CONTEXT"}, NOT_FOUND),
         ({"query": "own", "context": "armstrong's"}, NOT_FOUND),
         ({"query": "P1 KDECISION"}, NOTHING),
+        ({"query": "moonshot", "kinds": ["snapshot", "session", "resource"]}, NOTHING),
     ],
     "get": [
         ({"refs": ["message:MESSAGE"]}, {"items": [], "missing": ["message:MESSAGE"]}),
@@ -298,6 +397,10 @@ CALLS: dict[str, list[Call]] = {
         (
             {"refs": ["workflow:WORKFLOW", "scratchpad:PAD"]},
             {"items": [], "missing": ["workflow:WORKFLOW", "scratchpad:PAD"]},
+        ),
+        (
+            {"refs": ["snapshot:SNAPSHOT", "session:SESSION", "session:armstrong's"]},
+            {"items": [], "missing": ["snapshot:SNAPSHOT", "session:SESSION", "session:armstrong's"]},
         ),
         ({"refs": ["template:eagle-template"]}, {"items": [], "missing": ["template:eagle-template"]}),
         (
@@ -393,6 +496,37 @@ def apollo_ids(apollo: Project, tmp_path: Path, settings: Settings) -> dict[str,
     append_to_scratchpad(caller=armstrong, scratchpad_id=pad["scratchpad_id"], content="armstrong")
     pads = {"workflow_id": workflow["workflow_id"], "limit": 1}
     revisions = {"scratchpad_id": pad["scratchpad_id"], "limit": 1}
+    session = 0
+    for name in ("eagle", "armstrong's"):
+        session = save_session(
+            caller=armstrong,
+            session=name,
+            workspace_id="tranquility",
+            conversation="moonshot",
+            summary="moonshot",
+            items=[{"content": "moonshot"}],
+            settings={"moonshot": 1},
+            parent=session or None,
+        )["session"]
+    for path in ("tranquility/eagle.py", "tranquility/base.py"):
+        track_access(caller=armstrong, path=path, access="edited", session=str(session), content="moonshot")
+    add_dependency(
+        caller=armstrong, source="tranquility/eagle.py", target="tranquility/base.py", type="eagle"
+    )
+    snapshot = None
+    for content in ("moonshot", "moonshot again"):
+        snapshot = save_snapshot(
+            caller=armstrong,
+            content=content,
+            source="armstrong",
+            action_type="decision",
+            rationale="moonshot",
+            caused_by=snapshot,
+            tags=["eagle"],
+            metadata={"moonshot": 1},
+            session=str(session),
+        )["id"]
+    predict_snapshots(caller=armstrong)
     cy_in_apollo = Caller(project=apollo, agent="cy")
     activity = call(armstrong, "hub", {"action": "activity", "limit": 1})
     return {
@@ -418,6 +552,15 @@ def apollo_ids(apollo: Project, tmp_path: Path, settings: Settings) -> dict[str,
         "CONTEXTS": call(armstrong, "memory", {"action": "contexts", "limit": 1})["next"],
         "INBOX": call(cy_in_apollo, "message", {"action": "inbox", "limit": 1})["next"],
         "TEMPLATES": templates["next"],
+        "SESSION": str(session),
+        "SESSIONS": call(armstrong, "session", {"action": "list", "limit": 1})["next"],
+        "ACCESSES": call(armstrong, "session", {"action": "accesses", "limit": 1})["next"],
+        "RESOURCES": call(armstrong, "session", {"action": "resources", "session": session, "limit": 1})[
+            "next"
+        ],
+        "SNAPSHOT": str(snapshot),
+        "SNAPSHOTS": call(armstrong, "snapshot", {"action": "list", "limit": 1})["next"],
+        "SCORES": call(armstrong, "snapshot", {"action": "prefetch", "min_score": 0, "limit": 1})["next"],
     }
 
 

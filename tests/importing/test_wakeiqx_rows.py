@@ -19,6 +19,8 @@ from tests.importing.old_snapshots import NEWEST, OldSnapshots
 from tests.sqlew.importing import Import, imported
 from tests.tables import dump_all, dump_project
 
+pytestmark = pytest.mark.usefixtures("index_is_kept")
+
 Take = Callable[..., Import]
 THEN = datetime(2025, 10, 11, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -27,6 +29,8 @@ HOUR = timedelta(hours=1)
 @pytest.fixture(autouse=True)
 def no_cleanup(apollo: Project, hermes: Project) -> None:
     """The first write of a minute would correct the stored tiers."""
+def no_cleanup_is_due(apollo: Project, hermes: Project) -> None:
+    """A cleanup would correct the tiers that the file says."""
     for project in (apollo, hermes):
         retention._cleaned[project.pk] = (clock.now(), retention.EVERY)
 
@@ -355,7 +359,9 @@ def test_snapshots_changed_since_the_import_are_not_overwritten(
 ) -> None:
     fill(snapshots)
     take_snapshots()
-    Snapshot.objects.in_project(apollo).update(summary="Better", access_count=9, caused_by=None)
+    for snapshot in snapshots_of(apollo):
+        snapshot.summary, snapshot.caused_by, snapshot.access_count = "Better", None, 9
+        snapshot.save()
     before = dump_all()
     assert not take_snapshots().is_new
     assert dump_all() == before
