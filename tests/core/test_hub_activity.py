@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import time_machine
 
+from ctxhub.core.hub.selectors.hub import IN_ORDER
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.listing import make_cursor
@@ -137,6 +138,28 @@ def test_stats_count_everything(ada: Caller) -> None:
         "layers": 5,
         "agents": 1,
     }
+
+
+def test_snapshots_and_sessions_are_counted_and_told(ada: Caller, ben: Caller) -> None:
+    cursor = hub(ben, "updates")["cursor"]
+    session = call(ada, "session", {"action": "save", "summary": "s"})["session"]
+    snapshot = call(ada, "snapshot", {"content": "x"})["id"]
+    call(ada, "session", {"action": "track", "path": "a.py", "access": "viewed", "agent": "cid"})
+    told = [(row["agent"], row["verb"], row["ref"]) for row in activity(ben)]
+    assert told == [("ada", "created", f"snapshot:{snapshot}"), ("ada", "saved", f"session:{session}")]
+    assert {row["ref"] for row in activity(ben, verbs=["save"])} == {ref for *_, ref in told}
+    updates = hub(ben, "updates", since=cursor)
+    assert (updates["snapshots"], updates["sessions"]) == (1, 1)
+    stats = hub(ben, "stats")
+    assert (stats["snapshots"], stats["sessions"], list(stats)) == (1, 1, [*IN_ORDER])
+
+
+def test_a_prune_is_told_by_its_verb(ada: Caller) -> None:
+    snapshot = call(ada, "snapshot", {"content": "x"})["id"]
+    with time_machine.travel(datetime.now(UTC) + timedelta(days=31), tick=False):
+        assert call(ada, "snapshot", {"action": "prune", "dry_run": False})["pruned"] == 1
+    for verb in ("pruned", "prune"):
+        assert [row["ref"] for row in activity(ada, verbs=[verb])] == [f"snapshot:{snapshot}"]
 
 
 def test_agents_are_listed_last_seen_first(ada: Caller) -> None:

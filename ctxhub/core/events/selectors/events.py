@@ -26,7 +26,8 @@ VERBS_OF_ACTION = {
     "delete": ("deleted",),
     "append": ("appended",),
     "restore": ("restored",),
-    "save": ("saved",),
+    "save": ("saved", "created"),
+    "prune": ("pruned",),
     "close": ("closed",),
     "reopen": ("reopened",),
     "add": ("created",),
@@ -51,7 +52,7 @@ VERBS = (
     *("sent", "acked", "claimed", "done", "overdue"),
     *("appended", "restored", "saved", "closed", "reopened"),
     *("leased", "renewed", "released", "force_released"),
-    *("imported", "cleaned"),
+    *("imported", "cleaned", "pruned"),
 )
 
 
