@@ -27,8 +27,6 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.fixture(autouse=True)
-def no_cleanup(apollo: Project, hermes: Project) -> None:
-    """The first write of a minute would correct the stored tiers."""
 def no_cleanup_is_due(apollo: Project, hermes: Project) -> None:
     """A cleanup would correct the tiers that the file says."""
     for project in (apollo, hermes):
