@@ -16,7 +16,6 @@ from ctxhub.core.kit.inputs import (
     clean_text,
     clean_words,
     read_id,
-    read_ref_id,
     refuse_secret,
 )
 from ctxhub.core.kit.metadata import changed_metadata
@@ -98,10 +97,11 @@ def clean_view(value: str) -> str:
 
 def clean_id(value: Any, name: str) -> int:
     """The number of a snapshot; whether there is one is not checked. Raises InvalidInput."""
-    number = read_ref_id(value, "snapshot")
-    if isinstance(number, int) and not isinstance(number, bool):
-        return number
-    if not isinstance(number, str) or not (found := read_id(number.strip())):
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    word, colon, number = value.rpartition(":") if isinstance(value, str) else ("", "", "")
+    is_snapshot = not colon or word.strip().lower() == "snapshot"
+    if not is_snapshot or not (found := read_id(number.strip())):
         raise InvalidInput(f"{name}: {shown(value)} is not the id of a snapshot: write 17 or snapshot:17.")
     return found
 

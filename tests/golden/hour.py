@@ -52,6 +52,10 @@ class Hour:
     def chapter(self, name: str) -> None:
         self._entries.append(f"# {name}")
 
+    def join(self, name: str, token: AgentToken) -> None:
+        """Let another agent take part from now on."""
+        self._agents = {**self._agents, name: token}
+
     def mark(self, name: str) -> None:
         """Store the present time under a name."""
         self.marks[name] = format_time(now())

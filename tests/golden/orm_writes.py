@@ -18,10 +18,21 @@ from memory.models import (
     Memory,
     Relationship,
     Scratchpad,
+    Snapshot,
+    SnapshotDependency,
     ValueType,
     Workflow,
 )
 from messaging.models import Delivery, Message
+from sessions.models import (
+    Access,
+    AgentSession,
+    ContextItem,
+    Conversation,
+    ResourceDependency,
+    SessionResource,
+    WorkspaceState,
+)
 from tracking.models import FileChange, Lease, LeasePath, Resource
 
 Values = dict[str, Any]
@@ -102,7 +113,21 @@ def lease_path(project: Project) -> Values:
     return {"lease": taken, "pattern": "orm/*"}
 
 
-WRITTEN: Sequence[Written] = (
+def session(project: Project) -> AgentSession:
+    return AgentSession.objects.in_project(project).get_or_create(project=project, name="orm")[0]
+
+
+def resource(project: Project, path: str = "orm/tracked.py") -> Resource:
+    return Resource.objects.in_project(project).get_or_create(project=project, path=path)[0]
+
+
+def snapshot_dependency(project: Project) -> Values:
+    texts = {"summary": "An end", "content": "An end."}
+    ends = [Snapshot._base_manager.create(project=project, **texts) for _ in range(3)]
+    return {"snapshot": ends[0], "dependency": ends[1]}
+
+
+KNOWLEDGE: Sequence[Written] = (
     Written(
         "decision",
         Decision,
@@ -183,6 +208,70 @@ WRITTEN: Sequence[Written] = (
         lambda project: {"pattern": "lib/orm/*"},
     ),
 )
+
+SESSIONS: Sequence[Written] = (
+    Written(
+        "snapshot",
+        Snapshot,
+        lambda project: {"summary": "Moved", "content": "We moved to PostgreSQL."},
+        lambda project: {"content": "We moved back.", "action_type": 2, "rationale": "It was slow."},
+        {"tags": Tag},
+    ),
+    Written(
+        "snapshot dependency",
+        SnapshotDependency,
+        snapshot_dependency,
+        lambda project: {"dependency": Snapshot.objects.in_project(project).latest("pk")},
+    ),
+    Written(
+        "session",
+        AgentSession,
+        lambda project: {"agent": agent(project), "summary": "A join is half written."},
+        lambda project: {"summary": "It is written.", "saved_at": clock.now(), "token_count": 7},
+    ),
+    Written(
+        "conversation",
+        Conversation,
+        lambda project: {"session": session(project), "text": "Go on.", "token_count": 3, "hash": "a"},
+        lambda project: {"text": "Stop.", "hash": "b"},
+    ),
+    Written(
+        "context item",
+        ContextItem,
+        lambda project: {"session": session(project), "position": 0, "content": "A task.", "token_count": 3},
+        lambda project: {"content": "Another task.", "importance": 9},
+    ),
+    Written(
+        "workspace state",
+        WorkspaceState,
+        lambda project: {"session": session(project), "branch": "main"},
+        lambda project: {"branch": "next", "settings": {"a": 1}},
+    ),
+    Written(
+        "file of a session",
+        SessionResource,
+        lambda project: {"session": session(project), "resource": resource(project)},
+        lambda project: {"relevance": 50, "included": True},
+    ),
+    Written(
+        "access",
+        Access,
+        lambda project: {"session": session(project), "resource": resource(project), "access": 1},
+        lambda project: {"access": 4},
+    ),
+    Written(
+        "dependency",
+        ResourceDependency,
+        lambda project: {
+            "source": resource(project),
+            "target": resource(project, "orm/needed.py"),
+            "type": "imports",
+        },
+        lambda project: {"strength": 5},
+    ),
+)
+
+WRITTEN = (*KNOWLEDGE, *SESSIONS)
 
 Step = tuple[str, Callable[[], object]]
 

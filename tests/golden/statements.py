@@ -17,7 +17,7 @@ _TABLES = re.compile(rf"\b(?:FROM|JOIN|UPDATE|INTO)\s+(?:ONLY\s+)?({_NAME})\b")
 _COMMON = re.compile(
     rf"\b({_NAME})(?:\([^()]*\))?\s+AS\s+(?:NOT\s+)?(?:MATERIALIZED\s+)?\(\s*(?:SELECT|INSERT|UPDATE|DELETE|VALUES|WITH)"
 )
-_INSERT = re.compile(rf"INSERT INTO ({_NAME})\s*\(([^()]*)\)")
+_INSERT = re.compile(rf"INSERT INTO ({_NAME})(?: AS {_NAME})?\s*\(([^()]*)\)")
 _UPDATE = re.compile(rf"UPDATE ({_NAME})(?: AS {_NAME}| {_NAME})? SET (.*)")
 _DELETE = re.compile(rf"DELETE FROM ({_NAME})")
 _SET = re.compile(rf"(?:^|, )({_NAME}) = ")

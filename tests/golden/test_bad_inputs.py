@@ -40,7 +40,17 @@ BODY_VALUES: list[Any] = [
 ]
 QUERY_VALUES = ["", "x", "0", "-1", "1.5", "true", "a\0b", ("1", "2")]
 NEEDED = {"query": "x", "pattern": "x", "text": "x", "path": "a"}
-OTHER_IDS = ("context", "id", "reply_to", "source", "target")
+OTHER_IDS = (
+    "caused_by",
+    "context",
+    "conversation",
+    "id",
+    "parent",
+    "reply_to",
+    "session",
+    "source",
+    "target",
+)
 # Their own argument names an operation or a representation; others tell of the server's waiting.
 LEFT_OUT = ("/call/", "/projects/{slug}/updates/")
 SETUP: list[tuple[str, Json]] = [
@@ -52,6 +62,8 @@ SETUP: list[tuple[str, Json]] = [
     ("message", {"action": "send", "text": "Tests, please.", "type": "request", "agent": "ben"}),
     ("file", {"action": "record", "path": "src/a.py", "change": "modified"}),
     ("file", {"action": "lease", "paths": ["lib/**"]}),
+    ("snapshot", {"action": "save", "content": "Moved to PostgreSQL."}),
+    ("session", {"action": "save", "conversation": "Go on.", "summary": "Half written."}),
 ]
 
 
@@ -77,6 +89,8 @@ def names(ada: Caller) -> dict[str, Any]:
         "message_id": made[5]["id"],
         "change_id": made[6]["id"],
         "lease_id": made[7]["lease_id"],
+        "snapshot_id": made[8]["id"],
+        "session_id": made[9]["session"],
         "workflow_id": workflow,
         "scratchpad_id": pad["scratchpad_id"],
         "revision": 1,

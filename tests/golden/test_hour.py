@@ -22,6 +22,8 @@ from tests.golden.chapters import (
     messages,
     orm,
     scratchpads,
+    sessions,
+    snapshots,
 )
 from tests.golden.comparing import compare
 from tests.golden.contents import contents
@@ -96,6 +98,19 @@ def test_an_hour_of_calls(hour: Hour, tmp_path: Path) -> None:
     admin.delete_rows(hour)
     admin.open_as_strangers(hour)
     hub.clear(hour)
+    hour.join(
+        "viewer", AgentToken(create_token(project=apollo, name="viewer", scopes=["read"]).secret, "apollo")
+    )
+    snapshot_ids = snapshots.save_and_read(hour)
+    snapshots.walk_and_predict(hour, snapshot_ids)
+    snapshots.use_rest(hour, snapshot_ids)
+    snapshots.refuse_strangers_and_readers(hour, snapshot_ids)
+    session_ids = sessions.save_and_restore(hour)
+    sessions.track_and_prioritize(hour, session_ids)
+    sessions.use_rest(hour)
+    sessions.refuse_strangers_and_readers(hour, session_ids)
+    orm.write_sessions(hour, apollo)
+    snapshots.import_twice(hour, tmp_path)
     stored = contents()
     compare("hour_answers.txt", hour.text)
     compare("hour_tables.txt", stored)

@@ -3,16 +3,22 @@
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.models import Agent, Project
 from tests.golden.hour import Hour
-from tests.golden.orm_writes import WRITTEN, Written, steps, steps_of_kept_row
+from tests.golden.orm_writes import KNOWLEDGE, SESSIONS, Written, steps, steps_of_kept_row
 
 
 def write_all(hour: Hour, project: Project) -> None:
     hour.chapter("Written through the ORM")
-    for noun in WRITTEN:
+    for noun in KNOWLEDGE:
         _write_noun(hour, project, noun)
     agent = Agent.objects.in_project(project).get(folded="ben")
     agent.name = "Benjamin"
     hour.does("the ORM", "renames an agent", agent.save)
+
+
+def write_sessions(hour: Hour, project: Project) -> None:
+    hour.chapter("Snapshots and sessions, written through the ORM")
+    for noun in SESSIONS:
+        _write_noun(hour, project, noun)
 
 
 def _write_noun(hour: Hour, project: Project, noun: Written) -> None:
