@@ -14,7 +14,7 @@ MASKED = {("core_accesstoken", "digest"), ("core_accesstoken", "start")}
 # Any one of the entries that contain the word.
 LEFT_OUT = {("core_searchword", "entry_id")}
 # No other row refers to the ids of these rows.
-WITHOUT_ID = ("core_tally", "core_searchword")
+WITHOUT_ID = ("core_tally", "core_searchword", "agent_sessions_sessionresource")
 
 
 def contents() -> str:

@@ -49,7 +49,7 @@ def save_and_read(hour: Hour) -> list[int]:
         "ada",
         content="Read 7 pages on pools. The key was AKIAQ7LM2XWY4NPR5TVB.",
         summary="Pools",
-        metadata={"actionType": "research", "causedBy": second, "dependencies": [first], "page": 7},
+        metadata={"page": 7, "causedBy": second, "actionType": "research", "dependencies": [first]},
         source="notebook",
     )
     _save(hour, "ada", content="Ask about logging.", dependencies=[])
