@@ -26,6 +26,7 @@ from memory.memories.services.relationships import relate
 from memory.models import Constraint, Memory, Scratchpad, Snapshot, Workflow
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
+from memory.snapshots.services import accesses
 from memory.snapshots.services.predictions import predict_snapshots
 from memory.snapshots.services.snapshots import save_snapshot
 from messaging.models import Message
@@ -168,6 +169,11 @@ def oldest_memory(caller: Caller) -> int:
 
 def oldest_snapshot(caller: Caller) -> int:
     return Snapshot.objects.in_project(caller.project).earliest("pk").pk
+
+
+def first_snapshots(caller: Caller) -> list[str]:
+    """The refs of up to 49 snapshots, for which a read is counted."""
+    return [snapshot.ref for snapshot in Snapshot.objects.in_project(caller.project).order_by("pk")[:49]]
 
 
 def caused_snapshot(caller: Caller) -> int:
@@ -498,7 +504,7 @@ ASKED: dict[str, list[Arguments]] = {
         lambda n: {"refs": [f"change:{i}" for i in range(1, min(n, 50))]},
         lambda n: {"refs": [f"template:t{i}" for i in range(min(n, 50))]},
         lambda n: {"refs": [f"decision:api/k{i}" for i in range(min(n, 50))]},
-        lambda n: {"refs": [f"snapshot:{i}" for i in range(1, min(n, 50))]},
+        lambda n: {"refs": first_snapshots},
         lambda n: {"refs": [f"session:s{i}" for i in range(min(n, 50))]},
     ],
     "hub.stats": [lambda n: {}],
@@ -522,6 +528,7 @@ def queries(caller: Caller, name: str, arguments: dict[str, Any]) -> int:
     # The agent was just seen and the cleanup just ran: periodic queries are no part of the action.
     agents._touched[caller.project_id, caller.agent] = float("inf")
     retention._cleaned[caller.project_id] = (clock.now(), retention.EVERY)
+    accesses._noted.clear()
     resolved = {key: value(caller) if callable(value) else value for key, value in arguments.items()}
     with CaptureQueriesContext(connection) as captured:
         call(caller, tool, {**resolved, **({"action": action} if action else {})})

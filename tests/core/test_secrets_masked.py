@@ -162,7 +162,7 @@ def test_a_text_full_of_credentials_is_masked_quickly(unit: str) -> None:
 
     masked, _ = mask_secrets(text)
 
-    assert time.process_time() - start < seconds(1)
+    assert time.process_time() - start < seconds(3)
     assert find_secret(masked) is None
 
 

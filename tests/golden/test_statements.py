@@ -19,6 +19,7 @@ from memory.constraints.services import delete_constraint
 from memory.decisions.services.decisions import change_decision, replace_decision
 from memory.decisions.services.templates import change_template, delete_template, replace_template
 from memory.scratchpads.services.workflows import update_workflow
+from memory.snapshots.services import accesses
 from tests.core.test_query_counts import ASKED, fill, full_workflow, oldest_constraint
 from tests.databases import rolled_back
 from tests.golden.comparing import compare
@@ -80,6 +81,7 @@ def _prevent_periodic_work(project: Project) -> None:
     """Prevent what is done once in a while, which is no part of an action."""
     agents._touched[project.pk, "ada"] = float("inf")
     retention._cleaned[project.pk] = (clock.now(), retention.EVERY)
+    accesses._noted.clear()
 
 
 def test_statements_of_the_orm(ada: Caller) -> None:

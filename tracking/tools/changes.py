@@ -27,7 +27,7 @@ from tracking.services import changes as services
 
 tool(
     "file",
-    "Lease files before you edit, record what you changed.",
+    "Lease files before editing; record changes.",
     otherwise=[({"path", "change"}, "record"), ({"paths"}, "lease"), (set(), "changes")],
 )
 

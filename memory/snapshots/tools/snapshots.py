@@ -31,7 +31,7 @@ from memory.snapshots.services import reads, snapshots
 
 tool(
     "snapshot",
-    "What was done, why, and because of what.",
+    "What was done, and why.",
     otherwise=[({"content"}, "save"), ({"query"}, "search"), ({"id"}, "why"), (set(), "load")],
 )
 

@@ -30,7 +30,7 @@ from sessions.sittings.services.restoring import DEFAULT_BUDGET, RestoreAnswer, 
 
 tool(
     "session",
-    "Save before your window ends; restore goes on.",
+    "Save before your window ends.",
     otherwise=[({"conversation"}, "save"), ({"session"}, "get"), (set(), "list")],
 )
 

@@ -19,7 +19,7 @@ from ctxhub.core.toolbox.argument_types import SINCE, About, Cursor, Limit, Numb
 
 tool(
     "hub",
-    "What is new, and who is here.",
+    "What is new, who is here.",
     otherwise=[(set(), "stats")],
 )
 

@@ -46,7 +46,7 @@ def search_everything(
     caller: Caller,
     query: Annotated[str, About(QUERY, REQUIRED_TEXT)],
     kinds: Kinds | None = None,
-    match: Annotated[str, Says("auto|any|all|fuzzy|similar", in_description=False), About(MATCH)] = "auto",
+    match: Annotated[str, Says("auto|any|all|fuzzy|similar"), About(MATCH)] = "auto",
     detail: Annotated[str, Says("compact|ids|standard|detailed"), About(DETAIL)] = "compact",
     tags: Annotated[Words, About("With any of these tags.")] | None = None,
     layer: InLayer | None = None,
