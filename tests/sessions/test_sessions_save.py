@@ -386,6 +386,8 @@ BAD: list[dict[str, Any]] = [
     {"items": [{"content": "x", "importance": 11}]},
     {"items": [{"content": "x", "importance": True}]},
     {"items": [{"content": "x", "importance": 1.5}]},
+    {"items": [{"content": "x", "importance": float("inf")}]},
+    {"items": [{"content": "x", "tokens": float("nan")}]},
     {"items": [{"content": "x", "tokens": -1}]},
     {"items": [{"content": "x", "text": "y"}]},
     {"items": 5},

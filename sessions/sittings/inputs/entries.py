@@ -36,7 +36,8 @@ def number_of(entry: Mapping[str, Any], name: str, field: str, at_least: int, at
     value = entry.get(field)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or (isinstance(value, float) and not value.is_integer()):
         raise InvalidInput(f"{name}.{field} must be a whole number, not {shown(value)}.")
     return clean_from_to(int(value), f"{name}.{field}", at_least, at_most)
 
