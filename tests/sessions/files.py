@@ -9,6 +9,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Agent
 from ctxhub.core.text.token_count import count_tokens
 from sessions.models import AgentSession, ResourceDependency, SessionResource
+from sessions.sittings.rules.compression import shorter_forms
 from tracking.models import FileContent, Resource
 from tracking.models.resource import AccessKind, type_of_path
 
@@ -80,3 +81,11 @@ def stored(session: AgentSession) -> dict[str, tuple[int, bool, int | None, int 
 
 def at_noon() -> datetime:
     return datetime.fromisoformat("2026-11-21T12:00:00+00:00")
+
+
+def compress(path: str, text: str) -> str:
+    return shorter_forms(path, text).compressed
+
+
+def digest(path: str, text: str) -> str:
+    return shorter_forms(path, text).digest

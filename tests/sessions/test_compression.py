@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from ctxhub.core.text.token_count import count_tokens
 from sessions.sittings.rules import python_source
 from sessions.sittings.rules.comments import without_comments
-from sessions.sittings.rules.compression import compress, digest, shorter_forms
+from sessions.sittings.rules.compression import shorter_forms
+from tests.sessions.files import compress, digest
 from tests.timing import seconds
 
 pytestmark = pytest.mark.filterwarnings("ignore:invalid escape sequence")
+
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("ctxhub", "memory", "messaging", "tracking", "sessions", "tests", "benchmarks")

@@ -19,9 +19,8 @@ from ctxhub.core.search.services.index import index_documents
 from ctxhub.core.text.token_count import count_tokens
 from sessions.models import SessionResource
 from sessions.sittings.models.resources import Mode
-from sessions.sittings.rules.compression import compress, digest
 from sessions.sittings.services.prioritize import PrioritizeAnswer, prioritize_files
-from tests.sessions.files import add_file, at_noon, depend, resource, session_of, stored
+from tests.sessions.files import add_file, at_noon, compress, depend, digest, resource, session_of, stored
 from tracking.models import FileContent, Resource
 from tracking.models.resource import ResourceType
 

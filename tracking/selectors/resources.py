@@ -116,11 +116,6 @@ def ids_of_files(project_id: int, names: Sequence[str]) -> dict[str, int]:
     return {name: known[file] for name, file in files.items() if file in known}
 
 
-def leases_on(project_id: int, file: str) -> list[dict[str, Any]]:
-    """The live leases that match the file."""
-    return _leases(project_id, [file]).get(file, [])
-
-
 def _file(name: str) -> str | None:
     try:
         return clean_file(name)

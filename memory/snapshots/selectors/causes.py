@@ -55,7 +55,7 @@ def list_chain(project_id: int, snapshot_id: int) -> Listing:
 
 
 def list_impact(project_id: int, snapshot_id: int) -> Listing:
-    """What rests on a snapshot, directly at depth 1; the nearest first."""
+    """What rests on a snapshot, directly or through others; the nearest first."""
     steps = _known(read_descendants(project_id, _storable(snapshot_id), ROWS + 2), snapshot_id)
     ways: dict[tuple[int, str], list[int]] = defaultdict(list)
     for step in steps.values():

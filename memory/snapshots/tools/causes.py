@@ -51,8 +51,8 @@ def chain(caller: Caller, id: Id) -> Listing:
 def impact(caller: Caller, id: Id) -> Listing:
     """What rests on a snapshot, directly or through others; the nearest first.
 
-    Rows: depth (1: directly), and link: caused_by or depends_on. At most 1,000 snapshots, 100 steps away;
-    `more`: there are others.
+    Rows: depth (steps along causes, else the fewest), and link: caused_by or depends_on. At most 1,000
+    snapshots, 100 steps away; `more`: there are others.
     """
     return list_impact(caller.project_id, id)
 

@@ -26,29 +26,17 @@ class ShorterForms:
 
 
 def shorter_forms(path: str, text: str) -> ShorterForms:
-    """Both forms at once, for less than one after the other."""
+    """Both forms; a form that is no shorter than the text is the text.
+
+    Compressed: without comments, trailing blanks and runs of blank lines. Python compiles to the same syntax
+    tree; in other languages only comments on lines of their own are removed. Digest: Python's signatures,
+    Markdown's headings, the keys of JSON and YAML, else the first and the last lines.
+    """
     suffix, tokens = suffix_of(path), count_tokens(text)
     compressed = _compressed(suffix, text)
     return ShorterForms(
         *_shorter(compressed, text, tokens), *_shorter(_digest(suffix, compressed), text, tokens)
     )
-
-
-def compress(path: str, text: str) -> str:
-    """The text without comments, trailing blanks and runs of blank lines, or as it is if that is no shorter.
-
-    Compressed Python compiles to the same syntax tree. In other languages only comments on lines of their own
-    are removed.
-    """
-    return shorter_forms(path, text).compressed
-
-
-def digest(path: str, text: str) -> str:
-    """What the text holds, in few lines, or the text as it is if that is no shorter.
-
-    Python: signatures; Markdown: headings; JSON and YAML: keys; else the first and the last lines.
-    """
-    return shorter_forms(path, text).digest
 
 
 def suffix_of(path: str) -> str:
