@@ -10,6 +10,7 @@ class CoreConfig(AppConfig):
         from ctxhub.core import checks, nouns, signals  # noqa: F401
         from ctxhub.core.accounts.services import visitors  # noqa: F401
         from ctxhub.core.hub import tools  # noqa: F401
+        from ctxhub.core.paths.services import counting  # noqa: F401
         from ctxhub.core.text import token_count
 
         if settings.EXACT_TOKENS:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Generic
 
 from django.db.models import Model, QuerySet
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
+from django.dispatch import Signal
 
 from ctxhub.core.events.services import events
 from ctxhub.core.events.services.counters import CounterKey, add_to_counters, counter_key
@@ -23,12 +24,17 @@ from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.kit.models import NamedRow
 from ctxhub.core.kit.rows import RowT, Table
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
+from ctxhub.core.paths.rows import PathRow
+from ctxhub.core.paths.services.patterns import PatternChange, write_patterns
 from ctxhub.core.search.documents import Document
 from ctxhub.core.search.services.index import forget, index_documents
 from ctxhub.core.search.words_shown import Fields, ids_showing
 from ctxhub.core.vocabulary.services.names import register_agent
 
 NONE: Mapping[int, int] = {}
+# Sent in the transaction of the changes, when all but their events is written. Arguments: project_id,
+# agent_id (None: an import or a script), changes (a sequence of Change), at.
+changed = Signal()
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,10 @@ class History(Generic[RowT]):
     counted_by: ClassVar[Sequence[str]] = ()
     is_counted: ClassVar[bool] = True
     is_indexed: ClassVar[bool] = True
+    # Whether its rows bear on paths: they are PathRows, and `patterns` says by which globs.
+    has_paths: ClassVar[bool] = False
+    # The fields that only the history writes: a save through the ORM keeps their stored values.
+    own_fields: ClassVar[Sequence[str]] = ()
     # Whether an update makes the current agent the author of the row.
     signs_changes: ClassVar[bool] = False
     # The vocabulary models whose names appear in documents, and the fields that hold them.
@@ -115,6 +125,10 @@ class History(Generic[RowT]):
         """The key of the counter that counts a row."""
         values = {column: getattr(row, column) for column in self.counted_by}
         return counter_key(self.kind, values.get("layer_id"), values.get("status", 0))
+
+    def patterns(self, row: RowT) -> Sequence[str]:
+        """The globs of files that the row bears on; EVERYWHERE for all of them."""
+        return row.paths if isinstance(row, PathRow) else ()
 
     def before_save(self, project_id: int, old: RowT, new: RowT) -> Any:
         """Return data that a save through the ORM overwrites; it becomes the `detail` of the change."""
@@ -206,6 +220,16 @@ class History(Generic[RowT]):
         are_new = all(change.old is None for change in changes)
         index_documents(project_id, self.kind, documents, are_new=are_new, earlier=earlier)
 
+    def write_patterns(self, project_id: int, changes: Sequence[Change[RowT]]) -> None:
+        """Store the globs of the rows; those of deleted rows go through the receiver in core/paths."""
+        if self.has_paths:
+            write_patterns(project_id, self.kind, [self._pattern_change(c) for c in changes if c.new])
+
+    def _pattern_change(self, change: Change[RowT]) -> PatternChange:
+        old, new = change.old, change.row
+        stale = old.stale if isinstance(old, PathRow) else 0
+        return PatternChange(new.id, self.patterns(old) if old else (), self.patterns(new), stale)
+
     def event(self, change: Change[RowT], at: datetime) -> events.Change:
         reason = {"reason": change.reason} if change.reason else {}
         return events.Change(self.kind, change.verb, self.ref(change.row), self.data(change) | reason)
@@ -226,6 +250,10 @@ class History(Generic[RowT]):
     def documents(self, project_id: int, ids: Sequence[int]) -> list[Document]:
         rows = self.table.read(project_id, ids).values()
         return [document for row in rows if (document := self.document(row))]
+
+    def patterns_of(self, project_id: int, ids: Sequence[int]) -> dict[int, Sequence[str]]:
+        """The globs that rows bear on, by their ids."""
+        return {row_id: self.patterns(row) for row_id, row in self.table.read(project_id, ids).items()}
 
     def showing(self, word: NamedRow) -> list[int]:
         """The ids of the rows whose documents contain the name of `word`."""
@@ -257,9 +285,11 @@ class History(Generic[RowT]):
         row, detail = self.recompute(given), None
         if old is None:
             row = self._with_author(None, row)
-        elif self.change(old, row).changed:
-            row = self._with_author(old, self.complete(old, row, clock.now()))
-            detail = self.before_save(instance.project_id, old, row)
+        else:
+            row = replace(row, **{name: getattr(old, name) for name in self.own_fields})
+            if self.change(old, row).changed:
+                row = self._with_author(old, self.complete(old, row, clock.now()))
+                detail = self.before_save(instance.project_id, old, row)
         follows = {**_differences(given, row), **self.table.derive(row)}
         _assign(instance, follows)
         instance._history = _PendingSave(old, follows, detail)
@@ -381,7 +411,9 @@ def record_changes(
         counts.update(history.count(own))
     add_to_counters(project_id, counts)
     for history, own in by_history.items():
+        history.write_patterns(project_id, own)
         history.index(project_id, own, states[history])
+    changed.send(None, project_id=project_id, agent_id=agent_id, changes=changes, at=at)
     written = [change.history.event(change, at) for change in changes]
     events.record(project_id=project_id, agent_id=agent_id, changes=written, at=at)
 

@@ -5,6 +5,7 @@ from ctxhub.core.accounts.models.agent import Agent
 from ctxhub.core.accounts.models.project import Membership, Project
 from ctxhub.core.events.models.event import Event
 from ctxhub.core.events.models.tally import Tally
+from ctxhub.core.paths.models import PathPattern, StaleCursor
 from ctxhub.core.search.models import SearchEntry, SearchText, SearchWord
 from ctxhub.core.toolbox.models import StoredAnswer
 from ctxhub.core.vocabulary.models import Category, Layer, Scope, Tag
@@ -16,11 +17,13 @@ __all__ = [
     "Event",
     "Layer",
     "Membership",
+    "PathPattern",
     "Project",
     "Scope",
     "SearchEntry",
     "SearchText",
     "SearchWord",
+    "StaleCursor",
     "StoredAnswer",
     "Tag",
     "Tally",

@@ -12,19 +12,26 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.kit.inputs import PATH_LENGTH, clean_name
 from ctxhub.core.kit.models import NamedRow
+from ctxhub.core.links import HeadReader, LinkSource
 from ctxhub.core.search.documents import Document
 
 Count = int | list[int]
+Version = tuple[int, str]
+"""The id of a row and one of its versions."""
+TextsAt = Callable[[int, Sequence[Version], int], Mapping[Version, str]]
 
 
 class Recorder(Protocol):
     """Records the changes of a noun, also those through the ORM: see ctxhub.core.history."""
 
     is_indexed: ClassVar[bool]
+    has_paths: ClassVar[bool]
 
     def documents(self, project_id: int, ids: Sequence[int]) -> Sequence[Document]: ...
 
     def showing(self, word: NamedRow) -> Sequence[int]: ...
+
+    def patterns_of(self, project_id: int, ids: Sequence[int]) -> Mapping[int, Sequence[str]]: ...
 
     def watch(self) -> None: ...
 
@@ -51,8 +58,13 @@ class Noun:
     `states_of(project_id, object_ids)`: the ids of the earlier states of rows of that kind.
     `history`: records its changes; for an indexed noun it also provides `documents` and `showing`.
     `on_open(caller, names)`: called when its rows were opened by the names of their refs.
+    `version_of(item)`: the version that an item shows, for the record of what agents were given.
+    `texts_at(project_id, versions, characters)`: how rows began at versions, by id and version; without those
+    that are no longer kept.
     `unread(caller)`: its number in `updates`, in place of the number of objects that others changed.
     `wakes`: whether its events end the waiting of other agents.
+    `heads`: reads what a list of objects of any kind shows of its rows; needed to be linked.
+    `links`: the links from causes to effects that its rows hold.
     """
 
     kind: str
@@ -74,7 +86,11 @@ class Noun:
     states_of: Callable[[int, Sequence[int]], Sequence[int]] | None = None
     history: Recorder | None = None
     on_open: Callable[[Caller, Sequence[str]], None] | None = None
+    version_of: Callable[[Mapping[str, Any]], str] | None = None
+    texts_at: TextsAt | None = None
     wakes: bool = True
+    heads: HeadReader | None = None
+    links: LinkSource | None = None
 
     def __post_init__(self) -> None:
         if self.history and self.history.is_indexed:

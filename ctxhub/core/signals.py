@@ -92,7 +92,7 @@ def index_renamed_word(
     if created or raw or (update_fields is not None and "name" not in update_fields):
         return
     with write_transaction(instance.project_id):
-        for noun in searched_nouns():
+        for noun in indexed_nouns():
             if noun.showing:
                 index_again(instance.project_id, noun.kind, noun.showing(instance))
 

@@ -152,6 +152,14 @@ class ListPlan:
         source = f"{self.links.table} x CROSS JOIN {table} d"
         return source, self.links.of_link, [(is_word, [word]) for word in self.link_ids]
 
+    def linked_ids(self, at_most: int) -> list[Condition]:
+        """Queries for the ids with each word, from the links alone; none if the list has other conditions."""
+        if self.links is None or self.conditions or self.ids is not None or tuple(self.ranges) != (ALL,):
+            return []
+        of = self.links
+        text = f"SELECT x.{of.owner} AS id FROM {of.table} x WHERE x.{of.column} = %s LIMIT %s"
+        return [(text, [word, at_most]) for word in self.link_ids]
+
     def of_project(self, project_id: int) -> Condition:
         plus = "" if self.leads or connection.vendor == "postgresql" else "+"
         return f"{plus}d.project_id = %s", [project_id]

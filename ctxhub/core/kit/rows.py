@@ -147,7 +147,7 @@ class Table(Generic[RowT]):
 
     def count(self, project_id: int, plan: ListPlan, at_most: int) -> int:
         """How many rows a list has, counted up to `at_most`."""
-        branches = self._branches(project_id, plan, at_most, None, ordered=False)
+        branches = plan.linked_ids(at_most) or self._branches(project_id, plan, at_most, None, ordered=False)
         if not branches:
             return 0
         found, values = union_of(branches)

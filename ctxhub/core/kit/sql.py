@@ -120,3 +120,9 @@ def read_json(value: Any) -> Any:
 def json_list(expression: str) -> str:
     """An aggregate of `expression` as a JSON array, in no promised order."""
     return f"{'json_group_array' if connection.vendor == 'sqlite' else 'json_agg'}({expression})"
+
+
+def json_array(*expressions: str) -> str:
+    """A JSON array of these values of one row."""
+    function = "json_array" if connection.vendor == "sqlite" else "json_build_array"
+    return f"{function}({', '.join(expressions)})"

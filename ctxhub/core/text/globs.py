@@ -35,13 +35,14 @@ def matches(pattern: str, path: str) -> bool:
 
 def overlap(first: str, second: str) -> bool:
     """Whether there is a path that both match."""
-    return _meet(_segments(first), _segments(second), _segments_meet)
+    one, other = _segments(first), _segments(second)
+    return not _differ(one, other) and _meet(one, other, _segments_meet)
 
 
 def head(pattern: str) -> str:
     """Return the first segment that all its paths begin with; "" if they may differ in it."""
     first = _segments(pattern)[:1]
-    return "" if first in ([], [Gap]) or is_glob(str(first[0])) else str(first[0])
+    return "" if first in ((), (Gap,)) or is_glob(str(first[0])) else str(first[0])
 
 
 def literal_start(pattern: str) -> str:
@@ -103,18 +104,35 @@ def _parts(path: str) -> list[str]:
     return [part for part in path.split("/") if part not in ("", ".")]
 
 
-def _segments(pattern: str) -> list[str | None]:
+@lru_cache(maxsize=4_096)
+def _segments(pattern: str) -> tuple[str | None, ...]:
     """Return the segments, with a gap for `**` and after a trailing slash; never two gaps in a row."""
     segments = [Gap if part == "**" else part for part in _parts(pattern)]
     if pattern.endswith("/"):
         segments.append(Gap)
-    return [segment for n, segment in enumerate(segments) if n == 0 or not segment is segments[n - 1] is Gap]
+    return tuple(
+        segment for n, segment in enumerate(segments) if n == 0 or not segment is segments[n - 1] is Gap
+    )
+
+
+def _differ(first: Sequence[str | None], second: Sequence[str | None]) -> bool:
+    """Whether two plain segments before a gap differ, as they do in most of many globs: soon told."""
+    for one, other in zip(first, second, strict=False):
+        if one is None or other is None:
+            return False
+        if one != other and _is_plain(one) and _is_plain(other):
+            return True
+    return False
+
+
+def _is_plain(segment: str) -> bool:
+    return WILDCARDS.isdisjoint(segment)
 
 
 @lru_cache(maxsize=4_096)
 def _segments_meet(first: str, second: str) -> bool:
-    if first == second:
-        return True
+    if first == second or (_is_plain(first) and _is_plain(second)):
+        return first == second
     return any(_meet(one, other, _spans_meet) for one in _readings(first) for other in _readings(second))
 
 

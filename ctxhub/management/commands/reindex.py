@@ -1,16 +1,17 @@
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ctxhub.core.models import Project
+from ctxhub.core.paths.services.mending import find_pattern_faults, mend_patterns
 from ctxhub.core.search.selectors.index_check import SAMPLE, Fault, find_faults
 from ctxhub.core.search.selectors.index_parts import out_of_step, wrong_parts
 from ctxhub.core.search.selectors.index_rows import count_index
-from ctxhub.core.search.services.reindexing import mend_parts, reindex
+from ctxhub.core.search.services.reindexing import Reindexed, mend_parts, reindex
 from ctxhub.management.projects import find_project
 from ctxhub.management.refusals import as_command_errors, refuse_unmigrated
 
@@ -18,7 +19,7 @@ SHOWN = 20
 
 
 class Command(BaseCommand):
-    help = "Put the search index right, or only say with --check what is wrong with it."
+    help = "Put search index and path patterns right, or only say with --check what is wrong with them."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -45,7 +46,7 @@ class Command(BaseCommand):
         for line in mend_parts():
             self.stdout.write(f"Made again: {line}.")
         for project in projects:
-            for done in reindex(project.pk):
+            for done in _mending(project.pk):
                 if done.looked_at:
                     seconds = time.monotonic() - started
                     self.stdout.write(
@@ -59,6 +60,7 @@ class Command(BaseCommand):
         ids = [project.pk for project in projects]
         wrong = wrong_parts() or out_of_step()
         faults = find_faults(ids, everything=everything)
+        faults += chain.from_iterable(map(find_pattern_faults, ids))
         for line in (*wrong, *in_words(faults, {project.pk: project.slug for project in projects})):
             self.stdout.write(line)
         entries, passages = count_index(ids)
@@ -82,3 +84,8 @@ def in_words(faults: Iterable[Fault], slugs: Mapping[int, str]) -> list[str]:
         lines += [f"  {slugs[fault.project_id]} {fault.ref}" for fault in faults_found[:SHOWN]]
         lines += [f"  and {len(faults_found) - SHOWN:,} more"] * (len(faults_found) > SHOWN)
     return lines
+
+
+def _mending(project_id: int) -> Iterator[Reindexed]:
+    yield from reindex(project_id)
+    yield mend_patterns(project_id)

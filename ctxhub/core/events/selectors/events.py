@@ -26,6 +26,7 @@ VERBS_OF_ACTION = {
     "delete": ("deleted",),
     "append": ("appended",),
     "restore": ("restored",),
+    "confirm": ("confirmed",),
     "save": ("saved", "created"),
     "prune": ("pruned",),
     "close": ("closed",),
@@ -50,7 +51,7 @@ VERBS_OF_ACTION = {
 VERBS = (
     *("created", "updated", "deprecated", "deleted", "modified", "activated", "deactivated"),
     *("sent", "acked", "claimed", "done", "overdue"),
-    *("appended", "restored", "saved", "closed", "reopened"),
+    *("appended", "restored", "saved", "closed", "reopened", "confirmed"),
     *("leased", "renewed", "released", "force_released"),
     *("imported", "cleaned", "pruned"),
 )

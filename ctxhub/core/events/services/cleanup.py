@@ -50,9 +50,9 @@ class RetentionRule:
 
 # Rules for rows that expire; each app registers its own.
 retention_rules: list[RetentionRule] = []
-# Other periodic tasks of the apps, called with (project_id, now). A task that removes rows returns how many,
-# by plural.
-cleanup_tasks: list[Callable[[int, datetime], Mapping[str, int] | None]] = []
+# Other periodic tasks of the apps, called with (project_id, now, config). A task that removes rows returns
+# how many, by plural.
+cleanup_tasks: list[Callable[[int, datetime, Config], Mapping[str, int] | None]] = []
 
 
 def clear(*, caller: Caller, older_than: Mapping[str, str | None], dry_run: bool = False) -> dict[str, int]:
@@ -64,7 +64,7 @@ def clear(*, caller: Caller, older_than: Mapping[str, str | None], dry_run: bool
     if not dry_run:
         caller.require(ADMIN, "Clearing")
     exact = {plural: _moment(caller, plural, value) for plural, value in older_than.items() if value}
-    cutoffs = exact or _cutoffs(caller.project_id, clock.now())
+    cutoffs = exact or _cutoffs(config_of(caller.project_id), clock.now())
     if dry_run:
         return {
             rule.plural: rule.count(caller.project_id, cutoffs[rule.plural], sparing=not exact)
@@ -105,14 +105,14 @@ def cleanup_sometimes(project_id: int, now: datetime) -> None:
 def _clean_batch(project_id: int, now: datetime) -> dict[str, int]:
     _cleaned[project_id] = (now, EVERY)  # So that the event it records does not start another run.
     with write_transaction(project_id):
+        config = config_of(project_id)
         removed: dict[str, int] = {}
         for cleanup_task in cleanup_tasks:
-            removed |= cleanup_task(project_id, now) or {}
-        return removed | _remove(project_id, _cutoffs(project_id, now), None, sparing=True)
+            removed |= cleanup_task(project_id, now, config) or {}
+        return removed | _remove(project_id, _cutoffs(config, now), None, sparing=True)
 
 
-def _cutoffs(project_id: int, now: datetime) -> dict[str, datetime]:
-    config = config_of(project_id)
+def _cutoffs(config: Config, now: datetime) -> dict[str, datetime]:
     return {rule.plural: moment_before(now, rule.lasts(config), config) for rule in retention_rules}
 
 

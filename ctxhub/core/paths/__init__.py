@@ -1,0 +1,1 @@
+"""Paths: the globs of files that decisions, constraints and memories bear on."""

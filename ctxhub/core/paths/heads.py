@@ -1,0 +1,30 @@
+"""Heads: the folders that a glob begins with. An index by head finds the globs that may match a path."""
+
+from ctxhub.core.text.globs import WILDCARDS
+
+HEAD_LENGTH = 200
+
+
+def head_of(pattern: str) -> str:
+    """The leading segments without wildcards, at most 200 characters of them: `src/api/*` -> src/api.
+
+    A path without wildcards is its own head.
+    """
+    head = ""
+    for segment in pattern.split("/"):
+        longer = f"{head}/{segment}" if head else segment
+        if not segment or not WILDCARDS.isdisjoint(segment) or len(longer) > HEAD_LENGTH:
+            break
+        head = longer
+    return head
+
+
+def heads_above(head: str) -> list[str]:
+    """The head and every shorter one: src/api -> "", src, src/api."""
+    segments = head.split("/") if head else []
+    return ["/".join(segments[:count]) for count in range(len(segments) + 1)]
+
+
+def range_below(head: str) -> tuple[str, str]:
+    """The bounds between which all longer heads sort by code points: src/api -> src/api/ and src/api0."""
+    return f"{head}/", f"{head}0"

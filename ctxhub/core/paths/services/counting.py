@@ -1,0 +1,149 @@
+"""Counts changes of files on the objects that bear on them: the objects are stale until confirmed.
+
+Not in the transaction of the change. A cursor says up to which event changes are counted, so that every
+process may count, and none is lost or counted twice.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.dispatch import receiver
+
+from ctxhub.core.events.services.cleanup import cleanup_tasks
+from ctxhub.core.events.services.events import recorded
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.background import BackgroundWriter
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.links import ObjectKey
+from ctxhub.core.paths.selectors import EVERYWHERE, bears_on, find_candidates, nouns_with_paths
+from ctxhub.core.paths.sql import (
+    NewChanges,
+    Written,
+    add_changes,
+    read_events,
+    read_position,
+    read_written,
+    store_position,
+)
+
+# An author knows the changes that they make within this time.
+AUTHOR_KNOWS = timedelta(hours=24)
+AT_ONCE = timedelta()
+EVENTS_AT_ONCE = 25
+ROWS_AT_ONCE = 500
+# A cleanup, which may be part of a write, counts so many batches.
+BATCHES_IN_CLEANUP = 5
+# The cursor need not pass every event that is no change.
+PASSED_AT_LEAST = 1_000
+
+ChangedPath = Callable[[str, Mapping[str, Any]], str | None]
+"""The path of the changed file by the ref and the data of an event; None if the event marks nothing."""
+
+# By noun of the event. The app that records changes registers how it names their files.
+changed_paths: dict[str, ChangedPath] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    path: str
+    agent_id: int | None
+    at: datetime
+
+
+def count_changes(project_id: int) -> None:
+    """Count all changes that are not counted yet, in short transactions."""
+    while count_batch(project_id):
+        pass
+
+
+def count_batch(project_id: int, at_most: int = EVENTS_AT_ONCE) -> bool:
+    """Count the next changes; whether there may be more."""
+    with write_transaction(project_id):
+        counted, newest = read_position(project_id)
+        if counted >= newest:
+            return False
+        events = read_events(project_id, list(changed_paths), counted, newest, at_most)
+        is_last = len(events) < at_most
+        position = newest if is_last else events[-1].id
+        changes = [
+            FileChange(path, event.agent_id, event.at)
+            for event in events
+            if (path := changed_paths[event.noun](event.ref, event.data))
+        ]
+        for some in sql.chunks(_new_changes(project_id, changes), ROWS_AT_ONCE):
+            add_changes(some)
+        if events or position - counted >= PASSED_AT_LEAST:
+            store_position(project_id, position)
+    return not is_last
+
+
+def _new_changes(project_id: int, changes: Sequence[FileChange]) -> list[NewChanges]:
+    """How many of the changes each object does not know."""
+    bearing = _objects_by_path(project_id, {change.path for change in changes})
+    written = _read_written(project_id, {key for keys in bearing.values() for key in keys})
+    times: dict[ObjectKey, list[datetime]] = {}
+    for change in changes:
+        for key in bearing[change.path]:
+            if key in written and is_news(change, written[key]):
+                times.setdefault(key, []).append(change.at)
+    return [NewChanges(*key, len(times[key]), min(times[key])) for key in sorted(times)]
+
+
+def is_news(change: FileChange, written: Written) -> bool:
+    """Whether a change was made after a row was written, by another, or more than a day later."""
+    passed = change.at - written.at
+    return passed > (AUTHOR_KNOWS if change.agent_id == written.agent_id else AT_ONCE)
+
+
+def _objects_by_path(project_id: int, paths: Iterable[str]) -> Mapping[str, set[ObjectKey]]:
+    """The objects with a glob that matches the path."""
+    objects: dict[str, set[ObjectKey]] = {path: set() for path in sorted(paths)}
+    keys: dict[str, list[ObjectKey]] = {}
+    for each in find_candidates(project_id, list(objects), list(nouns_with_paths())) if objects else ():
+        if each.pattern != EVERYWHERE:
+            keys.setdefault(each.pattern, []).append((each.kind, each.object_id))
+    for path, found in objects.items():
+        found.update(key for pattern, known in keys.items() if bears_on(pattern, path) for key in known)
+    return objects
+
+
+def _read_written(project_id: int, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, Written]:
+    ids: dict[str, list[int]] = {}
+    for kind, object_id in sorted(keys):
+        ids.setdefault(kind, []).append(object_id)
+    return {
+        (kind, object_id): written
+        for kind, noun in nouns_with_paths().items()
+        if kind in ids
+        for object_id, written in read_written(noun.model._meta.db_table, project_id, ids[kind]).items()
+    }
+
+
+# -- When ------------------------------------------------------------------------------------------
+
+
+@receiver(recorded)
+def count_soon(project_id: int, nouns: set[str], **_: Any) -> None:
+    """Count in the background as soon as the change is committed."""
+    if not nouns.isdisjoint(changed_paths):
+        transaction.on_commit(partial(WRITER.put, project_id))
+
+
+def count_in_cleanup(project_id: int, *_: Any) -> None:
+    """Count what a process that ended has left."""
+    for _batch in range(BATCHES_IN_CLEANUP):
+        if not count_batch(project_id):
+            return
+
+
+def _count_all(project_ids: Sequence[int]) -> None:
+    for project_id in dict.fromkeys(project_ids):
+        count_changes(project_id)
+
+
+cleanup_tasks.append(count_in_cleanup)
+WRITER = BackgroundWriter("counting changes of files", _count_all)

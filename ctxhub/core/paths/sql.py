@@ -1,0 +1,136 @@
+"""SQL of staleness: the changes that are not counted yet, and the counts."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from ctxhub.core.kit import sql
+
+
+class NewEvent(NamedTuple):
+    """An event that may be a change of a file."""
+
+    id: int
+    noun: str
+    agent_id: int | None
+    at: datetime
+    ref: str
+    data: dict[str, Any]
+
+
+class Written(NamedTuple):
+    """Who wrote a row last, and when."""
+
+    agent_id: int | None
+    at: datetime
+
+
+class NewChanges(NamedTuple):
+    """How many new changes bear on an object, and when the first was."""
+
+    kind: str
+    object_id: int
+    changes: int
+    since: datetime
+
+
+def read_position(project_id: int) -> tuple[int, int]:
+    """The event up to which changes are counted, and the newest event; 0 if there is none."""
+    [(counted, newest)] = sql.rows(
+        """
+        SELECT coalesce((SELECT event_id FROM core_stalecursor WHERE project_id = %s), 0),
+            coalesce((SELECT max(id) FROM core_event WHERE project_id = %s), 0)""",
+        [project_id, project_id],
+    )
+    return counted, newest
+
+
+def store_position(project_id: int, event_id: int) -> None:
+    sql.insert(
+        "core_stalecursor",
+        ("project_id", "event_id"),
+        [(project_id, event_id)],
+        "ON CONFLICT (project_id) DO UPDATE SET event_id = excluded.event_id",
+    )
+
+
+def read_events(
+    project_id: int, nouns: Sequence[str], after: int, until: int, at_most: int
+) -> list[NewEvent]:
+    """The events of these nouns after one and up to another, oldest first."""
+    among, values = sql.among("noun", nouns)
+    found = sql.rows(
+        f"""
+        SELECT id, noun, agent_id, at, ref, data FROM core_event
+        WHERE project_id = %s AND id > %s AND id <= %s AND {among} ORDER BY id LIMIT %s""",
+        [project_id, after, until, *values, at_most],
+    )
+    return [
+        NewEvent(event_id, noun, agent_id, sql.read_time(at), ref, sql.read_json(data))
+        for event_id, noun, agent_id, at, ref, data in found
+    ]
+
+
+def read_written(table: str, project_id: int, ids: Sequence[int]) -> dict[int, Written]:
+    """By the ids of rows of a table of objects with paths."""
+    where, values = sql.by_ids("d", project_id, ids)
+    found = sql.rows(f"SELECT d.id, d.agent_id, d.updated_at FROM {table} d WHERE {where}", values)
+    return {row_id: Written(agent_id, sql.read_time(at)) for row_id, agent_id, at in found}
+
+
+def add_changes(changes: Sequence[NewChanges]) -> None:
+    """Add to the counts, which the first row of each object has."""
+    moment = "::timestamptz" if connection.vendor == "postgresql" else ""
+    records = ", ".join([f"(%s, %s, %s, %s{moment})"] * len(changes))
+    values = [value for each in changes for value in (*each[:3], sql.stored_time(each.since))]
+    sql.execute(
+        f"""
+        WITH new(kind, object_id, changes, since) AS (VALUES {records})
+        UPDATE core_pathpattern
+        SET stale = stale + new.changes, stale_since = coalesce(stale_since, new.since)
+        FROM new
+        WHERE core_pathpattern.kind = new.kind AND core_pathpattern.object_id = new.object_id
+            AND core_pathpattern.position = 0""",
+        values,
+    )
+
+
+def read_stale(
+    project_id: int, kinds: Sequence[str], ids: Sequence[int]
+) -> list[tuple[str, int, int, datetime]]:
+    """Kind, id, count and time of the first change of the stale objects of these kinds and ids."""
+    of_kinds, kind_values = sql.among("kind", kinds)
+    of_ids, id_values = sql.among("object_id", ids)
+    found = sql.rows(
+        f"""
+        SELECT kind, object_id, stale, stale_since FROM core_pathpattern
+        WHERE {of_kinds} AND {of_ids} AND position = 0 AND stale > 0 AND project_id = %s""",
+        [*kind_values, *id_values, project_id],
+    )
+    return [(kind, object_id, count, sql.read_time(since)) for kind, object_id, count, since in found]
+
+
+def read_patterns(project_id: int, kind: str, ids: Sequence[int]) -> dict[int, list[tuple[int, str, str]]]:
+    """Position, pattern and head of all patterns of objects, by their ids."""
+    among, values = sql.among("object_id", ids)
+    rows = sql.rows(
+        f"""
+        SELECT object_id, position, pattern, head FROM core_pathpattern
+        WHERE kind = %s AND {among} AND project_id = %s ORDER BY object_id, position""",
+        [kind, *values, project_id],
+    )
+    found: dict[int, list[tuple[int, str, str]]] = {}
+    for object_id, *pattern in rows:
+        found.setdefault(object_id, []).append((pattern[0], pattern[1], pattern[2]))
+    return found
+
+
+def objects_with_patterns(project_id: int, kinds: Sequence[str] = ()) -> list[tuple[str, int]]:
+    """Kind and id of the objects with patterns; `kinds`: only of these."""
+    among, values = sql.among("kind", kinds) if kinds else ("1 = 1", [])
+    return sql.rows(
+        f"SELECT DISTINCT kind, object_id FROM core_pathpattern WHERE project_id = %s AND {among}",
+        [project_id, *values],
+    )
