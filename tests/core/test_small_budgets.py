@@ -12,7 +12,7 @@ from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
-from memory.memories.services.memories import add_memory
+from memory.memories.services.memories import add_memory, update_memory
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
 from memory.scratchpads.services.workflows import create_workflow
 from memory.snapshots.services.predictions import predict_snapshots
@@ -37,14 +37,16 @@ BUDGETS = (1, 20, 60, 100, 200, 500, 20_000)
 @pytest.fixture
 def ids(ada: Caller, ben: Caller) -> dict[str, int]:
     """Several rows of every kind, with long texts; the ids that some lists take."""
-    workflow = thread = pad = 0
+    workflow = thread = reply = pad = 0
     for n in range(ROWS):
         set_decision(
             caller=ada, key="sessions/ttl", value=f"{TEXT} {n}", rationale=TEXT, tags=["api", "security"]
         )
         set_decision(caller=ada, key=f"sessions/ttl-{n}", value=TEXT, tags=["api", "security"], layer="data")
         add_constraint(caller=ada, category="security", text=f"{TEXT} {n}", tags=["api"])
-        add_memory(caller=ada, title=f"Sessions expire {n}", content=TEXT, context=f"work {n}", tags=["api"])
+        memory = add_memory(
+            caller=ada, title=f"Sessions expire {n}", content=TEXT, context=f"work {n}", tags=["api"]
+        )["id"]
         sent = send_message(
             caller=ben,
             text=TEXT,
@@ -53,7 +55,7 @@ def ids(ada: Caller, ben: Caller) -> dict[str, int]:
             payload={"why": TEXT},
             reply_to=thread or None,
         )
-        thread = thread or sent["id"]
+        thread, reply = thread or sent["id"], sent["id"]
         record_change(caller=ben, path=f"src/{n}.py", change="modified", description=TEXT, layer="data")
         acquire_lease(caller=ada, paths=[f"docs/{n}/**"], reason=TEXT)
         workflow = create_workflow(caller=ada, name=f"Sessions {n}", metadata={"why": TEXT})["workflow_id"]
@@ -62,8 +64,9 @@ def ids(ada: Caller, ben: Caller) -> dict[str, int]:
             "scratchpad_id"
         ]
         append_to_scratchpad(caller=ada, scratchpad_id=pad, content=TEXT)
+        update_memory(caller=ada, memory_id=memory, title=f"Sessions end {n}")
     acknowledge_messages(caller=ada, ids=[thread])
-    numbers = {"workflow": workflow, "pad": pad, "thread": thread}
+    numbers = {"workflow": workflow, "pad": pad, "thread": thread, "reply": reply, "memory": memory}
     return {**numbers, "session": some_sessions(ada), **some_snapshots(ada)}
 
 
@@ -98,6 +101,7 @@ LISTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "search": lambda ids: {"query": "sessions expire", "detail": "detailed"},
     "constraint.list": lambda ids: {},
     "memory.list": lambda ids: {},
+    "memory.revisions": lambda ids: {"id": ids["memory"]},
     "memory.search": lambda ids: {"query": "sessions expire", "detail": "detailed"},
     "memory.fuzzy": lambda ids: {"query": "sesions"},
     "memory.similar": lambda ids: {"text": TEXT, "threshold": 0},
@@ -118,6 +122,7 @@ LISTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "snapshot.load": lambda ids: {"limit": ROWS},
     "snapshot.search": lambda ids: {"query": "sessions expire"},
     "snapshot.list": lambda ids: {},
+    "snapshot.why": lambda ids: {"id": f"message:{ids['reply']}"},
     "snapshot.chain": lambda ids: {"id": ids["effect"]},
     "snapshot.impact": lambda ids: {"id": ids["root"]},
     "snapshot.prefetch": lambda ids: {"min_score": 0},

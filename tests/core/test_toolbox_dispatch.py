@@ -229,7 +229,7 @@ def test_max_tokens_may_be_written_in_several_ways(ada: Caller, value: Any) -> N
 def test_an_unknown_argument_gets_the_list_of_allowed_ones(ada: Caller) -> None:
     common_arguments = {
         "list": ["agent", "format", "max_tokens"],
-        "get": ["agent", "max_tokens"],
+        "get": ["agent", "format", "max_tokens"],
         "delete": ["agent"],
     }
     for action, common in common_arguments.items():

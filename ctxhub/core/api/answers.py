@@ -1,13 +1,14 @@
 """The OpenAPI schemas of responses, from the TypedDicts that services and selectors answer."""
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints
 
 from typing_extensions import TypedDict, is_typeddict
 
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.core.kit.listing import Listing
+from ctxhub.core.toolbox.argument_types import About, RowsOf
 
 Json = dict[str, Any]
 
@@ -33,7 +34,8 @@ def _value(hint: Any, resolve: Callable[[Any], Json]) -> Json:
     if origin in (NotRequired, Required):
         return _value(parts[0], resolve)
     if origin is Annotated:
-        return _described(_value(parts[0], resolve), [mark for mark in parts[1:] if isinstance(mark, About)])
+        schema = _rows(parts, resolve) if parts[0] is Listing else _value(parts[0], resolve)
+        return _described(schema, [mark for mark in parts[1:] if isinstance(mark, About)])
     if origin in (Union, types.UnionType):
         return _one_of([part for part in parts if part is not type(None)], resolve, type(None) in parts)
     if origin is Literal:
@@ -45,6 +47,12 @@ def _value(hint: Any, resolve: Callable[[Any], Json]) -> Json:
     if origin is dict or hint is dict:
         return {"type": "object", "additionalProperties": _value(parts[1], resolve) if parts else {}}
     return dict(BASIC[hint])
+
+
+def _rows(parts: Iterable[Any], resolve: Callable[[Any], Json]) -> Json:
+    """The schema of a list inside a response."""
+    [shape] = [part.shape for part in parts if isinstance(part, RowsOf)]
+    return {"type": "array", "items": _value(shape, resolve)}
 
 
 def _one_of(hints: list[Any], resolve: Callable[[Any], Json], nullable: bool) -> Json:

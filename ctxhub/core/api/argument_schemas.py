@@ -73,7 +73,9 @@ def _array(argument: Argument, *, in_query: bool) -> Json:
     kind = argument.schema["items"].get("type")
     if in_query:
         listed = {name: limit for name, limit in {**words, **entries}.items() if name == "enum"}
-        return {"type": "array", "items": {"type": kind or "string", **listed}}
+        needed = {"minLength": 1, "pattern": r"\S"} if argument.required else {}
+        least = {"minItems": 1} if argument.required else {}
+        return {"type": "array", "items": {"type": kind or "string", **needed, **listed}, **least}
     if kind:
         own = {"enum": entries["enum"]} if "enum" in entries else {**words, **entries}
         array = {"type": "array", "items": {"type": kind, **own}, **MOST_ENTRIES}

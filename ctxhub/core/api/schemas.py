@@ -4,7 +4,8 @@ from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
-from ctxhub.core.toolbox.argument_types import About, Time
+from ctxhub.core.hub.selectors.links import LinkedObject
+from ctxhub.core.toolbox.argument_types import About, StaleChanges, Time
 
 
 class UsedWord(TypedDict):
@@ -36,6 +37,15 @@ class Activity(TypedDict):
     note: str
 
 
+class LinkWalk(TypedDict):
+    items: list[LinkedObject]
+    next: Annotated[str | None, About("Always null: there are no further pages.")]
+    count: int
+    more: NotRequired[Annotated[bool, About("There are more than 1,000, or some further than 100 steps.")]]
+    omitted: NotRequired[Annotated[int, About("Left out to keep to `max_tokens`.")]]
+    truncated: NotRequired[Annotated[bool, About("The one item is longer than that, and cut.")]]
+
+
 class SearchHit(TypedDict):
     ref: Annotated[str, About("Opens it: `decision:api/auth`.")]
     title: Annotated[str | None, About("Null where only ids are asked for.")]
@@ -43,6 +53,7 @@ class SearchHit(TypedDict):
     score: Annotated[float, About(schema={"minimum": 0, "maximum": 1})]
     tokens: Annotated[int, About("What title and excerpt cost.")]
     more: Annotated[int | None, About("How many nearly equal ones are left out.")]
+    stale: StaleChanges | None
 
 
 class SearchAnswer(TypedDict):

@@ -21,14 +21,17 @@ from rest_framework.viewsets import GenericViewSet
 from ctxhub.core.accounts.services.agents import touch_agent
 from ctxhub.core.api.ids import ids_of_refs
 from ctxhub.core.api.pages import CursorPages, Page
+from ctxhub.core.api.plain_text import NamedFormat
 from ctxhub.core.api.problems import invalid_filter
 from ctxhub.core.api.project import caller_in, in_session, speaking
 from ctxhub.core.api.takes import AGENT, NOTHING, Takes
+from ctxhub.core.given import give_opened
 from ctxhub.core.hub.partial_reads import Excerpt, Opened, RequestedLines, clean_requested_lines
 from ctxhub.core.kit.answers import MAX_TOKENS, size
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting
 from ctxhub.core.kit.errors import InvalidInput, NotFound, unknown_word
 from ctxhub.core.kit.headers import header_text
+from ctxhub.core.kit.listing import with_arrays
 from ctxhub.core.toolbox.dispatch import clean_max_tokens
 from ctxhub.core.toolbox.stored_answers import answer_once
 from ctxhub.core.vocabulary.selectors.unknown_names import unknown_names
@@ -62,6 +65,7 @@ class HubViewSet(GenericViewSet[Any]):
 
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
     pagination_class = CursorPages
+    content_negotiation_class = NamedFormat
     queries: ClassVar[Mapping[str, Takes]] = {}
     bodies: ClassVar[Mapping[str, Takes]] = {}
     common_parameters: ClassVar[tuple[str, ...]] = ("format",)
@@ -159,10 +163,13 @@ class HubViewSet(GenericViewSet[Any]):
 
         `within`: the rest of the response.
         """
+        thing = replace(thing, item=with_arrays(thing.item))
         is_part = "max_tokens" in self.request.query_params or (
             isinstance(thing, Opened) and thing.requested is not None
         )
-        return thing.within(self.max_tokens - size(within or {})) if is_part else thing.item
+        item = thing.within(self.max_tokens - size(within or {})) if is_part else thing.item
+        give_opened(self.caller, [thing], item)
+        return item
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         if response.status_code < 400 and hasattr(self, "caller"):
@@ -219,12 +226,17 @@ class ProjectViewSet(HubViewSet):
 
     def once(self, write: Callable[[], AnswerT]) -> AnswerT:
         """The response of `write`; for a repeated Idempotency-Key, the stored response."""
+
+        def run() -> AnswerT:
+            answer: AnswerT = with_arrays(write())
+            return answer
+
         if not (key := request_key(self.request)):
-            return write()
+            return run()
         return answer_once(
             self.caller,
             key,
-            write,
+            run,
             operation=self._operation(),
             arguments=self._arguments(),
             name=RETRY_HEADER,

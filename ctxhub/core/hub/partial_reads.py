@@ -2,14 +2,14 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
 from ctxhub.core.kit.answers import MAX_TOKENS, fit, fit_row, shortened, size
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.kit.inputs import LIST_LENGTH
-from ctxhub.core.kit.listing import PREVIEW_CHARACTERS
+from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, with_rows
 from ctxhub.core.text.parts import (
     CHARACTERS_PER_TOKEN,
     LEAST_TOKENS,
@@ -56,11 +56,13 @@ class Opened:
 
     An item of which a part is `requested` has `lines` (the lines returned) and `total_lines` after the text;
     its other fields of more than 200 characters are left out. A field that is not a text is read as JSON.
+    `kind`: of a thing that is opened as it is now; it is then recorded that the agent was given it.
     """
 
     item: Item
     text: str = ""
     requested: RequestedLines | None = None
+    kind: str = ""
 
     def within(self, max_tokens: int) -> Item:
         """The item in at most `max_tokens` of JSON, marks included, if possible.
@@ -186,9 +188,13 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A short form of an object, which cannot be read in parts: cut like the rows of a list."""
+    """A short form of an object, which cannot be read in parts: cut like the rows of a list.
+
+    `kind`: see Opened.
+    """
 
     item: Item
+    kind: str = ""
 
     def within(self, max_tokens: int) -> Item:
         fitted = fit(self.item, max_tokens)
@@ -214,8 +220,14 @@ class Reading(Generic[AnswerT]):
     shape: Callable[[list[Item]], dict[str, Any]]
     share: int = LIST_LENGTH
 
-    def answer(self, *, max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
-        """The response within the budget, if possible."""
+    def answer(self, *, as_objects: bool = False, max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
+        """The response within the budget, if possible. `as_objects`: also the rows of lists inside."""
+        shown = [
+            replace(opened, item=with_rows(opened.item, as_objects=as_objects)) for opened in self.objects
+        ]
+        return replace(self, objects=shown)._answer(max_tokens)
+
+    def _answer(self, max_tokens: int) -> dict[str, Any]:
         items = [opened.complete for opened in self.objects]
         if not items:
             return fit(self.shape([]), max_tokens)

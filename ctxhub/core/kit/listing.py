@@ -1,16 +1,25 @@
-"""The response of a list: columns and rows, or objects; paginated, and cut to a token budget."""
+"""Lists in responses: columns and rows, or objects; paginated, and cut to a token budget.
+
+A list is the whole response or stands inside it. Selectors and services answer with a `Listing`, and each
+interface shows it: MCP by `with_rows`, REST by `with_arrays`.
+"""
 
 import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, Generic, TypeVar
+
+# Pydantic builds schemas of it and needs this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
 
 from ctxhub.core.kit.answers import Item, fit_first, truncate_text
 from ctxhub.core.kit.errors import InvalidInput
 
 Row = Sequence[Any]
+AnswerT = TypeVar("AnswerT")
+Show = Callable[[Any], Any]
 
 PREVIEW_CHARACTERS = 200
 COUNTED_TO = 1_000
@@ -70,7 +79,65 @@ class Listing:
         if not omitted:
             return {"next": self.next} if self.next else {}
         following = self.cursor_after(count) if self.cursor_after else None
+        omitted += self.extra.get("omitted", 0)
         return {"omitted": omitted, **({"next": following} if following else {})}
+
+
+class Rows(TypedDict):
+    """A list inside a response that is always columns and rows."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+    count: int
+
+
+class HoldsLists:
+    """Marks the type of an object of any kind: its fields may be lists."""
+
+
+AnyObject = Annotated[dict[str, Any], HoldsLists()]
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting(Generic[AnswerT]):
+    """A response that contains what it has room for, which depends on how its lists are shown.
+
+    `build` gets the function that shows the lists of a response.
+    """
+
+    build: Callable[[Show], Any]
+
+
+def with_rows(answer: Any, *, as_objects: bool = False) -> Any:
+    """The response as MCP shows it: columns and rows, or `items`; empty lists inside are left out."""
+
+    def show(listing: Listing) -> dict[str, Any]:
+        return listing.answer(as_objects=as_objects)
+
+    return show(answer) if isinstance(answer, Listing) else _with_lists(answer, show, keeps_empty=False)
+
+
+def with_arrays(answer: Any) -> Any:
+    """The response as REST shows it: lists are arrays of objects, and `items` if they are all of it."""
+    if isinstance(answer, Listing):
+        return {"items": answer.objects(), "count": len(answer.rows), **answer.extra}
+    return _with_lists(answer, Listing.objects, keeps_empty=True)
+
+
+def _with_lists(answer: Any, show: Callable[[Listing], Any], *, keeps_empty: bool) -> Any:
+    def within(node: Any) -> Any:
+        if isinstance(node, Listing):
+            return show(node)
+        if isinstance(node, Fitting):
+            return node.build(within)
+        if isinstance(node, dict):
+            return {name: within(inner) for name, inner in node.items() if keeps_empty or not is_empty(inner)}
+        return [within(inner) for inner in node] if isinstance(node, list) else node
+
+    def is_empty(node: Any) -> bool:
+        return isinstance(node, Listing) and not node.rows
+
+    return within(answer)
 
 
 def total_of(counted: int) -> dict[str, Any]:

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import cleandoc
 from types import UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from typing_extensions import is_typeddict
 
 from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, shown
-from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.listing import HoldsLists, Listing
 from ctxhub.core.kit.tool_names import call_of, flat_name, is_flat, is_offered
 from ctxhub.core.toolbox.argument_types import present
 from ctxhub.core.toolbox.arguments import Arguments
@@ -30,7 +32,8 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 class Action:
     """An operation of a tool. `doc` is its docstring: the first paragraph for lists, all of it for `help`.
 
-    `quiet`: seldom used, so that the tool's description only names it.
+    `quiet`: seldom used, so that the tool's description only names it. `counts_mail`: its answer has `mail`
+    itself, within its budget.
     """
 
     tool: str
@@ -48,6 +51,7 @@ class Action:
     doc: str
     takes_all_of: str = ""
     quiet: bool = False
+    counts_mail: bool = False
 
     def scope_of(self, arguments: Mapping[str, Any]) -> str:
         """Return the scope that a call needs: a dry run, also by default, may need a lower one."""
@@ -136,12 +140,13 @@ class Action:
     @cached_property
     def common(self) -> tuple[str, ...]:
         """The arguments that a call takes besides the action's own."""
-        shaping = [("format", self.answers_list), ("max_tokens", self.takes_budget)]
+        shaping = [("format", self.holds_lists), ("max_tokens", self.takes_budget)]
         return ("agent", *(name for name, is_taken in shaping if is_taken))
 
     @cached_property
-    def answers_list(self) -> bool:
-        return Listing in self.answers
+    def holds_lists(self) -> bool:
+        """Whether its answer is a list or may have lists inside, which `format` shapes."""
+        return _holds_lists(get_type_hints(self.run, include_extras=True).get("return"))
 
     @cached_property
     def takes_budget(self) -> bool:
@@ -272,11 +277,13 @@ def action(
     example: Mapping[str, Any] | None = None,
     also_known_as: Sequence[str] = (),
     quiet: bool = False,
+    counts_mail: bool = False,
 ) -> Callable[[FunctionT], FunctionT]:
     """Register a typed function `(caller, ...)` as an operation of a declared tool.
 
     `takes_all_of`: another action of the tool whose arguments this one takes beside its own. `dry_scope`: the
-    scope of a dry run. `quiet`: the tool's description names it without its arguments.
+    scope of a dry run. `quiet`: the tool's description names it without its arguments. `counts_mail`:
+    the answer has `mail` itself.
     """
 
     def register(function: FunctionT) -> FunctionT:
@@ -296,6 +303,7 @@ def action(
             doc=cleandoc(function.__doc__ or ""),
             takes_all_of=takes_all_of,
             quiet=quiet,
+            counts_mail=counts_mail,
         )
         return function
 
@@ -311,6 +319,13 @@ def _answers_of(annotation: Any) -> tuple[type, ...]:
     """Return Listing, Reading or both from a return annotation: the answers that a token budget limits."""
     kinds = [get_origin(kind) or kind for kind in kinds_of(annotation)]
     return tuple(kind for kind in kinds if kind in (Listing, Reading))
+
+
+def _holds_lists(hint: Any) -> bool:
+    if hint is Listing or isinstance(hint, HoldsLists):
+        return True
+    fields = get_type_hints(hint, include_extras=True).values() if is_typeddict(hint) else get_args(hint)
+    return any(_holds_lists(field) for field in fields)
 
 
 def all_tools() -> Mapping[str, Tool]:

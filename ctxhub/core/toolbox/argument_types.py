@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_aware, make_aware
 from pydantic import BeforeValidator, PlainValidator, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_number, read_id, read_ref_id
@@ -44,6 +44,22 @@ class About:
     description: str = ""
     schema: Mapping[str, Any] | None = None
     items: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowsOf:
+    """What a row is of a Listing that is not a page: a TypedDict. The list may stand inside an answer.
+
+    MCP shows such a list as columns and rows, or `items`; REST shows objects.
+    """
+
+    shape: Any
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.any_schema()
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        return {"type": "object"}
 
 
 def one_of(*words: str) -> About:
@@ -216,3 +232,5 @@ Tail = Annotated[Number, About("Only so many of the last lines.")]
 
 # A time in answers: 2026-11-21T10:00:00Z.
 Time = Annotated[str, About(schema={"format": "date-time"})]
+# In answers.
+StaleChanges = Annotated[int, About("How many changes of its files nobody has confirmed it against.")]

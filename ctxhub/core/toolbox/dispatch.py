@@ -7,12 +7,13 @@ from typing import Any
 from ctxhub.core.accounts.services.agents import touch_agent
 from ctxhub.core.call_sessions import clean_call_session
 from ctxhub.core.events.mail import count_urgent
+from ctxhub.core.given import give_opened
 from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.answers import MAX_TOKENS, fit
 from ctxhub.core.kit.caller import Caller, acting
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_agent, clean_one_of
-from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.listing import Listing, with_rows
 from ctxhub.core.toolbox.actions import SESSION, Action, find_tool
 from ctxhub.core.toolbox.argument_types import present
 from ctxhub.core.toolbox.help import help_for
@@ -43,20 +44,30 @@ def call(
         caller = caller.speaking_as(clean_agent(agent))
     named = {} if action.takes_session else _take_session(given)
     caller = caller.in_session(named.get(SESSION))
-    options = _take_format(action, given)
+    shape, budget = _take_format(action, given), _take_budget(action, given)
     checked = action.check(given)
+
+    def run() -> Any:
+        answer = action.run(caller, **checked)
+        return with_rows(answer, **shape) if action.writes else answer
+
     with acting(caller):
         answer = answer_once(
             caller,
             request_id if action.writes else None,
-            lambda: action.run(caller, **checked),
+            run,
             operation=action.call,
-            arguments={**checked, **named},
+            arguments={**checked, **named, **shape},
         )
     touch_agent(caller)
     if isinstance(answer, Listing) and not answer.rows:
         answer = answer.beside(unknown_names(caller.project_id, action.filters_in(checked)))
-    return _with_mail(caller, answer, options)
+    if action.counts_mail:
+        return _formatted(answer, **shape)
+    formatted = _with_mail(caller, answer, {**shape, **budget})
+    if isinstance(answer, Reading):
+        give_opened(caller, answer.objects[: len(answer.objects) - formatted.get("omitted", 0)], formatted)
+    return formatted
 
 
 def writes(tool_name: str, arguments: Mapping[str, Any]) -> bool:
@@ -87,13 +98,16 @@ def _take_session(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _take_format(action: Action, given: dict[str, Any]) -> dict[str, Any]:
-    """Take `format`, for lists, and `max_tokens`, for lists and paged texts, from the arguments."""
-    options: dict[str, Any] = {}
-    if action.answers_list and (name := _text(given, "format")):
-        options["as_objects"] = clean_one_of(name, ["rows", "objects"], "format") == "objects"
-    if action.takes_budget and (limit := given.pop("max_tokens", None)) is not None:
-        options["max_tokens"] = clean_max_tokens(limit)
-    return options
+    """Take `format`, for answers with lists, from the arguments."""
+    name = _text(given, "format") if action.holds_lists else None
+    chosen = clean_one_of(name or "rows", ["rows", "objects"], "format")
+    return {"as_objects": True} if chosen == "objects" else {}
+
+
+def _take_budget(action: Action, given: dict[str, Any]) -> dict[str, Any]:
+    """Take `max_tokens`, for lists and paged texts, from the arguments."""
+    limit = given.pop("max_tokens", None) if action.takes_budget else None
+    return {} if limit is None else {"max_tokens": clean_max_tokens(limit)}
 
 
 def clean_max_tokens(value: Any) -> int:
@@ -120,8 +134,8 @@ def _formatted(answer: Any, *, as_objects: bool = False, max_tokens: int = MAX_T
     if isinstance(answer, Listing):
         return answer.answer(as_objects=as_objects, max_tokens=max_tokens)
     if isinstance(answer, Reading):
-        return answer.answer(max_tokens=max_tokens)
-    formatted: dict[str, Any] = fit(answer, max_tokens)
+        return answer.answer(as_objects=as_objects, max_tokens=max_tokens)
+    formatted: dict[str, Any] = fit(with_rows(answer, as_objects=as_objects), max_tokens)
     return formatted
 
 

@@ -16,7 +16,7 @@ def help_for(tool: Tool, caller: Caller) -> dict[str, Any]:
         "everywhere": "".join(
             [
                 "agent (who speaks), session (its id or name)",
-                ", format=rows|objects on lists" if any(action.answers_list for action in usable) else "",
+                ", format=rows|objects on lists" if any(action.holds_lists for action in usable) else "",
                 ", max_tokens" if any(action.takes_budget for action in usable) else "",
             ]
         ),

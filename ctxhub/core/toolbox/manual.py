@@ -10,10 +10,11 @@ HEADER = """# The tools
 
 Written by `manage.py document_tools` from the code; do not edit. `!` marks what is required, `[]` a list,
 `{}` an object, `a|b` the words an argument knows. Every action also takes `agent` (who speaks) and `session`
-(the id or the name of the session that the call belongs to); lists also take `format` (rows or objects), and
-they and what is read by `lines` take `max_tokens`. An argument that is null counts as left out. With
-`--surface flat` each action is a tool of its own: `decision_set`. A tool's description only names its actions
-that are marked as quiet; help, which lists every action, explains them.
+(the id or the name of the session that the call belongs to). Whatever answers a list, also inside its answer,
+takes `format` (rows or objects), except restore; lists and what is read by `lines` take `max_tokens`. An
+argument that is null counts as left out. With `--surface flat` each action is a tool of its own:
+`decision_set`. A tool's description only names its actions that are marked as quiet;
+help, which lists every action, explains them.
 """
 
 

@@ -12,6 +12,7 @@ from ctxhub.core.kit.answers import MAX_TOKENS, fit
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import LIST_LENGTH, clean_one_of
+from ctxhub.core.kit.listing import AnyObject
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import Lines, Says, Tail, Words
 
@@ -23,7 +24,7 @@ LEAST_SHARE = 4
 
 
 class GetAnswer(TypedDict):
-    items: list[dict[str, Any]]
+    items: list[AnyObject]
     missing: list[str]
     hint: NotRequired[str]
     omitted: NotRequired[int]
@@ -86,7 +87,7 @@ def _readable(refs: Sequence[str]) -> tuple[dict[str, tuple[registry.Noun, str]]
 def _object(
     noun: registry.Noun, item: dict[str, Any], full: bool, requested: RequestedLines | None
 ) -> Opened | Excerpt:
-    return Opened(item, noun.text, requested) if full else Excerpt(item)
+    return Opened(item, noun.text, requested, noun.kind) if full else Excerpt(item, noun.kind)
 
 
 def _open(
