@@ -12,6 +12,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from ctxhub.core.accounts.services.access_tokens import authenticate, authenticate_remembered
 from ctxhub.core.call_sessions import clean_call_session
+from ctxhub.core.kit.background import flush_all
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, Unauthenticated
 from ctxhub.core.kit.failures import Failure, failure_of, log_failure
@@ -104,7 +105,7 @@ class Dispatcher:
         return messages
 
     async def _run_lifespan(self, receive: Receive, send: Send) -> None:
-        """Runs the SDK's tasks and the periodic cleanup as long as the process runs."""
+        """Runs the SDK's tasks and the periodic cleanup as long as the process runs; writes what waits."""
         await receive()
         async with self._manager.run():
             cleanup = asyncio.create_task(run_periodic_cleanup()) if self._runs_cleanup else None
@@ -112,6 +113,8 @@ class Dispatcher:
             await receive()
             if cleanup:
                 cleanup.cancel()
+        # Not left to atexit: uvicorn ends with the signal that stopped it.
+        await run_in_thread(flush_all)
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve_mcp(self, scope: Scope, receive: Receive, send: Send) -> None:

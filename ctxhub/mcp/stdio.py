@@ -6,10 +6,13 @@ On POSIX pipes it reads lines without a thread, on anything else in one thread p
 import asyncio
 import json
 import os
+import signal
 import stat
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
+from types import FrameType
 from typing import IO, Any
 
 import anyio
@@ -20,10 +23,12 @@ from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from ctxhub.core.kit.background import flush_all
 from ctxhub.mcp.json_rpc import END_BYTES, NO_MESSAGE, find_request_id
 
 LINE_BYTES = 64 * 1024 * 1024
 SECONDS_TO_ANSWER = 10
+SECONDS_TO_FLUSH = 3
 
 
 class LineTooLong(Exception):
@@ -36,7 +41,18 @@ class LineTooLong(Exception):
 
 def serve_stdio(server: Server[Any]) -> None:
     """Serve until the client closes its end of the pipe."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _end)
     anyio.run(_serve, server, backend_options={"use_uvloop": find_spec("uvloop") is not None})
+
+
+def _end(signal_number: int, _: FrameType | None) -> None:
+    """Write what waits, then end by the signal. In a thread: the event loop's may not use the database."""
+    signal.signal(signal_number, signal.SIG_DFL)
+    flushing = threading.Thread(target=flush_all, daemon=True)
+    flushing.start()
+    flushing.join(SECONDS_TO_FLUSH)
+    os.kill(os.getpid(), signal_number)
 
 
 async def _serve(server: Server[Any]) -> None:

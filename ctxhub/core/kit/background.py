@@ -1,0 +1,111 @@
+"""Writes in the background what may reach the database a second after the answer."""
+
+import atexit
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+from django.db import connections
+
+from ctxhub.core.kit.failures import DATABASE_AWAY, log_failure
+
+SECONDS = 1.0
+AT_ONCE = 200
+# While the database does not answer, older entries are dropped beyond this number.
+MOST_KEPT = 10_000
+
+T = TypeVar("T")
+
+
+class When(Enum):
+    """When entries are written: by a thread of their own, by `put` itself, or by `flush` alone."""
+
+    IN_BACKGROUND = 1
+    AT_ONCE = 2
+    ON_FLUSH = 3
+
+
+class BackgroundWriter(Generic[T]):
+    """Collects entries in memory; a thread writes them a second after the first, or when 200 items wait.
+
+    `write` gets all of them, and runs again with the same ones if the database did not answer. What waits is
+    written before the process ends, unless it is killed.
+    """
+
+    def __init__(self, name: str, write: Callable[[Sequence[T]], None]) -> None:
+        self.when = When.IN_BACKGROUND
+        self._name, self._write = name, write
+        self._entries: list[T] = []
+        self._items = 0
+        self._changed = threading.Condition()
+        self._writing = threading.Lock()
+        self._thread: threading.Thread | None = None
+        _writers.append(self)
+
+    def put(self, entry: T, items: int = 1) -> None:
+        """Add an entry, which counts as that many items. Never fails."""
+        if self.when is When.AT_ONCE:
+            self._try([entry])
+            return
+        with self._changed:
+            self._entries.append(entry)
+            self._items += items
+            if self.when is When.IN_BACKGROUND and (len(self._entries) == 1 or self._items >= AT_ONCE):
+                self._start()
+                self._changed.notify()
+
+    def flush(self) -> bool:
+        """Write what waits, in this thread; False if the database does not answer. Never fails."""
+        with self._writing:
+            entries = self.discard()
+            if not entries or self._try(entries):
+                return True
+            with self._changed:
+                self._entries = [*entries, *self._entries][-MOST_KEPT:]
+            return False
+
+    def discard(self) -> Sequence[T]:
+        """Remove the entries that wait, and return them."""
+        with self._changed:
+            entries, self._entries, self._items = self._entries, [], 0
+            return entries
+
+    def _try(self, entries: Sequence[T]) -> bool:
+        try:
+            self._write(entries)
+        except Exception as error:  # Nobody waits for the result, and the next entries may be fine.
+            log_failure(self._name, error, level=logging.WARNING)
+            return not isinstance(error, DATABASE_AWAY)
+        return True
+
+    def _start(self) -> None:
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._run, name="ctxhub-background", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: bool(self._entries))
+                self._changed.wait_for(lambda: self._items >= AT_ONCE, timeout=SECONDS)
+            is_written = self.flush()
+            connections.close_all()
+            if not is_written:
+                time.sleep(SECONDS)
+
+
+_writers: list[BackgroundWriter[Any]] = []
+
+
+def all_writers() -> Sequence[BackgroundWriter[Any]]:
+    return _writers
+
+
+@atexit.register
+def flush_all() -> None:
+    """Write what waits, before the process ends."""
+    for writer in _writers:
+        writer.flush()

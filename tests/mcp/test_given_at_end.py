@@ -1,0 +1,85 @@
+"""What agents were given is written while a server runs, and before it ends."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.models import Project
+from sessions.briefings.models.briefing import BriefingItem
+from tests.core.command_line import Installation, migrated_installation
+from tests.migrated import Template
+from tests.sessions.given import REF, decide
+from tests.stdio import StdioClient, stdio_hub
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# The background thread would write a second later: with these it waits for the end.
+PATIENT = ["from ctxhub.core.kit import background", "background.SECONDS = 600"]
+
+
+def count(project: Project) -> int:
+    return BriefingItem.objects.in_project(project).count()
+
+
+def wait_for(project: Project, number: int) -> int:
+    until = time.monotonic() + 10
+    while count(project) < number and time.monotonic() < until:
+        time.sleep(0.05)
+    return count(project)
+
+
+def open_decision(client: StdioClient) -> None:
+    client.start()
+    assert client.call("get", refs=[REF])["items"]
+
+
+def test_stdio_writes_within_a_second_or_two(ada: Caller) -> None:
+    decide(ada)
+    with stdio_hub("--project", "apollo", "--agent", "ben") as client:
+        open_decision(client)
+        assert wait_for(ada.project, 1) == 1
+
+
+def close(client: StdioClient) -> None:
+    client.finish()
+
+
+def terminate(client: StdioClient) -> None:
+    client.process.send_signal(signal.SIGTERM)
+    assert client.process.wait(10) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("end", [close, terminate])
+def test_stdio_writes_before_it_ends(ada: Caller, end: Callable[[StdioClient], None]) -> None:
+    decide(ada)
+    with stdio_hub("--project", "apollo", "--agent", "ben", code=PATIENT) as client:
+        open_decision(client)
+        assert count(ada.project) == 0
+        end(client)
+    assert count(ada.project) == 1
+
+
+# -- HTTP ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def ready(django_db_setup: None, template: Template | None) -> Iterator[Installation]:
+    with migrated_installation(template) as at:
+        assert at.run("setup", "--no-input").returncode == 0
+        yield at
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_server_writes_before_it_ends(ready: Installation, workers: str) -> None:
+    given = "from sessions.models import BriefingItem; print(BriefingItem.unscoped.count())"
+    before = int(ready.run("shell", "-c", given).stdout.split()[-1])
+    with ready.serving("--port", "0", "--workers", workers) as server:
+        client = server.hub.mcp((ready.folder / "setup_token").read_text())
+        client.call("decision", "set", key="k", value="v")
+        client.call("get", refs=["decision:k"])
+        server.process.send_signal(signal.SIGTERM)
+        server.process.wait(timeout=30)
+    assert int(ready.run("shell", "-c", given).stdout.split()[-1]) == before + 1
