@@ -1,5 +1,6 @@
 """Validates the input of snapshot operations. Runs before the write lock."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
@@ -104,6 +105,20 @@ def clean_id(value: Any, name: str) -> int:
     if not is_snapshot or not (found := read_id(number.strip())):
         raise InvalidInput(f"{name}: {shown(value)} is not the id of a snapshot: write 17 or snapshot:17.")
     return found
+
+
+def clean_start(value: str) -> int | str:
+    """The number for 17 or snapshot:17, the ref of anything else. Raises InvalidInput."""
+    word, colon, name = value.strip().partition(":")
+    if colon and word.strip().lower() != "snapshot":
+        return value
+    number = (name if colon else word).strip()
+    if not (found := re.fullmatch(r"(-?[0-9]{1,100})(\.0)?", number)):
+        raise InvalidInput(
+            f"id: {shown(value)} is neither the id of a snapshot nor a ref.",
+            hint="Write 17, snapshot:17, or the ref of something else: decision:api/auth/method.",
+        )
+    return int(found[1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from memory.snapshots.services.pruning import prune_some
 from memory.snapshots.services.tiers import retier_some
 
 
-def clean_snapshots(project_id: int, now: datetime) -> Mapping[str, int]:
-    """Correct stored tiers, decide predictions and, if the project wants it, prune: a few of each.
+def clean_snapshots(project_id: int, now: datetime, *, auto_prune: bool) -> Mapping[str, int]:
+    """Correct stored tiers, decide predictions and, with `auto_prune`, prune: a few of each.
 
     Called inside the project's transaction. Returns how many snapshots were pruned.
     """
     retier_some(project_id, now)
     decide_some(project_id, now)
-    return prune_some(project_id, now)
+    return prune_some(project_id, now) if auto_prune else {}

@@ -72,7 +72,7 @@ def weights(project: Project) -> tuple[float, float, float] | None:
 @pytest.mark.parametrize(("age", "hit"), [(23, None), (24, None), (24.1, False)])
 def test_an_unread_snapshot_is_a_miss_after_its_day(ada: Caller, age: float, hit: bool | None) -> None:
     outcome = remember(ada.project, age=age, snapshot_id=saved(ada.project))
-    clean_snapshots(ada.project_id, NOON)
+    clean_snapshots(ada.project_id, NOON, auto_prune=False)
     outcome.refresh_from_db()
     assert outcome.hit is hit
 
@@ -99,20 +99,20 @@ def test_a_prediction_of_a_deleted_snapshot_is_forgotten_undecided(ada: Caller) 
     row_id = saved(ada.project)
     predict(ada)
     Snapshot.unscoped.get(pk=row_id).delete()
-    clean_snapshots(ada.project_id, NOON + hours(25))
+    clean_snapshots(ada.project_id, NOON + hours(25), auto_prune=False)
     assert not PredictionOutcome.unscoped.exists()
 
 
 def test_a_decided_prediction_outlives_its_snapshot(ada: Caller) -> None:
     remember(ada.project, age=30, hit=True)
-    clean_snapshots(ada.project_id, NOON)
+    clean_snapshots(ada.project_id, NOON, auto_prune=False)
     assert PredictionOutcome.unscoped.count() == 1
 
 
 @pytest.mark.parametrize(("days", "kept"), [(89, True), (90, True), (91, False)])
 def test_outcomes_are_kept_for_90_days(ada: Caller, days: int, kept: bool) -> None:
     remember(ada.project, age=24 * days, hit=True)
-    clean_snapshots(ada.project_id, NOON)
+    clean_snapshots(ada.project_id, NOON, auto_prune=False)
     assert PredictionOutcome.unscoped.exists() is kept
 
 
@@ -122,7 +122,7 @@ def test_a_cleanup_decides_a_bounded_number(ada: Caller, monkeypatch: pytest.Mon
     for _ in range(3):
         remember(ada.project, age=30, snapshot_id=row_id)
         remember(ada.project, age=9_999, hit=True)
-    clean_snapshots(ada.project_id, NOON)
+    clean_snapshots(ada.project_id, NOON, auto_prune=False)
     assert PredictionOutcome.unscoped.filter(hit=False).count() == 2
     assert PredictionOutcome.unscoped.filter(hit=True).count() == 1
 

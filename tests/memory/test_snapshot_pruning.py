@@ -173,7 +173,8 @@ def test_the_number_of_statements_does_not_grow_with_the_snapshots(ada: Caller) 
 
 def test_a_cleanup_prunes_only_where_the_project_says_so(ada: Caller) -> None:
     row_id = saved(ada.project, age=EXPIRED)
-    assert clean_snapshots(ada.project_id, NOON) == {}
+    cleanup(ada.project_id)
+    assert living() == {row_id}
     set_config(caller=ada, values={"auto_prune": True})
     cleanup(ada.project_id)
     assert living() == set()
@@ -182,10 +183,9 @@ def test_a_cleanup_prunes_only_where_the_project_says_so(ada: Caller) -> None:
 
 def test_a_cleanup_prunes_a_bounded_number(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruning, "PRUNED_AT_ONCE", 2)
-    set_config(caller=ada, values={"auto_prune": True})
     ids = [saved(ada.project, age=EXPIRED + n) for n in range(3)]
     Snapshot.unscoped.exclude(pk__in=ids).delete()
-    assert clean_snapshots(ada.project_id, NOON) == {"snapshots": 2}
+    assert clean_snapshots(ada.project_id, NOON, auto_prune=True) == {"snapshots": 2}
 
 
 # -- Over REST -------------------------------------------------------------------------------------

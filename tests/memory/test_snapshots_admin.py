@@ -10,11 +10,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from ctxhub.core.admin.graphs.line_chart import Line, line_chart
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import now
 from ctxhub.core.models import Event, Project
 from memory.models import PredictionOutcome, Snapshot
-from memory.snapshots.admin.line_chart import Line, line_chart
 from memory.snapshots.services.predictions import predict_snapshots
 from memory.snapshots.services.reads import read_snapshot
 from tests.memory.snapshots import depend, link, save, write

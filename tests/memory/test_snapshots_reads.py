@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import now
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.listing import with_rows
 from ctxhub.core.toolbox.dispatch import call
 from memory.models import Snapshot
 from memory.snapshots.selectors.graph import find_graph
@@ -261,7 +262,7 @@ def test_a_graph_has_1_to_1000_nodes(ada: Caller, limit: int) -> None:
 
 
 def test_a_graph_of_nothing_is_empty(ada: Caller) -> None:
-    assert find_graph(ada.project_id).answer(mermaid=True) == {"mermaid": "flowchart TD"}
+    assert with_rows(find_graph(ada.project_id).answer(mermaid=True)) == {"mermaid": "flowchart TD"}
 
 
 # -- Statements ------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from ctxhub.core.events.selectors.stats import Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
 from ctxhub.core.kit.inputs import CONTENT_BYTES
+from ctxhub.core.kit.listing import with_arrays
 from ctxhub.core.models import Event, Project
 from ctxhub.core.search.selectors.search import search
 from ctxhub.core.toolbox.dispatch import call
@@ -37,7 +38,8 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 
 def item(caller: Caller, snapshot_id: int) -> dict[str, Any]:
-    return snapshot_item(get_snapshot(caller.project_id, snapshot_id), as_objects=True)
+    item: dict[str, Any] = with_arrays(snapshot_item(get_snapshot(caller.project_id, snapshot_id)))
+    return item
 
 
 def automatic(caller: Caller, **rest: Any) -> list[int]:

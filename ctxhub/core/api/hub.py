@@ -21,6 +21,7 @@ from ctxhub.core.hub.selectors.updates import wait_for_updates
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.errors import NotFound, nearest
 from ctxhub.core.models import Agent
+from ctxhub.core.paths.services.confirming import ConfirmAnswer, confirm
 
 
 class StatsViewSet(ProjectViewSet):
@@ -82,6 +83,15 @@ class NamedViewViewSet(ProjectViewSet):
             known = list(views)
             raise NotFound(f"There is no view {name!r}.", did_you_mean=nearest(name, known), allowed=known)
         return self.listed(Page.of(views[name].select(self.project_id, **self.query)))
+
+
+class ConfirmViewSet(ProjectViewSet):
+    bodies = {"create": takes("hub", "confirm")}
+
+    @extend_schema(responses={200: ConfirmAnswer})
+    def create(self, request: Request, slug: str) -> Response:
+        """Say that decisions, constraints or memories still hold though their files changed."""
+        return Response(self.perform(confirm, **self.body))
 
 
 class ConfigViewSet(ProjectViewSet):

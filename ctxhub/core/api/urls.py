@@ -10,11 +10,13 @@ from ctxhub.core.api.hub import (
     ActivityViewSet,
     AgentViewSet,
     ConfigViewSet,
+    ConfirmViewSet,
     LayerSummaryViewSet,
     NamedViewViewSet,
     StatsViewSet,
     UpdatesViewSet,
 )
+from ctxhub.core.api.links import LinkViewSet
 from ctxhub.core.api.me import MeViewSet
 from ctxhub.core.api.projects import ProjectSeenViewSet, ProjectsViewSet
 from ctxhub.core.api.search import SearchViewSet
@@ -34,10 +36,14 @@ beside_projects = [
 in_project = [
     path("", ProjectSeenViewSet.as_view(ONE)),
     path("search/", SearchViewSet.as_view({"get": "retrieve", "post": "ask"})),
+    path("links/why/", LinkViewSet.as_view({"get": "why"})),
+    path("links/chain/", LinkViewSet.as_view({"get": "chain"})),
+    path("links/impact/", LinkViewSet.as_view({"get": "impact"})),
     path("stats/", StatsViewSet.as_view(ONE)),
     path("agents/", AgentViewSet.as_view(LIST)),
     path("activity/", ActivityViewSet.as_view(LIST)),
     path("updates/", UpdatesViewSet.as_view(ONE)),
+    path("confirm/", ConfirmViewSet.as_view({"post": "create"})),
     path("tags/", TagViewSet.as_view(LIST)),
     path("scopes/", ScopeViewSet.as_view(LIST)),
     path("categories/", CategoryViewSet.as_view(LIST)),

@@ -16,4 +16,5 @@ SETTINGS: dict[str, dict[str, object]] = {
     "access_days": _integer(0, 3650),
     "auto_prune": {"type": "boolean"},
     "tell_stale": {"type": "boolean"},
+    "record_given": {"type": "boolean"},
 }

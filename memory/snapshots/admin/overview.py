@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ctxhub.core.admin.graphs.line_chart import Line, LineChart, line_chart
+from ctxhub.core.admin.urls import list_url
 from ctxhub.core.models import Project
-from memory.snapshots.admin.line_chart import Line, LineChart, line_chart
 from memory.snapshots.admin.prediction import PARTS, in_words
-from memory.snapshots.admin.project_pages import url_of
 from memory.snapshots.models.snapshot import ActionType, Tier
 from memory.snapshots.rules.prediction import DEFAULT_WEIGHTS
 from memory.snapshots.selectors.outcomes import Week, get_weeks
@@ -68,13 +68,13 @@ def overview_of(project: Project) -> dict[str, Any]:
 
 def _tiers(project: Project, stats: SnapshotStats) -> list[Bar]:
     counts = {str(label): stats["memory"][label] for label in Tier.labels}  # type: ignore[literal-required]
-    return _bars(counts, {name: url_of("changelist", project, tier=name) for name in counts})
+    return _bars(counts, {name: list_url("memory_snapshot", project, tier=name) for name in counts})
 
 
 def _actions(project: Project, stats: SnapshotStats) -> list[Bar]:
     counts = stats["causality"]["by_action"]
     urls = {
-        str(action.label): url_of("changelist", project, action_type__exact=action.value)
+        str(action.label): list_url("memory_snapshot", project, action_type__exact=action.value)
         for action in ActionType
     }
     return _bars(counts, urls)

@@ -2,13 +2,10 @@
 
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
@@ -22,6 +19,7 @@ from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
 from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.markdown import render_markdown
 from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.admin.project_pages import ProjectPagesAdmin
 from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
@@ -36,7 +34,6 @@ from memory.snapshots.admin.filters import RestsOnFilter, SourceFilter, TierFilt
 from memory.snapshots.admin.form import SnapshotForm
 from memory.snapshots.admin.overview import overview_of
 from memory.snapshots.admin.prediction import shown_prediction
-from memory.snapshots.admin.project_pages import shown_project, tabs_context, url_of
 from memory.snapshots.models.snapshot import Snapshot
 from memory.snapshots.rules.tiers import tier_of
 from memory.snapshots.selectors.snapshots import count_dependents
@@ -51,15 +48,16 @@ LONG = ("content", "rationale", "metadata", "reasons")
 
 
 @admin.register(Snapshot)
-class SnapshotAdmin(NounAdmin):
+class SnapshotAdmin(ProjectPagesAdmin, NounAdmin):
     menu = Menu("Knowledge", "timeline")
     ref_kind = "snapshot"
     form = SnapshotForm
-    change_list_template = "ctxhub/snapshots.html"
     read_template = "ctxhub/snapshot.html"
     change_scope = None
     has_change_form = False
     why_missing = "Perhaps it was deleted or pruned?"
+    when_empty = "Agents save what they did, and why, with snapshot save."
+    project_pages = {"overview": "Overview", "prune": "Prune"}
 
     list_display = ("summarised", "action", "tier_now", "tagged", "origin", "by", "saved")
     list_display_links = ("summarised",)
@@ -111,19 +109,11 @@ class SnapshotAdmin(NounAdmin):
     def saved(self, snapshot: Snapshot) -> SafeString | str:
         return moment(snapshot.created_at)
 
-    def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        tabs = tabs_context(request, "changelist")
-        response: HttpResponse = super().changelist_view(request, {**tabs, **(extra_context or {})})
-        return response
-
     # -- Reading -----------------------------------------------------------------------------------
 
     def get_read_context(self, request: HttpRequest, row: Snapshot) -> dict[str, Any]:
         """Opening this page is no access of an agent, so it is not counted as one."""
         is_raw = request.GET.get("text") == RAW
-        project = {"project": row.project.slug}
         return {
             "is_raw": is_raw,
             "shown": "" if is_raw else render_markdown(row.content, raw_url=f"?text={RAW}"),
@@ -134,9 +124,9 @@ class SnapshotAdmin(NounAdmin):
             "session_url": _session_url(row),
             "prediction": shown_prediction(row),
             "causes": causes_of(row),
-            "list_of_dependents": f"{self.url('changelist')}?{urlencode({**project, 'rests_on': row.pk})}",
+            "list_of_dependents": self.url_of_page("changelist", row.project, rests_on=row.pk),
             "may_add": access_of(request).may(self.add_scope or "", row.project_id),
-            "add_effect": f"{self.url('add')}?{urlencode({**project, 'caused_by': row.pk})}",
+            "add_effect": self.url_of_page("add", row.project, caused_by=row.pk),
         }
 
     # -- Writing -----------------------------------------------------------------------------------
@@ -169,31 +159,25 @@ class SnapshotAdmin(NounAdmin):
 
     # -- All snapshots of a project ----------------------------------------------------------------
 
-    def get_urls(self) -> list[URLPattern]:
-        pages = {"overview": self.overview_page, "prune": self.prune_page}
-        return [
-            *(
-                path(f"{name}/", self.admin_site.admin_view(page), name=f"memory_snapshot_{name}")
-                for name, page in pages.items()
-            ),
-            *super().get_urls(),
-        ]
-
-    def overview_page(self, request: HttpRequest) -> HttpResponse:
-        project = self._project_of_page(request)
+    def overview_page(self, request: HttpRequest, project: Project | None) -> HttpResponse:
         shown = overview_of(project) if project else {}
-        return self._project_page(request, "overview", project, shown)
+        return self.project_page(request, "overview", "ctxhub/snapshots_overview.html", project, **shown)
 
-    def prune_page(self, request: HttpRequest) -> HttpResponse:
+    def prune_page(self, request: HttpRequest, project: Project | None) -> HttpResponse:
         """Shows what pruning would delete; POST deletes at most as many as the page showed."""
-        project = self._project_of_page(request)
         if project and request.method == "POST":
             return self._prune(request, project)
         caller = find_person(request.user, project.slug) if project else None  # type: ignore[arg-type]
         found = prune_snapshots(caller=caller, limit=PRUNED_AT_ONCE) if caller else None
         may_prune = project is not None and access_of(request).may(ADMIN, project.pk)
-        return self._project_page(
-            request, "prune", project, {"found": found, "may_prune": may_prune, "at_once": PRUNED_AT_ONCE}
+        return self.project_page(
+            request,
+            "prune",
+            "ctxhub/snapshots_prune.html",
+            project,
+            found=found,
+            may_prune=may_prune,
+            at_once=PRUNED_AT_ONCE,
         )
 
     def _prune(self, request: HttpRequest, project: Project) -> HttpResponse:
@@ -203,20 +187,9 @@ class SnapshotAdmin(NounAdmin):
                 pruned = prune_snapshots(caller=person(), limit=limit, dry_run=False)
         except CtxhubError as error:
             messages.error(request, sentence(error))
-            return HttpResponseRedirect(url_of("prune", project))
+            return HttpResponseRedirect(self.url_of_page("prune", project))
         messages.success(request, f"{counted(len(pruned.rows), 'snapshots')} deleted.")
-        return HttpResponseRedirect(url_of("changelist", project))
-
-    def _project_of_page(self, request: HttpRequest) -> Project | None:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        return shown_project(request)
-
-    def _project_page(
-        self, request: HttpRequest, name: str, project: Project | None, shown: dict[str, Any]
-    ) -> HttpResponse:
-        context = {"project": project, **tabs_context(request, name), **shown}
-        return self.page(request, f"ctxhub/snapshots_{name}.html", f"Snapshots: {name}", **context)
+        return HttpResponseRedirect(self.url_of_page("changelist", project))
 
 
 # -- Pieces ----------------------------------------------------------------------------------------

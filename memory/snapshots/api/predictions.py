@@ -1,6 +1,6 @@
 """REST views of tiers, predictions and statistics of snapshots."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -12,7 +12,7 @@ from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.caller import ADMIN, READ
-from ctxhub.core.toolbox.argument_types import About, Time
+from ctxhub.core.toolbox.argument_types import About
 from memory.snapshots.selectors.predictions import PrefetchedSnapshot, list_best
 from memory.snapshots.selectors.stats import SnapshotStats, get_stats
 from memory.snapshots.selectors.tiers import Tiers, get_tiers
@@ -20,14 +20,8 @@ from memory.snapshots.services import predictions, pruning
 from memory.snapshots.services import tiers as tier_services
 
 
-class PrunedSnapshot(TypedDict):
-    id: int
-    summary: str
-    last_accessed: Time | None
-
-
 class PrunedSnapshots(TypedDict):
-    items: list[PrunedSnapshot]
+    items: list[pruning.PrunedSnapshot]
     count: int
     pruned: int
     kept: Annotated[int, About("How many expired snapshots others rest on.")]
@@ -52,11 +46,7 @@ class SnapshotTierViewSet(ProjectViewSet):
         """Delete expired snapshots that nothing rests on; dry_run, the default, only tells which."""
         is_dry = self.body.get("dry_run", True)
         self.caller.require(READ if is_dry else ADMIN, f"POST {request.path}")
-        return Response(self.once(lambda: self._prune(**self.body)))
-
-    def _prune(self, **arguments: Any) -> dict[str, Any]:
-        listing = pruning.prune_snapshots(caller=self.caller, **arguments).listing()
-        return {"items": listing.objects(), "count": len(listing.rows), **listing.extra}
+        return Response(self.once(lambda: pruning.prune_snapshots(caller=self.caller, **self.body).listing()))
 
 
 class SnapshotPredictionViewSet(ProjectViewSet):

@@ -6,8 +6,6 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.api.answers import joined
 from ctxhub.core.toolbox.argument_types import About, Time
-from memory.snapshots.selectors.causes import WalkedSnapshot
-from memory.snapshots.selectors.graph import GraphEdge, GraphNode
 from memory.snapshots.selectors.snapshots import ActionLabel, Snapshot, TierLabel
 from memory.snapshots.services import snapshots as services
 
@@ -24,20 +22,6 @@ class ViewedSnapshot(TypedDict):
     agent: NotRequired[str]
     at: NotRequired[Time]
     source: NotRequired[str]
-
-
-class Walk(TypedDict):
-    items: list[WalkedSnapshot]
-    next: Annotated[str | None, About("Always null: there are no further pages.")]
-    count: int
-    more: NotRequired[Annotated[bool, About("There are more than 1,000, or some further than 100 steps.")]]
-
-
-class Graph(TypedDict):
-    nodes: NotRequired[Annotated[list[GraphNode], About("The newest first; without mermaid.")]]
-    edges: NotRequired[Annotated[list[GraphEdge], About("Those among the nodes; without mermaid.")]]
-    mermaid: NotRequired[Annotated[str, About("A flowchart.")]]
-    more: NotRequired[Annotated[bool, About("There are older ones.")]]
 
 
 SavedSnapshot = joined("SavedSnapshot", services.SaveAnswer, Snapshot)

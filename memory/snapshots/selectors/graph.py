@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.answers import MAX_TOKENS, size, truncate_text
 from ctxhub.core.kit.inputs import clean_limit
-from ctxhub.core.kit.listing import Listing
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.core.kit.listing import Fitting, Listing, Show
+from ctxhub.core.toolbox.argument_types import About, RowsOf
 from memory.snapshots.rows import LISTED, SNAPSHOTS, SnapshotRow
 from memory.snapshots.rules.causes import CAUSED_BY, DEPENDS_ON
 from memory.snapshots.rules.mermaid import DrawnNode, Edge, flowchart
@@ -42,12 +42,12 @@ class GraphEdge(TypedDict):
 
 
 class GraphAnswer(TypedDict):
-    """`nodes` and `edges`, or `mermaid`; lists without rows are left out."""
-
-    nodes: NotRequired[dict[str, Any]]
-    edges: NotRequired[dict[str, Any]]
-    mermaid: NotRequired[str]
-    more: NotRequired[bool]
+    nodes: NotRequired[Annotated[Listing, RowsOf(GraphNode), About("The newest first; without mermaid.")]]
+    edges: NotRequired[
+        Annotated[Listing, RowsOf(GraphEdge), About("Those among the nodes; without mermaid.")]
+    ]
+    mermaid: NotRequired[Annotated[str, About("A flowchart.")]]
+    more: NotRequired[Annotated[bool, About("There are older ones.")]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +65,21 @@ class Graph:
         edges = [edge for edge in self.edges if edge[0] in kept and edge[1] in kept]
         return Graph(rows, edges, self.is_cut or count < len(self.rows))
 
-    def answer(self, *, mermaid: bool, as_objects: bool = False) -> GraphAnswer:
-        """As much of the graph as an answer has room for. `as_objects`: as REST shows lists."""
-        shapes = (self.first(count) for count in _halved(len(self.rows)))
-        answers = (graph._answer(mermaid, as_objects) for graph in shapes)
-        return next(answer for answer in answers if size(answer) <= ROOM)
+    def answer(self, *, mermaid: bool) -> Fitting[GraphAnswer]:
+        """As much of the graph as an answer has room for."""
 
-    def _answer(self, mermaid: bool, as_objects: bool) -> GraphAnswer:
+        def build(show: Show) -> Any:
+            graphs = (self.first(count) for count in _halved(len(self.rows)))
+            answers = (show(graph._answer(mermaid)) for graph in graphs)
+            return next(answer for answer in answers if size(answer) <= ROOM)
+
+        return Fitting(build)
+
+    def _answer(self, mermaid: bool) -> GraphAnswer:
         more: GraphAnswer = {"more": True} if self.is_cut else {}
         if mermaid:
             return {"mermaid": flowchart(self._drawn, self.edges), **more}
-        nodes, edges = self._nodes, Listing(EDGE_COLUMNS, self.edges)
-        if as_objects:
-            return {"nodes": nodes.objects(), "edges": edges.objects(), **more}  # type: ignore[typeddict-item]
-        shown_edges = {"edges": edges.answer()} if self.edges else {}
-        return {"nodes": nodes.answer(), **shown_edges, **more}  # type: ignore[typeddict-item]
+        return {"nodes": self._nodes, "edges": Listing(EDGE_COLUMNS, self.edges), **more}
 
     @property
     def _drawn(self) -> list[DrawnNode]:

@@ -93,3 +93,8 @@ def _rows(project_id: int, shown: Sequence[tuple[int, float]]) -> list[list[obje
         for row_id, score in shown
         if row_id in rows
     ]
+
+
+def find_predicted(project_id: int, limit: int) -> list[tuple[int, float]]:
+    """Ids and scores of the best predictions, best first; those of score 0 are left out."""
+    return [(row_id, score) for row_id, score in find_best(project_id, 0, (), limit) if score]

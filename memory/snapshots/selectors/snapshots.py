@@ -13,7 +13,7 @@ from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from ctxhub.core.toolbox.argument_types import About, RowsOf, Time, one_of
 from memory.snapshots.models.snapshot import ActionType, Tier
 from memory.snapshots.rows import LISTED, SNAPSHOTS, SnapshotRow
 from memory.snapshots.rules.tiers import tier_of
@@ -44,14 +44,14 @@ class ListedSnapshot(TypedDict):
 
 
 class Reasons(TypedDict):
-    """Why a snapshot was made. `dependencies`: left out if there are none."""
+    """Why a snapshot was made."""
 
     id: int
     action_type: ActionLabel
     rationale: str
     summary: str
     caused_by: LinkedSnapshot | None
-    dependencies: NotRequired[Annotated[list[LinkedSnapshot], About("What it rests on besides its cause.")]]
+    dependencies: Annotated[Listing, RowsOf(LinkedSnapshot), About("What it rests on besides its cause.")]
     dependents: Annotated[int, About("How many name it as their cause or dependency.")]
 
 
@@ -92,19 +92,19 @@ def count_dependents(ids: Sequence[int]) -> dict[int, int]:
 # -- Items -----------------------------------------------------------------------------------------
 
 
-def snapshot_item(row: SnapshotRow, *, as_objects: bool = False) -> dict[str, Any]:
-    """A complete snapshot. `as_objects`: its dependencies are a list of objects, as REST shows them."""
-    return _item(row, read_links([row.id])[row.id], clock.now(), as_objects)
+def snapshot_item(row: SnapshotRow) -> dict[str, Any]:
+    """A complete snapshot."""
+    return _item(row, read_links([row.id])[row.id], clock.now())
 
 
-def reasons_item(row: SnapshotRow, *, as_objects: bool = False) -> dict[str, Any]:
+def reasons_item(row: SnapshotRow) -> dict[str, Any]:
     """Why a snapshot was made, and what it rests on."""
     return {
         "id": row.id,
         "action_type": row.action_label,
         "rationale": row.rationale,
         "summary": row.summary,
-        **_links(read_links([row.id])[row.id], as_objects),
+        **_links(read_links([row.id])[row.id]),
     }
 
 
@@ -117,7 +117,7 @@ def open_snapshots(project_id: int, names: Sequence[str], full: bool) -> dict[st
         return {ids[n]: _digest(row, now) for n, row in rows.items()}
     rows = SNAPSHOTS.read(project_id, list(ids))
     links = read_links(list(rows))
-    return {ids[n]: _item(row, links[n], now, False) for n, row in rows.items()}
+    return {ids[n]: _item(row, links[n], now) for n, row in rows.items()}
 
 
 def listed(row: SnapshotRow, now: datetime) -> list[Any]:
@@ -128,7 +128,7 @@ def listed(row: SnapshotRow, now: datetime) -> list[Any]:
     ]
 
 
-def _item(row: SnapshotRow, links: Links, now: datetime, as_objects: bool) -> dict[str, Any]:
+def _item(row: SnapshotRow, links: Links, now: datetime) -> dict[str, Any]:
     prediction = prediction_of(row)
     return {
         "id": row.id,
@@ -136,7 +136,7 @@ def _item(row: SnapshotRow, links: Links, now: datetime, as_objects: bool) -> di
         "content": row.content,
         "action_type": row.action_label,
         "rationale": row.rationale,
-        **_links(links, as_objects),
+        **_links(links),
         "tags": list(row.tags),
         "source": row.source,
         "metadata": dict(row.metadata),
@@ -160,13 +160,11 @@ def _digest(row: SnapshotRow, now: datetime) -> dict[str, Any]:
     }
 
 
-def _links(links: Links, as_objects: bool) -> dict[str, Any]:
-    others = [_linked(one) for one in links.dependencies]
-    rows = Listing(("id", "summary"), [list(one.values()) for one in others])
-    dependencies = others if as_objects else rows.answer()
+def _links(links: Links) -> dict[str, Any]:
+    rows = [list(_linked(one).values()) for one in links.dependencies]
     return {
         "caused_by": _linked(links.cause) if links.cause else None,
-        **({"dependencies": dependencies} if others or as_objects else {}),
+        "dependencies": Listing(("id", "summary"), rows),
         "dependents": links.dependents,
     }
 

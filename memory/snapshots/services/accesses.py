@@ -1,14 +1,12 @@
 """Notes the reads of snapshots."""
 
-import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import Error
-
+from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.failures import log_failure
 from ctxhub.core.kit.transactions import try_touch_transaction
 from memory.snapshots.sql.accesses import COUNTED_EVERY, count_accesses, mark_hits
 
@@ -17,20 +15,35 @@ Key = tuple[int, str, int]
 """Project, folded name of the agent, snapshot."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The snapshots that an agent (by its folded name) read at a time."""
+
+    project_id: int
+    agent: str
+    keys: Sequence[Key]
+    at: datetime
+
+
 def note_accesses(caller: Caller, ids: Iterable[int], at: datetime) -> None:
     """Count that the caller's agent reads snapshots, at most once a minute for an agent and a snapshot.
 
-    An optional write, after the answer is known: it records no event, waits for no lock, and never fails.
+    An optional write in the background: it records no event, waits for no lock, and never fails.
     """
     agent = caller.agent.casefold()
     keys = _take_due([(caller.project_id, agent, row_id) for row_id in dict.fromkeys(ids)], at)
-    counted: list[int] = []
-    try:
-        if keys:
-            counted = _count(caller.project_id, agent, [row_id for *_, row_id in keys], at)
-    except Error as error:  # The read itself succeeded, and must not be reported as failed.
-        log_failure(f"noting what {caller.agent!r} read", error, level=logging.WARNING)
-    _forget([key for key in keys if key[2] not in counted])
+    if keys:
+        _WRITER.put(_Read(caller.project_id, agent, keys, at), len(keys))
+
+
+def _write(reads: Sequence["_Read"]) -> None:
+    """Count these reads; those that do not count now may do so when they are repeated."""
+    for read in reads:
+        counted: list[int] = []
+        try:
+            counted = _count(read.project_id, read.agent, [row_id for *_, row_id in read.keys], read.at)
+        finally:
+            _forget([key for key in read.keys if key[2] not in counted])
 
 
 def _count(project_id: int, agent: str, ids: list[int], at: datetime) -> list[int]:
@@ -61,3 +74,4 @@ def _forget(keys: list[Key]) -> None:
 # When this process last noted a read: spares writes, and counts right where agents take turns.
 _noted: dict[Key, datetime] = {}
 _lock = threading.Lock()
+_WRITER = BackgroundWriter("noting what snapshots were read", _write)

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from ctxhub.core.accounts.selectors.config import config_of
+# Pydantic builds schemas of it and needs this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
 from ctxhub.core.events.services.counters import add_to_counters, counter_key
 from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.kit import clock
@@ -17,6 +19,7 @@ from ctxhub.core.kit.listing import Listing, preview
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.services.index import forget
 from ctxhub.core.text.plurals import counted
+from ctxhub.core.toolbox.argument_types import Time
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.snapshots.models.snapshot import Snapshot
 from memory.snapshots.rows import SNAPSHOTS, SnapshotRow
@@ -25,6 +28,12 @@ from memory.snapshots.sql.pruning import count_needed, find_prunable
 COLUMNS = ("id", "summary", "last_accessed")
 PRUNED_AT_ONCE = 100
 _READ = (*("id", "summary", "last_accessed", "created_at", "updated_at"),)
+
+
+class PrunedSnapshot(TypedDict):
+    id: int
+    summary: str
+    last_accessed: Time | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +72,8 @@ def prune_snapshots(*, caller: Caller, limit: int = 100, dry_run: bool = True) -
 
 
 def prune_some(project_id: int, now: datetime) -> dict[str, int]:
-    """Prune at most 100 snapshots, if the project's `auto_prune` says so; returns how many.
-
-    A cleanup task, which runs inside the project's transaction.
-    """
-    ids = find_prunable(project_id, now, PRUNED_AT_ONCE) if config_of(project_id).auto_prune else []
+    """Prune at most 100 snapshots; returns how many. Called inside the project's transaction."""
+    ids = find_prunable(project_id, now, PRUNED_AT_ONCE)
     if not ids:
         return {}
     _delete(project_id, None, ids, now)

@@ -1,13 +1,15 @@
 """Reads snapshots for a caller, and notes that they were read."""
 
 from collections.abc import Sequence
+from functools import partial
 
+from ctxhub.core.given import GivenItem, give
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import Listing
 from memory.snapshots.rows import SnapshotRow
-from memory.snapshots.selectors.snapshots import REASONS, get_snapshot
+from memory.snapshots.selectors.snapshots import REASONS, get_snapshot, reasons_item
 from memory.snapshots.selectors.views import listing, load
 from memory.snapshots.services.accesses import note_accesses
 
@@ -17,6 +19,7 @@ def load_snapshots(*, caller: Caller, view: str = "historian", limit: int = 1) -
     rows = load(caller.project_id, view, limit)
     answer = listing(rows, view.strip().lower())
     note_accesses(caller, [row.id for row in rows], clock.now())
+    give(caller, "load", [GivenItem("snapshot", str(row.id)) for row in rows], answer)
     return answer
 
 
@@ -27,7 +30,9 @@ def read_snapshot(*, caller: Caller, snapshot_id: int) -> SnapshotRow:
 
 def read_reasons(*, caller: Caller, snapshot_id: int) -> SnapshotRow:
     """One snapshot without its content."""
-    return _noted(caller, get_snapshot(caller.project_id, snapshot_id, REASONS))
+    row = get_snapshot(caller.project_id, snapshot_id, REASONS)
+    give(caller, "why", [GivenItem("snapshot", str(row.id))], partial(reasons_item, row))
+    return _noted(caller, row)
 
 
 def note_opened(caller: Caller, names: Sequence[str]) -> None:

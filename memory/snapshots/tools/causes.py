@@ -1,60 +1,65 @@
 """The actions of the tool `snapshot` on causes and effects."""
 
-from typing import Annotated, Any, NotRequired, cast
+from typing import Annotated, cast
 
-# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
-from typing_extensions import TypedDict
-
+from ctxhub.core.given import give_ref
+from ctxhub.core.hub.selectors import links
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.limits import REF
+from ctxhub.core.kit.listing import Fitting, Listing
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import About, Number
+from ctxhub.core.toolbox.argument_types import About, Number, Ref
+from memory.snapshots.inputs import clean_start
 from memory.snapshots.selectors.causes import list_chain, list_impact
 from memory.snapshots.selectors.graph import MOST_NODES, GraphAnswer, find_graph
-from memory.snapshots.selectors.snapshots import LinkedSnapshot, reasons_item
+from memory.snapshots.selectors.snapshots import Reasons, reasons_item
 from memory.snapshots.services import reads
-from memory.snapshots.tools.snapshots import Id
+from memory.snapshots.tools import snapshots  # noqa: F401  # Declares the tool.
 
+Start = Annotated[Ref, About("A snapshot's id, or the ref of anything: decision:api/auth/method.", REF)]
 UP_TO_MOST_NODES = {"minimum": 1, "maximum": MOST_NODES}
 
 
-class WhyAnswer(TypedDict):
-    id: int
-    action_type: str
-    rationale: str
-    summary: str
-    caused_by: LinkedSnapshot | None
-    dependencies: NotRequired[dict[str, Any]]
-    dependents: int
-
-
 @action("snapshot", "why", example={"id": 17}, also_known_as=("reconstruct_reasoning", "explain"))
-def why(caller: Caller, id: Id) -> WhyAnswer:
-    """Why a snapshot was made: its rationale, its cause, and what it rests on.
+def why(caller: Caller, id: Start) -> Reasons | Listing:
+    """Why a snapshot was made: its rationale, its cause, and what it rests on; also of any ref.
 
-    `dependents`: how many snapshots name it as their cause or dependency.
+    `dependents`: how many snapshots name it as their cause or dependency. For another ref (decision:api/auth)
+    rows as chain has them: itself at depth 0, and at depth 1 what it directly follows from, or includes, or
+    is related to.
     """
-    return cast(WhyAnswer, reasons_item(reads.read_reasons(caller=caller, snapshot_id=id)))
+    start = clean_start(id)
+    if isinstance(start, str):
+        return give_ref(caller, "why", start, links.list_reasons(caller.project_id, start))
+    return cast(Reasons, reasons_item(reads.read_reasons(caller=caller, snapshot_id=start)))
 
 
 @action("snapshot", "chain", example={"id": 17}, also_known_as=("build_causal_chain", "causes"))
-def chain(caller: Caller, id: Id) -> Listing:
-    """What led to a snapshot, its root first.
+def chain(caller: Caller, id: Start) -> Listing:
+    """What led to a snapshot, or to anything by its ref, its root first.
 
-    Rows: depth (0: the root), and link: caused_by or depends_on, as what follows from it names it; itself
-    comes last. At most 1,000 snapshots, 100 steps away; `more`: there are others.
+    Rows: id (of what is no snapshot its ref), depth (0: the root), and link, as what follows from it names
+    it: caused_by, depends_on, superseded_by, references, blocks, reply_to, result_refs; itself comes last.
+    One step away also what it includes or is related to. At most 1,000 rows, 100 steps away; `more`: there
+    are others.
     """
-    return list_chain(caller.project_id, id)
+    start = clean_start(id)
+    if isinstance(start, str):
+        return links.list_chain(caller.project_id, start)
+    return list_chain(caller.project_id, start)
 
 
 @action("snapshot", "impact", example={"id": 17}, also_known_as=("effects", "get_dependents"))
-def impact(caller: Caller, id: Id) -> Listing:
-    """What rests on a snapshot, directly or through others; the nearest first.
+def impact(caller: Caller, id: Start) -> Listing:
+    """What rests on a snapshot, or follows from anything by its ref, the nearest first.
 
-    Rows: depth (steps along causes, else the fewest), and link: caused_by or depends_on. At most 1,000
-    snapshots, 100 steps away; `more`: there are others.
+    Rows: as chain has them, with depth as steps along causes, else the fewest. At most 1,000 rows, 100 steps
+    away; `more`: there are others.
     """
-    return list_impact(caller.project_id, id)
+    start = clean_start(id)
+    if isinstance(start, str):
+        return links.list_impact(caller.project_id, start)
+    return list_impact(caller.project_id, start)
 
 
 @action(
@@ -68,7 +73,7 @@ def graph(
     caller: Caller,
     limit: Annotated[Number, About("How many of the newest; left out: 200.", UP_TO_MOST_NODES)] = 200,
     mermaid: Annotated[bool, About("As a Mermaid flowchart.")] = False,
-) -> GraphAnswer:
+) -> Fitting[GraphAnswer]:
     """The newest snapshots (1 to 1,000) and the links among them, or a Mermaid flowchart.
 
     `edges`: source was caused by target, or depends on it. `more`: there are older ones.

@@ -1,30 +1,16 @@
 """The actions of the tool `snapshot` on tiers, predictions and statistics."""
 
-from typing import Annotated, NotRequired, cast
-
-# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
-from typing_extensions import TypedDict
+from typing import Annotated
 
 from ctxhub.core.kit.caller import ADMIN, READ, Caller
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.toolbox.actions import action
-from ctxhub.core.toolbox.argument_types import AT_MOST_A_PAGE, About, Cursor, Number, Share
+from ctxhub.core.toolbox.argument_types import AT_MOST_A_PAGE, About, Cursor, Number, RowsOf, Share
 from memory.snapshots.selectors.predictions import list_best
 from memory.snapshots.selectors.stats import SnapshotStats, get_stats
 from memory.snapshots.selectors.tiers import Tiers, get_tiers
 from memory.snapshots.services import predictions, pruning
 from memory.snapshots.services import tiers as tier_services
-
-
-class PruneAnswer(TypedDict):
-    """`rows`: the snapshots pruned, or that would be. `kept`: how many expired ones others rest on."""
-
-    columns: list[str]
-    rows: list[list[int | str | None]]
-    count: int
-    pruned: int
-    kept: int
-    omitted: NotRequired[int]
 
 
 @action("snapshot", "tiers", quiet=True, also_known_as=("get_memory_stats", "memory_tiers"))
@@ -63,13 +49,12 @@ def prune(
     caller: Caller,
     limit: Annotated[Number, About("At most so many; left out: 100.", AT_MOST_A_PAGE)] = 100,
     dry_run: Annotated[bool, About("Only tell what would go; left out: true.")] = True,
-) -> PruneAnswer:
+) -> Annotated[Listing, RowsOf(pruning.PrunedSnapshot)]:
     """Delete expired snapshots that no other one names as cause or dependency; dry_run=false does it.
 
     Never read first, then those read longest ago. `kept`: how many expired ones others rest on.
     """
-    pruned = pruning.prune_snapshots(caller=caller, limit=limit, dry_run=dry_run)
-    return cast(PruneAnswer, pruned.listing().answer())
+    return pruning.prune_snapshots(caller=caller, limit=limit, dry_run=dry_run).listing()
 
 
 @action(

@@ -1,11 +1,11 @@
 """The tool `snapshot` and its actions on snapshots."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from ctxhub.core.hub.partial_reads import Opened, Reading, clean_requested_lines, only
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.limits import CONTENT, MOST_ENTRIES, OPTIONAL_WORD, QUESTION
-from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
     SINCE,
@@ -165,9 +165,7 @@ def list_(
 
 
 @action("snapshot", "get", example={"id": 17}, also_known_as=("get_snapshot", "read"))
-def get(
-    caller: Caller, id: Id, lines: Lines | None = None, tail: Tail | None = None
-) -> Reading[dict[str, Any]]:
+def get(caller: Caller, id: Id, lines: Lines | None = None, tail: Tail | None = None) -> Reading[AnyObject]:
     """One snapshot, whole, or some `lines` of its content, or the last ones (`tail`).
 
     With its cause, what it rests on, how many rest on it (`dependents`), and its prediction. What is too long
@@ -176,7 +174,7 @@ def get(
     """
     requested = clean_requested_lines(lines, tail)
     row = reads.read_snapshot(caller=caller, snapshot_id=id)
-    return Reading([Opened(snapshot_item(row), "content", requested)], only)
+    return Reading([Opened(snapshot_item(row), "content", requested, "snapshot")], only)
 
 
 @action(

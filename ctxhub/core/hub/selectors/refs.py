@@ -1,15 +1,14 @@
 """Looks up objects of any kind by their refs, for links between objects."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from ctxhub.core.kit.errors import NotFound, shown, unknown_word
+from ctxhub.core.kit.errors import InvalidInput, NotFound, shown, unknown_word
 from ctxhub.core.kit.inputs import read_id
+from ctxhub.core.links import ObjectKey as ObjectKey
 from ctxhub.core.registry import Noun, find_noun, searched_nouns, split_ref
 from ctxhub.core.search.documents import Document
-
-ObjectKey = tuple[str, int]
-"""The kind and the id of an object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +61,32 @@ def find_objects(project_id: int, keys: Iterable[ObjectKey]) -> dict[ObjectKey, 
         for kind, row_ids in ids.items()
         if (noun := find_noun(kind)) and noun.documents
         for document in noun.documents(project_id, row_ids)
+    }
+
+
+def find_id(project_id: int, noun: Noun, name: str) -> int | None:
+    """The id in a ref, or of the row that it names, which is read only where names are no ids."""
+    return _ids_of(noun, project_id, [name]).get(name)
+
+
+def find_keys(project_id: int, refs: Iterable[str]) -> dict[str, ObjectKey]:
+    """The objects that stored refs name, with at most one query for each noun; what is no ref is left out.
+
+    Whether an object with an id for its name exists is not checked.
+    """
+    named: dict[str, tuple[Noun, str]] = {}
+    for ref in refs:
+        with suppress(InvalidInput):
+            named[ref] = split_ref(ref)
+    ids = {
+        (noun.kind, name): row_id
+        for noun, names in _by_noun(named.values()).items()
+        for name, row_id in _ids_of(noun, project_id, names).items()
+    }
+    return {
+        ref: (noun.kind, ids[noun.kind, name])
+        for ref, (noun, name) in named.items()
+        if (noun.kind, name) in ids
     }
 
 

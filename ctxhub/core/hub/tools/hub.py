@@ -14,6 +14,7 @@ from ctxhub.core.hub.settings_schema import SETTINGS
 from ctxhub.core.kit.caller import ADMIN, READ, Caller
 from ctxhub.core.kit.inputs import MAX_LIMIT, clean_one_of
 from ctxhub.core.kit.listing import Listing
+from ctxhub.core.paths.services import confirming
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import SINCE, About, Cursor, Limit, Number, Object, Words
 
@@ -124,6 +125,23 @@ def view(caller: Caller, name: str, limit: Limit = 20, cursor: Cursor | None = N
 
 @action(
     "hub",
+    "confirm",
+    quiet=True,
+    writes=True,
+    idempotent=True,
+    example={"refs": ["decision:api/auth/method", "constraint:4"]},
+)
+def confirm(caller: Caller, refs: Words) -> confirming.ConfirmAnswer:
+    """Say that up to 50 decisions, constraints or memories still hold though their files changed.
+
+    Their `stale` is gone until the next change. If one does not hold any more, change it instead: that
+    confirms it, too. Answers how many were stale.
+    """
+    return confirming.confirm(caller=caller, refs=refs)
+
+
+@action(
+    "hub",
     "clear",
     quiet=True,
     destroys=True,
@@ -167,6 +185,6 @@ def config_set(caller: Caller, values: Settings) -> dict[str, Any]:
 
     message_hours 1..168, change_days 1..90, scratchpad_days 0..365, session_days and access_days 0..3650,
     ignore_weekend (weekends and holidays do not age messages and changes), time_zone (Europe/Berlin),
-    holidays (ISO dates), auto_prune, tell_stale.
+    holidays (ISO dates), auto_prune, record_given, tell_stale.
     """
     return config_services.set_config(caller=caller, values=values)

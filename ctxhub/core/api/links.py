@@ -1,0 +1,43 @@
+"""REST views of the links from causes to effects, from an object of any kind."""
+
+from typing import Annotated, NotRequired
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from typing_extensions import TypedDict
+
+from ctxhub.core.api.pages import Page
+from ctxhub.core.api.schemas import LinkWalk
+from ctxhub.core.api.takes import Budget, Takes
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.given import give_ref
+from ctxhub.core.hub.selectors import links
+from ctxhub.core.kit.limits import REF
+from ctxhub.core.toolbox.argument_types import About
+
+
+class LinkArguments(TypedDict):
+    ref: Annotated[str, About("Of anything: `decision:api/auth/method`, `snapshot:17`.", REF)]
+    max_tokens: NotRequired[Budget]
+
+
+class LinkViewSet(ProjectViewSet):
+    queries = dict.fromkeys(("why", "chain", "impact"), Takes(LinkArguments))
+
+    @extend_schema(responses=LinkWalk, operation_id="links_why")
+    def why(self, request: Request, slug: str) -> Response:
+        """An object at depth 0, and at depth 1 what it directly follows from, includes or is related to."""
+        ref = self.query["ref"]
+        reasons = give_ref(self.caller, "why", ref, links.list_reasons(self.project_id, ref))
+        return self.listed(Page.of(reasons))
+
+    @extend_schema(responses=LinkWalk, operation_id="links_chain")
+    def chain(self, request: Request, slug: str) -> Response:
+        """What led to an object, its root first, itself last."""
+        return self.listed(Page.of(links.list_chain(self.project_id, self.query["ref"])))
+
+    @extend_schema(responses=LinkWalk, operation_id="links_impact")
+    def impact(self, request: Request, slug: str) -> Response:
+        """What follows from an object, directly or through others; the nearest first."""
+        return self.listed(Page.of(links.list_impact(self.project_id, self.query["ref"])))

@@ -1,0 +1,236 @@
+"""Walks along links from causes to effects, from an object of any kind."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
+
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core.hub.rules.distances import distances
+from ctxhub.core.hub.selectors.refs import find_id
+from ctxhub.core.kit.clock import format_time
+from ctxhub.core.kit.errors import NotFound, shown
+from ctxhub.core.kit.listing import Listing, preview
+from ctxhub.core.links import Asked, Head, Link, ObjectKey
+from ctxhub.core.registry import all_nouns, find_noun, split_ref
+from ctxhub.core.toolbox.argument_types import About
+
+T = TypeVar("T")
+
+COLUMNS = ("id", "depth", "action_type", "summary", "link", "at")
+DEPTH = 100
+ROWS = 1_000
+# Most objects of a walk, so that of the furthest the oldest are shown, and most links of one query.
+MOST_READ = 2 * ROWS
+MOST_LINKS = 10 * ROWS
+
+Finder = Callable[[int, ObjectKey], Listing | None]
+
+
+class LinkedObject(TypedDict):
+    id: Annotated[int | str, About("A snapshot's id; of anything else its ref.")]
+    depth: int
+    action_type: Annotated[str, About("What a snapshot was; of anything else its kind.")]
+    summary: str
+    link: Annotated[
+        str | None, About("How it is linked with the one before, as these name it; null: the start.")
+    ]
+    at: Annotated[str | None, About("When it was made or last changed.", {"format": "date-time"})]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An object on a walk, the steps from the start to it, and the name of the last link."""
+
+    key: ObjectKey
+    head: Head
+    distance: int
+    link: str | None
+
+    @property
+    def order(self) -> tuple[int, object, ObjectKey]:
+        """The nearest first, the older first among equals."""
+        return self.distance, self.head.at, self.key
+
+    def row(self, depth: int) -> list[object]:
+        head = self.head
+        return [head.name, depth, head.type, preview(head.summary), self.link, format_time(head.at)]
+
+
+# -- From a ref: they raise InvalidInput for what is none, NotFound for what does not exist -------
+
+
+def list_reasons(project_id: int, ref: str) -> Listing:
+    """An object at depth 0, and at depth 1 what it directly follows from or is related to."""
+    return _from_ref(project_id, ref, find_reasons, shows_start=True)
+
+
+def list_chain(project_id: int, ref: str) -> Listing:
+    """What led to an object, up to its root, which comes first at depth 0; itself last."""
+    return _from_ref(project_id, ref, find_chain, shows_start=True)
+
+
+def list_impact(project_id: int, ref: str) -> Listing:
+    """What follows from an object, directly or through others; the nearest first."""
+    return _from_ref(project_id, ref, find_impact, shows_start=False)
+
+
+def _from_ref(project_id: int, ref: str, find: Finder, *, shows_start: bool) -> Listing:
+    noun, name = split_ref(ref)
+    found = None
+    if noun.heads:
+        row_id = find_id(project_id, noun, name)
+        found = find(project_id, (noun.kind, row_id)) if row_id else None
+    elif noun.open and noun.open(project_id, [name], False):
+        alone = [f"{noun.kind}:{name}", 0, noun.kind, "", None, None]
+        found = Listing(COLUMNS, [alone] if shows_start else [])
+    if found is None:
+        raise NotFound(f"There is no {noun.kind} {shown(name)}.", hint="search finds the refs of things.")
+    return found
+
+
+# -- From an object: None if it does not exist -----------------------------------------------------
+
+
+def find_reasons(project_id: int, start: ObjectKey) -> Listing | None:
+    """See `list_reasons`."""
+    walk = _Walk(project_id, start, to_causes=True)
+    if (own := walk.find_start()) is None:
+        return None
+    walk.read_step()
+    found = walk.nearest()
+    return Listing(COLUMNS, [one.row(one.distance) for one in (own, *found)], extra=walk.more)
+
+
+def find_chain(project_id: int, start: ObjectKey) -> Listing | None:
+    """See `list_chain`."""
+    walk = _Walk(project_id, start, to_causes=True)
+    walk.read_reach()
+    if (own := walk.find_start()) is None:
+        return None
+    walk.read_all()
+    found = [own, *walk.nearest(ROWS - 1)]
+    deepest = found[-1].distance
+    ordered = sorted(found, key=lambda one: (-one.distance, one.head.at, one.key))
+    return Listing(COLUMNS, [one.row(deepest - one.distance) for one in ordered], extra=walk.more)
+
+
+def find_impact(project_id: int, start: ObjectKey) -> Listing | None:
+    """See `list_impact`."""
+    walk = _Walk(project_id, start, to_causes=False)
+    walk.read_reach()
+    if walk.find_start() is None:
+        return None
+    walk.read_all()
+    return Listing(COLUMNS, [one.row(one.distance) for one in walk.nearest()], extra=walk.more)
+
+
+class _Walk:
+    """The links and objects that a walk has read, each step with one query for a noun."""
+
+    def __init__(self, project_id: int, start: ObjectKey, *, to_causes: bool) -> None:
+        self._project_id, self._start, self._to_causes = project_id, start, to_causes
+        self._links: dict[ObjectKey, list[Link]] = defaultdict(list)
+        self._beside: Sequence[Link] = ()
+        self._heads: dict[ObjectKey, Head] = {}
+        # The objects that a noun, by its kind, was asked about.
+        self._asked: dict[str, set[ObjectKey]] = defaultdict(set)
+        self._is_cut = False
+
+    @property
+    def more(self) -> Mapping[str, bool]:
+        """The key of an answer that lacks some of the objects."""
+        return {"more": True} if self._is_cut else {}
+
+    # -- Reading -----------------------------------------------------------------------------------
+
+    def read_reach(self) -> None:
+        """Read what the links of its own noun lead to from the start, if that takes one query."""
+        kind, row_id = self._start
+        noun = find_noun(kind)
+        if noun and noun.links and noun.links.read_reach:
+            reach = noun.links.read_reach(self._project_id, row_id, self._to_causes)
+            self._heads |= reach.heads
+            self._add(reach.links)
+            self._asked[kind] |= reach.heads.keys()
+
+    def find_start(self) -> _Found | None:
+        """The start; None if it does not exist."""
+        self._read_heads([self._start])
+        head = self._heads.get(self._start)
+        return _Found(self._start, head, 0, None) if head else None
+
+    def read_step(self) -> None:
+        """Read what is next to the start."""
+        self._read_links([self._start])
+        self._read_beside()
+
+    def read_all(self) -> None:
+        """Read all that the walk comes to: firm links as far as they lead, whatever else is nearer."""
+        self._read_links(list(self._heads))
+        self._read_beside()
+        self._follow(with_loose=True)
+        self._follow(with_loose=False)
+
+    def _follow(self, *, with_loose: bool) -> None:
+        found = {self._start}
+        level: Sequence[ObjectKey] = [self._start]
+        for _ in range(DEPTH + 1):
+            self._read_links(level)
+            links = (link for here in level for link in self._links.get(here, ()))
+            new = dict.fromkeys(link.there for link in links if with_loose or not link.is_loose)
+            level = self._cut([key for key in new if key not in found], MOST_READ - len(found))
+            found.update(level)
+
+    def _read_links(self, keys: Sequence[ObjectKey]) -> None:
+        for noun in all_nouns():
+            new = [key for key in keys if key not in self._asked[noun.kind]] if noun.links else []
+            if new and noun.links:
+                self._asked[noun.kind].update(new)
+                self._add(self._cut(noun.links.read(self._asking(new)), MOST_LINKS))
+
+    def _read_beside(self) -> None:
+        sources = [noun.links for noun in all_nouns() if noun.links]
+        asked = self._asking([self._start])
+        found = [link for source in sources if source.read_beside for link in source.read_beside(asked)]
+        self._beside = self._cut(found, MOST_LINKS)
+
+    def _read_heads(self, keys: Iterable[ObjectKey]) -> None:
+        ids: dict[str, list[int]] = defaultdict(list)
+        for kind, row_id in keys:
+            if (kind, row_id) not in self._heads:
+                ids[kind].append(row_id)
+        for kind, some in ids.items():
+            noun = find_noun(kind)
+            read = noun.heads(self._project_id, some) if noun and noun.heads else {}
+            self._heads |= {(kind, row_id): head for row_id, head in read.items()}
+
+    def _asking(self, keys: Sequence[ObjectKey]) -> Asked:
+        return Asked(self._project_id, keys, self._to_causes, MOST_LINKS + 1)
+
+    def _add(self, links: Iterable[Link]) -> None:
+        for link in links:
+            self._links[link.here].append(link)
+
+    def _cut(self, found: Sequence[T], at_most: int) -> Sequence[T]:
+        self._is_cut |= len(found) > at_most
+        return found[:at_most]
+
+    # -- Results -----------------------------------------------------------------------------------
+
+    def nearest(self, at_most: int = ROWS) -> list[_Found]:
+        """The existing objects within DEPTH steps, the nearest first, without the start."""
+        beside = {link.there: (1, link.name) for link in self._beside if link.there != self._start}
+        steps = sorted({**beside, **distances(self._start, self._links)}.items(), key=lambda one: one[1][0])
+        kept = dict(self._cut(steps, MOST_READ))
+        self._read_heads(kept)
+        found = [
+            _Found(key, self._heads[key], distance, link)
+            for key, (distance, link) in kept.items()
+            if key in self._heads
+        ]
+        near = [one for one in found if one.distance <= DEPTH]
+        self._is_cut |= len(near) < len(found)
+        return list(self._cut(sorted(near, key=lambda one: one.order), at_most))

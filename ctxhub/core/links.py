@@ -1,0 +1,113 @@
+"""Links from causes to effects, between objects of any kind: what apps register with their nouns.
+
+`hub/selectors/links.py` walks along them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import models
+
+from ctxhub.core.kit import sql
+
+# Longer summaries are cut by what shows them.
+SUMMARY_CHARACTERS = 201
+
+ObjectKey = tuple[str, int]
+"""The kind and the id of an object."""
+
+
+class Link(NamedTuple):
+    """A link of `here`, one of the objects that were asked for, with `there`, its cause or its effect.
+
+    `is_loose`: a walk takes it only to what no other links lead to.
+    """
+
+    here: ObjectKey
+    there: ObjectKey
+    name: str
+    is_loose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which links are read: `to_causes` from these objects to their causes, else to their effects.
+
+    A reader returns at most `at_most` links.
+    """
+
+    project_id: int
+    keys: Sequence[ObjectKey]
+    to_causes: bool
+    at_most: int
+
+    def ids(self, kind: str) -> list[int]:
+        return [row_id for of_kind, row_id in self.keys if of_kind == kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a list shows of an object. `name`: its ref, or its id alone; `type`: its kind, or what it was.
+
+    `refs`: the refs that other objects may have stored for it.
+    """
+
+    name: int | str
+    type: str
+    summary: str
+    at: datetime
+    refs: Sequence[str] = ()
+
+
+HeadReader = Callable[[int, Sequence[int]], Mapping[int, Head]]
+"""Reads the heads of rows by project id and row ids, in one query; unknown rows are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The objects that a walk reaches along links of one noun, with the start, and the links among them."""
+
+    heads: Mapping[ObjectKey, Head]
+    links: Sequence[Link]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSource:
+    """The links that a noun holds, each function with one query.
+
+    `read`: the links that walks follow. `read_beside`: further ones, shown for the start of a walk alone.
+    `read_reach(project_id, row_id, to_causes)`: all that a walk from one of its rows comes to along its own
+    links; an unknown row reaches nothing. Without it walks read one step at a time.
+    """
+
+    read: Callable[[Asked], Sequence[Link]]
+    read_beside: Callable[[Asked], Sequence[Link]] | None = None
+    read_reach: Callable[[int, int, bool], Reach] | None = None
+
+
+def heads_of(
+    kind: str, model: type[models.Model], summary: str, *, at: str, ref: str = "id", also: str = ""
+) -> HeadReader:
+    """A reader of heads from columns of the model.
+
+    `at`: when it was made or last changed; `ref`: what follows the kind in its refs; `also`: what may follow
+    it as well.
+    """
+    table = model._meta.db_table
+    columns = f"d.id, d.{ref}, {f'd.{also}' if also else repr('')}, d.{at}"
+
+    def read(project_id: int, ids: Sequence[int]) -> Mapping[int, Head]:
+        where, values = sql.by_ids("d", project_id, ids)
+        rows = sql.rows(
+            f"SELECT {columns}, substr(d.{summary}, 1, {SUMMARY_CHARACTERS}) FROM {table} d WHERE {where}",  # noqa: S608
+            values,
+        )
+        found = {}
+        for row_id, name, other, moment, text in rows:
+            refs = [f"{kind}:{word}" for word in (name, other) if word]
+            found[row_id] = Head(refs[0], kind, text, sql.read_time(moment), refs)
+        return found
+
+    return read
