@@ -52,6 +52,7 @@ def test_a_search_returns_items(search: Search) -> None:
         "score": first["score"],
         "tokens": first["tokens"],
         "more": None,
+        "stale": None,
     }
     assert 0 < second["score"] < first["score"] <= 1
     costs = first["tokens"] + second["tokens"]

@@ -32,7 +32,8 @@ class Document:
     `unshown` is indexed but never shown: names of scopes, globs. `at`: when it last changed. `layer_id`,
     `agent_id` and `context_id` are for filters. `mark` follows the title in answers and says why the object
     is not in force ("deprecated"); it then ranks lower. `also`: further scope words, for filters of its noun.
-    `owner_id`: for an earlier state the row of its object, and `ref` is that object's.
+    `owner_id`: for an earlier state the row of its object, and `ref` is that object's. `version`: that of its
+    content, not indexed, for the record of what agents were given.
     """
 
     object_id: int
@@ -48,6 +49,7 @@ class Document:
     also: Sequence[str] = ()
     unshown: Sequence[str] = ()
     owner_id: int | None = None
+    version: str = ""
 
     @property
     def text(self) -> str:

@@ -1,12 +1,14 @@
 """Full-text search over all searchable objects of a project."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 from ctxhub.core import registry
 from ctxhub.core.kit.inputs import clean_limit, clean_one_of
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, total_of
+from ctxhub.core.links import ObjectKey
+from ctxhub.core.paths.selectors import Stale, find_stale
 from ctxhub.core.search import semantic
 from ctxhub.core.search.documents import PASSAGE_CHARACTERS, Document
 from ctxhub.core.search.engines import find_candidates
@@ -21,16 +23,21 @@ from ctxhub.core.text.token_count import count_tokens
 
 # The token budget for title and excerpt of a hit.
 DETAILS = {"ids": 0, "compact": 60, "standard": 120, "detailed": 250}
-COLUMNS = ("ref", "title", "excerpt", "score", "tokens", "more")
+COLUMNS = ("ref", "title", "excerpt", "score", "tokens", "more", "stale")
 # The number of candidate passages; at least twice the limit of the list.
 CANDIDATES = 100
 # A share of the number of terms that the best hit has.
 MOST_TERMS = 0.6
+# The factor for what is stale.
+STALE = 0.85
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One hit. `score`: 0 to 1; `tokens`: of title and excerpt; `more`: nearly equal hits left out."""
+    """One hit. `score`: 0 to 1; `tokens`: of title and excerpt; `more`: nearly equal hits left out.
+
+    `stale`: None if no changes of its files are to be looked at.
+    """
 
     ranked: Ranked
     document: Document
@@ -38,6 +45,7 @@ class Hit:
     excerpt: str
     tokens: int
     more: int = 0
+    stale: Stale | None = None
 
     @property
     def ref(self) -> str:
@@ -95,9 +103,10 @@ def search(
     if semantic.is_on():
         ranked, method = _by_semantics(project_id, query, ranked), f"{method}+semantic"
     ranked = with_turns(project_id, ranked, prepared.narrowing, prepared.query, prepared.weights)
-    ranked = with_priors(ranked, for_reasons=asks_for_reasons(query))
+    stale = find_stale(project_id, (_key(one) for one in ranked))
+    ranked = with_priors(ranked, for_reasons=asks_for_reasons(query), stale=stale)
     shown = current_first(without_repeats(ranked, limit, None if shows_repeats else _may_be_left_out))
-    hits = _hits(project_id, shown, prepared.weights, budget)
+    hits = _hits(project_id, shown, prepared.weights, budget, stale)
     return Found(hits, total_of(max(total, len(hits))), prepared, method)
 
 
@@ -126,6 +135,7 @@ def search_listing(found: Found, detail: str) -> Listing:
             hit.score,
             hit.tokens,
             hit.more or None,
+            hit.stale.count if hit.stale else None,
         ]
         for hit in found.hits
     ]
@@ -167,8 +177,12 @@ def _by_semantics(project_id: int, query: str, ranked: list[Ranked]) -> list[Ran
     return [*ordered, *(hit._replace(strength=min(hit.strength, lowest)) for hit in others)]
 
 
-def with_priors(ranked: Sequence[Ranked], *, for_reasons: bool) -> list[Ranked]:
+def with_priors(
+    ranked: Sequence[Ranked], *, for_reasons: bool, stale: Container[ObjectKey] = ()
+) -> list[Ranked]:
     """Multiply scores by the prior of their kind: a decision precedes messages that match about as well.
+
+    What is stale ranks lower.
 
     If the query asks for reasons, kinds that have reasons come first: those hits that match at least
     MOST_TERMS of the number of terms of the best one, however rare the others are.
@@ -181,7 +195,8 @@ def with_priors(ranked: Sequence[Ranked], *, for_reasons: bool) -> list[Ranked]:
         noun = known[one.candidate.kind]
         comes_first = for_reasons and noun.has_reasons and len(one.parts) >= MOST_TERMS * most
         lift = best / one.strength if comes_first and one.strength else 0.0
-        weighed.append(_with_prior(one, noun.prior + lift))
+        factor = STALE if _key(one) in stale else 1.0
+        weighed.append(_with_prior(one, (noun.prior + lift) * factor))
     return sorted(weighed, key=lambda one: -one.strength)
 
 
@@ -204,11 +219,17 @@ def _may_be_left_out(ranked: Ranked) -> bool:
     return noun is not None and not noun.is_kept
 
 
-def _hits(project_id: int, shown: Sequence[Shown], weights: Mapping[Term, float], budget: int) -> list[Hit]:
+def _hits(
+    project_id: int,
+    shown: Sequence[Shown],
+    weights: Mapping[Term, float],
+    budget: int,
+    stale: Mapping[ObjectKey, Stale],
+) -> list[Hit]:
     documents = _documents(project_id, [one.ranked for one in shown])
     wanted = wanted_of(weights)
     return [
-        replace(_hit(one.ranked, document, wanted, budget), more=one.more)
+        replace(_hit(one.ranked, document, wanted, budget), more=one.more, stale=stale.get(_key(one.ranked)))
         for one in shown
         if (document := documents.get(_key(one.ranked)))
     ]
@@ -231,7 +252,7 @@ def _passage(ranked: Ranked, document: Document) -> str:
     return document.body[start : start + PASSAGE_CHARACTERS] or document.body[:PASSAGE_CHARACTERS]
 
 
-def _key(ranked: Ranked) -> tuple[str, int]:
+def _key(ranked: Ranked) -> ObjectKey:
     return ranked.candidate.kind, ranked.candidate.object_id
 
 

@@ -1,0 +1,49 @@
+"""Ranks the objects of several kinds by how well they match a text, for answers that choose among them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ctxhub.core.search.documents import kind_word
+from ctxhub.core.search.engines import find_candidates
+from ctxhub.core.search.excerpts import Wanted
+from ctxhub.core.search.ranking import Ranked, rank
+from ctxhub.core.search.selectors.questions import prepare
+from ctxhub.core.search.selectors.search import wanted_of
+
+ObjectKey = tuple[str, int]
+"""The kind and the id of an object."""
+
+# The text is no query: quotes, stars and minus signs have no meaning in it.
+_SYNTAX = re.compile(r'["“”*]|(?<!\S)-+(?=\S)')
+
+
+@dataclass(frozen=True, slots=True)
+class Rankings:
+    """The objects in force that match, with their scores (0 to 1), best first; and the words for excerpts.
+
+    `starts`: the offset of the best passage in the body of each.
+    """
+
+    scores: Mapping[ObjectKey, float] = field(default_factory=dict)
+    starts: Mapping[ObjectKey, int] = field(default_factory=dict)
+    wanted: Wanted = field(default_factory=lambda: Wanted({}))
+
+
+def rank_objects(project_id: int, text: str, kinds: Sequence[str], *, limit: int) -> Rankings:
+    """The best `limit` objects of each kind, of any language; none if the text has no words."""
+    query = _SYNTAX.sub(" ", text)
+    prepared = prepare(project_id, query) if query.strip() else None
+    if prepared is None or not prepared.weights:
+        return Rankings()
+    found: dict[ObjectKey, Ranked] = {}
+    for kind in kinds:
+        narrowing = replace(prepared.narrowing, scope=[*prepared.narrowing.scope, [kind_word(kind)]])
+        candidates, _ = find_candidates(narrowing, prepared.query, prepared.weights, 2 * limit, 0)
+        ranked = [one for one in rank(candidates, prepared.weights) if not one.candidate.is_over]
+        found |= {(kind, one.candidate.object_id): one for one in ranked[:limit]}
+    return Rankings(
+        {key: one.score for key, one in found.items()},
+        {key: one.candidate.start for key, one in found.items()},
+        wanted_of(prepared.weights),
+    )
