@@ -21,6 +21,7 @@ DEFAULTS = {
     "access_days": 90,
     "auto_prune": False,
     "tell_stale": True,
+    "record_given": True,
 }
 OTHER_VALUES = [
     ("ignore_weekend", True),
@@ -33,6 +34,7 @@ OTHER_VALUES = [
     ("access_days", 1),
     ("auto_prune", True),
     ("tell_stale", False),
+    ("record_given", False),
 ]
 
 

@@ -9,7 +9,8 @@ class Config:
     """A project's settings. `Project.config` stores those that differ from these defaults.
 
     `ignore_weekend`: Saturdays, Sundays and `holidays` (ISO dates), in the project's `time_zone`, do not
-    count towards the age of messages and changes.
+    count towards the age of messages and changes. `record_given`: what agents open is recorded;
+    `tell_stale`: they hear when a decision among it changes.
     """
 
     ignore_weekend: bool = False
@@ -22,6 +23,7 @@ class Config:
     access_days: int = 90
     auto_prune: bool = False
     tell_stale: bool = True
+    record_given: bool = True
 
     @property
     def messages_last(self) -> timedelta:

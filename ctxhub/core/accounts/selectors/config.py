@@ -1,5 +1,6 @@
 """Reads a project's settings."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from typing_extensions import TypedDict
@@ -20,10 +21,15 @@ class Settings(TypedDict):
     access_days: Annotated[int, About(schema={"minimum": 0, "maximum": 3650})]
     auto_prune: bool
     tell_stale: bool
+    record_given: bool
 
 
 def config_of(project_id: int) -> Config:
-    stored = Project.objects.values_list("config", flat=True).get(pk=project_id)
+    return read_config(Project.objects.values_list("config", flat=True).get(pk=project_id))
+
+
+def read_config(stored: Mapping[str, Any]) -> Config:
+    """The settings as `Project.config` stores them."""
     holidays = tuple(stored.get("holidays", ()))
     return Config(**{**stored, "holidays": holidays})
 
@@ -41,5 +47,6 @@ def config_values(config: Config) -> dict[str, Any]:
             access_days=config.access_days,
             auto_prune=config.auto_prune,
             tell_stale=config.tell_stale,
+            record_given=config.record_given,
         )
     )

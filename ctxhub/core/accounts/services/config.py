@@ -113,6 +113,7 @@ _CLEANERS: dict[str, Callable[[str, Any], Any]] = {
     "access_days": _integer(0, 3_650),
     "auto_prune": _flag,
     "tell_stale": _flag,
+    "record_given": _flag,
 }
 _OTHER_NAMES = {
     "ignoreWeekend": "ignore_weekend",

@@ -92,4 +92,4 @@ def _is_indexed(field: "models.ForeignKey[Agent, Agent]") -> bool:
 # When this process last checked each project: only a throttle.
 _looked: dict[int, datetime] = {}
 
-cleanup_tasks.append(remove_visitors)
+cleanup_tasks.append(lambda project_id, now, _: remove_visitors(project_id, now))
