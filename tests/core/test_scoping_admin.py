@@ -11,7 +11,8 @@ from django.urls import reverse
 from ctxhub.core.accounts.services.access_tokens import create_token
 from ctxhub.core.admin.base import ProjectAdmin
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.models import AccessToken, Agent, Category, Event, Layer, Project, Scope, Tag
+from ctxhub.core.models import AccessToken, Agent, Category, Event, Layer, PathPattern, Project, Scope, Tag
+from ctxhub.core.paths.services.counting import count_changes
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
 from memory.decisions.services.templates import set_template
@@ -34,10 +35,11 @@ from memory.scratchpads.services.workflows import create_workflow
 from memory.snapshots.services.snapshots import save_snapshot
 from messaging.models import Message
 from messaging.services.messages import send_message
-from sessions.models import Access, AgentSession, ResourceDependency
+from sessions.models import Access, AgentSession, Briefing, ResourceDependency
 from sessions.sittings.services.resources import add_dependency, track_access
 from sessions.sittings.services.sessions import save_session
 from tests.people import ADMIN, member, person, superuser
+from tests.sessions.given import read
 from tracking.models import FileChange, Lease, Resource
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease
@@ -55,7 +57,14 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
     create_token(project=hermes, name=SECRET_WORD)
     Layer.objects.create(project=hermes, name=SECRET_WORD)
     set_template(caller=cy, name=SECRET_WORD, require=[SECRET_WORD])
-    add_constraint(caller=cy, category=SECRET_WORD, text=SECRET_WORD, tags=[SECRET_WORD], reason=SECRET_WORD)
+    add_constraint(
+        caller=cy,
+        category=SECRET_WORD,
+        text=SECRET_WORD,
+        tags=[SECRET_WORD],
+        reason=SECRET_WORD,
+        paths=[f"{SECRET_WORD}/**"],
+    )
     memory = add_memory(
         caller=cy, title=SECRET_WORD, content=SECRET_WORD, context=SECRET_WORD, tags=[SECRET_WORD]
     )["id"]
@@ -66,15 +75,19 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
     ]
     create_scratchpad(caller=cy, workflow_id=workflow, name=SECRET_WORD, content=SECRET_WORD)
     save_snapshot(caller=cy, content=SECRET_WORD, rationale=SECRET_WORD, source=SECRET_WORD)
-    record_change(caller=cy, path=f"{SECRET_WORD}/file", change="created", description=SECRET_WORD)
+    other = Caller(project=hermes, agent=f"{SECRET_WORD}-other")
+    record_change(caller=other, path=f"{SECRET_WORD}/file", change="created", description=SECRET_WORD)
+    count_changes(hermes.pk)
     save_session(caller=cy, summary=SECRET_WORD, conversation=SECRET_WORD, workspace_id=SECRET_WORD)
     track_access(caller=cy, path=f"{SECRET_WORD}/file", access="edited", content=SECRET_WORD)
     add_dependency(caller=cy, source=f"{SECRET_WORD}/file", target=f"{SECRET_WORD}/x", type=SECRET_WORD)
     acquire_lease(caller=cy, paths=[f"{SECRET_WORD}/**"], reason=SECRET_WORD)
     send_message(caller=cy, text=SECRET_WORD, to=["ada", SECRET_WORD], type="request", ack=True)
+    read(cy, f"decision:{SECRET_WORD}/key")
     project_rows = (
         Access,
         AgentSession,
+        Briefing,
         ResourceDependency,
         Message,
         FileChange,
@@ -96,6 +109,7 @@ def rows_of_hermes(hermes: Project) -> dict[type[Model], Model]:
         Tag,
         Scope,
         Layer,
+        PathPattern,
     )
     return {
         Project: hermes,
@@ -175,6 +189,7 @@ def test_actions_do_not_reach_another_projects_rows(
             "revoke_selected",
             "deactivate_selected",
             "close_selected",
+            "confirm_selected",
         ):
             form = {"action": action, "_selected_action": [row.pk], "confirmed": "yes", "post": "yes"}
             page = ada_browses.post(model_admin.url("changelist"), form)
@@ -183,6 +198,7 @@ def test_actions_do_not_reach_another_projects_rows(
     token = rows_of_hermes[AccessToken]
     assert isinstance(token, AccessToken)
     assert token.is_usable
+    assert rows_of_hermes[PathPattern].stale == 1  # type: ignore[attr-defined]
     assert Workflow.unscoped.get().is_active
 
 
@@ -225,3 +241,11 @@ def test_filters_never_offer_related_rows_unscoped() -> None:
     for model_admin in project_admins():
         field_names = [name for name in model_admin.list_filter if isinstance(name, str)]
         assert not [name for name in field_names if model_admin.opts.get_field(name).is_relation], model_admin
+
+
+def test_the_column_of_projects_is_shown_only_for_several(
+    rows_of_hermes: dict[type[Model], Model], apollo: Project
+) -> None:
+    client, url = superuser(), reverse("admin:tracking_resource_changelist")
+    assert "field-project" in client.get(url).content.decode()
+    assert "field-project" not in client.get(f"{url}?project=hermes").content.decode()

@@ -53,6 +53,12 @@ def chosen_project(request: HttpRequest) -> Project | None:
     return access_of(request).named(slug) if slug else None
 
 
+def shown_project(request: HttpRequest) -> Project | None:
+    """The project in the URL, or the only project that the person can see."""
+    projects = list(access_of(request).projects.values())
+    return chosen_project(request) or (projects[0] if len(projects) == 1 else None)
+
+
 def shown_project_ids(request: HttpRequest) -> list[int]:
     """The id of the project in the URL, otherwise the ids of all projects the person can see."""
     project = chosen_project(request)

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
@@ -14,6 +12,7 @@ from unfold.decorators import display
 from ctxhub.core.admin.base import Menu, ProjectAdmin
 from ctxhub.core.admin.columns import time_in_full
 from ctxhub.core.admin.filters import ProjectFilter
+from ctxhub.core.admin.urls import list_url
 from ctxhub.core.kit import clock
 from ctxhub.core.models import Agent
 from ctxhub.core.templatetags.moments import moment
@@ -57,8 +56,6 @@ class AgentAdmin(ProjectAdmin):
 
     @display(description="Log")
     def log(self, agent: Agent) -> SafeString:
-        query = urlencode({"project": agent.project.slug, "agent": agent.name})
-        log = format_html(
-            '<a class="ctx-link" href="{}?{}">Its events</a>', reverse("admin:core_event_changelist"), query
-        )
+        events = list_url("core_event", agent.project, agent=agent.name)
+        log = format_html('<a class="ctx-link" href="{}">Its events</a>', events)
         return format_html_join(", ", "{}", ((link,) for link in (log, *(of(agent) for of in agent_links))))

@@ -14,10 +14,12 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.safestring import mark_safe
+from django.utils.safestring import SafeString, mark_safe
+from unfold.decorators import display
 
 from ctxhub.core.accounts.selectors.people import find_person
-from ctxhub.core.admin.access import access_of, chosen_project, named_slug
+from ctxhub.core.admin.access import access_of, chosen_project, named_slug, shown_project
+from ctxhub.core.admin.columns import name
 from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.lists import FilteredList
 from ctxhub.core.admin.service_form import ServiceForm, sentence
@@ -58,6 +60,8 @@ class ProjectAdmin(ModelAdmin):
     adds_to_project: ClassVar[bool] = True
     ref_kind: ClassVar[str | None] = None
     refs_are_numbers: ClassVar[bool] = True
+    # How rows come about, for a person who sees an empty list.
+    when_empty: ClassVar[str] = ""
 
     change_list_template = "ctxhub/list.html"
     change_form_template = "ctxhub/form.html"
@@ -83,9 +87,9 @@ class ProjectAdmin(ModelAdmin):
         return super().get_field_queryset(db, db_field, request)
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """Adds the column `project` for a person who sees several projects."""
+        """Adds the column `project` if the list may show rows of several projects."""
         columns = super().get_list_display(request)
-        shows_project = self.project_lookup == "project" and len(access_of(request).projects) > 1
+        shows_project = self.project_lookup == "project" and shown_project(request) is None
         return [*columns, "project"] if shows_project else columns
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
@@ -105,6 +109,10 @@ class ProjectAdmin(ModelAdmin):
         term = name if kind == self.ref_kind else search_term
         results: tuple[QuerySet[Any], bool] = super().get_search_results(request, queryset, term)
         return results
+
+    @display(description="Agent", ordering="agent__name")
+    def by(self, row: Any) -> SafeString:
+        return name(row.agent.name if row.agent else "system")
 
     # -- Permissions -------------------------------------------------------------------------------
 

@@ -45,4 +45,5 @@ def time_in_full(field: str, description: str) -> Callable[[Any, Any], SafeStrin
 
 
 def name(text: str) -> SafeString:
-    return format_html('<span class="ctx-nowrap">{}</span>', text)
+    """A name on one line, cut if it is too long for its column."""
+    return format_html('<span class="ctx-name" title="{0}">{0}</span>', text)

@@ -44,7 +44,8 @@ class ConfigForm(ServiceForm):
     session_days = _days("Sessions, days", "0 to 3650; 0 keeps them forever.")
     access_days = _days("File accesses, days", "0 to 3650; 0 keeps them forever.")
     auto_prune = _switch("Prune snapshots", "Deletes expired snapshots that nothing depends on.")
-    tell_stale = _switch("Report stale knowledge", "Tells agents what nobody has read for a long time.")
+    record_given = _switch("Record what agents are given", "What they open, and the rows of their briefs.")
+    tell_stale = _switch("Tell of changes", "Agents that were given a decision hear when it changes.")
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -72,5 +73,6 @@ def config_fieldsets(project: Project | None) -> list[Any]:
     return [
         (FIELDSET, {"fields": retention}),
         ("Days that do not count", {"fields": days}),
-        ("Snapshots and stale knowledge", {"fields": [("auto_prune", "tell_stale")]}),
+        ("Snapshots", {"fields": ["auto_prune"]}),
+        ("What agents are given", {"fields": [("record_given", "tell_stale")]}),
     ]

@@ -5,15 +5,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Protocol
-from urllib.parse import urlencode
 
 from django.db.models import CharField, Count
 from django.db.models.functions import Cast, Substr
 from django.http import HttpRequest
-from django.urls import reverse
 
+from ctxhub.core.admin import urls
 from ctxhub.core.admin.access import Access, access_of, chosen_project, shown_project_ids
-from ctxhub.core.admin.layer_chart import LayerBars, layer_chart
+from ctxhub.core.admin.graphs.layer_chart import LayerBars, layer_chart
 from ctxhub.core.events.selectors.events import note_of
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN
@@ -69,7 +68,10 @@ panels: list[Callable[[Sequence[int], ListUrl], Panel]] = []
 def add_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """The dashboard's context. The number of queries does not grow with the data."""
     project, project_ids = chosen_project(request), shown_project_ids(request)
-    list_url = _list_urls(project.slug if project else "")
+
+    def list_url(model: str, /, **filters: Any) -> str:
+        return urls.list_url(model, project, **filters)
+
     events = list(_latest_events(project_ids))
     access = access_of(request)
     return context | {
@@ -131,13 +133,3 @@ def _days(project_ids: Sequence[int], list_url: ListUrl) -> list[Day]:
 
 def _url_of_day(day: date, list_url: ListUrl) -> str:
     return list_url("core_event", at__year=day.year, at__month=day.month, at__day=day.day)
-
-
-def _list_urls(slug: str) -> ListUrl:
-    """Return a function that makes URLs of lists, filtered by the project with this slug if there is one."""
-
-    def list_url(model: str, /, **filters: Any) -> str:
-        query = urlencode({**({"project": slug} if slug else {}), **filters})
-        return f"{reverse(f'admin:{model}_changelist')}{'?' if query else ''}{query}"
-
-    return list_url

@@ -30,6 +30,11 @@ class FilteredList(ChangeList):
             if value and name not in NO_FILTERS and not name.startswith(("_", dates))
         ]
 
+    def shows_all(self) -> bool:
+        """Whether the list leaves out nothing but the rows of other projects."""
+        filters = self.params.keys() - NO_FILTERS - {"project"}
+        return not self.query and not any(self.params[name] for name in filters)
+
     def narrowed_to(self, **filters: str | None) -> str:
         """The URL of the first page of this list with further filters."""
         return self.get_query_string({**filters, PAGE_VAR: None})

@@ -1,20 +1,18 @@
 """The admin of rows that have a ref: resolves refs to pages, links pages to the log, writes by services."""
 
 from typing import Any, ClassVar
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.contrib.admin.utils import unquote
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import ProjectAdmin
-from ctxhub.core.admin.columns import name
+from ctxhub.core.admin.urls import list_url
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.templatetags.moments import moment
 
@@ -66,8 +64,7 @@ class LoggedAdmin(ProjectAdmin):
         return self.missing(request, object_id) if row is None else HttpResponseRedirect(self.log_url(row))
 
     def log_url(self, row: Any) -> str:
-        query = urlencode({"project": self.project_of(row).slug, "ref": self.ref_of(row)})
-        return f"{reverse('admin:core_event_changelist')}?{query}"
+        return list_url("core_event", self.project_of(row), ref=self.ref_of(row))
 
     def missing(self, request: HttpRequest, object_id: object) -> HttpResponse:
         """Redirects to the list with a message that the row does not exist."""
@@ -76,10 +73,6 @@ class LoggedAdmin(ProjectAdmin):
         return HttpResponseRedirect(self.url("changelist"))
 
     # -- Common columns ----------------------------------------------------------------------------
-
-    @display(description="Agent", ordering="agent__name")
-    def by(self, row: Any) -> SafeString:
-        return name(row.agent.name if row.agent else "system")
 
     @display(description="Updated", ordering="updated_at")
     def updated(self, row: Any) -> SafeString | str:

@@ -3,15 +3,17 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from ctxhub.core.admin.access import access_of, chosen_project
+from ctxhub.core.admin.access import chosen_project, shown_project
+from ctxhub.core.admin.project_pages import Tab, project_tabs
+from ctxhub.core.admin.urls import in_project
 from ctxhub.core.hub.named_views import NamedView, all_views
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.models import Project
@@ -45,7 +47,7 @@ def views_url(request: HttpRequest) -> str:
 
 
 def show(request: HttpRequest, name: str) -> HttpResponse:
-    views, project = all_views(), _project(request)
+    views, project = all_views(), shown_project(request)
     if name not in views:
         raise Http404
     try:
@@ -61,18 +63,14 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
             **admin.site.each_context(request),
             "title": "Views",
             "view": views[name],
-            "tabs": [(view, _title(view), _url(view.name, project)) for view in views.values()],
+            "tabs": [
+                Tab(_title(each), _url(each.name, project), each.name == name) for each in views.values()
+            ],
             "project": project,
-            "projects": [(each, _url(name, each)) for each in access_of(request).projects.values()],
+            "projects": project_tabs(request, project, partial(_url, name)),
             **page,
         },
     )
-
-
-def _project(request: HttpRequest) -> Project | None:
-    """The project in the URL, or the only project the person can see."""
-    projects = list(access_of(request).projects.values())
-    return chosen_project(request) or (projects[0] if len(projects) == 1 else None)
 
 
 def _page(view: NamedView, project: Project, cursor: str | None) -> dict[str, Any]:
@@ -82,7 +80,7 @@ def _page(view: NamedView, project: Project, cursor: str | None) -> dict[str, An
     return {
         "columns": answer["columns"],
         "rows": [[Cell(value) for value in row] for row in answer["rows"]],
-        "next": f"{_url(view.name, project)}&{urlencode({'cursor': next_cursor})}" if next_cursor else "",
+        "next": _url(view.name, project, cursor=next_cursor) if next_cursor else "",
         "is_first": not cursor,
         "first": _url(view.name, project),
     }
@@ -92,6 +90,5 @@ def _title(view: NamedView) -> str:
     return view.name.replace("_", " ").capitalize()
 
 
-def _url(name: str, project: Project | None) -> str:
-    url = reverse("admin_view", args=[name])
-    return f"{url}?{urlencode({'project': project.slug})}" if project else url
+def _url(name: str, project: Project | None, **query: str) -> str:
+    return in_project(reverse("admin_view", args=[name]), project, **query)

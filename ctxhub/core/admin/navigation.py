@@ -4,7 +4,6 @@ Its links keep the chosen project.
 """
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -12,9 +11,10 @@ from django.templatetags.static import static
 from django.urls import reverse
 
 from ctxhub.core.admin import search_page
-from ctxhub.core.admin.access import access_of, chosen_project
+from ctxhub.core.admin.access import access_of, chosen_project, shown_project
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.named_views import FOLDER, views_url
+from ctxhub.core.admin.urls import in_project
 
 GROUPS = ("Knowledge", "Activity", "Access", "Vocabulary")
 PROJECTS_OFFERED = 30
@@ -64,11 +64,7 @@ def switcher(request: HttpRequest) -> list[dict[str, Any]]:
     return [
         {"title": "All projects", "icon": "apps", "link": index},
         *(
-            {
-                "title": str(project),
-                "icon": "folder",
-                "link": f"{index}?{urlencode({'project': project.slug})}",
-            }
+            {"title": str(project), "icon": "folder", "link": in_project(index, project)}
             for project in projects[:PROJECTS_OFFERED]
         ),
     ]
@@ -76,12 +72,9 @@ def switcher(request: HttpRequest) -> list[dict[str, Any]]:
 
 def subtitle(request: HttpRequest) -> str:
     """The subtitle of the header: the chosen or only project."""
-    access = access_of(request)
-    if project := chosen_project(request):
+    if project := shown_project(request):
         return str(project)
-    if len(access.projects) == 1:
-        return str(next(iter(access.projects.values())))
-    return "All projects" if access.projects else ""
+    return "All projects" if access_of(request).projects else ""
 
 
 def stylesheet(request: HttpRequest) -> str:
@@ -102,5 +95,4 @@ def _list_url(request: HttpRequest, model_admin: Any) -> str:
 
 
 def _within_project(request: HttpRequest, url: str) -> str:
-    project = chosen_project(request)
-    return f"{url}?{urlencode({'project': project.slug})}" if project else url
+    return in_project(url, chosen_project(request))

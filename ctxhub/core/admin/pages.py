@@ -18,6 +18,7 @@ from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.indexed import IndexedAdmin
 from ctxhub.core.admin.lists import FilteredList, ReadableRows
 from ctxhub.core.admin.row_actions import RowActionAdmin
+from ctxhub.core.admin.row_panels import panels_of
 from ctxhub.core.admin.unfold_compat import ChangeList
 from ctxhub.core.kit.inputs import read_id
 
@@ -84,7 +85,8 @@ class NounAdmin(RowActionAdmin, IndexedAdmin):
         )
 
     def read_page(self, request: HttpRequest, row: Any) -> HttpResponse:
-        return self.row_page(request, row, self.read_template, **self.get_read_context(request, row))
+        context = {"row_panels": panels_of(self.ref_kind, row), **self.get_read_context(request, row)}
+        return self.row_page(request, row, self.read_template, **context)
 
     def get_read_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """Template context of the read page besides the row."""

@@ -66,7 +66,7 @@ class RowActionAdmin(LoggedAdmin):
     def run_row_action(
         self, request: HttpRequest, action: RowAction, rows: Sequence[Any], back: str
     ) -> HttpResponse:
-        if problem := self.why_not(request, rows):
+        if problem := self.why_not(request, action, rows):
             messages.error(request, problem)
         elif action.template:
             return self._ask_and_run(request, action, rows, back)
@@ -74,7 +74,7 @@ class RowActionAdmin(LoggedAdmin):
             self._run_at_once(request, action, rows)
         return HttpResponseRedirect(back)
 
-    def why_not(self, request: HttpRequest, rows: Sequence[Any]) -> str:
+    def why_not(self, request: HttpRequest, action: RowAction, rows: Sequence[Any]) -> str:
         """Why the action cannot run on these rows; "" if it can."""
         if all(self.has_change_permission(request, row) for row in rows):
             return ""
@@ -105,7 +105,7 @@ class RowActionAdmin(LoggedAdmin):
         return self.page(
             request,
             action.template,
-            action.name.capitalize(),
+            action.name.replace("_", " ").capitalize(),
             form=form,
             rows=rows,
             back=back,

@@ -1,6 +1,6 @@
 """Prepares search hits for the search page: highlights the matches and explains the score."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,8 +9,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from ctxhub.core import registry
+from ctxhub.core.accounts.selectors.agents import agent_names
 from ctxhub.core.admin import refs
-from ctxhub.core.models import Agent
 from ctxhub.core.search.excerpts import Wanted, find_hits, merged
 from ctxhub.core.search.queries import Term, parse
 from ctxhub.core.search.ranking import Ranked, occurrences
@@ -89,7 +89,7 @@ def display_of(kind: str) -> KindDisplay:
 def cards(project_id: int, query: str, hits: Sequence[Hit], search: Search) -> list[Card]:
     """A card for each hit, with one query for the names of all agents."""
     wanted, typed = wanted_of(search.weights), set(parse(query).wanted)
-    agents = _agent_names(project_id, (hit.document.agent_id for hit in hits))
+    agents = agent_names(project_id, (hit.document.agent_id for hit in hits))
     return [_card(hit, wanted, agents, _explain(hit.ranked, search, typed)) for hit in hits]
 
 
@@ -148,12 +148,6 @@ def _explain(ranked: Ranked, search: Search, typed: Container[Term]) -> Explanat
     adds, lent = sum(term.adds for term in found), 100 * ranked.lent
     is_reranked = abs((adds + lent) * ranked.prior - 100 * ranked.strength) > 0.1
     return Explanation(found, missing, adds, lent, ranked.prior, is_reranked)
-
-
-def _agent_names(project_id: int, agent_ids: Iterable[int | None]) -> dict[int, str]:
-    ids = {agent_id for agent_id in agent_ids if agent_id}
-    rows = Agent.objects.in_project(project_id).filter(pk__in=ids) if ids else Agent.unscoped.none()
-    return dict(rows.values_list("pk", "name"))
 
 
 def _joined(words: Sequence[str]) -> str:

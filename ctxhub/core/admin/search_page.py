@@ -12,7 +12,8 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from ctxhub.core import registry
-from ctxhub.core.admin.access import access_of, chosen_project
+from ctxhub.core.admin.access import chosen_project, shown_project
+from ctxhub.core.admin.project_pages import project_tabs
 from ctxhub.core.admin.search_hits import cards, display_of
 from ctxhub.core.admin.service_form import sentence
 from ctxhub.core.kit.errors import CtxhubError
@@ -93,9 +94,7 @@ def search_url(request: HttpRequest) -> str:
 
 
 def show(request: HttpRequest) -> HttpResponse:
-    projects = list(access_of(request).projects.values())
-    # The project in the URL, or the only project the person can see.
-    project = chosen_project(request) or (projects[0] if len(projects) == 1 else None)
+    project = shown_project(request)
     search_request = SearchRequest.of(request, project)
     request.current_app = admin.site.name
     results = _results(search_request, project) if project and search_request.query else {}
@@ -107,9 +106,7 @@ def show(request: HttpRequest) -> HttpResponse:
             "title": "Search",
             "search_request": search_request,
             "project": project,
-            "projects": [
-                Choice(str(each), search_request.url(project=each.slug), each == project) for each in projects
-            ],
+            "projects": project_tabs(request, project, lambda each: search_request.url(project=each.slug)),
             "has_large_search": True,
             # With hits on the page, the keys must scroll it instead of going to the search box.
             "takes_focus": not results.get("cards"),

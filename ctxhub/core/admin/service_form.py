@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from django.core.exceptions import ValidationError
+
 from ctxhub.core.admin.fields import object_change
 from ctxhub.core.admin.unfold_compat import ModelForm
 from ctxhub.core.kit.errors import CtxhubError
@@ -13,15 +15,21 @@ CHANGED_MEANWHILE = "Somebody else changed it while you were editing. Nothing wa
 
 
 class ServiceForm(ModelForm):
-    """Declares its own fields; the service validates them. The admin sets `project` and `refusal`."""
+    """Declares its own fields; the service validates them. The admin sets `project` and `refusal`.
+
+    `is_outdated`: somebody else has changed the row since the person opened the form.
+    """
 
     project: ClassVar[Project | None] = None
     refusal: ClassVar[CtxhubError | None] = None
+    is_outdated = False
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         if self.refusal:
             self.add_error(self._field_of(self.refusal), sentence(self.refusal))
+        if self.is_outdated:
+            raise ValidationError(CHANGED_MEANWHILE)
         return cleaned
 
     def filled_in(self, *always: str) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from copy import copy
 from typing import Any, ClassVar
-from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin
@@ -22,6 +21,7 @@ from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.admin.service_form import ServiceForm
+from ctxhub.core.admin.urls import in_project
 from ctxhub.core.kit.caller import ADMIN
 from ctxhub.core.kit.inputs import WORD_LENGTH
 from ctxhub.core.kit.models import NamedRow
@@ -64,12 +64,11 @@ class WordAdmin(LoggedAdmin):
         if not word.uses:
             return "nothing yet"
         kind = str(self.opts.model_name)
-        query = urlencode({"project": word.project.slug, kind: word.name})
-        link = '<a class="ctx-link" href="{}?{}">{}</a>'
-        lists = lists_of(kind)
+        link = '<a class="ctx-link" href="{}">{}</a>'
+        lists = [(in_project(url, word.project, **{kind: word.name}), title) for url, title in lists_of(kind)]
         if len(lists) == 1:
-            return format_html(link, lists[0][0], query, word.uses)
-        links = format_html_join(", ", link, ((url, query, title) for url, title in lists))
+            return format_html(link, lists[0][0], word.uses)
+        links = format_html_join(", ", link, lists)
         return format_html("{} among {}", word.uses, links)
 
     def find_id(self, project_id: int, name: str) -> int | None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from ctxhub.core.admin import refs
+from ctxhub.core.admin.urls import in_project
 from ctxhub.core.hub.selectors.hub import summarise_layers
 from ctxhub.core.models import Project
 from ctxhub.core.text.plurals import singular
@@ -39,7 +39,7 @@ def layer_chart(project: Project) -> list[LayerBars]:
     return [
         LayerBars(
             layer,
-            f"{reverse(refs.vocabulary_lists[0])}?{urlencode({'project': project.slug, 'layer': layer})}",
+            in_project(reverse(refs.vocabulary_lists[0]), project, layer=layer),
             [
                 Bar(noun, count, round(100 * count / top))
                 for noun, count, top in zip(nouns, counts, most, strict=True)

@@ -1,0 +1,87 @@
+"""Pages about one project: its choice, tabs, and pages of the project beside the list of a model."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+
+from ctxhub.core.admin.access import access_of, chosen_project, shown_project
+from ctxhub.core.admin.base import ProjectAdmin
+from ctxhub.core.admin.urls import in_project
+from ctxhub.core.models import Project
+
+LIST = "changelist"
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    title: str
+    url: str
+    is_current: bool
+
+
+def project_tabs(request: HttpRequest, chosen: Project | None, url_of: Callable[[Project], str]) -> list[Tab]:
+    """A tab for each project of the person."""
+    projects = access_of(request).projects.values()
+    return [Tab(str(each), url_of(each), each == chosen) for each in projects]
+
+
+class ProjectPagesAdmin(ProjectAdmin):
+    """Adds pages about all rows of a project, as tabs beside the list.
+
+    A subclass names them in `project_pages` (title by name), and has a method `<name>_page(request, project)`
+    for each, which returns `project_page(...)`; `project` is None if the person has several and chose none.
+    """
+
+    change_list_template = "ctxhub/tabbed_list.html"
+    project_pages: ClassVar[Mapping[str, str]]
+
+    def get_urls(self) -> list[URLPattern]:
+        pages = [self._pattern(name) for name in self.project_pages]
+        return [*pages, *super().get_urls()]
+
+    def url_of_page(self, name: str, project: Project | None, /, **query: Any) -> str:
+        return in_project(self.url(name), project, **query)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        tabs = self._page_tabs(LIST, chosen_project(request))
+        response: HttpResponse = super().changelist_view(
+            request, {"page_tabs": tabs, **(extra_context or {})}
+        )
+        return response
+
+    def project_page(
+        self, request: HttpRequest, name: str, template: str, project: Project | None, **context: Any
+    ) -> HttpResponse:
+        """A page in a template that extends ctxhub/project_page.html."""
+        return self.page(
+            request,
+            template,
+            f"{str(self.opts.verbose_name_plural).capitalize()}: {self.project_pages[name].lower()}",
+            project=project,
+            page_tabs=self._page_tabs(name, project),
+            projects=project_tabs(request, project, partial(self.url_of_page, name)),
+            **context,
+        )
+
+    def _pattern(self, name: str) -> URLPattern:
+        def view(request: HttpRequest) -> HttpResponse:
+            if not self.has_view_permission(request):
+                raise PermissionDenied
+            response: HttpResponse = getattr(self, f"{name}_page")(request, shown_project(request))
+            return response
+
+        url_name = f"{self.opts.app_label}_{self.opts.model_name}_{name}"
+        return path(f"{name}/", self.admin_site.admin_view(view), name=url_name)
+
+    def _page_tabs(self, current: str, project: Project | None) -> list[Tab]:
+        titles = {LIST: "List", **self.project_pages}
+        return [
+            Tab(title, self.url_of_page(name, project), name == current) for name, title in titles.items()
+        ]

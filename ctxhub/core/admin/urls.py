@@ -1,0 +1,19 @@
+"""URLs of admin pages: with a query string, and of the rows of one project."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from ctxhub.core.models import Project
+
+
+def list_url(model: str, project: Project | None = None, /, **filters: Any) -> str:
+    """The URL of a model's list (`tracking_filechange`), filtered by the project if there is one."""
+    return in_project(reverse(f"admin:{model}_changelist"), project, **filters)
+
+
+def in_project(url: str, project: Project | None, /, **query: Any) -> str:
+    """The URL of a page that takes the project, if there is one, and more from its query string."""
+    query_string = urlencode({**({"project": project.slug} if project else {}), **query})
+    return f"{url}?{query_string}" if query_string else url
