@@ -10,6 +10,7 @@ from django.dispatch import receiver
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import current
 from ctxhub.core.kit.transactions import acquire_write_lock, write_transaction
+from ctxhub.core.registry import standing_kind
 from ctxhub.core.search.services.index import forgotten
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.memories.history.relationships import Verb, change_of, record_relationships
@@ -22,8 +23,9 @@ FOLLOWING = ("agent_id", "updated_at")
 
 @receiver(forgotten)
 def delete_with_an_end(project_id: int, kind: str, object_ids: Sequence[int], **_: Any) -> None:
-    """Delete the relationships of deleted objects, whatever their kind and however they were deleted."""
-    delete_edges_of(project_id, kind, object_ids)
+    """Delete the relationships of deleted objects, however they were deleted. Earlier states have none."""
+    if standing_kind(kind) == kind:
+        delete_edges_of(project_id, kind, object_ids)
 
 
 @receiver(pre_save, sender=Relationship)

@@ -8,15 +8,16 @@ from django.db import connection
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound
-from ctxhub.core.models import Project
+from ctxhub.core.models import Event, Project
 from ctxhub.core.toolbox.dispatch import call
 from memory.decisions.services.decisions import set_decision
+from memory.memories.selectors.context_suggestions import suggest_context
 from memory.memories.services.captures import capture
 from memory.memories.services.contexts import create_context
 from memory.memories.services.memories import add_memory
-from memory.models import Memory, MemoryType
+from memory.models import Context, Memory, MemoryType
 from messaging.services.messages import send_message
-from tests.hub import RestClient
+from tests.hub import McpClient, RestClient
 from tests.tables import dump_project
 
 DECISION_TEXT = (
@@ -85,6 +86,70 @@ def test_a_dry_run_shows_the_result_and_writes_nothing(ada: Caller, apollo: Proj
     assert answer["title"].startswith("We decided")
     assert "reason" not in answer
     assert dump_project(apollo) == before
+
+
+# -- A context of its own --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("auto", ["auto", " AUTO "])
+def test_auto_makes_the_context_that_is_suggested(auto: str, ada: Caller, apollo: Project) -> None:
+    proposed = suggest_context(apollo.pk, DECISION_TEXT)["new"]
+    answer = capture(caller=ada, content=DECISION_TEXT, context=auto)
+    [context] = Context.objects.in_project(apollo)
+    assert (answer["saved"], answer["context"], answer["context_created"]) == (True, proposed["name"], True)
+    assert (context.name, context.description) == (proposed["name"], proposed["description"])
+    assert sorted(tag.name for tag in context.tags.all()) == sorted(proposed["tags"])
+    assert memories(apollo)[0].context == context
+    events = Event.objects.in_project(apollo).order_by("pk").values_list("noun", "verb")
+    assert list(events) == [("context", "created"), ("memory", "created")]
+
+
+def test_auto_takes_a_context_that_fits(ada: Caller, apollo: Project) -> None:
+    create_context(caller=ada, name="Sessions", description="PostgreSQL, Redis, transactions of the store.")
+    answer = capture(caller=ada, content=DECISION_TEXT, context="auto")
+    assert (answer["context"], "context_created" in answer) == ("Sessions", False)
+    assert [memory.context.name for memory in memories(apollo)] == ["Sessions"]
+
+
+def test_auto_makes_one_context_for_texts_about_one_thing(ada: Caller, ben: Caller, apollo: Project) -> None:
+    first = capture(caller=ada, content=DECISION_TEXT, context="auto")
+    more = (
+        "We decided that `sessions/store.py` keeps sessions in PostgreSQL 16 for 30 days, in one transaction."
+    )
+    second = capture(caller=ben, content=more, context="auto")
+    assert (second["saved"], second["context"]) == (True, first["context"])
+    assert Context.objects.in_project(apollo).count() == 1
+
+
+def test_auto_of_a_dry_run_names_the_context_and_makes_none(ada: Caller, apollo: Project) -> None:
+    before = dump_project(apollo)
+    name = suggest_context(apollo.pk, DECISION_TEXT)["new"]["name"]
+    assert capture(caller=ada, content=DECISION_TEXT, context="auto", dry_run=True)["context"] == name
+    assert dump_project(apollo) == before
+
+
+def test_auto_makes_no_context_for_what_is_not_saved(ada: Caller, apollo: Project) -> None:
+    capture(caller=ada, content=DECISION_TEXT)
+    before = dump_project(apollo)
+    for content in (CHAT_TEXT, DECISION_TEXT):
+        answer = capture(caller=ada, content=content, context="auto")
+        assert (answer["saved"], "context" in answer) == (False, False)
+    assert dump_project(apollo) == before
+
+
+def test_a_context_named_auto_is_named_by_its_ref(ada: Caller, apollo: Project) -> None:
+    create_context(caller=ada, name="Auto")
+    capture(caller=ada, content=DECISION_TEXT, context="context:auto")
+    assert memories(apollo)[0].context.name == "Auto"
+
+
+@pytest.mark.parametrize("name", ["auto", "Auto"])
+def test_auto_over_the_wire(name: str, ada_rest: RestClient, ada_mcp: McpClient) -> None:
+    dry = ada_mcp.call("memory", "capture", content=DECISION_TEXT, context=name, dry_run=True)
+    reply = ada_rest.post("memories/capture/", {"content": DECISION_TEXT, "context": name})
+    assert (reply.status, reply.body["context"], reply.body["context_created"]) == (201, dry["context"], True)
+    [item] = ada_rest.get("contexts/").body["items"]
+    assert (item["name"], item["memories"]) == (dry["context"], 1)
 
 
 # -- Duplicates ------------------------------------------------------------------------------------

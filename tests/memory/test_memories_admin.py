@@ -170,7 +170,7 @@ def test_the_page_renders_markdown_and_shows_all_fields(client: Client, memory: 
 
 
 def test_the_page_links_to_the_raw_text(client: Client, memory: Memory) -> None:
-    assert 'href="?text=raw"' in text_of(client, memory)
+    assert f'href="{page_of(memory)}?text=raw"' in text_of(client, memory)
     assert '<pre class="ctx-value">Use **allkeys-lru** for sessions.' in text_of(client, memory, "?text=raw")
 
 

@@ -86,7 +86,8 @@ def test_a_row_has_the_short_fields(filled: Caller) -> None:
     row = list_memories(filled.project_id, limit=1).objects()[0]
     expected = {"title": "m11", "digest": "Sentence 11.", "type": "task", "context": "odd", "stack": ""}
     assert {name: row[name] for name in expected} == expected
-    assert list(row) == ["id", "title", "digest", "type", "context", "stack", "tags", "tokens", "updated"]
+    names = ["id", "title", "digest", "type", "context", "stack", "tags", "tokens", "updated", "stale"]
+    assert list(row) == names
     assert row["tags"] == ["all", "t3"]
 
 

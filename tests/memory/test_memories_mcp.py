@@ -42,6 +42,7 @@ def test_one_agent_adds_a_memory_and_another_reads_it(ada_mcp: McpClient, ben_mc
         "tokens": made["tokens"],
         "context": "Shop",
         "agent": "ada",
+        "revision": 1,
         **ALL_FIELDS,
         **{name: whole[name] for name in ("created", "updated")},
     }
@@ -55,7 +56,8 @@ def test_one_agent_adds_a_memory_and_another_reads_it(ada_mcp: McpClient, ben_mc
 def test_a_memory_is_added_updated_and_deleted(ada_mcp: McpClient) -> None:
     row_id = add(ada_mcp)
     changed = ada_mcp.call("memory", "update", id=row_id, content="Do not. It is slow.")
-    assert changed == {"id": row_id, "result": "updated", "digest": "Do not.", "tokens": changed["tokens"]}
+    shown = {"id": row_id, "result": "updated", "digest": "Do not.", "revision": 2}
+    assert changed == {**shown, "tokens": changed["tokens"]}
     assert ada_mcp.call("memory", "update", id=row_id, type="note")["result"] == "unchanged"
     assert ada_mcp.call("memory", "delete", id=row_id) == {"id": row_id, "result": "deleted"}
     assert ada_mcp.call("memory", "get", id=row_id)["error"] == "not_found"

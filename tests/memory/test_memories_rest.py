@@ -172,7 +172,7 @@ def test_each_filter_narrows_the_search(
 def test_a_search_reports_its_tokens(filled: None, ada_rest: RestClient) -> None:
     body = ada_rest.get("memories/search/", query="rediss", limit=1).body
     [item] = body["items"]
-    names = ("id", "title", "excerpt", "type", "context", "stack", "score", "tokens")
+    names = ("id", "title", "excerpt", "type", "context", "stack", "score", "tokens", "stale")
     assert tuple(item) == names
     assert (body["count"], body["total"], body["next"]) == (1, 3, None)
     assert (body["total_tokens"], body["did_you_mean"]) == (item["tokens"], "redis")
@@ -267,7 +267,7 @@ def test_a_write_only_token_gets_short_answers(hub: LiveHub, apollo: Project) ->
     made = add(writer).body
     assert set(made) == {"id", "digest", "tokens"}
     assert set(writer.patch(f"memories/{made['id']}/", {"title": "x"}).body) == {
-        *("id", "result", "digest", "tokens")
+        *("id", "result", "digest", "tokens", "revision")
     }
     assert writer.get("memories/").status == writer.get("memories/search/", query="x").status == 403
     assert writer.delete(f"memories/{made['id']}/").status == 204

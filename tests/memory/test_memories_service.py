@@ -246,8 +246,9 @@ def test_an_update_changes_only_the_given_fields(
     before = item(ada, row_id)
     answer = update_memory(caller=ben, memory_id=row_id, **arguments)
     after = item(ada, row_id)
-    assert after == {**before, **changed, "updated": after["updated"]}
-    shown = {name: after[name] for name in ("id", "digest", "tokens")}
+    revision = 1 + ("title" in changed or "content" in changed)
+    assert after == {**before, **changed, "revision": revision, "updated": after["updated"]}
+    shown = {name: after[name] for name in ("id", "digest", "tokens", "revision")}
     assert answer == {**shown, "result": "updated"}
     [event] = Event.objects.in_project(ada.project).filter(verb="updated")
     assert (event.agent and event.agent.name, set(event.data["changed"])) == ("ben", set(arguments))

@@ -54,7 +54,6 @@ def test_one_agent_relates_and_another_reads_the_graph(ada_mcp: McpClient, ben_m
             ],
             "count": 2,
         },
-        "suggested": {"columns": [], "rows": [], "count": 0},
         "created": 0,
     }
     assert ben_mcp.call("memory", "unrelate", source=one, target="decision:api/auth") == {"deleted": 1}
@@ -67,7 +66,7 @@ def test_suggested_relationships_are_created_once(ada_mcp: McpClient, apollo: Pr
     assert made["suggested"]["rows"] == [[other, "Redis queue", "references", 57, 0.57]]
     assert (made["created"], made["edges"]["rows"]) == (1, [[one, other, "references", 57]])
     again = ada_mcp.call("memory", "relationships", id=one, create=True)
-    assert (again["created"], again["suggested"]) == (0, {"columns": [], "rows": [], "count": 0})
+    assert (again["created"], "suggested" in again) == (0, False)
     assert Relationship.objects.in_project(apollo).count() == 1
 
 

@@ -12,7 +12,7 @@ from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import delete_decision, set_decision
 from memory.memories.rows.relationships import delete_edges_of
 from memory.memories.selectors import relationships as selectors
-from memory.memories.selectors.relationships import find_neighbourhood
+from memory.memories.selectors.relationships import find_neighbourhood, get_ends, suggest_relationships
 from memory.memories.services.contexts import delete_context
 from memory.memories.services.memories import add_memory, delete_memory
 from memory.memories.services.relationships import find_relationships, relate, unrelate
@@ -279,7 +279,8 @@ REDIS = "Keep answers in Redis, five minutes"  # keep answers redis five minutes
 
 
 def suggested(caller: Caller, of: int | str, **arguments: Any) -> list[tuple[int, str, int, float]]:
-    found = find_relationships(caller=caller, memory_id=of, **arguments).suggested
+    [centre] = get_ends(caller.project_id, of)
+    found = suggest_relationships(caller.project_id, centre, **arguments)
     return [(one.target, str(one.relation.label), one.strength, one.score) for one in found]
 
 
@@ -325,9 +326,9 @@ def test_suggestions_are_stored_once(ada: Caller, apollo: Project) -> None:
     one = add(ada, "Redis cache", REDIS)
     other = add(ada, "Redis queue", "Keep answers in Redis, five hours")
     found = find_relationships(caller=ada, memory_id=one, create=True)
-    assert (found.created, len(found.neighbourhood.edges), len(found.suggested)) == (1, 1, 1)
+    assert (found["created"], len(found["edges"].rows), len(found["suggested"].rows)) == (1, 1, 1)
     again = find_relationships(caller=ada, memory_id=one, create=True)
-    assert (again.created, len(again.neighbourhood.edges), again.suggested) == (0, 1, [])
+    assert (again["created"], len(again["edges"].rows), again["suggested"].rows) == (0, 1, [])
     assert edges(apollo) == {(f"memory:{one}", f"memory:{other}", "references", 57)}
     assert Relationship.objects.in_project(apollo).get().is_found
     assert events(apollo) == [("created", f"memory:{one} references memory:{other}, 57")]
@@ -343,7 +344,7 @@ def test_relating_a_found_relationship_makes_it_stated(ada: Caller, apollo: Proj
 def test_storing_suggestions_needs_the_write_scope(apollo: Project, ada: Caller) -> None:
     one = add(ada, "Redis cache", REDIS)
     reader = Caller(project=apollo, agent="eve", scopes=frozenset({"read"}))
-    assert find_relationships(caller=reader, memory_id=one).created == 0
+    assert find_relationships(caller=reader, memory_id=one)["created"] == 0
     with pytest.raises(NotAllowed):
         find_relationships(caller=reader, memory_id=one, create=True)
 

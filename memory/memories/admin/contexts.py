@@ -1,7 +1,6 @@
 """The admin of contexts, with their numbers of memories."""
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -17,6 +16,7 @@ from ctxhub.core.admin.columns import preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
 from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.admin.urls import in_project, list_url
 from ctxhub.core.kit.caller import WRITE
 from memory.memories.admin.context_form import ContextForm
 from memory.memories.models.context import Context
@@ -79,7 +79,7 @@ class ContextAdmin(NounAdmin):
             "tags": sorted(tag.name for tag in row.tags.all()),
             "newest": newest.defer("content", "metadata", "paths").select_related("agent")[:NEWEST_SHOWN],
             "list_of_memories": list_of_memories(row),
-            "add_memory": f"{reverse('admin:memory_memory_add')}?{_query(row)}",
+            "add_memory": in_project(reverse("admin:memory_memory_add"), row.project, context=row.name),
         }
 
     # -- Writing -----------------------------------------------------------------------------------
@@ -100,11 +100,7 @@ class ContextAdmin(NounAdmin):
 
 
 def list_of_memories(context: Context) -> str:
-    return f"{reverse('admin:memory_memory_changelist')}?{_query(context)}"
-
-
-def _query(context: Context) -> str:
-    return urlencode({"project": context.project.slug, "context": context.name})
+    return list_url("memory_memory", context.project, context=context.name)
 
 
 refs.vocabulary_lists.append("admin:memory_context_changelist")

@@ -2,7 +2,6 @@
 
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -19,22 +18,25 @@ from ctxhub.core.admin.columns import chips, preview
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter, TagFilter
 from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.markdown import render_markdown
-from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.admin.revisions import restore_revision, revisions_page
+from ctxhub.core.admin.stale import PathRowsAdmin, StaleFilter
+from ctxhub.core.admin.urls import in_project, list_url
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.inputs import read_id
 from memory.memories.admin.filters import ContextFilter, StackFilter
 from memory.memories.admin.memory_form import MemoryForm
 from memory.memories.admin.memory_relationships import relationships_of
+from memory.memories.admin.memory_revisions import revisions_of
 from memory.memories.admin.neighbours import SECTION
 from memory.memories.models.memory import Memory
-from memory.memories.services.memories import add_memory, delete_memory, update_memory
+from memory.memories.services.memories import add_memory, delete_memory, restore_memory, update_memory
 from memory.memories.services.relationships import relate
 
 RAW = "raw"
 
 
 @admin.register(Memory)
-class MemoryAdmin(NounAdmin):
+class MemoryAdmin(PathRowsAdmin):
     menu = Menu("Knowledge", "lightbulb")
     ref_kind = "memory"
     form = MemoryForm
@@ -52,6 +54,7 @@ class MemoryAdmin(NounAdmin):
         ("difficulty", ChoicesDropdownFilter),
         TagFilter,
         AgentFilter,
+        StaleFilter,
     )
     list_select_related = ("project", "context", "agent")
     search_help_text = "Search in title, content, stack and tags"
@@ -94,18 +97,33 @@ class MemoryAdmin(NounAdmin):
     # -- Reading -----------------------------------------------------------------------------------
 
     def get_row_urls(self) -> list[URLPattern]:
-        return [self.row_path("relate", self.relate_view)]
+        return [
+            self.row_path("relate", self.relate_view),
+            self.row_path("revisions", self.revisions_view),
+            self.row_path("restore", self.restore_view),
+        ]
 
     def get_read_context(self, request: HttpRequest, row: Memory) -> dict[str, Any]:
         is_raw = request.GET.get("text") == RAW
         return {
-            "is_raw": is_raw,
+            "tab": RAW if is_raw else "text",
             "shown": "" if is_raw else render_markdown(row.content, raw_url=f"?text={RAW}"),
             "tags": sorted(tag.name for tag in row.tags.all()),
             "relationships": relationships_of(row),
             "add_relationship": _to_relate(row),
             "list_of_relationships": _list_of_relationships(row),
         }
+
+    def revisions_view(self, request: HttpRequest, memory: Memory) -> HttpResponse:
+        return self.row_page(
+            request,
+            memory,
+            "ctxhub/memory_revisions.html",
+            tab="revisions",
+            may_write=self.has_change_permission(request, memory),
+            add_relationship=_to_relate(memory),
+            **revisions_page(request, revisions_of(memory)),
+        )
 
     # -- Writing -----------------------------------------------------------------------------------
 
@@ -126,7 +144,23 @@ class MemoryAdmin(NounAdmin):
         delete_memory(caller=person(), memory_id=obj.pk)
 
     def deletion_line(self, row: Memory) -> str:
-        return f"{row}, with its relationships. {EVENTS_STAY}"
+        return f"{row}, with its relationships and revisions. {EVENTS_STAY}"
+
+    def restore_view(self, request: HttpRequest, memory: Memory) -> HttpResponse:
+        """Handle the button beside a state. Only POST writes: opening the URL changes nothing."""
+        page = self.url("revisions", memory.pk)
+        if request.method != "POST":
+            return HttpResponseRedirect(page)
+        if not self.has_change_permission(request, memory):
+            messages.error(request, "You can read this memory, but you cannot change it.")
+            return HttpResponseRedirect(page)
+
+        def write(revision: int, seen: int) -> Any:
+            return restore_memory(
+                caller=person(), memory_id=memory.pk, revision=revision, expected_revision=seen
+            )
+
+        return HttpResponseRedirect(page + restore_revision(self, request, memory, write))
 
     def relate_view(self, request: HttpRequest, memory: Memory) -> HttpResponse:
         """Handle the button beside a suggestion. Only POST writes: opening the URL changes nothing."""
@@ -151,13 +185,11 @@ class MemoryAdmin(NounAdmin):
 
 
 def _to_relate(memory: Memory) -> str:
-    query = urlencode({"project": memory.project.slug, "source": memory.ref})
-    return f"{reverse('admin:memory_relationship_add')}?{query}"
+    return in_project(reverse("admin:memory_relationship_add"), memory.project, source=memory.ref)
 
 
 def _list_of_relationships(memory: Memory) -> str:
-    query = urlencode({"project": memory.project.slug, "q": memory.ref})
-    return f"{reverse('admin:memory_relationship_changelist')}?{query}"
+    return list_url("memory_relationship", memory.project, q=memory.ref)
 
 
 refs.vocabulary_lists.append("admin:memory_memory_changelist")

@@ -3,11 +3,10 @@
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from ctxhub.core.admin.fields import LinesField, NamesField, ObjectField, ProseField
-from ctxhub.core.admin.service_form import CHANGED_MEANWHILE, ServiceForm
+from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.memories.models.context import STACK_LENGTH, Context
 from memory.memories.models.memory import TITLE_LENGTH, Difficulty, Memory, MemoryType
@@ -52,7 +51,7 @@ class MemoryForm(ServiceForm):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        row, self.is_outdated = self.instance, False
+        row = self.instance
         if row.pk:
             self.initial.update(self._initial(row))
             self.is_outdated = self.is_bound and self.data.get("seen") != self.initial["seen"]
@@ -77,12 +76,6 @@ class MemoryForm(ServiceForm):
             return {}
         known = Context.objects.in_project(self.project).order_by("-updated_at", "-pk")
         return {"contexts": list(known.values_list("name", flat=True)[:CONTEXTS_OFFERED])}
-
-    def clean(self) -> dict[str, Any] | None:
-        cleaned = super().clean()
-        if self.is_outdated:
-            raise ValidationError(CHANGED_MEANWHILE)
-        return cleaned
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of the service: the filled-in fields of a new memory, else the changed ones."""

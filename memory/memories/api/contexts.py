@@ -50,7 +50,7 @@ class ContextViewSet(ProjectViewSet):
         """One context, whole, by its name or id, or some lines of its description."""
         requested = self.requested_lines()
         item = context_item(get_context(self.project_id, context))
-        return Response(self.opened(Opened(item, "description", requested)))
+        return Response(self.opened(Opened(item, "description", requested, "context")))
 
     @extend_schema(responses=ChangedContext)
     def partial_update(self, request: Request, slug: str, context: str) -> Response:

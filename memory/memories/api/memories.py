@@ -17,6 +17,12 @@ from memory.memories.api.memory_schemas import AddedMemory, ChangedMemory, Fuzzy
 from memory.memories.lists.memories import list_memories
 from memory.memories.selectors.fuzzy import find_fuzzy
 from memory.memories.selectors.memories import ListedMemory, Memory, get_memory, memory_item
+from memory.memories.selectors.revisions import (
+    ListedMemoryRevision,
+    OneMemoryRevision,
+    list_revisions,
+    revision_item,
+)
 from memory.memories.selectors.search import search_memories
 from memory.memories.services import memories as services
 
@@ -26,6 +32,7 @@ class MemoryViewSet(ProjectViewSet):
     bodies = {
         "create": takes("memory", "add"),
         "partial_update": takes("memory", "update", without=["id"]),
+        "restore": takes("memory", "restore", without=["id"]),
     }
     scopes = {"destroy": WRITE}
 
@@ -44,7 +51,7 @@ class MemoryViewSet(ProjectViewSet):
         """One memory, whole, or some lines of its content."""
         requested = self.requested_lines()
         item = memory_item(get_memory(self.project_id, memory_id))
-        return Response(self.opened(Opened(item, "content", requested)))
+        return Response(self.opened(Opened(item, "content", requested, "memory")))
 
     @extend_schema(responses=ChangedMemory)
     def partial_update(self, request: Request, slug: str, memory_id: int) -> Response:
@@ -56,12 +63,36 @@ class MemoryViewSet(ProjectViewSet):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, slug: str, memory_id: int) -> Response:
-        """Remove a memory, and what relates it to others."""
+        """Remove a memory, its revisions, and what relates it to others."""
         self.perform(services.delete_memory, memory_id=memory_id)
         return Response(status=204)
 
+    @extend_schema(responses=ChangedMemory)
+    def restore(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Make title and content what they were at a revision; that is a revision, too."""
+        return Response(self.write(services.restore_memory, memory_id=memory_id, **self.body))
+
     def item_of(self, answer: Mapping[str, Any]) -> dict[str, Any]:
         return memory_item(get_memory(self.project_id, answer["id"]))
+
+
+class MemoryRevisionViewSet(ProjectViewSet):
+    queries = {
+        "list": takes("memory", "revisions", without=["id", "revision", "lines", "tail"]),
+        "retrieve": READ_IN_PARTS,
+    }
+
+    @extend_schema(responses=page_of(ListedMemoryRevision))
+    def list(self, request: Request, slug: str, memory_id: int) -> Response:
+        """What the memory said, newest first, the present state included."""
+        return self.listed(Page.of(list_revisions(self.project_id, memory_id, **self.query)))
+
+    @extend_schema(responses=in_parts(OneMemoryRevision))
+    def retrieve(self, request: Request, slug: str, memory_id: int, revision: int) -> Response:
+        """Title and content as they were, or some lines of the content."""
+        requested = self.requested_lines()
+        item = revision_item(self.project_id, memory_id, revision)
+        return Response(self.opened(Opened(item, "content", requested)))
 
 
 class MemorySearchViewSet(ProjectViewSet):

@@ -5,7 +5,7 @@ from typing import Annotated, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core.api.answers import joined
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.core.toolbox.argument_types import About, StaleChanges
 from memory.memories.selectors.memories import Memory, TypeLabel
 from memory.memories.services import memories as services
 
@@ -19,6 +19,7 @@ class MemoryHit(services.SimilarMemory):
     context: str
     stack: str
     tokens: Annotated[int, About("What title and excerpt cost.")]
+    stale: NotRequired[StaleChanges | None]
 
 
 class SearchMeta(TypedDict):

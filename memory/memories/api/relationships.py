@@ -10,8 +10,7 @@ from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
 from ctxhub.core.kit.answers import fit
 from ctxhub.core.kit.caller import READ, WRITE
-from memory.memories.api.relationship_schemas import Around
-from memory.memories.selectors.relationships import edge_listing, node_listing, suggestion_listing
+from ctxhub.core.kit.listing import with_arrays
 from memory.memories.services import relationships as services
 
 
@@ -32,7 +31,7 @@ class RelationshipViewSet(ProjectViewSet):
     }
     scopes = {"destroy": WRITE}
 
-    @extend_schema(responses=Around)
+    @extend_schema(responses=services.Around)
     def retrieve(self, request: Request, slug: str, memory_id: int) -> Response:
         """What is around a memory, and which memories may belong there."""
         return Response(self._around(memory_id, **self.query))
@@ -43,7 +42,7 @@ class RelationshipViewSet(ProjectViewSet):
         answer = self.perform(services.relate, source=memory_id, **self.body)
         return Response(answer, status=201 if answer.get("result") == "created" else 200)
 
-    @extend_schema(responses=Around)
+    @extend_schema(responses=services.Around)
     def relate_suggested(self, request: Request, slug: str, memory_id: int) -> Response:
         """Make relationships of what is suggested."""
         # The answer contains what others wrote.
@@ -58,13 +57,4 @@ class RelationshipViewSet(ProjectViewSet):
 
     def _around(self, memory_id: int, **arguments: Any) -> dict[str, Any]:
         found = services.find_relationships(caller=self.caller, memory_id=memory_id, **arguments)
-        nodes = node_listing(found.neighbourhood)
-        return fit(
-            {
-                "nodes": nodes.objects(),
-                "edges": edge_listing(found.neighbourhood).objects(),
-                "suggested": suggestion_listing(found.suggested).objects(),
-                "created": found.created,
-                **nodes.extra,
-            }
-        )
+        return fit(with_arrays(found))

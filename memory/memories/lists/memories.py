@@ -15,7 +15,7 @@ from memory.memories.models.memory import Difficulty, MemoryType
 from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow
 from memory.memories.selectors.contexts import get_context
 
-COLUMNS = ("id", "title", "digest", "type", "context", "stack", "tags", "tokens", "updated")
+COLUMNS = ("id", "title", "digest", "type", "context", "stack", "tags", "tokens", "updated", "stale")
 
 
 class MemoryFilters(TypedDict, total=False):
@@ -41,7 +41,7 @@ def list_memories(project_id: int, *, full: bool = False, **query: Any) -> Listi
     rows = [
         [
             *(row.id, preview(row.title, full=full), row.digest, row.type_label, row.context, row.stack),
-            *(list(row.tags), row.tokens, format_time(row.updated_at)),
+            *(list(row.tags), row.tokens, format_time(row.updated_at), row.stale or None),
         ]
         for row in page.rows
     ]

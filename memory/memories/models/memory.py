@@ -1,4 +1,4 @@
-"""A memory: a piece of knowledge in a context."""
+"""A memory, a piece of knowledge in a context, and its revisions."""
 
 from django.db import models
 from django.utils import timezone
@@ -28,7 +28,7 @@ class Difficulty(models.IntegerChoices):
 
 
 class Memory(ProjectRow):
-    """`digest` is the first sentence; `tokens` counts title and content."""
+    """`digest`: the first sentence. `tokens` counts title and content; `revision` numbers their states."""
 
     Type = MemoryType
     Difficulty = Difficulty
@@ -38,6 +38,7 @@ class Memory(ProjectRow):
     content = models.TextField()
     digest = models.CharField(max_length=DIGEST_LENGTH, editable=False, blank=True)
     tokens = models.PositiveIntegerField(default=0, editable=False)
+    revision = models.PositiveIntegerField(default=1, editable=False)
     type = models.PositiveSmallIntegerField(choices=MemoryType, default=MemoryType.NOTE)
     difficulty = models.PositiveSmallIntegerField(choices=Difficulty, null=True, blank=True)
     stack = models.CharField(
@@ -78,6 +79,30 @@ class Memory(ProjectRow):
     @property
     def ref(self) -> str:
         return f"memory:{self.pk}"
+
+
+class MemoryRevision(ProjectRow):
+    """A state of a memory: its title and content, who wrote them and when.
+
+    The current state has a row from the second on; its title and content are None, as the memory has them.
+    """
+
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="revisions", db_index=False)
+    number = models.PositiveIntegerField()
+    title = models.CharField(max_length=TITLE_LENGTH, null=True)  # noqa: DJ001
+    content = models.TextField(null=True)  # noqa: DJ001
+    tokens = models.PositiveIntegerField()
+    agent = models.ForeignKey(Agent, null=True, on_delete=models.RESTRICT, related_name="+", db_index=False)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta(ProjectRow.Meta):
+        ordering = ("memory", "-number")
+        constraints = (
+            models.UniqueConstraint(fields=("memory", "number"), name="memory_one_revision_per_number"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.memory_id} as it was at {self.number}"
 
 
 class MemoryTag(ProjectRow):

@@ -1,7 +1,10 @@
-"""The search document of a memory."""
+"""The search documents of memories and of their earlier states."""
 
-from ctxhub.core.search.documents import Document, named_word
-from memory.memories.rows.memories import MemoryRow
+from collections.abc import Sequence
+
+from ctxhub.core.search.documents import EARLIER, Document, earlier_text, named_word
+from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow
+from memory.memories.sql.revisions import Replaced, read_replaced
 
 
 def memory_document(row: MemoryRow) -> Document:
@@ -14,9 +17,44 @@ def memory_document(row: MemoryRow) -> Document:
         tags=sorted(row.tags, key=str.casefold),
         agent_id=row.agent_id,
         context_id=row.context_id,
-        also=[type_word(row.type), *([stack_word(row.stack)] if row.stack else [])],
+        also=filter_words(row),
         unshown=(row.stack, ", ".join(row.paths)),
+        version=str(row.revision),
     )
+
+
+def earlier_memory_document(state: Replaced, row: MemoryRow) -> Document | None:
+    """The document of the title and the lines that a change removed; None if it removed nothing.
+
+    It is found by the filters that find the memory now.
+    """
+    removed = earlier_text(state.content, state.next_content)
+    if not removed and state.title == state.next_title:
+        return None
+    return Document(
+        object_id=state.kept.id,
+        ref=f"memory:{row.id}",
+        title=state.title,
+        body=removed,
+        at=state.kept.at,
+        tags=sorted(row.tags, key=str.casefold),
+        agent_id=state.kept.agent_id,
+        context_id=row.context_id,
+        mark=f"was revision {state.kept.number}",
+        also=[EARLIER, *filter_words(row)],
+        owner_id=row.id,
+    )
+
+
+def read_earlier_memory_documents(project_id: int, ids: Sequence[int]) -> list[Document]:
+    states = read_replaced(project_id, ids)
+    rows = MEMORIES.read(project_id, sorted({state.memory_id for state in states}), LISTED)
+    documents = (earlier_memory_document(state, rows[state.memory_id]) for state in states)
+    return [document for document in documents if document]
+
+
+def filter_words(row: MemoryRow) -> list[str]:
+    return [type_word(row.type), *([stack_word(row.stack)] if row.stack else [])]
 
 
 def type_word(memory_type: int) -> str:

@@ -80,6 +80,12 @@ def find_fitting_context(project_id: int, text: str, likely: Likely) -> str | No
     return found[0].context.name if found and found[0].score >= FITTING else None
 
 
+def propose_context(project_id: int, text: str, likely: Likely) -> NewContext | None:
+    """The context that `suggest_context` would make for a text; None for a text without keywords."""
+    keywords = find_keywords(text, likely.rarity)
+    return _new_context(project_id, keywords) if keywords else None
+
+
 def score_contexts(project_id: int, keywords: Sequence[Keyword], likely: Likely) -> list[Scored]:
     """The contexts that cover some of the keywords, best first."""
     if not keywords:

@@ -1,7 +1,7 @@
 """Reads a memory."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -9,7 +9,8 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from ctxhub.core.paths.rows import shown_staleness
+from ctxhub.core.toolbox.argument_types import About, StaleChanges, Time, one_of
 from memory.memories.models.memory import Difficulty, MemoryType
 from memory.memories.rows.memories import LISTED, MEMORIES, MemoryRow
 
@@ -27,6 +28,7 @@ class ListedMemory(TypedDict):
     tags: list[str]
     tokens: Annotated[int, About("What title and content cost.")]
     updated: Time
+    stale: NotRequired[StaleChanges | None]
 
 
 class Memory(ListedMemory):
@@ -36,11 +38,16 @@ class Memory(ListedMemory):
     metadata: dict[str, Any]
     agent: str
     created: Time
+    revision: Annotated[int, About("The number of this title and content.")]
+    stale_since: NotRequired[Time]
 
 
-def get_memory(project_id: int, memory_id: int) -> MemoryRow:
-    """The memory of this id. Raises NotFound, also for a number too large for the database."""
-    found = MEMORIES.read(project_id, [memory_id]) if 0 < memory_id < 2**63 else {}
+def get_memory(project_id: int, memory_id: int, names: Sequence[str] = ()) -> MemoryRow:
+    """The memory of this id, with these fields (): all.
+
+    Raises NotFound, also for a number too large for the database.
+    """
+    found = MEMORIES.read(project_id, [memory_id], names) if 0 < memory_id < 2**63 else {}
     if memory_id not in found:
         raise NotFound(
             f"There is no memory {shown(memory_id)}.",
@@ -51,25 +58,25 @@ def get_memory(project_id: int, memory_id: int) -> MemoryRow:
 
 def memory_item(row: MemoryRow) -> dict[str, Any]:
     """A complete memory as tools and REST show it."""
-    return dict(
-        Memory(
-            id=row.id,
-            title=row.title,
-            content=row.content,
-            digest=row.digest,
-            type=row.type_label,
-            context=row.context,
-            stack=row.stack,
-            difficulty=row.difficulty_label,
-            tags=list(row.tags),
-            paths=list(row.paths),
-            metadata=dict(row.metadata),
-            tokens=row.tokens,
-            agent=row.agent,
-            created=format_time(row.created_at),
-            updated=format_time(row.updated_at),
-        )
+    item = Memory(
+        id=row.id,
+        title=row.title,
+        content=row.content,
+        digest=row.digest,
+        type=row.type_label,
+        context=row.context,
+        stack=row.stack,
+        difficulty=row.difficulty_label,
+        tags=list(row.tags),
+        paths=list(row.paths),
+        metadata=dict(row.metadata),
+        tokens=row.tokens,
+        agent=row.agent,
+        created=format_time(row.created_at),
+        updated=format_time(row.updated_at),
+        revision=row.revision,
     )
+    return {**item, **shown_staleness(row)}
 
 
 def open_memories(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
@@ -87,4 +94,5 @@ def _digest(row: MemoryRow) -> dict[str, Any]:
         "type": row.type_label,
         "context": row.context,
         "tokens": row.tokens,
+        **shown_staleness(row),
     }

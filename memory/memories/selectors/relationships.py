@@ -11,11 +11,12 @@ from ctxhub.core.hub.selectors.refs import ObjectKey, RefObject, find_objects, g
 from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import Listing
 from ctxhub.core.search.similarity import COMPARED_CHARACTERS
-from ctxhub.core.toolbox.argument_types import one_of
+from ctxhub.core.toolbox.argument_types import About, one_of
 from memory.memories.models.relationship import Relation
 from memory.memories.rows.memories import LISTED, MEMORIES
 from memory.memories.rows.relationships import Edge, read_edges, read_edges_of, read_related
 from memory.memories.search.relations import WordSets, relation_of, similarity, strength_of
+from memory.memories.selectors.memories import Score
 from memory.memories.selectors.similar import CANDIDATES, find_likely
 from memory.memories.sql.texts import KIND, read_texts
 
@@ -39,6 +40,20 @@ class Relationship(TypedDict):
     target: Name
     relation: RelationLabel
     strength: int
+
+
+class RelatedObject(TypedDict):
+    id: Name
+    title: str
+    type: Annotated[str, About("A memory's type, or what kind of thing it is.")]
+
+
+class SuggestedRelationship(TypedDict):
+    target: int
+    title: str
+    relation: RelationLabel
+    strength: int
+    score: Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +152,7 @@ def read_nodes(project_id: int, keys: Iterable[ObjectKey]) -> dict[ObjectKey, No
 
 
 def node_listing(found: Neighbourhood) -> Listing:
-    rows = [[node.name, node.title, node.type] for node in found.nodes.values()]
-    return Listing(NODE_COLUMNS, rows, extra={"more": True} if found.is_cut else {})
+    return Listing(NODE_COLUMNS, [[node.name, node.title, node.type] for node in found.nodes.values()])
 
 
 def edge_listing(found: Neighbourhood) -> Listing:

@@ -14,7 +14,7 @@ from memory.memories.search.memories import stack_word, type_word
 from memory.memories.selectors.contexts import get_context
 
 DETAILS = ("compact", "standard", "detailed")
-COLUMNS = ("id", "title", "excerpt", "type", "context", "stack", "score", "tokens")
+COLUMNS = ("id", "title", "excerpt", "type", "context", "stack", "score", "tokens", "stale")
 # Excerpts are made of the passages that match the query best.
 EXCERPTS = "best_passages"
 
@@ -30,7 +30,10 @@ def search_memories(
     tags: Sequence[str] | None = None,
     limit: int = 10,
 ) -> Listing:
-    """The memories that match best; title and excerpt keep within the token budget of `detail`."""
+    """The memories that match best; title and excerpt keep within the token budget of `detail`.
+
+    The title of a text that a memory had before ends with "(was revision 2)".
+    """
     detail = clean_one_of(detail, DETAILS, "detail")
     found = search(
         project_id,
@@ -63,12 +66,12 @@ def scope_of(
 
 
 def _rows(project_id: int, found: Found) -> list[list[Any]]:
-    ids = [hit.ranked.candidate.object_id for hit in found.hits]
-    stored = MEMORIES.read(project_id, ids, LISTED)
+    ids = [hit.document.owner_id or hit.document.object_id for hit in found.hits]
+    stored = MEMORIES.read(project_id, list(dict.fromkeys(ids)), LISTED)
     return [
         [
             *(row.id, hit.title, hit.excerpt, row.type_label, row.context, row.stack),
-            *(hit.score, hit.tokens),
+            *(hit.score, hit.tokens, row.stale or None),
         ]
         for row_id, hit in zip(ids, found.hits, strict=True)
         if (row := stored.get(row_id))

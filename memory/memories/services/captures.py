@@ -1,6 +1,7 @@
 """Saves a text as a memory if it is worth keeping and new."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, NotRequired
 
@@ -27,10 +28,10 @@ from memory.memories.capture.scores import (
     parts_of,
     words_in_order,
 )
-from memory.memories.inputs.contexts import is_number
+from memory.memories.inputs.contexts import ContextFields, clean_context, is_number
 from memory.memories.inputs.memories import MemoryFields, clean_memory
 from memory.memories.models.memory import MemoryType
-from memory.memories.selectors.context_suggestions import find_fitting_context
+from memory.memories.selectors.context_suggestions import find_fitting_context, propose_context
 from memory.memories.selectors.contexts import get_context
 from memory.memories.selectors.memories import Score, TypeLabel
 from memory.memories.selectors.similar import Likely, compare, find_likely
@@ -38,6 +39,8 @@ from memory.memories.services.memories import store_memory
 from memory.memories.sql.texts import KIND, read_texts_since
 
 GENERAL = "general"
+# Instead of a context: the one that fits, else a new one as `suggest_context` proposes it.
+AUTO = "auto"
 # Passages compared with a text. COUNTED of its words are counted, the RAREST of these find the passages.
 PASSAGES = 40
 RAREST, COUNTED = 12, 24
@@ -77,8 +80,11 @@ def capture(
 ) -> CaptureAnswer:
     """Save a text that scores above SAVED_ABOVE, unless a memory or another agent's text holds it already.
 
-    Without a context it goes to the one that fits, else to GENERAL. `dry_run` writes nothing.
+    Without a context it goes to the one that fits, else to GENERAL, or with AUTO to a new one; a context with
+    that name is `context:auto`. `dry_run` writes nothing.
     """
+    is_auto = isinstance(context, str) and context.strip().casefold() == AUTO
+    context = None if is_auto else context
     if not content.strip():
         raise InvalidInput("content must not be blank.")
     pattern = find_pattern(content)
@@ -98,16 +104,29 @@ def capture(
     answer = _answer(caller, content, parts, duplicate)
     if "reason" in answer:
         return answer
-    if not context and (fitting := find_fitting_context(caller.project_id, content, likely)):
-        fields = clean_memory(caller, title=fields.title, content=content, context=fitting, type=memory_type)
+    new = None
+    if not context:
+        fitting = find_fitting_context(caller.project_id, content, likely)
+        new = _propose(caller, content, likely) if is_auto and not fitting else None
+        fields = replace(fields, context=fitting or (new.name if new else GENERAL))
+    if dry_run or is_auto:
+        answer["context"] = str(fields.context)
     if dry_run:
-        answer["context"], answer["type"] = str(fields.context), str(memory_type.label)
-        answer["title"] = str(fields.title)
+        answer["type"], answer["title"] = str(memory_type.label), str(fields.title)
         return answer
-    return _save(caller, fields, answer, since=began_at)
+    return _save(caller, fields, answer, since=began_at, new_context=new)
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _propose(caller: Caller, content: str, likely: Likely) -> ContextFields | None:
+    """The context to make for a text; None if its keywords are no name of a context."""
+    proposed = propose_context(caller.project_id, content, likely)
+    try:
+        return clean_context(caller, **proposed) if proposed else None
+    except InvalidInput:
+        return None
 
 
 def _judge(caller: Caller, content: str, pattern: Pattern, likely: Likely) -> tuple[Parts, str | None]:
@@ -150,7 +169,8 @@ def _passages_like(project_id: int, content: str, rarity: Rarity) -> Mapping[Obj
     found, _ = find_candidates(Narrowing(scope), Query(tuple(rarest)), weights, PASSAGES, 1)
     passages: dict[ObjectKey, list[str]] = {}
     for candidate in found:
-        passages.setdefault((candidate.kind, candidate.object_id), []).append(candidate.words)
+        if not candidate.is_earlier:
+            passages.setdefault((candidate.kind, candidate.object_id), []).append(candidate.words)
     return passages
 
 
@@ -193,9 +213,19 @@ class _AddedMeanwhile(Exception):
         self.ref = ref
 
 
-def _save(caller: Caller, fields: MemoryFields, answer: CaptureAnswer, *, since: datetime) -> CaptureAnswer:
+def _save(
+    caller: Caller,
+    fields: MemoryFields,
+    answer: CaptureAnswer,
+    *,
+    since: datetime,
+    new_context: ContextFields | None,
+) -> CaptureAnswer:
+    def check() -> None:
+        _refuse_added_meanwhile(caller, fields, since)
+
     try:
-        stored = store_memory(caller, fields, check=lambda: _refuse_added_meanwhile(caller, fields, since))
+        stored = store_memory(caller, fields, new_context=new_context, check=check)
     except _AddedMeanwhile as duplicate:
         _name_duplicate(caller, answer, duplicate.ref)
         return answer

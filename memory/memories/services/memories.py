@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, Literal, NotRequired, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Unpack
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from ctxhub.core.history import Change, record_changes
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, Caller
+from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.kit.metadata import changed_metadata
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
@@ -28,8 +29,12 @@ from memory.memories.rows.memories import MEMORIES, MemoryRow
 from memory.memories.rules.digest import digest_of
 from memory.memories.selectors.contexts import find_context, get_context
 from memory.memories.selectors.memories import Score, get_memory
+from memory.memories.selectors.revisions import get_state
 from memory.memories.selectors.similar import find_similar
 from memory.memories.services.contexts import insert_context
+
+if TYPE_CHECKING:
+    from memory.memories.sql.revisions import State
 
 # Similarity and number of the memories that the answer to `add_memory` names.
 SIMILAR_FROM = 0.5
@@ -55,6 +60,7 @@ class UpdateAnswer(TypedDict):
     result: Literal["updated", "unchanged"]
     digest: str
     tokens: int
+    revision: int
 
 
 class DeleteAnswer(TypedDict):
@@ -103,22 +109,26 @@ def store_memory(
     fields: MemoryFields,
     similar: Sequence[SimilarMemory] = (),
     *,
+    new_context: ContextFields | None = None,
     check: Callable[[], None] | None = None,
 ) -> AddAnswer:
-    """Write complete fields from `clean_memory`. `check` runs first in the transaction and may raise."""
+    """Write complete fields from `clean_memory`. `check` runs first in the transaction and may raise.
+
+    `new_context`: what is made if there is no context of its name; left out: one with the name alone.
+    """
+    new_context = new_context or ContextFields(name=fields.context)
+    tags = [*if_set(fields.tags, ()), *if_set(new_context.tags, ())]
     with write_transaction(caller.project_id):
         if check:
             check()
         at = clock.now()
-        vocabulary = find_vocabulary(caller.project_id, agent=caller.agent, tags=if_set(fields.tags, ()))
+        vocabulary = find_vocabulary(caller.project_id, agent=caller.agent, tags=tags)
         found = _find_context(caller, fields)
-        register_words(vocabulary, caller=caller, tags=if_set(fields.tags, ()), at=at)
-        new_context = (
-            None if found else insert_context(caller, ContextFields(name=fields.context), vocabulary, at)
-        )
-        row = _new_row(caller, fields, found or new_context, vocabulary, at)
+        register_words(vocabulary, caller=caller, tags=if_set(fields.tags, ()) if found else tags, at=at)
+        made = None if found else insert_context(caller, new_context, vocabulary, at)
+        row = _new_row(caller, fields, found or made, vocabulary, at)
         [new] = MEMORIES.insert(caller.project_id, [row], vocabulary)
-        context_changes = [CONTEXT_HISTORY.change(None, new_context)] if new_context else []
+        context_changes = [CONTEXT_HISTORY.change(None, made)] if made else []
         record_changes(
             project_id=caller.project_id,
             agent_id=vocabulary.agent_id,
@@ -126,7 +136,7 @@ def store_memory(
             at=at,
         )
     answer = AddAnswer(id=new.id, digest=new.digest, tokens=new.tokens)
-    if new_context:
+    if made:
         answer["context_created"] = True
     if similar:
         answer["similar"] = list(similar)
@@ -153,13 +163,27 @@ def update_memory(
         change = HISTORY.change(old, _changed(caller, old, fields, vocabulary, at))
         if change.changed:
             _write(caller, old, change, vocabulary, at)
-    row = change.row
-    return UpdateAnswer(
-        id=row.id,
-        result="updated" if change.changed else "unchanged",
-        digest=row.digest,
-        tokens=row.tokens,
-    )
+    return _answer(change)
+
+
+def restore_memory(
+    *, caller: Caller, memory_id: int, revision: int, expected_revision: int | None = None
+) -> UpdateAnswer:
+    """Restore the title and content of a revision. This adds a revision, so it can be undone in the same way.
+
+    Raises NotFound for an unknown memory, or a revision that is not kept, and Conflict if the memory is not
+    at the expected revision.
+    """
+    with write_transaction(caller.project_id):
+        at = clock.now()
+        old = get_memory(caller.project_id, memory_id)
+        _refuse_changed(old, expected_revision)
+        state = get_state(caller.project_id, old, revision)
+        change = HISTORY.change(old, _restored(old, state, at), detail=revision)
+        if change.changed:
+            vocabulary = find_vocabulary(caller.project_id, agent=caller.agent)
+            _write(caller, old, change, vocabulary, at)
+    return _answer(change)
 
 
 def delete_memory(*, caller: Caller, memory_id: int) -> DeleteAnswer:
@@ -227,6 +251,7 @@ def _changed(
         content=content,
         digest=digest_of(title, content) if is_reworded else old.digest,
         tokens=count_tokens(title) + _content_tokens(old, fields),
+        revision=old.revision_with(title, content),
         type=if_set(fields.type, old.type),
         difficulty=if_set(fields.difficulty, old.difficulty),
         stack=if_set(fields.stack, old.stack),
@@ -239,6 +264,38 @@ def _changed(
         return new
     context = get_context(caller.project_id, fields.context)
     return replace(new, context=context.name, context_id=context.id)
+
+
+def _refuse_changed(row: MemoryRow, expected_revision: int | None) -> None:
+    if expected_revision is not None and expected_revision != row.revision:
+        raise Conflict(
+            f"The memory is at revision {row.revision}, not {expected_revision}.",
+            hint="Read it again; somebody has changed it.",
+            current={"revision": row.revision},
+        )
+
+
+def _restored(old: MemoryRow, state: "State", at: datetime) -> MemoryRow:
+    return replace(
+        old,
+        title=state.title,
+        content=state.content,
+        digest=digest_of(state.title, state.content),
+        tokens=state.tokens,
+        revision=old.revision_with(state.title, state.content),
+        updated_at=at,
+    )
+
+
+def _answer(change: Change[MemoryRow]) -> UpdateAnswer:
+    row = change.row
+    return UpdateAnswer(
+        id=row.id,
+        result="updated" if change.changed else "unchanged",
+        digest=row.digest,
+        tokens=row.tokens,
+        revision=row.revision,
+    )
 
 
 def _content_tokens(old: MemoryRow, fields: MemoryFields) -> int:

@@ -1,8 +1,7 @@
 """Creates, changes and deletes relationships."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal, NotRequired
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -12,7 +11,9 @@ from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import clean_choice, clean_from_to, clean_limit
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.toolbox.argument_types import About, RowsOf
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.memories.history.relationships import change_of, record_relationships
 from memory.memories.models.relationship import Relation
@@ -27,13 +28,17 @@ from memory.memories.rows.relationships import (
 )
 from memory.memories.selectors.relationships import (
     MAX_DEPTH,
-    Neighbourhood,
+    RelatedObject,
     Relationship,
+    SuggestedRelationship,
     Suggestion,
+    edge_listing,
     find_neighbourhood,
     get_ends,
     name_of,
+    node_listing,
     suggest_relationships,
+    suggestion_listing,
 )
 from memory.memories.selectors.similar import clean_threshold
 from memory.memories.sql.texts import KIND
@@ -47,13 +52,16 @@ class UnrelateAnswer(TypedDict):
     deleted: int
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The neighbourhood of an object, the suggestions for it, and how many of them were stored."""
+class Around(TypedDict):
+    """What is around an object, and which memories may belong there."""
 
-    neighbourhood: Neighbourhood
-    suggested: Sequence[Suggestion]
-    created: int
+    nodes: Annotated[Listing, RowsOf(RelatedObject), About("The nearest first, itself before them.")]
+    edges: Annotated[Listing, RowsOf(Relationship)]
+    suggested: Annotated[
+        Listing, RowsOf(SuggestedRelationship), About("Memories that may belong there, best first.")
+    ]
+    created: Annotated[int, About("How many of these are relationships now.")]
+    more: NotRequired[Annotated[bool, About("There is more around it than is shown.")]]
 
 
 # -- Services --------------------------------------------------------------------------------------
@@ -119,7 +127,7 @@ def find_relationships(
     limit: int = 10,
     create: bool = False,
     depth: int = 1,
-) -> Found:
+) -> Around:
     """The objects up to `depth` relationships away from one, and memories that may be related to it.
 
     `create` stores the suggestions, which needs the write scope.
@@ -131,7 +139,14 @@ def find_relationships(
     [centre] = get_ends(caller.project_id, memory_id)
     found = suggest_relationships(caller.project_id, centre, threshold=threshold, limit=limit)
     created = _store(caller, centre, found) if create and found else 0
-    return Found(find_neighbourhood(caller.project_id, centre.place, depth), found, created)
+    neighbourhood = find_neighbourhood(caller.project_id, centre.place, depth)
+    return {
+        "nodes": node_listing(neighbourhood),
+        "edges": edge_listing(neighbourhood),
+        "suggested": suggestion_listing(found),
+        "created": created,
+        **({"more": True} if neighbourhood.is_cut else {}),  # type: ignore[typeddict-item]
+    }
 
 
 # -- Pieces ----------------------------------------------------------------------------------------

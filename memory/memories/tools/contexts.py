@@ -58,7 +58,8 @@ def contexts(
 @action("memory", "context_get", quiet=True, example={"context": "shop"}, also_known_as=("get_context",))
 def context_get(caller: Caller, context: Ref) -> Reading[dict[str, Any]]:
     """One context, whole, by its name or id; get with its ref (context:3) reads a long one by lines."""
-    return Reading([Opened(context_item(get_context(caller.project_id, context)), "description")], only)
+    item = context_item(get_context(caller.project_id, context))
+    return Reading([Opened(item, "description", kind="context")], only)
 
 
 @action(

@@ -2,8 +2,12 @@
 
 from typing import Annotated, Any
 
+# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
 from ctxhub.core.hub.partial_reads import Opened, Reading, clean_requested_lines, only
 from ctxhub.core.kit.caller import READ, WRITE, Caller
+from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.limits import (
     CONTENT,
     NAME,
@@ -38,6 +42,7 @@ from memory.memories.models.memory import Difficulty
 from memory.memories.selectors import grep as files
 from memory.memories.selectors.fuzzy import MOST_TOLERANCE, find_fuzzy
 from memory.memories.selectors.memories import get_memory, memory_item
+from memory.memories.selectors.revisions import list_revisions, revision_item
 from memory.memories.selectors.search import search_memories
 from memory.memories.selectors.similar import list_similar
 from memory.memories.services import captures
@@ -75,6 +80,23 @@ BestLimit = Annotated[Number, About("How many of the best; left out: 10.", AT_MO
 NearestLimit = Annotated[Number, About("How many of the nearest; left out: 20.", AT_MOST_A_PAGE)]
 UP_TO_MOST_EDITS = {"minimum": 0, "maximum": MOST_TOLERANCE}
 Tolerance = Annotated[Number, About("How many edits a word may be away; left out: 2.", UP_TO_MOST_EDITS)]
+
+
+# What a revision answers, whole or in part.
+class RevisionAnswer(TypedDict, total=False):
+    id: int
+    title: str
+    content: str
+    revision: int
+    tokens: int
+    agent: str
+    at: str
+    lines: str
+    truncated: bool
+    total_lines: int
+    next_lines: str
+    also_cut: list[str]
+
 
 # What a search of files takes.
 Pattern = Annotated[str, About("A regular expression in RE2's syntax, matched line by line.", QUESTION)]
@@ -143,7 +165,8 @@ def get(
     "12@21000-", from the 21,000th character of line 12; "metadata:1-" reads another field.
     """
     requested = clean_requested_lines(lines, tail)
-    return Reading([Opened(memory_item(get_memory(caller.project_id, id)), "content", requested)], only)
+    item = memory_item(get_memory(caller.project_id, id))
+    return Reading([Opened(item, "content", requested, "memory")], only)
 
 
 @action(
@@ -190,6 +213,48 @@ def update(
 
 @action(
     "memory",
+    "revisions",
+    quiet=True,
+    example={"id": 4, "revision": 1},
+    also_known_as=("history", "versions"),
+)
+def revisions(
+    caller: Caller,
+    id: Id,
+    revision: Annotated[Number, About("This one, with its content.")] | None = None,
+    lines: Lines | None = None,
+    tail: Tail | None = None,
+    limit: Limit = 20,
+    cursor: Cursor | None = None,
+) -> Listing | Reading[RevisionAnswer]:
+    """What a memory said, newest first, the present state included; with revision, title and content then.
+
+    `lines` and `tail` read a part of that content, as in get. The 50 states before the present one are kept.
+    """
+    requested = clean_requested_lines(lines, tail)
+    if revision is not None:
+        return Reading([Opened(revision_item(caller.project_id, id, revision), "content", requested)], only)
+    if requested:
+        raise InvalidInput("lines and tail read one revision.", missing=["revision"])
+    return list_revisions(caller.project_id, id, limit=limit, cursor=cursor)
+
+
+@action(
+    "memory",
+    "restore",
+    quiet=True,
+    writes=True,
+    idempotent=True,
+    example={"id": 4, "revision": 1},
+    also_known_as=("undo", "revert"),
+)
+def restore(caller: Caller, id: Id, revision: Number) -> services.UpdateAnswer:
+    """Make title and content what they were at a revision; restoring the one before undoes that."""
+    return services.restore_memory(caller=caller, memory_id=id, revision=revision)
+
+
+@action(
+    "memory",
     "delete",
     destroys=True,
     scope=WRITE,
@@ -197,7 +262,7 @@ def update(
     also_known_as=("delete_memory", "remove", "forget"),
 )
 def delete(caller: Caller, id: Id) -> services.DeleteAnswer:
-    """Remove a memory, and what relates it to others."""
+    """Remove a memory, its revisions, and what relates it to others."""
     return services.delete_memory(caller=caller, memory_id=id)
 
 
@@ -321,7 +386,11 @@ def similar(
 def capture(
     caller: Caller,
     content: Content,
-    context: Annotated[Ref, About(f"{NEW_CONTEXT}where it fits, or general.", OPTIONAL_NAME)] | Unset = UNSET,
+    context: Annotated[
+        Ref,
+        About(f"{NEW_CONTEXT}where it fits, or general; `auto`: where it fits, or a new one.", OPTIONAL_NAME),
+    ]
+    | Unset = UNSET,
     type: Annotated[TypeWord, About("Left out: told from the content.")] | Unset = UNSET,
     title: Annotated[str, About("Left out: told from the content.", OPTIONAL_TITLE)] | None = None,
     dry_run: Annotated[bool, About("Only tell what would happen.")] = False,
@@ -330,7 +399,8 @@ def capture(
 
     It is saved when `confidence` is above 0.65 (0.35 pattern, 0.25 uniqueness, 0.25 specificity, 0.15
     quality), no memory says the same, and nobody else said it before; else `reason` tells why not. Without
-    `context` it goes where it fits best, or to general. dry_run only tells what would happen.
+    `context` it goes where it fits best, or to general; with `auto` to a new context, as suggest_context
+    proposes it. dry_run only tells what would happen.
     """
     return captures.capture(
         caller=caller,

@@ -1,16 +1,13 @@
 """The relationship actions of the tool `memory`."""
 
-from typing import Annotated, Any
-
-# pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
-from typing_extensions import TypedDict
+from typing import Annotated
 
 from ctxhub.core.kit.caller import READ, WRITE, Caller
 from ctxhub.core.kit.limits import REF
 from ctxhub.core.toolbox.actions import action
 from ctxhub.core.toolbox.argument_types import AT_MOST_A_PAGE, About, Number, Ref, Says, Share, Word
 from memory.memories.models.relationship import Relation
-from memory.memories.selectors.relationships import MAX_DEPTH, edge_listing, node_listing, suggestion_listing
+from memory.memories.selectors.relationships import MAX_DEPTH
 from memory.memories.services import relationships as services
 from memory.memories.tools import memories  # noqa: F401  # Declares the tool.
 
@@ -24,13 +21,6 @@ InCommon = Annotated[Share, About("How much a suggested memory has in common at 
 Suggested = Annotated[Number, About("How many memories are suggested; left out: 10.", AT_MOST_A_PAGE)]
 UP_TO_THE_DEEPEST = {"minimum": 1, "maximum": MAX_DEPTH}
 Depth = Annotated[Number, About("How many relationships away; left out: 1.", UP_TO_THE_DEEPEST)]
-
-
-class RelationshipsAnswer(TypedDict):
-    nodes: dict[str, Any]
-    edges: dict[str, Any]
-    suggested: dict[str, Any]
-    created: int
 
 
 @action(
@@ -91,19 +81,13 @@ def relationships(
     limit: Suggested = 10,
     create: bool = False,
     depth: Depth = 1,
-) -> RelationshipsAnswer:
+) -> services.Around:
     """What is around a memory, or around anything by its ref, and which memories may belong there.
 
     `nodes` and `edges`: what is up to `depth` (1 to 5) relationships away. `suggested`: at most `limit`
     memories with words in common, 0.3 of the titles and 0.7 of the contents, from `threshold` (0 to 1) on,
     best first; `create` makes relationships of them, which needs the right to write.
     """
-    found = services.find_relationships(
+    return services.find_relationships(
         caller=caller, memory_id=id, threshold=threshold, limit=limit, create=create, depth=depth
     )
-    return {
-        "nodes": node_listing(found.neighbourhood).answer(),
-        "edges": edge_listing(found.neighbourhood).answer(),
-        "suggested": suggestion_listing(found.suggested).answer(),
-        "created": found.created,
-    }

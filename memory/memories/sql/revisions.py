@@ -1,0 +1,165 @@
+"""Stores and reads the revisions of memories."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core.kit import sql
+from memory.memories.rows.memories import MemoryRow
+
+# Earlier states kept for each memory.
+KEPT = 50
+# A statement takes 30,000 values at most: two states of nine values for each memory.
+WRITTEN_AT_ONCE = 1_500
+
+TABLE = "memory_memoryrevision"
+Rewording = tuple[MemoryRow, MemoryRow]
+"""A memory before and after a change of its title or content."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptText:
+    """The row of an earlier state; `number` and `at`: which one it was, and when it was written."""
+
+    id: int
+    number: int
+    agent_id: int | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """An earlier state, and the title and content that followed it."""
+
+    memory_id: int
+    kept: KeptText
+    title: str
+    content: str
+    next_title: str
+    next_content: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """An earlier or the current state of a memory; empty `content` in lists."""
+
+    revision: int
+    title: str
+    tokens: int
+    agent: str
+    at: datetime
+    content: str = ""
+
+
+def insert_states(
+    project_id: int, agent_id: int | None, rewordings: Sequence[Rewording]
+) -> dict[int, KeptText]:
+    """Store the former titles and contents, and who wrote the new ones. Returns the former by memory id."""
+    kept: dict[int, KeptText] = {}
+    for some in sql.chunks(rewordings, WRITTEN_AT_ONCE):
+        written = sql.insert(
+            TABLE,
+            ("project_id", "memory_id", "number", "title", "content", "tokens", "agent_id", "at"),
+            [record for old, new in some for record in _records(project_id, agent_id, old, new)],
+            "ON CONFLICT (memory_id, number) DO UPDATE SET title = excluded.title, content = excluded.content"
+            " RETURNING memory_id, id, number, agent_id, at",
+        )
+        numbers = {old.id: old.revision for old, _ in some}
+        kept |= {
+            memory: KeptText(row, number, agent, sql.read_time(at))
+            for memory, row, number, agent, at in written
+            if number == numbers[memory]
+        }
+    return kept
+
+
+def drop_old_states(project_id: int, rows: Sequence[MemoryRow]) -> list[int]:
+    """Delete the states of memories before the KEPT newest earlier ones. Returns the ids of their rows."""
+    full = [row for row in rows if row.revision > KEPT + 1]
+    dropped: list[int] = []
+    for some in sql.chunks(full, WRITTEN_AT_ONCE):
+        which = " OR ".join(["memory_id = %s AND number < %s"] * len(some))
+        found = sql.rows(
+            f"DELETE FROM {TABLE} WHERE ({which}) AND project_id = %s RETURNING id",
+            [*(value for row in some for value in (row.id, row.revision - KEPT)), project_id],
+        )
+        dropped += [row_id for (row_id,) in found]
+    return dropped
+
+
+def list_states(project_id: int, memory_id: int, limit: int, before: int) -> list[State]:
+    """A page of the stored states with a number below `before`, newest first."""
+    found = sql.rows(
+        f"""
+        SELECT {_FIELDS} {_FROM}
+        WHERE r.memory_id = %s AND r.project_id = %s AND r.number < %s
+        ORDER BY r.number DESC LIMIT %s""",
+        [memory_id, project_id, before, limit],
+    )
+    return [_state(values) for values in found]
+
+
+def read_state(project_id: int, memory_id: int, number: int) -> State | None:
+    """A stored state with its content."""
+    found = sql.rows(
+        f"""
+        SELECT {_FIELDS}, coalesce(r.content, m.content) {_FROM}
+        WHERE r.memory_id = %s AND r.project_id = %s AND r.number = %s""",
+        [memory_id, project_id, number],
+    )
+    return _state(found[0]) if found else None
+
+
+def read_replaced(project_id: int, ids: Sequence[int]) -> list[Replaced]:
+    """The earlier states of these ids, each with the state that followed."""
+    where, values = sql.by_ids("r", project_id, ids)
+    found = sql.rows(
+        f"""
+        SELECT r.memory_id, r.id, r.number, r.agent_id, r.at, r.title, r.content,
+            coalesce(n.title, m.title), coalesce(n.content, m.content)
+        FROM {TABLE} r JOIN memory_memory m ON m.id = r.memory_id
+        LEFT JOIN {TABLE} n ON n.memory_id = r.memory_id AND n.number = r.number + 1
+        WHERE {where} AND r.content IS NOT NULL""",
+        values,
+    )
+    return [
+        Replaced(memory, KeptText(row, number, agent, sql.read_time(at)), *texts)
+        for memory, row, number, agent, at, *texts in found
+    ]
+
+
+def replaced_ids(project_id: int, memory_ids: Sequence[int]) -> list[int]:
+    """The ids of the earlier states of these memories."""
+    among, values = sql.among("memory_id", memory_ids)
+    rows = sql.rows(
+        f"SELECT id FROM {TABLE} WHERE project_id = %s AND {among} AND content IS NOT NULL",
+        [project_id, *values],
+    )
+    return [row_id for (row_id,) in rows]
+
+
+# -- Pieces ----------------------------------------------------------------------------------------
+
+_FIELDS = "r.number, coalesce(r.title, m.title), r.tokens, coalesce(a.name, 'system'), r.at"
+_FROM = f"""
+    FROM {TABLE} r JOIN memory_memory m ON m.id = r.memory_id LEFT JOIN core_agent a ON a.id = r.agent_id"""
+
+
+def _state(values: Sequence[Any]) -> State:
+    revision, title, tokens, agent, at, *content = values
+    return State(revision, title, tokens, agent, sql.read_time(at), *content)
+
+
+def _records(project_id: int, agent_id: int | None, old: MemoryRow, new: MemoryRow) -> list[Sequence[Any]]:
+    """The rows of two states. That of the old one exists already unless it is the memory's first."""
+    return [
+        (
+            *(project_id, old.id, old.revision, old.title, old.content, old.tokens),
+            *(old.agent_id, sql.stored_time(old.created_at)),
+        ),
+        (
+            *(project_id, new.id, new.revision, None, None, new.tokens),
+            *(agent_id, sql.stored_time(new.updated_at)),
+        ),
+    ]
