@@ -15,7 +15,7 @@ from memory.decisions.api.templates import FromTemplateViewSet, TemplateViewSet
 from memory.memories.api.captures import CaptureViewSet, ContextSuggestionViewSet, SimilarViewSet
 from memory.memories.api.contexts import ContextViewSet
 from memory.memories.api.grep import GrepViewSet
-from memory.memories.api.memories import MemorySearchViewSet, MemoryViewSet
+from memory.memories.api.memories import MemoryRevisionViewSet, MemorySearchViewSet, MemoryViewSet
 from memory.memories.api.relationships import RelationshipViewSet
 from memory.scratchpads.api.scratchpads import PadRevisionViewSet, PadsViewSet, PadViewSet
 from memory.scratchpads.api.workflows import WorkflowViewSet
@@ -64,6 +64,12 @@ in_project = [
         "memories/<id:memory_id>/",
         MemoryViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
     ),
+    path("memories/<id:memory_id>/revisions/", MemoryRevisionViewSet.as_view({"get": "list"})),
+    path(
+        "memories/<id:memory_id>/revisions/<int:revision>/",
+        MemoryRevisionViewSet.as_view({"get": "retrieve"}),
+    ),
+    path("memories/<id:memory_id>/restore/", MemoryViewSet.as_view({"post": "restore"})),
     path("snapshots/tiers/", SnapshotTierViewSet.as_view({"get": "tiers"})),
     path("snapshots/retier/", SnapshotTierViewSet.as_view({"post": "retier"})),
     path("snapshots/prune/", SnapshotTierViewSet.as_view({"post": "prune"})),

@@ -11,7 +11,7 @@ from memory.decisions.models.decision import (
 )
 from memory.decisions.models.template import DecisionTemplate
 from memory.memories.models.context import Context, ContextTag
-from memory.memories.models.memory import Difficulty, Memory, MemoryTag, MemoryType
+from memory.memories.models.memory import Difficulty, Memory, MemoryRevision, MemoryTag, MemoryType
 from memory.memories.models.relationship import Relation, Relationship
 from memory.scratchpads.models.scratchpad import PadChange, Scratchpad, ScratchpadRevision
 from memory.scratchpads.models.workflow import Workflow
@@ -34,6 +34,7 @@ __all__ = [
     "DecisionTemplate",
     "Difficulty",
     "Memory",
+    "MemoryRevision",
     "MemoryTag",
     "MemoryType",
     "PadChange",

@@ -1,8 +1,10 @@
 """Registers the nouns of the memory app with the hub."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from ctxhub.core.events.selectors.stats import Stats
+from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Noun, counter_of, register
 from memory.constraints.history import HISTORY as CONSTRAINT_HISTORY
 from memory.constraints.selectors import open_constraints
@@ -10,14 +12,22 @@ from memory.decisions.history.decisions import HISTORY as DECISION_HISTORY
 from memory.decisions.history.templates import HISTORY as TEMPLATE_HISTORY
 from memory.decisions.search.documents import read_earlier_decision_documents
 from memory.decisions.selectors.decisions import ids_of_keys, open_decisions
+from memory.decisions.selectors.past_values import values_at
 from memory.decisions.selectors.templates import open_templates
 from memory.decisions.sql.revisions import revision_ids
+from memory.decisions.sql.successors import LINKS as SUCCESSORS
 from memory.memories.history.contexts import HISTORY as CONTEXT_HISTORY
 from memory.memories.history.memories import HISTORY as MEMORY_HISTORY
+from memory.memories.history.memories import REVISIONS as MEMORY_REVISIONS
+from memory.memories.history.memories import revisions_showing
+from memory.memories.search.memories import read_earlier_memory_documents
 from memory.memories.selectors.contexts import ids_of_contexts, open_contexts
 from memory.memories.selectors.memories import open_memories
+from memory.memories.selectors.past_texts import texts_at
 from memory.memories.selectors.relationships import open_relationships
+from memory.memories.sql.cause_links import LINKS as RELATIONSHIP_LINKS
 from memory.memories.sql.neighbours import read_turns
+from memory.memories.sql.revisions import replaced_ids as replaced_memories
 from memory.models import (
     Constraint,
     ConstraintStatus,
@@ -27,6 +37,7 @@ from memory.models import (
     DecisionStatus,
     DecisionTemplate,
     Memory,
+    MemoryRevision,
     Relationship,
     Scratchpad,
     ScratchpadRevision,
@@ -36,12 +47,14 @@ from memory.models import (
 from memory.scratchpads.history.scratchpads import HISTORY as SCRATCHPAD_HISTORY
 from memory.scratchpads.history.workflows import HISTORY as WORKFLOW_HISTORY
 from memory.scratchpads.search.scratchpads import read_earlier_scratchpad_documents
-from memory.scratchpads.selectors.scratchpads import open_scratchpads
+from memory.scratchpads.selectors.scratchpads import contents_at, open_scratchpads
 from memory.scratchpads.selectors.workflows import open_workflows
 from memory.scratchpads.sql.revisions import replaced_ids
 from memory.snapshots.history import HISTORY as SNAPSHOT_HISTORY
 from memory.snapshots.selectors.snapshots import open_snapshots
 from memory.snapshots.services.reads import note_opened
+from memory.snapshots.sql.cause_links import LINKS as SNAPSHOT_LINKS
+from memory.snapshots.sql.cause_links import read_heads as read_snapshot_heads
 
 
 def count_decisions(stats: Stats) -> list[int]:
@@ -60,6 +73,11 @@ def constraints_by_layer(stats: Stats) -> Mapping[int, int]:
     return stats.by_layer("constraint", status=ConstraintStatus.ACTIVE)
 
 
+def memory_version(item: Mapping[str, Any]) -> str:
+    """The revision of a memory; "" of a digest, which does not show it."""
+    return str(item.get("revision", ""))
+
+
 register(
     Noun(
         "decision",
@@ -74,6 +92,10 @@ register(
         has_reasons=True,
         is_kept=True,
         ids_of=ids_of_keys,
+        version_of=lambda item: str(item["version"]),
+        texts_at=values_at,
+        heads=heads_of("decision", Decision, "value", ref="key", at="updated_at"),
+        links=SUCCESSORS,
     )
 )
 register(
@@ -99,6 +121,7 @@ register(
         prior=1.05,
         has_reasons=True,
         is_kept=True,
+        heads=heads_of("constraint", Constraint, "text", at="created_at"),
     )
 )
 register(
@@ -111,6 +134,7 @@ register(
         history=WORKFLOW_HISTORY,
         prior=0.7,
         is_kept=True,
+        heads=heads_of("workflow", Workflow, "name", at="updated_at"),
     )
 )
 register(
@@ -122,6 +146,9 @@ register(
         open=open_scratchpads,
         text="content",
         history=SCRATCHPAD_HISTORY,
+        version_of=lambda item: str(item.get("revision", "")),
+        texts_at=contents_at,
+        heads=heads_of("scratchpad", Scratchpad, "name", at="updated_at"),
     )
 )
 register(
@@ -147,6 +174,7 @@ register(
         prior=0.7,
         is_kept=True,
         ids_of=ids_of_contexts,
+        heads=heads_of("context", Context, "name", also="name", at="updated_at"),
     )
 )
 register(
@@ -158,10 +186,26 @@ register(
         open=open_memories,
         text="content",
         history=MEMORY_HISTORY,
+        version_of=memory_version,
         turns=read_turns,
+        texts_at=texts_at,
+        heads=heads_of("memory", Memory, "title", at="updated_at"),
     )
 )
-register(Noun("relationship", "relationships", Relationship, open=open_relationships))
+register(
+    Noun(
+        MEMORY_REVISIONS,
+        "earlier memories",
+        MemoryRevision,
+        documents=read_earlier_memory_documents,
+        showing=revisions_showing,
+        earlier_states_of="memory",
+        states_of=replaced_memories,
+    )
+)
+register(
+    Noun("relationship", "relationships", Relationship, open=open_relationships, links=RELATIONSHIP_LINKS)
+)
 register(
     Noun(
         "snapshot",
@@ -173,5 +217,7 @@ register(
         history=SNAPSHOT_HISTORY,
         has_reasons=True,
         on_open=note_opened,
+        heads=read_snapshot_heads,
+        links=SNAPSHOT_LINKS,
     )
 )

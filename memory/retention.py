@@ -4,4 +4,7 @@ from ctxhub.core.events.services.cleanup import cleanup_tasks
 from memory.scratchpads.services.workflows import clean_workflows
 from memory.snapshots.retention import clean_snapshots
 
-cleanup_tasks += [clean_workflows, clean_snapshots]
+cleanup_tasks += [
+    lambda project_id, now, config: clean_workflows(project_id, now, config.scratchpad_days),
+    lambda project_id, now, config: clean_snapshots(project_id, now, auto_prune=config.auto_prune),
+]

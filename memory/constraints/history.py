@@ -1,8 +1,10 @@
 """Records every change of a constraint: search document, counters and event."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ctxhub.core.history import Change, History
+from ctxhub.core.paths.selectors import EVERYWHERE
 from ctxhub.core.search.documents import Document
 from ctxhub.core.vocabulary.models import Category, Scope, Tag
 from memory.constraints.models import ConstraintStatus
@@ -15,7 +17,14 @@ class ConstraintHistory(History[ConstraintRow]):
     table = CONSTRAINTS
     compared = ("category", "text", "priority", "layer", "tags", "scopes", "paths", "reason", "status")
     counted_by = ("layer_id", "status")
+    has_paths = True
     shown = {Category: "category", Tag: "tags", Scope: "scopes"}
+
+    def patterns(self, row: ConstraintRow) -> Sequence[str]:
+        """A constraint without layer, scopes and paths holds everywhere, an inactive one nowhere."""
+        if row.status != ConstraintStatus.ACTIVE:
+            return ()
+        return row.paths or ([] if row.layer_id or row.scopes else [EVERYWHERE])
 
     def document(self, row: ConstraintRow) -> Document:
         return constraint_document(row)

@@ -17,6 +17,7 @@ from memory.constraints.rows import CONSTRAINTS, ORDER, ConstraintRow, ranks_of
 
 COLUMNS = (
     *("id", "category", "text", "priority", "layer", "tags", "scopes", "reason", "status", "agent", "at"),
+    "stale",
 )
 
 
@@ -47,7 +48,7 @@ def list_constraints(project_id: int, *, full: bool = False, **query: Any) -> Li
         [
             *(row.id, row.category, preview(row.text, full=full), row.priority_label, row.layer),
             *(list(row.tags), list(row.scopes), preview(row.reason, full=full), row.status_label),
-            *(row.agent, format_time(row.created_at)),
+            *(row.agent, format_time(row.created_at), row.stale or None),
         ]
         for row in page.rows
     ]

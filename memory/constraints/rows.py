@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.pages import ALL, Range
 from ctxhub.core.kit.priority import Priority
-from ctxhub.core.kit.rows import Derived, Row, Table
+from ctxhub.core.kit.rows import Derived, Table
+from ctxhub.core.paths.rows import PathRow, staleness
 from memory.constraints.models import Constraint, ConstraintStatus, digest_of, rank_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConstraintRow(Row):
+class ConstraintRow(PathRow):
     category: str
     category_id: int = 0
     text: str
@@ -21,7 +22,6 @@ class ConstraintRow(Row):
     layer_id: int | None = None
     tags: Sequence[str] = ()
     scopes: Sequence[str] = ()
-    paths: Sequence[str] = ()
     reason: str = ""
 
     @property
@@ -48,6 +48,7 @@ CONSTRAINTS = Table(
         "digest": Derived(of=["text"], value=lambda row: row.digest),
         "rank": Derived(of=["priority", "category"], value=lambda row: row.rank),
     },
+    computed=staleness("constraint"),
 )
 
 # The most urgent first, then by category, then the newest.

@@ -1,7 +1,7 @@
 """Reads constraints by id and by ref."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 # Pydantic builds schemas of it and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -12,7 +12,8 @@ from ctxhub.core.kit.inputs import read_id
 from ctxhub.core.kit.listing import preview
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.toolbox.argument_types import Time, one_of
+from ctxhub.core.paths.rows import shown_staleness
+from ctxhub.core.toolbox.argument_types import StaleChanges, Time, one_of
 from memory.constraints.models import ConstraintStatus
 from memory.constraints.rows import CONSTRAINTS, ConstraintRow
 
@@ -29,10 +30,12 @@ class ListedConstraint(TypedDict):
     status: Annotated[str, one_of(*ConstraintStatus.labels)]
     agent: str
     at: Time
+    stale: NotRequired[StaleChanges | None]
 
 
 class Constraint(ListedConstraint):
     paths: list[str]
+    stale_since: NotRequired[Time]
 
 
 def get_constraint(project_id: int, constraint_id: int) -> ConstraintRow:
@@ -48,22 +51,21 @@ def get_constraint(project_id: int, constraint_id: int) -> ConstraintRow:
 
 def constraint_item(row: ConstraintRow) -> dict[str, Any]:
     """Return all fields of a constraint, as tools and REST show them."""
-    return dict(
-        Constraint(
-            id=row.id,
-            category=row.category,
-            text=row.text,
-            priority=row.priority_label,
-            layer=row.layer,
-            tags=list(row.tags),
-            scopes=list(row.scopes),
-            paths=list(row.paths),
-            reason=row.reason,
-            status=row.status_label,
-            agent=row.agent,
-            at=format_time(row.created_at),
-        )
+    item = Constraint(
+        id=row.id,
+        category=row.category,
+        text=row.text,
+        priority=row.priority_label,
+        layer=row.layer,
+        tags=list(row.tags),
+        scopes=list(row.scopes),
+        paths=list(row.paths),
+        reason=row.reason,
+        status=row.status_label,
+        agent=row.agent,
+        at=format_time(row.created_at),
     )
+    return {**item, **shown_staleness(row)}
 
 
 def open_constraints(project_id: int, names: Sequence[str], full: bool) -> dict[str, dict[str, Any]]:
@@ -81,4 +83,5 @@ def _digest(row: ConstraintRow) -> dict[str, Any]:
         "text": preview(row.text),
         "priority": row.priority_label,
         "status": row.status_label,
+        **shown_staleness(row),
     }

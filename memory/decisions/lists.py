@@ -28,7 +28,7 @@ from memory.decisions.models.decision import DecisionStatus
 from memory.decisions.rows.decisions import DECISIONS, LISTED, DecisionRow
 
 SORTS = {"updated": "updated_at", "key": "key", "version": "version_order"}
-COLUMNS = ("key", "value", "version", "status", "layer", "tags", "scopes", "agent", "updated")
+COLUMNS = ("key", "value", "version", "status", "layer", "tags", "scopes", "agent", "updated", "stale")
 FEW = 2_000  # With more text matches than this, any index scan soon finds enough of them.
 
 
@@ -71,7 +71,7 @@ def list_decisions(project_id: int, *, full: bool = False, **query: Any) -> List
     rows = [
         [
             *(row.key, preview(row.typed_value, full=full), row.version, row.status_label, row.layer),
-            *(list(row.tags), list(row.scopes), row.agent, format_time(row.updated_at)),
+            *(list(row.tags), list(row.scopes), row.agent, format_time(row.updated_at), row.stale or None),
         ]
         for row in page.rows
     ]

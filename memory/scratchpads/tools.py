@@ -9,7 +9,7 @@ from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.limits import ANY_LENGTH, AT_LEAST_A_CHARACTER, NAME, QUESTION
-from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset, if_set
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
@@ -68,8 +68,8 @@ class Marks(TypedDict):
 
 
 class GetAnswer(Marks):
-    scratchpad: NotRequired[dict[str, Any] | None]
-    scratchpads: NotRequired[list[dict[str, Any]]]
+    scratchpad: NotRequired[AnyObject | None]
+    scratchpads: NotRequired[list[AnyObject]]
     missing: NotRequired[list[int]]
     omitted: NotRequired[int]
 

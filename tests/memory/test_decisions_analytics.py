@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from ctxhub.core.events.selectors.events import latest_cursor
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
+from ctxhub.core.kit.listing import with_rows
 from memory.decisions.selectors import analytics
-from memory.decisions.selectors.analytics import Analytics, analyse_decisions, percentile
+from memory.decisions.selectors.analytics import analyse_decisions, percentile
 from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
 from memory.decisions.sql.numbers import key_like
 from memory.models import Decision
@@ -33,8 +34,9 @@ def clock() -> Iterator[time_machine.Traveller]:
         yield traveller
 
 
-def analyse(caller: Caller, pattern: str = "perf/*", **arguments: Any) -> Analytics:
-    return analyse_decisions(caller.project_id, pattern, **arguments)
+def analyse(caller: Caller, pattern: str = "perf/*", **arguments: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = with_rows(analyse_decisions(caller.project_id, pattern, **arguments))
+    return answer
 
 
 def store_values(caller: Caller, *values: Any, key: str = "perf/p95_ms", **rest: Any) -> None:

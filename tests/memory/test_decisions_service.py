@@ -517,7 +517,7 @@ def test_include_adds_rationale_links_and_history(ada: Caller) -> None:
     assert row is not None
     parts = included(ada.project_id, row, ["rationale", "history", "links"])
     assert (parts["rationale"], parts["supersedes"], parts["superseded_by"]) == ("Stateless.", ["old"], None)
-    assert [version[1] for version in parts["history"]["rows"]] == ["OIDC", "JWT"]
+    assert [version[1] for version in parts["history"].rows] == ["OIDC", "JWT"]
 
 
 def test_a_mistyped_key_finds_near_keys(ada: Caller) -> None:

@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from ctxhub.core.admin.numbered_lines import LINES_SHOWN, numbered_lines
+from ctxhub.core.admin.revisions import STATES_SHOWN
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.models import Scratchpad, ScratchpadRevision
-from memory.scratchpads.admin.revisions import STATES_SHOWN
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad, update_scratchpad
 from memory.scratchpads.services.workflows import close_workflow, create_workflow
 from tests.people import ADMIN, VIEWER, member

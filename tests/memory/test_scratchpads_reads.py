@@ -142,7 +142,8 @@ def test_an_invalid_range_is_refused(ada: Caller, lines: str) -> None:
 
 def test_an_outline_has_headings_and_no_text(ada: Caller) -> None:
     found = read(ada, pad_of(ada, "# A\n```\n# no\n```\n## B ##\ntext"), outline=True)
-    assert found["outline"] == {"columns": ["level", "text", "line"], "rows": [[1, "A", 1], [2, "B", 5]]}
+    rows = [[1, "A", 1], [2, "B", 5]]
+    assert found["outline"] == {"columns": ["level", "text", "line"], "rows": rows, "count": 2}
     assert "content" not in found
     assert found["total_lines"] == 6
 

@@ -116,7 +116,10 @@ def test_get_reads_parts_of_a_pad(ada_rest: RestClient) -> None:
     path = f"scratchpads/{pad(ada_rest)}/"
     assert ada_rest.get(path, lines="1-2").body["content"] == "# Findings\nA slow query"
     assert ada_rest.get(path, tail=1).body["lines"] == "5-5"
-    assert ada_rest.get(path, outline="true").body["outline"]["rows"] == [[1, "Findings", 1], [1, "Plan", 4]]
+    assert ada_rest.get(path, outline="true").body["outline"] == [
+        {"level": 1, "text": "Findings", "line": 1},
+        {"level": 1, "text": "Plan", "line": 4},
+    ]
 
 
 def test_a_pad_is_appended_to(ada_rest: RestClient, ben_rest: RestClient) -> None:

@@ -42,6 +42,14 @@ def test_words_names_and_misspellings_find_a_pad(ada: Caller, query: str) -> Non
     assert found(ada, query) == [pad]
 
 
+def test_replaced_text_does_not_find_a_pad(ada: Caller) -> None:
+    pads = [pad_of(ada, "kept"), pad_of(ada, "rabbitmq")]
+    for text in ("nats", "kafka"):
+        update_scratchpad(caller=ada, scratchpad_id=pads[1], content=text)
+    assert found(ada, "rabbitmq") == found(ada, "nats") == []
+    assert found(ada, "kafka") == [pads[1]]
+
+
 def test_the_best_comes_first(ada: Caller) -> None:
     weak = pad_of(ada, "cache and nothing else that matters to anybody here")
     best = pad_of(ada, "cache invalidation")

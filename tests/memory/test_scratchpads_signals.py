@@ -9,7 +9,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
 from memory.models import PadChange, Scratchpad, ScratchpadRevision, Workflow
 from memory.scratchpads.selectors.scratchpads import content_at
-from memory.scratchpads.services.scratchpads import append_to_scratchpad
+from memory.scratchpads.services.scratchpads import append_to_scratchpad, update_scratchpad
 from tests.memory.pads import assert_counters_are_right, content_of, events_of, pad_of, revisions_of
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
@@ -112,3 +112,14 @@ def test_str_and_ref_name_each_row(pad: Scratchpad, apollo: Project) -> None:
     assert (str(pad.workflow), pad.workflow.ref) == ("w", f"workflow:{pad.workflow_id}")
     assert str(workflow_in(apollo, name="")).startswith("workflow ")
     assert str(revisions_of(pad.pk)[0]) == f"{pad.pk} as it was at 1"
+
+
+def test_saving_a_stale_pad_keeps_its_revision(pad: Scratchpad, ada: Caller) -> None:
+    stale = Scratchpad.objects.in_project(pad.project).get()
+    for text in ("other", "text"):
+        update_scratchpad(caller=ada, scratchpad_id=pad.pk, content=text)
+    stale.save()
+    stale.refresh_from_db()
+    assert stale.revision == 3
+    update_scratchpad(caller=ada, scratchpad_id=pad.pk, content="more")
+    assert content_at(pad.project_id, pad.pk, 4) == "more"

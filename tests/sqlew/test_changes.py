@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Event, Project
+from ctxhub.core.paths.services.counting import count_changes
+from tests.core.stale import after, counts, write_rows
 from tests.sqlew.importing import Import, imported
 from tests.sqlew.old_file import OldFile
 from tracking.models import FileChange, Resource
@@ -118,3 +121,12 @@ def test_a_change_without_its_file_or_time_is_skipped(apollo: Project, old: OldF
     )
     assert take().counts["changes"] == (0, 0, 2)
     assert not stored(apollo)
+
+
+def test_an_imported_change_makes_nothing_stale(ada: Caller, old: OldFile, take: Take) -> None:
+    write_rows(ada, ["src/**"])
+    with after(minutes=1):
+        old.change("src/app.py", 2)
+        assert take().counts["changes"] == (1, 0, 0)
+        count_changes(ada.project_id)
+    assert counts(ada) == {}

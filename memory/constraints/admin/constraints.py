@@ -23,8 +23,8 @@ from ctxhub.core.admin.filters import (
     TagFilter,
 )
 from ctxhub.core.admin.logged import EVENTS_STAY
-from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.row_actions import row_action
+from ctxhub.core.admin.stale import PathRowsAdmin, StaleFilter
 from ctxhub.core.templatetags.moments import moment
 from memory.constraints.admin.form import ConstraintForm, DeactivateForm
 from memory.constraints.models import Constraint, ConstraintStatus
@@ -34,7 +34,7 @@ STATUS_COLOURS = {"active": "success", "inactive": "danger"}
 
 
 @admin.register(Constraint)
-class ConstraintAdmin(NounAdmin):
+class ConstraintAdmin(PathRowsAdmin):
     menu = Menu("Knowledge", "rule")
     ref_kind = "constraint"
     form = ConstraintForm
@@ -52,6 +52,7 @@ class ConstraintAdmin(NounAdmin):
         TagFilter,
         ScopeFilter,
         AgentFilter,
+        StaleFilter,
     )
     list_select_related = ("project", "category", "layer", "agent")
     search_help_text = "Words of text, reason, category or tags"

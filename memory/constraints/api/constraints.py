@@ -61,7 +61,7 @@ class ConstraintViewSet(ProjectViewSet):
         """One constraint, whole, or some lines of its text."""
         requested = self.requested_lines()
         item = constraint_item(get_constraint(self.project_id, constraint_id))
-        return Response(self.opened(Opened(item, "text", requested)))
+        return Response(self.opened(Opened(item, "text", requested, "constraint")))
 
     @extend_schema(responses=ChangedConstraint)
     def partial_update(self, request: Request, slug: str, constraint_id: int) -> Response:

@@ -18,8 +18,8 @@ from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, mono, preview
 from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter, ScopeFilter, TagFilter
 from ctxhub.core.admin.logged import EVENTS_STAY
-from ctxhub.core.admin.pages import NounAdmin
-from ctxhub.core.admin.row_actions import row_action
+from ctxhub.core.admin.row_actions import RowAction, row_action
+from ctxhub.core.admin.stale import PathRowsAdmin, StaleFilter
 from ctxhub.core.kit.errors import Conflict
 from memory.decisions.admin.deprecation import DeprecateForm, possible_successors
 from memory.decisions.admin.form import DecisionForm
@@ -45,7 +45,7 @@ OLDER_SHOWN = 50
 
 
 @admin.register(Decision)
-class DecisionAdmin(NounAdmin):
+class DecisionAdmin(PathRowsAdmin):
     menu = Menu("Knowledge", "gavel")
     ref_kind = "decision"
     refs_are_numbers = False
@@ -63,6 +63,7 @@ class DecisionAdmin(NounAdmin):
         TagFilter,
         ScopeFilter,
         AgentFilter,
+        StaleFilter,
     )
     list_select_related = ("project", "layer", "agent")
     search_help_text = "Words of key, value, reasons or tags"
@@ -187,12 +188,12 @@ class DecisionAdmin(NounAdmin):
         self.write_each(request, decisions, write)
         messages.success(request, f"Deprecated: {', '.join(decision.key for decision in decisions)}.")
 
-    def why_not(self, request: HttpRequest, rows: Sequence[Decision]) -> str:
+    def why_not(self, request: HttpRequest, action: RowAction, rows: Sequence[Decision]) -> str:
         if not rows:
-            return "There is nothing to deprecate."
-        if len({decision.project_id for decision in rows}) > 1:
+            return f"There is nothing to {action.name}."
+        if action is type(self).deprecate and len({decision.project_id for decision in rows}) > 1:
             return "Choose decisions of one project. Their successor must be in the same project."
-        return super().why_not(request, rows)
+        return super().why_not(request, action, rows)
 
     def get_row_action_context(self, request: HttpRequest, rows: Sequence[Decision]) -> dict[str, Any]:
         return {"suggestions": {"successors": possible_successors(rows)}}

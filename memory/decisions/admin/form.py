@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from ctxhub.core.admin.fields import LinesField, NamesField, ObjectField, ProseField, object_change
-from ctxhub.core.admin.service_form import CHANGED_MEANWHILE, ServiceForm
+from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.decisions.admin.alternatives import AlternativesField
 from memory.decisions.admin.history import FieldChange, Version, changes_between
@@ -109,12 +109,6 @@ class DecisionForm(ServiceForm):
         self.data = merged
 
     # -- Validation --------------------------------------------------------------------------------
-
-    def clean(self) -> dict[str, Any] | None:
-        cleaned = super().clean()
-        if self.is_outdated:
-            raise ValidationError(CHANGED_MEANWHILE)
-        return cleaned
 
     def clean_status(self) -> str:
         status: str = self.cleaned_data["status"]

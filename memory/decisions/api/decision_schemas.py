@@ -1,11 +1,12 @@
 """What only REST takes and answers about decisions."""
 
-from typing import Annotated
+from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
 from ctxhub.core.api.answers import joined
 from ctxhub.core.toolbox.argument_types import About, Lines, Says, Tail, Words
+from memory.decisions.selectors.analytics import Bucket, Statistics
 from memory.decisions.selectors.decisions import Alternatives, DecisionItem, Reasons, Tradeoffs, Version
 from memory.decisions.selectors.similar_keys import Similar
 from memory.decisions.services import decisions as services
@@ -46,6 +47,10 @@ class ListedDecision(DecisionItem, Included, total=False):
 
 
 SetAnswer = joined("SetAnswer", WholeDecision, services.SetAnswer)
+
+
+class Analytics(Statistics):
+    items: NotRequired[Annotated[list[Bucket], About("With `bucket`: newest first.")]]
 
 
 class Parts(TypedDict, total=False):

@@ -12,10 +12,12 @@ from ctxhub.core.api.etags import IF_MATCH, etag, expecting
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.given import give_opened
 from ctxhub.core.hub.partial_reads import Opened, RequestedLines
 from ctxhub.core.kit.errors import InvalidInput
-from ctxhub.core.kit.listing import preview
+from ctxhub.core.kit.listing import preview, with_arrays
 from memory.decisions.api.decision_schemas import (
+    Analytics,
     Cutting,
     KeyFilter,
     ListedDecision,
@@ -27,7 +29,7 @@ from memory.decisions.api.decision_schemas import (
 from memory.decisions.inputs.decisions import clean_key
 from memory.decisions.lists import find_decisions
 from memory.decisions.selectors import decisions as selectors
-from memory.decisions.selectors.analytics import Analytics, analyse_decisions
+from memory.decisions.selectors.analytics import analyse_decisions
 from memory.decisions.selectors.similar_keys import near_keys
 from memory.decisions.selectors.suggestions import suggest_decisions
 from memory.decisions.services import decisions as services
@@ -58,10 +60,8 @@ class DecisionWrites(ProjectViewSet):
         return row
 
     def _full_item(self, row: "DecisionRow", include: Sequence[str]) -> dict[str, Any]:
-        wanted = {"rationale", *(name.lower() for name in include)}
-        parts = selectors.included(self.project_id, row, sorted(wanted - {"history"}))
-        if "history" in wanted:
-            parts["history"] = selectors.list_versions(self.project_id, row.key, full=True).objects()
+        wanted = sorted({"rationale", *(name.lower() for name in include)})
+        parts = selectors.included(self.project_id, row, wanted)
         return selectors.decision_item(row) | parts
 
 
@@ -97,7 +97,11 @@ class DecisionViewSet(DecisionWrites):
         if include and not by_key:
             raise InvalidInput("include needs key.", missing=["key"])
         page = find_decisions(self.project_id, **self.query)
-        items = [self._full_item(row, include) if by_key else _listed(row, full) for row in page.rows]
+        items = [
+            with_arrays(self._full_item(row, include)) if by_key else _listed(row, full) for row in page.rows
+        ]
+        if by_key:
+            give_opened(self.caller, [Opened(item, kind="decision") for item in items], items)
         return self.listed(Page(items, page.next, page.total, page.cursor_after), whole=by_key)
 
     @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
@@ -114,7 +118,8 @@ class DecisionViewSet(DecisionWrites):
         requested = self.requested_lines()
         row = self._get(key)
         item = self._full_item(row, self.query.get("include", ()))
-        return Response(self.opened(Opened(item, "value", requested)), headers=etag(row.version))
+        opened = self.opened(Opened(item, "value", requested, "decision"))
+        return Response(opened, headers=etag(row.version))
 
     @extend_schema(parameters=[IF_MATCH], responses={200: SetAnswer, 201: SetAnswer})
     def update(self, request: Request, slug: str, key: str) -> Response:
@@ -140,7 +145,7 @@ class AnalyticsViewSet(ProjectViewSet):
     @extend_schema(responses=Analytics)
     def retrieve(self, request: Request, slug: str) -> Response:
         """Figures over numeric decisions and their history."""
-        return Response(analyse_decisions(self.project_id, **self.query))
+        return Response(with_arrays(analyse_decisions(self.project_id, **self.query)))
 
 
 class SuggestionViewSet(ProjectViewSet):

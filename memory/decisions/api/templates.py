@@ -12,6 +12,7 @@ from ctxhub.core.api.etags import IF_MATCH
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.hub.partial_reads import Opened
 from memory.decisions.api.decision_schemas import SetAnswer
 from memory.decisions.api.decisions import DecisionWrites
 from memory.decisions.selectors import templates as selectors
@@ -48,7 +49,7 @@ class TemplateViewSet(ProjectViewSet):
     @extend_schema(responses=Template)
     def retrieve(self, request: Request, slug: str, name: str) -> Response:
         """One template, whole."""
-        return Response(self._item(name))
+        return Response(self.opened(Opened(self._item(name), kind="template")))
 
     @extend_schema(responses={200: TemplateAnswer, 201: TemplateAnswer})
     def update(self, request: Request, slug: str, name: str) -> Response:

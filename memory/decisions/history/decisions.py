@@ -27,10 +27,15 @@ class DecisionHistory(History[DecisionRow]):
     )
     counted_by = ("layer_id", "status")
     signs_changes = True
+    has_paths = True
     shown = {Tag: "tags", Scope: "scopes"}
 
     def ref(self, row: DecisionRow) -> str:
         return f"decision:{row.key}"
+
+    def patterns(self, row: DecisionRow) -> Sequence[str]:
+        """A deprecated decision bears on nothing."""
+        return () if row.status == DecisionStatus.DEPRECATED else row.paths
 
     def document(self, row: DecisionRow) -> Document:
         return decision_document(row)

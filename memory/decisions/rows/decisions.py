@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ctxhub.core.kit import sql
-from ctxhub.core.kit.rows import Derived, Row, Table
+from ctxhub.core.kit.rows import Derived, Table
+from ctxhub.core.paths.rows import PathRow, staleness
 from memory.decisions.models.decision import Decision, DecisionStatus, ValueType, typed_value, version_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionRow(Row):
+class DecisionRow(PathRow):
     key: str
     value: str
     value_type: int
@@ -20,7 +21,6 @@ class DecisionRow(Row):
     layer_id: int | None = None
     tags: Sequence[str] = ()
     scopes: Sequence[str] = ()
-    paths: Sequence[str] = ()
     rationale: str = ""
     alternatives: Sequence[Any] = ()
     tradeoffs: Mapping[str, Any] = field(default_factory=dict)
@@ -66,12 +66,13 @@ DECISIONS = Table(
         "number": Derived(of=["value", "value_type"], value=lambda row: row.number),
         "version_order": Derived(of=["version"], value=lambda row: version_order(row.version)),
     },
+    computed=staleness("decision"),
     shown={"superseded_by": "key"},
 )
 
 LISTED = (
     *("key", "value", "value_type", "version", "status", "agent", "agent_id", "created_at", "updated_at"),
-    *("id", "layer", "tags", "scopes"),
+    *("id", "layer", "tags", "scopes", "stale"),
 )
 
 

@@ -24,6 +24,7 @@ def decision_document(row: DecisionRow) -> Document:
         mark="" if row.status == DecisionStatus.ACTIVE else row.status_label,
         also=key_signatures(row.key),
         unshown=(", ".join(sorted(row.scopes, key=str.casefold)), ", ".join(row.paths)),
+        version=row.version,
     )
 
 

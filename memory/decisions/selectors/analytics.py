@@ -15,13 +15,14 @@ from ctxhub.core.events.selectors.events import moment_of
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_moment, clean_name, clean_one_of
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.kit.pages import Condition
-from ctxhub.core.toolbox.argument_types import About
+from ctxhub.core.toolbox.argument_types import About, Time
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from memory.decisions.sql.numbers import Measurement, has_decisions, key_like, read_measurements
 
 BUCKETS = ("hour", "day", "week", "month")
-COLUMNS = ["at", "count", "mean"]
+COLUMNS = ("at", "count", "mean")
 MEASUREMENTS_READ = 100_000
 BUCKETS_SHOWN = 500
 DIGITS = 12
@@ -29,7 +30,13 @@ DIGITS = 12
 Number = int | float
 
 
-class Analytics(TypedDict):
+class Bucket(TypedDict):
+    at: Annotated[Time, About("When it begins.")]
+    count: int
+    mean: Number
+
+
+class Statistics(TypedDict):
     count: Annotated[int, About("How many numbers; with 0 there is nothing else, but perhaps `hint`.")]
     min: NotRequired[Number]
     max: NotRequired[Number]
@@ -37,13 +44,6 @@ class Analytics(TypedDict):
     p50: NotRequired[Number]
     p95: NotRequired[Number]
     last: NotRequired[Annotated[Number, About("The one written last.")]]
-    columns: NotRequired[list[str]]
-    rows: NotRequired[
-        Annotated[
-            list[list[str | Number]],
-            About("For each bucket: when it begins (UTC), count, mean; newest first."),
-        ]
-    ]
     omitted: NotRequired[Annotated[int, About("Older buckets that are not shown.")]]
     more: NotRequired[Annotated[bool, About("Only the newest 100,000 numbers were read.")]]
     hint: NotRequired[str]
@@ -57,11 +57,11 @@ def analyse_decisions(
     until: str | None = None,
     bucket: str | None = None,
     layer: str | None = None,
-) -> Analytics:
+) -> Listing | Statistics:
     """Compute statistics over all current and past numbers of decisions whose key matches a glob.
 
-    With `bucket` also rows at (start of the bucket, UTC), count, mean: newest first, without empty buckets,
-    500 at most (`omitted` counts the rest). `more`: there are over 100,000 numbers, and only the newest
+    With `bucket` they are beside a list of the buckets: newest first, without empty ones, 500 at most
+    (`omitted` counts the rest). `more`: there are over 100,000 numbers, and only the newest
     100,000 are included. Ignores texts.
     """
     kind = clean_one_of(bucket, BUCKETS, "bucket") if bucket else ""
@@ -72,9 +72,9 @@ def analyse_decisions(
         return _empty_answer(conditions, has_time=bool(when))
     newest = found[:MEASUREMENTS_READ]
     answer = _totals(newest)
-    if kind:
-        answer |= _per_bucket(newest, kind)
-    return {**answer, "more": True} if len(found) > MEASUREMENTS_READ else answer
+    if len(found) > MEASUREMENTS_READ:
+        answer["more"] = True
+    return _buckets(newest, kind).beside(answer) if kind else answer
 
 
 # -- Conditions ------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def _time_conditions(project_id: int, **times: str | None) -> list[Condition]:
     return conditions
 
 
-def _empty_answer(conditions: Sequence[Condition], *, has_time: bool) -> Analytics:
+def _empty_answer(conditions: Sequence[Condition], *, has_time: bool) -> Statistics:
     if not has_decisions(conditions):
         return {"count": 0}
     period = " in that time" if has_time else ""
@@ -108,7 +108,7 @@ def _empty_answer(conditions: Sequence[Condition], *, has_time: bool) -> Analyti
 # -- Statistics ------------------------------------------------------------------------------------
 
 
-def _totals(newest_first: Sequence[Measurement]) -> Analytics:
+def _totals(newest_first: Sequence[Measurement]) -> Statistics:
     values = sorted(measurement.value for measurement in newest_first)
     return {
         "count": len(values),
@@ -153,14 +153,13 @@ def _rounded(value: float) -> Number:
 # -- Buckets ---------------------------------------------------------------------------------------
 
 
-def _per_bucket(newest_first: Iterable[Measurement], bucket: str) -> Analytics:
+def _buckets(newest_first: Iterable[Measurement], bucket: str) -> Listing:
     rows: list[list[str | Number]] = []
     for start, group in groupby(newest_first, lambda measurement: _start(measurement.at, bucket)):
         values = [measurement.value for measurement in group]
         rows.append([format_time(start), len(values), _mean(values)])
     omitted = len(rows) - BUCKETS_SHOWN
-    shown: Analytics = {"columns": COLUMNS, "rows": rows[:BUCKETS_SHOWN]}  # type: ignore[typeddict-item]
-    return {**shown, "omitted": omitted} if omitted > 0 else shown
+    return Listing(COLUMNS, rows[:BUCKETS_SHOWN], extra={"omitted": omitted} if omitted > 0 else {})
 
 
 def _start(at: datetime, bucket: str) -> datetime:

@@ -9,7 +9,8 @@ from typing_extensions import TypedDict
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.inputs import clean_limit, clean_name, clean_one_of, clean_words
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from ctxhub.core.paths.rows import shown_staleness
+from ctxhub.core.toolbox.argument_types import About, StaleChanges, Time, one_of
 from memory.decisions.inputs.schemas import ALTERNATIVES, TRADEOFFS
 from memory.decisions.models.decision import Decision, DecisionRevision, DecisionStatus, typed_value
 from memory.decisions.rows.decisions import DecisionRow, read_decisions
@@ -38,6 +39,8 @@ class DecisionItem(TypedDict):
     metadata: NotRequired[dict[str, Any]]
     reason: NotRequired[Annotated[str, About("Why it was deprecated.")]]
     superseded_by: NotRequired[str | None]
+    stale: NotRequired[StaleChanges | None]
+    stale_since: NotRequired[Time]
 
 
 class Reasons(TypedDict):
@@ -78,7 +81,7 @@ def decision_item(row: DecisionRow) -> dict[str, Any]:
         item["reason"] = row.reason
     if row.superseded_by:
         item["superseded_by"] = row.superseded_by
-    return dict(item)
+    return {**item, **shown_staleness(row)}
 
 
 def included(project_id: int, row: DecisionRow, include: Sequence[str]) -> dict[str, Any]:
@@ -88,7 +91,7 @@ def included(project_id: int, row: DecisionRow, include: Sequence[str]) -> dict[
     if "rationale" in wanted:
         parts |= _reasons(row)
     if "history" in wanted:
-        parts["history"] = _versions_of(project_id, row, full=True).answer()
+        parts["history"] = _versions_of(project_id, row, full=True)
     if "links" in wanted:
         older = (
             Decision.objects.in_project(project_id)
@@ -188,6 +191,7 @@ def open_decisions(project_id: int, keys: Sequence[str], full: bool) -> dict[str
         if full:
             item |= {name: value for name, value in _reasons(row).items() if value}
         else:
-            item = {"value": preview(item["value"]), "version": item["version"], "status": item["status"]}
+            shown = {"value": preview(item["value"]), "version": item["version"], "status": item["status"]}
+            item = shown | shown_staleness(row)
         items[key] = item
     return items

@@ -1,6 +1,6 @@
 """The actions of the tool `decision`: versioned decisions and the reasons for them."""
 
-from typing import Annotated, Any, NotRequired, Unpack
+from typing import Annotated, NotRequired, Unpack
 
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -10,7 +10,7 @@ from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.core.kit.inputs import MAX_LIMIT
 from ctxhub.core.kit.limits import NAME, VERSION
-from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
@@ -29,6 +29,7 @@ from ctxhub.core.toolbox.argument_types import (
     Object,
     OptionalWord,
     Paths,
+    RowsOf,
     Says,
     Tail,
     Text,
@@ -43,7 +44,7 @@ from memory.decisions.inputs.decisions import clean_key
 from memory.decisions.inputs.schemas import ALTERNATIVE, TRADEOFFS
 from memory.decisions.lists import list_decisions
 from memory.decisions.selectors import decisions as selectors
-from memory.decisions.selectors.analytics import Analytics, analyse_decisions
+from memory.decisions.selectors.analytics import Bucket, Statistics, analyse_decisions
 from memory.decisions.selectors.similar_keys import near_keys
 from memory.decisions.selectors.suggestions import suggest_decisions
 from memory.decisions.services import decisions as services
@@ -80,7 +81,7 @@ class SetArguments(TypedDict, total=False):
 
 class GetAnswer(TypedDict):
     found: bool
-    decision: NotRequired[dict[str, Any]]
+    decision: NotRequired[AnyObject]
     similar: NotRequired[list[str]]
     truncated: NotRequired[bool]
     total_lines: NotRequired[int]
@@ -159,7 +160,7 @@ def get(
     if row is None:
         return _unknown(caller, key)
     parts = selectors.included(caller.project_id, row, include or ())
-    return _found(Opened(selectors.decision_item(row) | parts, "value"))
+    return _found(Opened(selectors.decision_item(row) | parts, "value", kind="decision"))
 
 
 def _found(decision: Opened) -> Reading[GetAnswer]:
@@ -332,7 +333,7 @@ def analytics(
         Annotated[str, Says("hour|day|week|month"), About("Also a row for each of these.")] | None
     ) = None,
     layer: Annotated[str, About("Only decisions of this layer.")] | None = None,
-) -> Analytics:
+) -> Annotated[Listing, RowsOf(Bucket)] | Statistics:
     """Figures over numeric values and their history.
 
     `pattern` is a whole key, in which * stands for anything (perf/*/p95_ms). Every number counts at the

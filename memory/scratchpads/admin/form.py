@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
-from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from ctxhub.core.admin.fields import ProseField
-from ctxhub.core.admin.service_form import CHANGED_MEANWHILE, ServiceForm
+from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.admin.text_diff import Piece, diff
 from ctxhub.core.kit.inputs import NAME_LENGTH
 from memory.scratchpads.models.workflow import Workflow
@@ -77,12 +76,6 @@ class PadForm(ServiceForm):
 
     def is_multipart(self) -> bool:
         return True
-
-    def clean(self) -> dict[str, Any] | None:
-        cleaned = super().clean()
-        if self.is_outdated:
-            raise ValidationError(CHANGED_MEANWHILE)
-        return cleaned
 
 
 class AppendForm(forms.Form):

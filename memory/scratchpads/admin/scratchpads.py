@@ -17,11 +17,13 @@ from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.markdown import hidden_note, read_markdown
 from ctxhub.core.admin.numbered_lines import numbered_lines
 from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.admin.revisions import revisions_page
+from ctxhub.core.admin.row_panels import panels_of
 from ctxhub.core.admin.unfold_compat import TextFilter
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.kit.inputs import read_id
 from memory.scratchpads.admin.form import AppendForm, NewPadForm, PadForm
-from memory.scratchpads.admin.revisions import states_page, with_writer
+from memory.scratchpads.admin.revisions import revisions_of, with_writer
 from memory.scratchpads.admin.workflows import STATE_COLOURS, state_of
 from memory.scratchpads.admin.writes import append, restore, tell_cut
 from memory.scratchpads.models.scratchpad import Scratchpad
@@ -113,6 +115,7 @@ class ScratchpadAdmin(NounAdmin):
             rendered=rendered,
             rest=hidden_note(rendered, self.url("raw", pad.pk)),
             form=form if self._may_write(request, pad) else None,
+            row_panels=panels_of(self.ref_kind, pad),
         )
 
     def raw_view(self, request: HttpRequest, pad: Scratchpad) -> HttpResponse:
@@ -121,7 +124,11 @@ class ScratchpadAdmin(NounAdmin):
 
     def revisions_view(self, request: HttpRequest, pad: Scratchpad) -> HttpResponse:
         return self._pad_page(
-            request, "ctxhub/scratchpad_revisions.html", pad, tab="revisions", **states_page(request, pad)
+            request,
+            "ctxhub/scratchpad_revisions.html",
+            pad,
+            tab="revisions",
+            **revisions_page(request, revisions_of(pad)),
         )
 
     def _pad_page(self, request: HttpRequest, template: str, pad: Scratchpad, **context: Any) -> HttpResponse:

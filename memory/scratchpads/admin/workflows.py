@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery
@@ -21,6 +20,7 @@ from ctxhub.core.admin.logged import EVENTS_STAY
 from ctxhub.core.admin.pages import NounAdmin
 from ctxhub.core.admin.row_actions import row_action
 from ctxhub.core.admin.unfold_compat import DropdownFilter
+from ctxhub.core.admin.urls import in_project, list_url
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.templatetags.moments import moment
 from ctxhub.core.text.plurals import counted
@@ -110,7 +110,7 @@ class WorkflowAdmin(NounAdmin):
             "pads": _pads(row),
             "newest": _newest_states(row),
             "change_labels": CHANGE_LABELS,
-            "add_pad": f"{reverse('admin:memory_scratchpad_add')}?{_query(row)}",
+            "add_pad": in_project(reverse("admin:memory_scratchpad_add"), row.project, workflow=row.pk),
         }
 
     # -- Writing -----------------------------------------------------------------------------------
@@ -159,11 +159,7 @@ def state_of(workflow: Workflow) -> str:
 
 
 def list_of_pads(workflow: Workflow) -> str:
-    return f"{reverse('admin:memory_scratchpad_changelist')}?{_query(workflow)}"
-
-
-def _query(workflow: Workflow) -> str:
-    return urlencode({"project": workflow.project.slug, "workflow": workflow.pk})
+    return list_url("memory_scratchpad", workflow.project, workflow=workflow.pk)
 
 
 def _count_of_pads() -> Coalesce:

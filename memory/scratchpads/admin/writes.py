@@ -8,12 +8,10 @@ from django.contrib import messages
 from django.http import HttpRequest
 
 from ctxhub.core.admin.base import ProjectAdmin, person
-from ctxhub.core.kit.inputs import read_id
+from ctxhub.core.admin.revisions import restore_revision
 from memory.scratchpads.admin.form import AppendForm
 from memory.scratchpads.models.scratchpad import Scratchpad
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, restore_scratchpad
-
-UNTOUCHED = "Nothing was restored. Check what has changed."
 
 
 def append(model_admin: ProjectAdmin, request: HttpRequest, pad: Scratchpad, form: AppendForm) -> bool:
@@ -32,24 +30,15 @@ def append(model_admin: ProjectAdmin, request: HttpRequest, pad: Scratchpad, for
 
 def restore(model_admin: ProjectAdmin, request: HttpRequest, pad: Scratchpad) -> str:
     """Restore the pad if it is still at the revision the user saw. Returns the query of the next URL."""
-    revision, seen = (read_id(request.POST.get(name) or "0") for name in ("revision", "seen"))
-    if revision is None or seen is None:
-        return ""
 
-    def write() -> Mapping[str, Any]:
-        return restore_scratchpad(
+    def write(revision: int, seen: int) -> Mapping[str, Any]:
+        answer = restore_scratchpad(
             caller=person(), scratchpad_id=pad.pk, revision=revision, expected_revision=seen
         )
+        tell_cut(request, answer)
+        return answer
 
-    def refuse(reason: str) -> None:
-        messages.error(request, f"{reason} {UNTOUCHED}")
-
-    answer = model_admin.try_to_write(request, pad, write, refuse)
-    if answer is None:
-        return f"?state={revision}&against=present"
-    tell_cut(request, answer)
-    messages.success(request, f"Revision {revision} was restored.")
-    return ""
+    return restore_revision(model_admin, request, pad, write)
 
 
 def tell_cut(request: HttpRequest, answer: Mapping[str, Any] | None) -> None:

@@ -12,6 +12,7 @@ from ctxhub.core.api.answers import joined, page_of
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import WRITE
 from ctxhub.core.toolbox.argument_types import About, Object
 from memory.scratchpads.selectors.workflows import Workflow, get_workflow, list_workflows, workflow_item
@@ -54,7 +55,8 @@ class WorkflowViewSet(ProjectViewSet):
     @extend_schema(responses=Workflow)
     def retrieve(self, request: Request, slug: str, workflow_id: int) -> Response:
         """One workflow; its pads are below it."""
-        return Response(workflow_item(get_workflow(self.project_id, workflow_id)))
+        item = workflow_item(get_workflow(self.project_id, workflow_id))
+        return Response(self.opened(Opened(item, kind="workflow")))
 
     @extend_schema(responses=ChangedWorkflow)
     def partial_update(self, request: Request, slug: str, workflow_id: int) -> Response:

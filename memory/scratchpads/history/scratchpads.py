@@ -38,6 +38,7 @@ class ScratchpadHistory(History[PadRow]):
     kind = "scratchpad"
     table = PADS
     compared = ("name", "workflow_id", "content")
+    own_fields = ("revision",)
 
     def change(
         self, old: PadRow | None, new: PadRow | None, reason: str = "", detail: PadEdit | None = None

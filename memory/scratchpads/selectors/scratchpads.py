@@ -13,13 +13,14 @@ from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition, ListPlan
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.text.lines import split_lines
-from ctxhub.core.toolbox.argument_types import About, Time, one_of
+from ctxhub.core.toolbox.argument_types import About, RowsOf, Time, one_of
 from memory.scratchpads.models.scratchpad import PadChange
 from memory.scratchpads.rows.scratchpads import LISTED, PADS, WITH_CONTENT, PadRow
 from memory.scratchpads.rules.lines import headings
-from memory.scratchpads.sql.revisions import State, list_states, read_state
+from memory.scratchpads.sql.revisions import State, list_states, read_beginnings, read_state
 
 COLUMNS = ("id", "name", "length", "created_at", "updated_at", "content")
+OUTLINE_COLUMNS = ("level", "text", "line")
 REVISION_COLUMNS = ("revision", "change", "length", "agent", "at")
 # Most bytes of content that are read for one page of a list; an answer holds less.
 PAGE_BYTES = 256 * 1024
@@ -33,9 +34,10 @@ class Part(TypedDict, total=False):
     outline: bool
 
 
-class Outline(TypedDict):
-    columns: Annotated[list[str], About("level, text, line")]
-    rows: list[list[Any]]
+class HeadingRow(TypedDict):
+    level: int
+    text: str
+    line: int
 
 
 class Pad(TypedDict):
@@ -46,7 +48,7 @@ class Pad(TypedDict):
     created_at: Time
     updated_at: Time
     revision: Annotated[int, About("The ETag.")]
-    outline: NotRequired[Outline]
+    outline: NotRequired[Annotated[Listing, RowsOf(HeadingRow)]]
     total_lines: NotRequired[int]
 
 
@@ -132,13 +134,13 @@ def opened_pad(row: PadRow, **part: Unpack[Part]) -> Opened | Excerpt:
     """A pad, complete or in part, or with its headings instead of its text."""
     requested = clean_part(**part)
     if not part.get("outline"):
-        return Opened(scratchpad_item(row), "content", requested)
+        return Opened(scratchpad_item(row), "content", requested, "scratchpad")
     pad, lines = _pad(row), split_lines(row.content)
     del pad["content"]
     rows = [[heading.level, heading.text, heading.line] for heading in headings(lines)]
-    pad["outline"] = Outline(columns=["level", "text", "line"], rows=rows)
+    pad["outline"] = Listing(OUTLINE_COLUMNS, rows)
     pad["total_lines"] = len(lines)
-    return Excerpt(dict(pad))
+    return Excerpt(dict(pad), "scratchpad")
 
 
 def list_revisions(
@@ -166,6 +168,15 @@ def find_revisions(project_id: int, scratchpad_id: int, limit: int, before: int)
 def find_revision(project_id: int, scratchpad_id: int, revision: int) -> State | None:
     is_possible = 0 < scratchpad_id < 2**63 and 0 < revision < 2**31
     return read_state(project_id, scratchpad_id, revision) if is_possible else None
+
+
+def contents_at(
+    project_id: int, versions: Sequence[tuple[int, str]], characters: int
+) -> dict[tuple[int, str], str]:
+    """The first `characters` of the contents of pads at revisions, by pad id and revision."""
+    states = [(pad_id, number) for pad_id, version in versions if (number := read_id(version))]
+    found = read_beginnings(project_id, states, characters)
+    return {(pad_id, str(number)): text for (pad_id, number), text in found.items()}
 
 
 def content_at(project_id: int, scratchpad_id: int, revision: int) -> str:

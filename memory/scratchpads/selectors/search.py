@@ -41,13 +41,16 @@ def search_scratchpads(
 ) -> Listing:
     """The best pads first, matches between « and ». With `scratchpad_id`: its lines, each with its number.
 
-    An unknown workflow or pad gives no rows.
+    Finds current texts only: a snippet would not say that its text is gone. An unknown workflow or pad gives
+    no rows.
     """
     limit = clean_limit(limit)
     if scratchpad_id is not None:
         return _search_one(project_id, query, workflow_id, scratchpad_id, limit, include_content)
     within = [] if workflow_id is None else [[workflow_word(workflow_id)]]
-    found = search(project_id, query, kinds=["scratchpad"], within=within, limit=limit, detail=DETAIL)
+    found = search(
+        project_id, query, kinds=["scratchpad"], within=within, limit=limit, detail=DETAIL, earlier=False
+    )
     pads = find_scratchpads(project_id, [_id(hit) for hit in found.hits], LISTED)
     wanted = wanted_of(found.search.weights) if found.search else Wanted({})
     rows = [

@@ -9,7 +9,6 @@ from typing import Any, Literal
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.accounts.selectors.config import config_of
 from ctxhub.core.events.services.cleanup import in_words
 from ctxhub.core.events.services.counters import add_to_counters, counter_key
 from ctxhub.core.events.services.events import Change, record
@@ -119,12 +118,11 @@ def delete_workflow(*, caller: Caller, workflow_id: int) -> DeletedWorkflow:
     return DeletedWorkflow(deleted=f"workflow:{row.id}", scratchpads=row.pads)
 
 
-def clean_workflows(project_id: int, now: datetime) -> dict[str, int]:
-    """Delete a batch of the workflows idle for the project's `scratchpad_days`; return the numbers deleted.
+def clean_workflows(project_id: int, now: datetime, days: int) -> dict[str, int]:
+    """Delete a batch of the workflows idle for so many days; return the numbers deleted.
 
     Workflows with `is_kept` stay; 0 days keeps all. Called inside the project's transaction.
     """
-    days = config_of(project_id).scratchpad_days
     if not days:
         return {}
     expired = _batch(idle_workflows(project_id, now - timedelta(days=days), CLEANED_AT_ONCE))

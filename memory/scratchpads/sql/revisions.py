@@ -14,6 +14,7 @@ WHOLE_KEPT = 50
 KEPT = 1_000
 # States are deleted in batches of this size.
 DROPPED_AT_ONCE = 100
+STATES_READ = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +139,7 @@ def read_state(project_id: int, row_id: int, number: int) -> State | None:
     """A state with its content: the first `length` characters of the next content that is stored."""
     found = sql.rows(
         f"""
-        SELECT {_FIELDS}, substr(coalesce((
-            SELECT n.content FROM memory_scratchpadrevision n
-            WHERE n.scratchpad_id = r.scratchpad_id AND n.number >= r.number AND n.content IS NOT NULL
-            ORDER BY n.number LIMIT 1), p.content), 1, r.length)
+        SELECT {_FIELDS}, substr({_CONTENT}, 1, r.length)
         FROM memory_scratchpadrevision r JOIN memory_scratchpad p ON p.id = r.scratchpad_id
         LEFT JOIN core_agent a ON a.id = r.agent_id
         WHERE r.scratchpad_id = %s AND r.project_id = %s AND r.number = %s""",
@@ -150,7 +148,30 @@ def read_state(project_id: int, row_id: int, number: int) -> State | None:
     return _state(found[0]) if found else None
 
 
+def read_beginnings(
+    project_id: int, states: Sequence[tuple[int, int]], characters: int
+) -> dict[tuple[int, int], str]:
+    """The first `characters` of the contents of pads at numbers, by pad id and number."""
+    found: dict[tuple[int, int], str] = {}
+    for some in sql.chunks(states, STATES_READ):
+        which = " OR ".join(["(r.scratchpad_id = %s AND r.number = %s)"] * len(some))
+        rows = sql.rows(
+            f"""
+            SELECT r.scratchpad_id, r.number, substr(substr({_CONTENT}, 1, r.length), 1, %s)
+            FROM memory_scratchpadrevision r JOIN memory_scratchpad p ON p.id = r.scratchpad_id
+            WHERE r.project_id = %s AND ({which})""",
+            [characters, project_id, *(value for state in some for value in state)],
+        )
+        found |= {(pad, number): text for pad, number, text in rows}
+    return found
+
+
 _FIELDS = "r.number, r.change, r.length, coalesce(a.name, 'system'), r.at"
+# The next content that is stored: it begins with that of the state.
+_CONTENT = """coalesce((
+    SELECT n.content FROM memory_scratchpadrevision n
+    WHERE n.scratchpad_id = r.scratchpad_id AND n.number >= r.number AND n.content IS NOT NULL
+    ORDER BY n.number LIMIT 1), p.content)"""
 
 
 def _state(values: Sequence[Any]) -> State:
