@@ -2,12 +2,14 @@
 
 from ctxhub.core.events import mail
 from ctxhub.core.hub.selectors.hub import agent_facts
+from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Noun, counter_of, register
 from messaging.models import Message
 from messaging.search import messages_showing, read_message_documents
 from messaging.selectors.inbox import count_unread, count_urgent, unread_of
 from messaging.selectors.messages import open_messages
 from messaging.sql.neighbours import read_turns
+from messaging.sql.reply_links import LINKS
 
 register(
     Noun(
@@ -21,6 +23,8 @@ register(
         showing=messages_showing,
         unread=count_unread,
         turns=read_turns,
+        heads=heads_of("message", Message, "text", at="created_at"),
+        links=LINKS,
     )
 )
 agent_facts["unread"] = unread_of

@@ -3,20 +3,17 @@
 from typing import Any
 
 from django import forms
-from django.db.models import F
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminTextInputWidget,
     UnfoldBooleanSwitchWidget,
 )
 
+from ctxhub.core.accounts.selectors.agents import known_agents
 from ctxhub.core.admin.fields import NamesField, ProseField
 from ctxhub.core.admin.service_form import ServiceForm
 from ctxhub.core.kit.priority import Priority
-from ctxhub.core.models import Agent, Project
 from messaging.models import MessageType
-
-AGENTS_NAMED = 30
 
 
 def _choice(labels: list[str], initial: str) -> forms.ChoiceField:
@@ -62,8 +59,3 @@ class ReplyForm(forms.Form):
 
     def arguments(self) -> dict[str, Any]:
         return {name: value for name, value in self.cleaned_data.items() if name == "text" or value}
-
-
-def known_agents(project: Project) -> list[str]:
-    agents = Agent.objects.in_project(project).order_by(F("last_seen_at").desc(nulls_last=True), "folded")
-    return list(agents.values_list("name", flat=True)[:AGENTS_NAMED])

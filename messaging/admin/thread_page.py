@@ -8,12 +8,13 @@ from django.contrib import messages as notices
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
+from ctxhub.core.accounts.selectors.agents import known_agents
 from ctxhub.core.accounts.selectors.people import find_person
 from ctxhub.core.admin.access import access_of
 from ctxhub.core.admin.base import ProjectAdmin, person
 from ctxhub.core.kit.caller import WRITE
 from messaging.admin.colours import COLOURS
-from messaging.admin.message_form import ReplyForm, known_agents
+from messaging.admin.message_form import ReplyForm
 from messaging.admin.threads import Conversation, conversation
 from messaging.models import Message
 from messaging.services.messages import send_message

@@ -38,7 +38,7 @@ class MessageViewSet(ProjectViewSet):
         """One message, whole, or some lines of its text."""
         line_range = self.requested_lines()
         item = selectors.message_item(selectors.get_message(self.project_id, message_id))
-        return Response(self.opened(Opened(item, "text", line_range)))
+        return Response(self.opened(Opened(item, "text", line_range, "message")))
 
 
 class MessageBatchViewSet(ProjectViewSet):

@@ -63,6 +63,6 @@ def _unread_until() -> datetime:
 retention_rules.append(
     RetentionRule("messages", lambda config: config.messages_last, count_old_messages, remove_old_messages)
 )
-cleanup_tasks.append(tell_overdue)
+cleanup_tasks.append(lambda project_id, now, _: tell_overdue(project_id, now))
 # An agent that a delivery names is not removed: the message is for it.
 named_in.append(("messaging_delivery", "folded"))
