@@ -1,12 +1,16 @@
 """Registers the nouns of this app: change, resource, lease."""
 
+from ctxhub.core.links import heads_of
+from ctxhub.core.paths.services.counting import changed_paths
 from ctxhub.core.registry import Noun, counter_of, register
+from tracking.history.changes import changed_path
 from tracking.models import FileChange, Lease, Resource
 from tracking.search import read_change_documents, read_resource_documents
 from tracking.selectors.changes import count_in_last_hour, open_changes
 from tracking.selectors.leases import count_live, open_leases
 from tracking.selectors.resources import ids_of_files, open_resources
 
+changed_paths["change"] = changed_path
 register(
     Noun(
         "change",
@@ -17,6 +21,7 @@ register(
         text="description",
         by_layer=lambda stats: count_in_last_hour(stats.project_id),
         documents=read_change_documents,
+        heads=heads_of("change", FileChange, "description", at="at"),
     )
 )
 register(
@@ -30,6 +35,7 @@ register(
         documents=read_resource_documents,
         is_kept=True,
         ids_of=ids_of_files,
+        heads=heads_of("resource", Resource, "path", ref="path", at="created_at"),
     )
 )
 register(
@@ -40,5 +46,6 @@ register(
         count=lambda stats: count_live(stats.project_id),
         open=open_leases,
         text="reason",
+        heads=heads_of("lease", Lease, "reason", at="created_at"),
     )
 )

@@ -15,4 +15,4 @@ def count_changes(project_id: int, before: datetime, *, sparing: bool) -> int:
 retention_rules.append(
     RetentionRule("changes", lambda config: config.changes_last, count_changes, remove_changes)
 )
-cleanup_tasks.append(forget_leases)
+cleanup_tasks.append(lambda project_id, now, _: forget_leases(project_id, now))

@@ -16,6 +16,7 @@ from ctxhub.core.search.selectors.search import search
 from ctxhub.core.text.secrets import find_secret
 from tracking.inputs.contents import clean_content, clean_facts
 from tracking.models import FileContent, Resource
+from tracking.models.resource import ResourceType
 from tracking.services.contents import store_files
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
@@ -193,3 +194,15 @@ def test_a_deleted_or_changed_content_is_indexed_again(apollo: Project) -> None:
     assert found(apollo, "pneumatics") == ["resource:b.py"]
     FileContent.objects.in_project(apollo).get(text="one hydraulics").delete()
     assert found(apollo, "hydraulics") == []
+
+
+def test_a_file_that_the_orm_makes_has_the_type_of_its_path(apollo: Project) -> None:
+    Resource.objects.create(project=apollo, path="src/app.py")
+    Resource(project=apollo, path="data/rows.csv").save()
+    Resource.objects.create(project=apollo, path="notes.py", type=ResourceType.DOCUMENTATION)
+    stored = {file.path: file.type for file in Resource.objects.in_project(apollo)}
+    assert stored == {
+        "src/app.py": ResourceType.CODE,
+        "data/rows.csv": ResourceType.DATA,
+        "notes.py": ResourceType.DOCUMENTATION,
+    }

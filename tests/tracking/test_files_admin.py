@@ -94,6 +94,59 @@ def test_refs_of_events_lead_to_their_pages(history: Project, lease: Lease) -> N
         assert refs.page_of(history.pk, ref) is None
 
 
+def marked(client: Client, file: Resource, importance: str = "80") -> str:
+    url = reverse("admin:tracking_resource_set_importance", args=[file.pk])
+    return client.post(url, {"confirmed": "yes", "importance": importance}, follow=True).content.decode()
+
+
+def test_a_member_sets_the_importance_of_a_file(history: Project) -> None:
+    file, client = Resource.objects.in_project(history).get(path="src/app.py"), member(history)
+    assert "The importance of 1 file is now 80." in marked(client, file)
+    file.refresh_from_db()
+    assert file.mark == 80
+    event = Event.objects.in_project(history).latest("pk")
+    assert (event.ref, event.verb, str(event.agent)) == ("resource:src/app.py", "updated", "vi")
+
+
+def test_a_blank_importance_is_computed_again(history: Project) -> None:
+    file, client = Resource.objects.in_project(history).get(path="src/app.py"), member(history)
+    marked(client, file)
+    assert "is now computed." in marked(client, file, "")
+    file.refresh_from_db()
+    assert file.mark is None
+    assert "Nothing has changed." in marked(client, file, "")
+
+
+@pytest.mark.parametrize("importance", ["101", "-1", "much"])
+def test_a_wrong_importance_is_refused_on_the_form(importance: str, history: Project) -> None:
+    file = Resource.objects.in_project(history).get(path="src/app.py")
+    assert "Set the importance of 1 file" in marked(member(history), file, importance)
+    file.refresh_from_db()
+    assert file.mark is None
+
+
+def test_the_importance_of_selected_files_is_set_at_once(history: Project) -> None:
+    files = Resource.objects.in_project(history)
+    data = {
+        "action": "set_importance_selected",
+        "_selected_action": [file.pk for file in files],
+        "importance": "7",
+    }
+    page = member(history).post(FILES, {**data, "confirmed": "yes"}, follow=True).content.decode()
+    assert "The importance of 2 files is now 7." in page
+    assert [file.mark for file in Resource.objects.in_project(history)] == [7, 7]
+
+
+def test_a_viewer_and_a_stranger_set_no_importance(history: Project, hermes: Project) -> None:
+    file = Resource.objects.in_project(history).get(path="src/app.py")
+    viewer = member(history, VIEWER)
+    assert "ctx-importance" not in text(viewer, reverse("admin:tracking_resource_read", args=[file.pk]))
+    assert "you cannot change them" in marked(viewer, file)
+    marked(member(hermes, ADMIN, "vera"), file)
+    file.refresh_from_db()
+    assert file.mark is None
+
+
 # -- Leases ----------------------------------------------------------------------------------------
 
 

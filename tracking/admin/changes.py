@@ -12,30 +12,31 @@ from unfold.decorators import display
 
 from ctxhub.core.admin import refs
 from ctxhub.core.admin.base import Menu
-from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, mono, name, preview, time_in_full
+from ctxhub.core.admin.columns import PREVIEW_CHARACTERS, mono, preview, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, LayerFilter, ProjectFilter
 from ctxhub.core.admin.logged import LoggedAdmin
 from ctxhub.core.templatetags.moments import moment
+from tracking.admin.file_rows import FileRowsAdmin
+from tracking.admin.filters import FilesOfFilter
 from tracking.models import FileChange
 
 CHANGE_COLOURS = {"created": "success", "modified": "info", "deleted": "danger"}
 
 
 @admin.register(FileChange)
-class FileChangeAdmin(LoggedAdmin):
+class FileChangeAdmin(FileRowsAdmin, LoggedAdmin):
     menu = Menu("Activity", "edit_document")
     ref_kind = "change"
-    add_scope = change_scope = delete_scope = None
+    when_empty = "Agents record what they did to files with file record."
 
-    list_display = ("when", "who", "what", "file", "layer", "begins")
+    list_display = ("when", "by", "what", "file", "layer", "begins")
     list_display_links = ("when",)
-    list_filter = (ProjectFilter, AgentFilter, LayerFilter, ("change", ChoicesDropdownFilter))
+    list_filter = (ProjectFilter, AgentFilter, LayerFilter, ("change", ChoicesDropdownFilter), FilesOfFilter)
     list_select_related = ("project", "resource", "agent", "layer")
     search_fields = ("resource__path",)
-    search_help_text = "Path"
     date_hierarchy = "at"
     ordering = ("-at", "-pk")
-    fields = ("project", "file", "what", "layer", "who", "happened", "description")
+    fields = ("project", "file", "what", "layer", "by", "happened", "description")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[FileChange]:
         """Defers the long texts: the list shows only how each begins, the detail page loads the full text."""
@@ -43,20 +44,9 @@ class FileChangeAdmin(LoggedAdmin):
         begins = Left("description", 2 * PREVIEW_CHARACTERS)
         return rows.defer("description").annotate(beginning=begins)
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        """Search by path or by a file's ref (`resource:src/app.py`)."""
-        path = search_term.strip().removeprefix("resource:")
-        return super().get_search_results(request, queryset, path)
-
     @display(description="When", ordering="at")
     def when(self, change: FileChange) -> SafeString | str:
         return moment(change.at)
-
-    @display(description="Agent", ordering="agent__name")
-    def who(self, change: FileChange) -> SafeString:
-        return name(change.agent.name if change.agent else "system")
 
     @display(description="Change", ordering="change", label=CHANGE_COLOURS)
     def what(self, change: FileChange) -> str:

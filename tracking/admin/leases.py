@@ -46,6 +46,7 @@ class StateFilter(DropdownFilter):
 class LeaseAdmin(LoggedAdmin):
     menu = Menu("Activity", "lock_clock")
     ref_kind = "lease"
+    when_empty = "Agents reserve the paths that they work on with file lease."
     add_scope = change_scope = delete_scope = None
 
     list_display = ("reserves", "holder", "mode", "state", "left", "why", "taken")

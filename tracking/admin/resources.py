@@ -1,41 +1,45 @@
 """File admin: the files that agents have touched, each with its content, importance, changes and leases."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from ctxhub.core.admin.base import Menu
+from ctxhub.core.admin.base import Menu, person
 from ctxhub.core.admin.columns import mono, name
 from ctxhub.core.admin.filters import ProjectFilter
 from ctxhub.core.admin.numbered_lines import numbered_lines
 from ctxhub.core.admin.pages import NounAdmin
+from ctxhub.core.admin.row_actions import row_action
+from ctxhub.core.admin.row_panels import RowPanel
+from ctxhub.core.admin.urls import list_url
 from ctxhub.core.templatetags.moments import moment
+from ctxhub.core.text.plurals import counted
+from tracking.admin.mark_form import MarkForm
 from tracking.models import FileChange, Resource
 from tracking.selectors.resources import open_resources
+from tracking.services.marks import mark_files
 
 CHANGES_SHOWN = 10
-
-
-@dataclass(frozen=True, slots=True)
-class FilePanel:
-    """A part of the page of a file: `template` gets `panel`, which is `content`."""
-
-    template: str
-    content: Mapping[str, Any] = field(default_factory=dict)
+# What the parts of the importance of a file mean.
+PARTS = {
+    "recency": "how lately it was accessed",
+    "frequency": "how often it was accessed",
+    "access": "the strongest access: edited, executed, referenced, viewed",
+    "dependencies": "how much other files need it",
+    "type": "code more than documentation and data",
+    "mark": "set by somebody; nothing else counts",
+}
 
 
 # Further parts of the page of a file. Apps above this one append their own.
-file_panels: list[Callable[[Resource], FilePanel]] = []
+file_panels: list[Callable[[Resource], RowPanel]] = []
 
 
 @admin.register(Resource)
@@ -45,8 +49,9 @@ class ResourceAdmin(NounAdmin):
     refs_are_numbers = False
     ref_field = "path"
     read_template = "ctxhub/file.html"
+    when_empty = "Agents add them with file record, session track and session save."
     has_change_form = False
-    add_scope = change_scope = delete_scope = None
+    add_scope = delete_scope = None
 
     list_display = ("named", "kind", "cost", "last_change", "by", "log")
     list_display_links = ("named",)
@@ -85,7 +90,7 @@ class ResourceAdmin(NounAdmin):
 
     @display(description="Changes")
     def log(self, file: Resource) -> SafeString:
-        return format_html('<a class="ctx-link" href="{}">Its changes</a>', list_of_changes(file))
+        return format_html('<a class="ctx-link ctx-nowrap" href="{}">Its changes</a>', list_of_changes(file))
 
     # -- Reading -----------------------------------------------------------------------------------
 
@@ -95,7 +100,7 @@ class ResourceAdmin(NounAdmin):
         changes = FileChange.objects.in_project(row.project_id).filter(resource=row).select_related("agent")
         return {
             "item": item,
-            "parts": sorted(item.get("importance_parts", {}).items(), key=lambda part: -part[1]),
+            "parts": _parts(item),
             "lines": numbered_lines(item["content"], line) if "content" in item else None,
             "is_open": bool(line),
             "changes": changes.order_by("-at", "-pk")[:CHANGES_SHOWN],
@@ -104,7 +109,32 @@ class ResourceAdmin(NounAdmin):
             "panels": [make(row) for make in file_panels],
         }
 
+    # -- Writing -----------------------------------------------------------------------------------
+
+    @row_action(
+        "Set the importance of the selected files", template="ctxhub/set_importance.html", form=MarkForm
+    )
+    def set_importance(self, request: HttpRequest, files: Sequence[Resource], importance: int | None) -> None:
+        changed = 0
+        for project, own in self.by_project(files):
+            with self.acting_in(request, project):
+                paths = [file.path for file in own]
+                changed += mark_files(caller=person(), paths=paths, importance=importance)
+        messages.success(request, _marked(changed, importance))
+
+
+def _parts(item: Mapping[str, Any]) -> list[tuple[str, str, float]]:
+    """Name, meaning and points of the parts of the importance, the largest first."""
+    parts = sorted(item.get("importance_parts", {}).items(), key=lambda part: -part[1])
+    return [(name.capitalize(), PARTS.get(name, ""), points) for name, points in parts]
+
+
+def _marked(changed: int, importance: int | None) -> str:
+    if not changed:
+        return "Nothing has changed."
+    now = "computed" if importance is None else importance
+    return f"The importance of {counted(changed, 'files')} is now {now}."
+
 
 def list_of_changes(file: Resource) -> str:
-    query = urlencode({"project": file.project.slug, "q": file.path})
-    return f"{reverse('admin:tracking_filechange_changelist')}?{query}"
+    return list_url("tracking_filechange", file.project, q=file.path)

@@ -37,7 +37,7 @@ class ChangeViewSet(ProjectViewSet):
         """One change, its description whole, or some lines of it."""
         line_range = self.requested_lines()
         item = selectors.change_item(selectors.get_change(self.project_id, change_id))
-        return Response(self.opened(Opened(item, "description", line_range)))
+        return Response(self.opened(Opened(item, "description", line_range, "change")))
 
     def item_of(self, answer: Mapping[str, Any]) -> dict[str, Any]:
         return selectors.change_item(selectors.get_change(self.project_id, answer["id"]))

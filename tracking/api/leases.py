@@ -11,6 +11,7 @@ from ctxhub.core.api.answers import page_of
 from ctxhub.core.api.pages import Page
 from ctxhub.core.api.takes import takes
 from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.hub.partial_reads import Opened
 from ctxhub.core.kit.caller import WRITE
 from tracking.selectors import leases as selectors
 from tracking.services import leases as services
@@ -41,7 +42,8 @@ class LeaseViewSet(ProjectViewSet):
     @extend_schema(responses=selectors.Lease)
     def retrieve(self, request: Request, slug: str, lease_id: int) -> Response:
         """One lease, also one that has ended."""
-        return Response(selectors.lease_item(selectors.get_lease(self.project_id, lease_id)))
+        item = selectors.lease_item(selectors.get_lease(self.project_id, lease_id))
+        return Response(self.opened(Opened(item, kind="lease")))
 
     @extend_schema(responses=selectors.Lease)
     def partial_update(self, request: Request, slug: str, lease_id: int) -> Response:

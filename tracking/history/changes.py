@@ -11,6 +11,8 @@ from ctxhub.core.search.services.index import forget, index_again, index_documen
 from tracking.search import change_documents, resource_document
 from tracking.sql.changes import Recorded
 
+FILE = "resource:"
+
 
 def record_changes(
     *,
@@ -30,9 +32,7 @@ def record_changes(
     add_to_counters(project_id, counts)
     index_documents(project_id, "resource", files, are_new=True)
     index_documents(project_id, "change", change_documents(changes), are_new=True)
-    events = [
-        Change("change", c.change, f"resource:{c.path}", _data(c), c.recorded_at or c.at) for c in changes
-    ]
+    events = [Change("change", c.change, f"{FILE}{c.path}", _data(c), c.recorded_at or c.at) for c in changes]
     record(project_id=project_id, agent_id=agent_id, changes=events, at=at)
 
 
@@ -61,5 +61,14 @@ def count_gone(project_id: int, layers: Mapping[int, int | None]) -> None:
     forget(project_id, "change", layers)
 
 
+def changed_path(ref: str, data: Mapping[str, Any]) -> str | None:
+    """The path of the file that an event says was changed; None for imports and corrections."""
+    return ref.removeprefix(FILE) if ref.startswith(FILE) and not data.get("imported") else None
+
+
 def _data(change: Recorded) -> dict[str, Any]:
-    return {"id": change.id, **({"note": change.description[:200]} if change.description else {})}
+    return {
+        "id": change.id,
+        **({"imported": True} if change.recorded_at else {}),
+        **({"note": change.description[:200]} if change.description else {}),
+    }

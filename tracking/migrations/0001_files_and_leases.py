@@ -5,7 +5,7 @@ import django.db.models.manager
 import django.utils.timezone
 from django.db import migrations, models
 
-import tracking.models.resource
+import ctxhub.core.kit.models
 
 
 class Migration(migrations.Migration):
@@ -48,8 +48,8 @@ class Migration(migrations.Migration):
             name='LeasePath',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('pattern', tracking.models.resource.PathField(max_length=1000)),
-                ('head', tracking.models.resource.PathField(blank=True, editable=False, max_length=1000)),
+                ('pattern', ctxhub.core.kit.models.PathField(max_length=1000)),
+                ('head', ctxhub.core.kit.models.PathField(blank=True, editable=False, max_length=1000)),
                 ('lease', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='paths', to='tracking.lease')),
                 ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='core.project')),
             ],
@@ -70,7 +70,7 @@ class Migration(migrations.Migration):
             name='Resource',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('path', tracking.models.resource.PathField(max_length=1000)),
+                ('path', ctxhub.core.kit.models.PathField(max_length=1000)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='core.project')),
             ],

@@ -9,10 +9,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from ctxhub.core.kit.inputs import PATH_LENGTH
-from ctxhub.core.kit.models import ProjectRow, saved_with
+from ctxhub.core.kit.models import PathField, ProjectRow, saved_with
 from ctxhub.core.models import Agent
 from ctxhub.core.text.globs import head
-from tracking.models.resource import PathField
 
 
 class Lease(ProjectRow):

@@ -1,29 +1,14 @@
 """A resource: a file of the repository, identified by its path."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import models
 from django.utils import timezone
 
 from ctxhub.core.kit.inputs import PATH_LENGTH
-from ctxhub.core.kit.models import ProjectRow
+from ctxhub.core.kit.models import PathField, ProjectRow
 
 HASH_LENGTH = 200
-
-if TYPE_CHECKING:
-    from django.db.models.expressions import Combinable
-
-    CharField = models.CharField[str | Combinable, str]
-else:
-    CharField = models.CharField
-
-
-class PathField(CharField):
-    """A path, sorted by code points on both engines, so that an index serves prefix searches."""
-
-    def db_parameters(self, connection: Any) -> Any:
-        collation = "C" if connection.vendor == "postgresql" else None
-        return {**super().db_parameters(connection), "collation": collation}
 
 
 class ResourceType(models.IntegerChoices):
@@ -132,6 +117,12 @@ class Resource(ProjectRow):
                 condition=models.Q(content__isnull=False),
             ),
         )
+
+    def __init__(self, *args: Any, **fields: Any) -> None:
+        """A new file has the type of its path, if none is given."""
+        super().__init__(*args, **fields)
+        if "path" in fields and "type" not in fields:
+            self.type = type_of_path(self.path)
 
     def __str__(self) -> str:
         return self.path

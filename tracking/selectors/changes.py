@@ -14,6 +14,7 @@ from ctxhub.core.kit.errors import NotFound, shown
 from ctxhub.core.kit.inputs import clean_choice, clean_limit, clean_moment, clean_name
 from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition
+from ctxhub.core.paths.selectors import bears_on, patterns_of_ref
 from ctxhub.core.text.globs import is_glob
 from ctxhub.core.toolbox.argument_types import Time, one_of
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
@@ -25,6 +26,7 @@ from tracking.sql.resources import find_resources, matching, resources_within
 
 COLUMNS = ("id", "path", "change", "by", "layer", "description", "at")
 RECENT = timedelta(hours=1)
+MOST_READ = 10_000
 BRANCHES = 20  # Up to this many files are each scanned by their own index.
 
 Kind = Annotated[str, one_of(*ChangeKind.labels)]
@@ -99,6 +101,59 @@ def last_within_by_another(project_id: int, pattern: str, folded: str, since: da
     query = _within(project_id, pattern, conditions)
     found = rows.list_changes(query, 1, None, 0) if query else []
     return found[0] if found else None
+
+
+def files_changed_by(project_id: int, folded: str, since: datetime, *, limit: int = 50) -> list[str]:
+    """The files that an agent changed after `since`, those of its newest changes."""
+    return rows.files_changed_by(project_id, folded, since, limit)
+
+
+def changes_by_others(
+    project_id: int, folded: str, since: datetime, *, ids: Sequence[int] | None = None, limit: int = 200
+) -> list[ChangeRow]:
+    """The last change of each file after `since` that another agent made, newest first.
+
+    `ids`: only these changes. Of the newest `limit` changes.
+    """
+    own = "SELECT id FROM core_agent WHERE project_id = %s AND folded = %s"
+    conditions: list[Condition] = [
+        ("c.at > %s", [sql.stored_time(since)]),
+        (f"(c.agent_id IS NULL OR c.agent_id NOT IN ({own}))", [project_id, folded]),
+    ]
+    if ids is not None:
+        conditions.append(sql.among("c.id", ids))
+    last: dict[str, ChangeRow] = {}
+    for row in rows.list_changes(ChangeQuery(project_id, conditions), limit, None, PREVIEW_CHARACTERS + 1):
+        last.setdefault(row.path, row)
+    return list(last.values())
+
+
+def changes_on_paths(
+    project_id: int, folded: str, paths: Sequence[str], since: datetime, *, limit: int
+) -> tuple[list[ChangeRow], int]:
+    """The last change after `since`, by another agent, of each file that one of the paths or globs matches.
+
+    Newest first, at most `limit`; and how many files there are.
+    """
+    last: dict[str, int] = {}
+    for change_id, file in rows.paths_changed(project_id, folded, since, MOST_READ):
+        if file not in last and any(bears_on(path, file) for path in paths):
+            last[file] = change_id
+    found = {row.id: row for row in rows.read_changes(project_id, list(last.values())[:limit])}
+    return [found[change_id] for change_id in last.values() if change_id in found], len(last)
+
+
+def files_of(project_id: int, ref: str) -> list[int]:
+    """The ids of the files that a decision, constraint or memory bears on, at most 10,000 for each glob.
+
+    Of another kind, or of none, there are no files.
+    """
+    ids: set[int] = set()
+    for pattern in patterns_of_ref(project_id, ref):
+        if is_glob(pattern):
+            ids.update(resources_within(project_id, pattern, MOST_READ))
+        ids.update(find_resources(project_id, [pattern]).values())
+    return sorted(ids)
 
 
 def change_item(row: ChangeRow, *, full: bool = True) -> dict[str, Any]:

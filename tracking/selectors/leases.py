@@ -1,6 +1,6 @@
 """Reads leases: live ones in lists, any by its id."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ from ctxhub.core.kit.inputs import clean_limit, clean_name
 from ctxhub.core.kit.listing import Listing, make_cursor, preview, read_cursor
 from ctxhub.core.kit.pages import Condition
 from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.text.globs import overlap
+from ctxhub.core.text.globs import is_glob, overlap
 from ctxhub.core.toolbox.argument_types import About, Time, one_of
 from tracking.selectors.changes import whole_numbers
 from tracking.selectors.paths import clean_pattern
@@ -89,7 +89,42 @@ def find_overlapping(
 ) -> list[HeldPath]:
     """Paths of live leases that overlap one of these patterns. `but`: case-folded agent to exclude."""
     held = rows.held_paths(project_id, patterns, now, but)
-    return [each for each in held if any(overlap(each.pattern, pattern) for pattern in patterns)]
+    wanted = set(patterns)
+    return [each for each in held if _overlaps(each.pattern, wanted)]
+
+
+def _overlaps(held: str, patterns: Collection[str]) -> bool:
+    """Whether a path overlaps one of these. Most are files, and those only need a comparison."""
+    is_one_file = not is_glob(held)
+    return held in patterns or any(
+        overlap(held, pattern) for pattern in patterns if not is_one_file or is_glob(pattern)
+    )
+
+
+def leases_of_others(project_id: int, folded: str, now: datetime, *, limit: int = 50) -> list[LeaseRow]:
+    """Live leases of other agents, soonest to expire first."""
+    return rows.list_leases(
+        project_id,
+        now,
+        [
+            (
+                "l.agent_id NOT IN (SELECT id FROM core_agent WHERE project_id = %s AND folded = %s)",
+                [project_id, folded],
+            )
+        ],
+        limit,
+    )
+
+
+def leases_on_paths(project_id: int, folded: str, paths: Sequence[str], now: datetime) -> list[LeaseRow]:
+    """Live leases of other agents that overlap one of the paths, soonest to expire first."""
+    held = find_overlapping(project_id, paths, now, folded)
+    return rows.read_leases(project_id, sorted({each.lease_id for each in held}))
+
+
+def leased_paths(project_id: int, folded: str, now: datetime) -> list[str]:
+    """The paths and globs of an agent's live leases."""
+    return [path for lease in rows.live_leases_of(project_id, folded, now) for path in lease.paths]
 
 
 def lease_item(row: LeaseRow, *, full: bool = True) -> dict[str, Any]:

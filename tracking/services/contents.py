@@ -23,20 +23,31 @@ from tracking.sql.resources import (
 
 def store_access(project_id: int, path: str, facts: FileFacts, access: Access) -> FileRow:
     """Store facts about one file and count an access to it. Runs inside the project's write transaction."""
-    known = count_access(project_id, path, access) if facts == FileFacts() else None
-    return known or store_files(project_id, {path: facts}, access.at, access)[path]
+    if facts != FileFacts():
+        return _store(project_id, {path: facts}, read_files(project_id, [path]), access.at, access)[path]
+    # If there was nothing to count, the file is new.
+    known = count_access(project_id, path, access)
+    return known or _store(project_id, {path: facts}, {}, access.at, access)[path]
 
 
-def store_files(
-    project_id: int, files: Mapping[str, FileFacts], at: datetime, access: Access | None = None
-) -> dict[str, FileRow]:
-    """Store facts by path, make unknown files, and count an access to each; returns the files by path.
+def store_files(project_id: int, files: Mapping[str, FileFacts], at: datetime) -> dict[str, FileRow]:
+    """Store facts by path, and make unknown files; returns the files by path.
 
     Runs inside the project's write transaction, with a fixed number of statements. Contents of up to 1 MiB
     are kept once for all files that have them. A hash that differs from the known one comes with a new
     content, or else the old content is dropped: it is of another version of the file.
     """
-    known = read_files(project_id, list(files))
+    return _store(project_id, files, read_files(project_id, list(files)), at)
+
+
+def _store(
+    project_id: int,
+    files: Mapping[str, FileFacts],
+    known: Mapping[str, FileRow],
+    at: datetime,
+    access: Access | None = None,
+) -> dict[str, FileRow]:
+    """Store facts, and count an access to each file. `known`: those of the files that exist."""
     contents = _store_contents(project_id, files, known, at)
     rows = {}
     for path, facts in files.items():

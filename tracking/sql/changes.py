@@ -143,6 +143,31 @@ def last_by_another(project_id: int, path: str, folded: str, since: datetime) ->
     return found[0] if found else None
 
 
+def paths_changed(project_id: int, folded: str, since: datetime, at_most: int) -> list[tuple[int, str]]:
+    """Id and path of the changes after `since` that this agent did not make, newest first."""
+    return sql.rows(
+        """
+        SELECT c.id, r.path FROM tracking_filechange c JOIN tracking_resource r ON r.id = c.resource_id
+        WHERE c.project_id = %s AND c.at > %s AND (c.agent_id IS NULL OR c.agent_id NOT IN
+            (SELECT id FROM core_agent WHERE project_id = %s AND folded = %s))
+        ORDER BY c.at DESC, c.id DESC LIMIT %s""",
+        [project_id, sql.stored_time(since), project_id, folded, at_most],
+    )
+
+
+def files_changed_by(project_id: int, folded: str, since: datetime, at_most: int) -> list[str]:
+    """The files of an agent's changes after `since`, the newest changes first."""
+    found = sql.rows(
+        """
+        SELECT r.path FROM tracking_filechange c JOIN tracking_resource r ON r.id = c.resource_id
+        WHERE c.project_id = %s AND c.at > %s
+            AND c.agent_id = (SELECT id FROM core_agent WHERE project_id = %s AND folded = %s)
+        ORDER BY c.at DESC, c.id DESC LIMIT %s""",
+        [project_id, sql.stored_time(since), project_id, folded, at_most],
+    )
+    return list(dict.fromkeys(path for (path,) in found))
+
+
 def count_before(project_id: int, before: datetime) -> int:
     [(count,)] = sql.rows(
         "SELECT count(*) FROM tracking_filechange WHERE project_id = %s AND at < %s",

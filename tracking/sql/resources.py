@@ -98,6 +98,14 @@ def count_access(project_id: int, path: str, access: Access) -> FileRow | None:
     return _file_row(found[0]) if found else None
 
 
+def write_mark(project_id: int, ids: Sequence[int], mark: int | None) -> None:
+    among, values = sql.among("id", ids)
+    sql.execute(
+        f"UPDATE tracking_resource SET mark = %s WHERE project_id = %s AND {among}",
+        [mark, project_id, *values],
+    )
+
+
 def write_contents(
     project_id: int, contents: Mapping[str, tuple[str, int]], at: datetime
 ) -> dict[str, StoredContent]:
