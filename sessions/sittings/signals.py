@@ -1,4 +1,4 @@
-"""Indexes a session again when its conversations or states are written through the ORM."""
+"""Indexes a session again when its conversations, items or states are written through the ORM."""
 
 from typing import Any
 
@@ -7,12 +7,15 @@ from django.dispatch import receiver
 
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.services.index import index_again
-from sessions.sittings.models.session import AgentSession, Conversation, WorkspaceState
+from sessions.sittings.models.session import AgentSession, ContextItem, Conversation, WorkspaceState
 
 
 @receiver([post_save, post_delete], sender=Conversation)
+@receiver([post_save, post_delete], sender=ContextItem)
 @receiver([post_save, post_delete], sender=WorkspaceState)
-def index_session(instance: Conversation | WorkspaceState, origin: Any = None, **_: Any) -> None:
+def index_session(
+    instance: Conversation | ContextItem | WorkspaceState, origin: Any = None, **_: Any
+) -> None:
     """`origin`: what is deleted; the index of a deleted session is cleared with the session."""
     if origin is not None and getattr(origin, "model", type(origin)) is not type(instance):
         return

@@ -307,7 +307,6 @@ A, B, C = ("b.py", "executed", "ada"), ("a.py", "edited", "ben"), ("a.py", "view
         ({"path": "./a.py"}, [B, C]),
         ({"path": "unknown"}, []),
         ({"session": "first"}, [C]),
-        ({"session": "unknown"}, []),
         ({"access": "EDIT"}, [B]),
         ({"access": 3}, [A]),
         ({"since": "2026-11-21T12:01:00Z"}, [A, B]),
@@ -320,6 +319,12 @@ def test_accesses_by_each_filter(
     history: int, ada: Caller, query: dict[str, Any], expected: list[tuple[str, str, str]]
 ) -> None:
     assert accessed(ada, **query) == expected
+
+
+@pytest.mark.parametrize("session", ["unknown", "99"])
+def test_accesses_of_an_unknown_session_are_not_found(ada: Caller, session: str) -> None:
+    with pytest.raises(NotFound, match="There is no session"):
+        list_accesses(ada, session=session)
 
 
 def test_accesses_of_a_session_by_its_id_and_ref(history: int, ada: Caller) -> None:

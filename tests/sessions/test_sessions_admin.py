@@ -220,7 +220,7 @@ def test_included_tokens_are_compared_with_a_budget(
 ) -> None:
     include(tracked, "src/a.py", 690)
     page = text(member(apollo), f"{page_of(tracked)}?budget={budget}")
-    assert f"690 tokens of 1 included file, {percent} %" in page
+    assert f"690 tokens, {percent} % of this budget" in page
     assert [each for each in ("warning", "danger") if f"ctx-{each}-meter" in page] == [level][: bool(level)]
 
 
@@ -387,10 +387,33 @@ def test_accesses_and_dependencies_are_found(
     assert {name for name in ("a.py", "b.py") if name in rows} == shown
 
 
+@pytest.mark.parametrize("address", [SESSIONS, ACCESSES, DEPENDENCIES])
+def test_on_phones_every_first_cell_has_its_own_label(address: str, tracked: int, apollo: Project) -> None:
+    assert "Select record" not in text(member(apollo), address)
+
+
+@pytest.mark.parametrize(
+    ("address", "tool"),
+    [(SESSIONS, "session restore"), (ACCESSES, "session track"), (DEPENDENCIES, "session depend")],
+)
+def test_an_empty_list_says_how_rows_come_about(address: str, tool: str, apollo: Project) -> None:
+    client = member(apollo)
+    assert tool in text(client, address)
+    searched = text(client, f"{address}?q=nothing")
+    assert "Reset filters" in searched
+    assert tool not in searched
+
+
 def test_a_file_shows_its_content_accesses_and_dependencies(tracked: int, apollo: Project) -> None:
     client = member(apollo, VIEWER)
     page = text(client, file_page(apollo, "src/a.py"))
-    for shown in ("&lt;two&gt;", page_of(tracked), file_page(apollo, "src/b.py"), "imports, 4", "code"):
+    for shown in (
+        "&lt;two&gt;",
+        page_of(tracked),
+        file_page(apollo, "src/b.py"),
+        "imports, strength 4",
+        "code",
+    ):
         assert shown in page
     assert f"{ACCESSES}?project=apollo&amp;q=src%2Fa.py" in page
     needed = text(client, file_page(apollo, "src/b.py"))
@@ -400,11 +423,10 @@ def test_a_file_shows_its_content_accesses_and_dependencies(tracked: int, apollo
 
 def test_a_mark_replaces_the_parts_of_the_importance(tracked: int, ada: Caller) -> None:
     client, address = member(ada.project), file_page(ada.project, "src/b.py")
-    assert {"recency", "frequency", "access", "dependencies"} <= dict(
-        client.get(address).context["parts"]
-    ).keys()
+    names = {name for name, *_ in client.get(address).context["parts"]}
+    assert {"Recency", "Frequency", "Access", "Dependencies"} <= names
     track_access(caller=ada, session=str(tracked), path="src/b.py", access="viewed", importance=42)
-    assert client.get(address).context["parts"] == [("mark", 42.0)]
+    assert client.get(address).context["parts"] == [("Mark", "set by somebody; nothing else counts", 42.0)]
 
 
 @pytest.mark.every_engine

@@ -14,6 +14,7 @@ from ctxhub.core.events.services.cleanup import cleanup
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller, Window
 from ctxhub.core.models import Event
+from ctxhub.core.search.selectors.index_check import find_faults
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.models import Snapshot
@@ -28,7 +29,8 @@ from tracking.models.resource import AccessKind
 pytestmark = pytest.mark.usefixtures("index_is_kept")
 
 FRIDAY = datetime(2026, 1, 2, 10, tzinfo=UTC)
-DAYS = timedelta(days=1)
+HOURS = timedelta(hours=1)
+DAYS = 24 * HOURS
 SECOND = timedelta(seconds=1)
 
 
@@ -107,6 +109,23 @@ def test_a_window_that_only_tracks_keeps_its_session(ada: Caller, time: Any) -> 
     assert remaining(ada) == {session}
 
 
+def test_an_agent_that_tracks_over_http_stays_in_its_session(ada: Caller, time: Any) -> None:
+    session = implicit(ada)
+    for _ in range(3):
+        time.shift(20 * HOURS)
+        assert track_access(caller=ada, path="a", access="viewed")["session"] == session
+    time.shift(DAYS)
+    assert track_access(caller=ada, path="a", access="viewed")["session"] != session
+
+
+def test_a_saved_session_is_left_a_day_after_its_last_save(ada: Caller, time: Any) -> None:
+    session = save_session(caller=ada)["session"]
+    time.shift(20 * HOURS)
+    assert track_access(caller=ada, path="a", access="viewed")["session"] == session
+    time.shift(5 * HOURS)
+    assert track_access(caller=ada, path="a", access="viewed")["session"] != session
+
+
 def test_tracking_moves_the_time_of_its_session_once_a_minute(ada: Caller, time: Any) -> None:
     session = track_access(caller=ada, path="a", access="viewed")["session"]
     times = []
@@ -115,6 +134,13 @@ def test_tracking_moves_the_time_of_its_session_once_a_minute(ada: Caller, time:
         track_access(caller=ada, path="a", access="viewed")
         times.append(AgentSession.unscoped.get(pk=session).updated_at - FRIDAY)
     assert times == [0 * SECOND, 60 * SECOND, 60 * SECOND]
+
+
+def test_a_saved_session_that_is_worked_in_stays_right_in_the_index(ada: Caller, time: Any) -> None:
+    save_session(caller=ada, session="laptop", summary="Herons")
+    time.shift(DAYS)
+    track_access(caller=ada, session="laptop", path="a", access="viewed")
+    assert find_faults([ada.project_id], everything=True) == []
 
 
 def test_a_saved_session_with_living_children_stays(ada: Caller, time: Any) -> None:
@@ -137,7 +163,7 @@ def test_one_run_deletes_a_bounded_number_of_rows(
     time.shift(31 * DAYS)
     monkeypatch.setattr(cleaning, "REMOVED_AT_ONCE", 4)
     retention._cleaned[ada.project_id] = (clock.now(), retention.EVERY)
-    assert cleaning.clean_sessions(ada.project_id, clock.now()) == {"sessions": 2}
+    assert cleaning.clean_sessions(ada.project_id, clock.now(), 30) == {"sessions": 2}
     assert cleanup(ada.project_id)["sessions"] == 3
 
 

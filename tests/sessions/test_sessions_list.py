@@ -68,10 +68,15 @@ def test_a_list_is_filtered(ada: Caller, ben: Caller) -> None:
         ({"parent": first}, [second]),
         ({"parent": "laptop"}, [second]),
         ({"parent": f"session:{second}"}, []),
-        ({"parent": "unknown"}, []),
         ({"workspace_id": "shop", "by": "ben"}, []),
     ):
         assert listed(ada, **arguments) == expected, arguments
+
+
+@pytest.mark.parametrize("parent", ["unknown", 99])
+def test_the_sessions_of_an_unknown_one_are_not_found(ada: Caller, parent: str | int) -> None:
+    with pytest.raises(NotFound, match=f"There is no session '?{parent}'?"):
+        listed(ada, parent=parent)
 
 
 def test_implicit_sessions_are_listed_only_if_asked_for(ada: Caller) -> None:

@@ -16,7 +16,7 @@ from sessions.sittings.services.calls import open_session
 from sessions.sittings.services.resources import track_access
 from sessions.sittings.services.restoring import restore_session
 from sessions.sittings.services.sessions import delete_session, save_session
-from tests.core.test_secrets import ISSUED
+from tests.core.test_secrets import CHOSEN, ISSUED
 from tracking.models import Resource
 
 pytestmark = pytest.mark.usefixtures("index_is_kept")
@@ -141,6 +141,22 @@ def test_credentials_are_masked_and_counted(ada: Caller) -> None:
     item = get(ada, saved["session"], full=True)
     assert KEY not in str(item)
     assert "[credential: " in item["conversations"]["rows"][0][3]
+
+
+def test_what_only_its_category_makes_a_credential_is_masked(ada: Caller) -> None:
+    items = [
+        {"category": "password", "content": f"{CHOSEN}\nIt is {KEY}."},
+        {"category": "password", "content": "Must have 12 characters."},
+        {"category": "pitfall", "content": CHOSEN},
+    ]
+    saved = save_session(caller=ada, items=items)
+    assert saved["masked"] == 2
+    assert [row[1] for row in get(ada, saved["session"], full=True)["items"]["rows"]] == [
+        "[credential: assigned secret]\nIt is [credential: GitHub token].",
+        "Must have 12 characters.",
+        CHOSEN,
+    ]
+    assert call(ada, "search", {"query": CHOSEN.split("-")[1], "match": "all"})["count"] == 1
 
 
 @pytest.mark.parametrize("value", [value for _, value in ISSUED])

@@ -1,59 +1,39 @@
 """The admin of accesses to files and of dependencies between files: read-only lists."""
 
-from typing import Any
-
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from ctxhub.core.admin.base import ProjectAdmin
-from ctxhub.core.admin.columns import mono, name, time_in_full
+from ctxhub.core.admin.columns import mono, time_in_full
 from ctxhub.core.admin.filters import AgentFilter, ProjectFilter
 from ctxhub.core.templatetags.moments import moment
 from sessions.sittings.admin.filters import SessionFilter
 from sessions.sittings.admin.page import url_of
 from sessions.sittings.models.resources import Access, ResourceDependency
+from tracking.admin.file_rows import FileRowsAdmin
 from tracking.models import Resource
 
 ACCESS_COLOURS = {"edited": "warning", "executed": "info"}
 
 
-class FileRowsAdmin(ProjectAdmin):
-    """Found by the path of a file, or by its ref (`resource:src/app.py`). Linked from other pages."""
-
-    add_scope = change_scope = delete_scope = None
-    search_help_text = "Path"
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        path = search_term.strip().removeprefix("resource:")
-        return super().get_search_results(request, queryset, path)
-
-
 @admin.register(Access)
 class AccessAdmin(FileRowsAdmin):
-    list_display = ("when", "who", "what", "file", "within")
-    list_display_links = None
+    when_empty = "Agents note what they read and edit with session track."
+    list_display = ("when", "by", "what", "file", "within")
+    list_display_links = ("when",)
     list_filter = (ProjectFilter, AgentFilter, SessionFilter, ("access", ChoicesDropdownFilter))
     list_select_related = ("project", "resource", "agent")
     search_fields = ("resource__path",)
     date_hierarchy = "created_at"
     ordering = ("-created_at", "-pk")
-    fields = ("project", "happened", "who", "what", "file", "within")
+    fields = ("project", "happened", "by", "what", "file", "within")
 
     @display(description="When", ordering="created_at")
     def when(self, access: Access) -> SafeString | str:
         return moment(access.created_at)
-
-    @display(description="Agent", ordering="agent__name")
-    def who(self, access: Access) -> SafeString:
-        return name(access.agent.name if access.agent else "system")
 
     @display(description="Access", ordering="access", label=ACCESS_COLOURS)
     def what(self, access: Access) -> str:
@@ -74,8 +54,9 @@ class AccessAdmin(FileRowsAdmin):
 
 @admin.register(ResourceDependency)
 class DependencyAdmin(FileRowsAdmin):
+    when_empty = "Agents note which file needs which other one with session depend."
     list_display = ("needs", "how", "needed", "strength", "since")
-    list_display_links = None
+    list_display_links = ("needs",)
     list_filter = (ProjectFilter,)
     list_select_related = ("project", "source", "target")
     search_fields = ("source__path", "target__path")
@@ -84,7 +65,7 @@ class DependencyAdmin(FileRowsAdmin):
 
     @display(description="File", ordering="source__path")
     def needs(self, row: ResourceDependency) -> SafeString:
-        return file_link(row.source)
+        return mono(row.source.path)
 
     @display(description="Type", ordering="type")
     def how(self, row: ResourceDependency) -> str:

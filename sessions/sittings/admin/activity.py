@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urlencode
 
 from django.db.models.functions import Left
 from django.urls import reverse
 
 from ctxhub.core.admin.refs import page_of_row
+from ctxhub.core.admin.urls import list_url
 from ctxhub.core.events.selectors.events import note_of
 from ctxhub.core.models import Event
 from memory.models import Snapshot
@@ -51,13 +51,12 @@ def activity_of(row: AgentSession) -> Activity:
         each for each in _events(row, ends) if (each.verb, each.what in of_snapshots) != ("created", True)
     ]
     steps = sorted([*events, *accesses, *snapshots], key=lambda step: step.at, reverse=True)
-    project, agent = row.project.slug, row.agent.name if row.agent else ""
     return Activity(
         steps=steps[:SHOWN],
         has_more=len(steps) > SHOWN,
         ends=ends,
-        events_url=_list_url("core_event", project=project, agent=agent),
-        accesses_url=_list_url("agent_sessions_access", project=project, session=str(row.pk)),
+        events_url=list_url("core_event", row.project, agent=row.agent.name if row.agent else ""),
+        accesses_url=list_url("agent_sessions_access", row.project, session=row.pk),
     )
 
 
@@ -82,7 +81,3 @@ def _snapshots(row: AgentSession) -> Iterator[Step]:
     beginnings = found.order_by("-created_at", "-pk").annotate(beginning=Left("summary", BEGINNING))
     for pk, at, text in beginnings.values_list("pk", "created_at", "beginning")[: SHOWN + 1]:
         yield Step(at, "saved", f"snapshot:{pk}", page_of_row("snapshot", pk) or "", text)
-
-
-def _list_url(name: str, **query: str) -> str:
-    return f"{reverse(f'admin:{name}_changelist')}?{urlencode(query)}"

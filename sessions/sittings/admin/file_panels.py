@@ -2,34 +2,37 @@
 
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from django.db.models import F
-from django.urls import reverse
 
+from ctxhub.core.admin.row_panels import RowPanel
+from ctxhub.core.admin.urls import list_url
 from sessions.sittings.models.resources import Access, ResourceDependency
-from tracking.admin.resources import FilePanel, file_panels
+from tracking.admin.resources import file_panels
 from tracking.models import Resource
 
 ACCESSES_SHOWN, DEPENDENCIES_SHOWN = 20, 50
 
 
-def accesses_panel(file: Resource) -> FilePanel:
+def accesses_panel(file: Resource) -> RowPanel:
     accesses = Access.objects.in_project(file.project_id).filter(resource=file).select_related("agent")
     newest = list(accesses.order_by("-created_at", "-pk")[:ACCESSES_SHOWN])
-    return FilePanel("ctxhub/file_accesses.html", {"accesses": newest, "all_url": _list_url("access", file)})
+    return RowPanel(
+        "ctxhub/file_accesses.html",
+        {"accesses": newest, "all_url": list_url("agent_sessions_access", file.project, q=file.path)},
+    )
 
 
-def dependencies_panel(file: Resource) -> FilePanel:
+def dependencies_panel(file: Resource) -> RowPanel:
     """The strongest dependencies. `more`: there are more than are shown."""
     outgoing, incoming = _strongest(file, "source", "target"), _strongest(file, "target", "source")
     shown = {
         "outgoing": outgoing[:DEPENDENCIES_SHOWN],
         "incoming": incoming[:DEPENDENCIES_SHOWN],
         "more": max(len(outgoing), len(incoming)) > DEPENDENCIES_SHOWN,
-        "all_url": _list_url("resourcedependency", file),
+        "all_url": list_url("agent_sessions_resourcedependency", file.project, q=file.path),
     }
-    return FilePanel("ctxhub/file_dependencies.html", shown)
+    return RowPanel("ctxhub/file_dependencies.html", shown)
 
 
 def _strongest(file: Resource, near: str, far: str) -> Sequence[Any]:
@@ -37,11 +40,6 @@ def _strongest(file: Resource, near: str, far: str) -> Sequence[Any]:
     named = rows.annotate(path=F(f"{far}__path"), file_id=F(f"{far}_id"))
     ordered = named.order_by("-strength", "pk")
     return list(ordered.values("path", "file_id", "type", "strength")[: DEPENDENCIES_SHOWN + 1])
-
-
-def _list_url(model: str, file: Resource) -> str:
-    query = urlencode({"project": file.project.slug, "q": file.path})
-    return f"{reverse(f'admin:agent_sessions_{model}_changelist')}?{query}"
 
 
 file_panels.extend([accesses_panel, dependencies_panel])

@@ -42,6 +42,9 @@ class SessionAdmin(NounAdmin):
     menu = Menu("Activity", "terminal")
     ref_kind = "session"
     read_template = "ctxhub/session.html"
+    when_empty = (
+        "Agents save their work with session save, and continue it in a new window with session restore."
+    )
     has_change_form = False
     add_scope = change_scope = None
 

@@ -21,6 +21,7 @@ from ctxhub.core.kit.inputs import (
     refuse_secret,
 )
 from ctxhub.core.kit.unset import UNSET, Unset
+from ctxhub.core.text.secrets import find_joined_secret, mask_secrets
 from ctxhub.core.text.token_count import count_tokens
 from sessions.sittings.inputs.entries import clean_entries, number_of, text_of, time_of
 from sessions.sittings.models.session import DEFAULT_WORKSPACE, HASH_LENGTH, WORKSPACE_LENGTH
@@ -143,6 +144,15 @@ class _Masks:
         self.count += masked
         return text
 
+    def named_text(self, label: str, value: str, name: str, at_most: int) -> str:
+        """A text that is shown behind its label: "password" makes a credential of what follows it."""
+        text, start = self.text(value, name, at_most), f"{label}: "
+        if not label or not find_joined_secret(start, text):
+            return text
+        joined, masked = mask_secrets(start + text)
+        self.count += masked
+        return joined.removeprefix(start)
+
 
 def _clean_conversation(value: str | None, masks: _Masks) -> NewConversation | None:
     if value is None or not value.strip():
@@ -160,12 +170,13 @@ def _clean_items(values: Sequence[Any] | None, caller: Caller, masks: _Masks) ->
 
 
 def _clean_item(entry: Mapping[str, Any], name: str, caller: Caller, masks: _Masks) -> NewItem:
+    category = _clean_line(text_of(entry, name, "category"), f"{name}.category", WORD_LENGTH, caller)
     content = text_of(entry, name, "content", required=True)
-    text = masks.text(content, f"{name}.content", CONTENT_BYTES)
+    text = masks.named_text(category, content, f"{name}.content", CONTENT_BYTES)
     importance = number_of(entry, name, "importance", 1, 10)
     tokens = number_of(entry, name, "tokens", 0, MOST_TOKENS)
     return NewItem(
-        category=_clean_line(text_of(entry, name, "category"), f"{name}.category", WORD_LENGTH, caller),
+        category=category,
         content=text,
         importance=DEFAULT_IMPORTANCE if importance is None else importance,
         tokens=count_tokens(text) if tokens is None else tokens,

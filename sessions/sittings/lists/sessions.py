@@ -12,7 +12,7 @@ from ctxhub.core.toolbox.argument_types import Time
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
 from sessions.sittings.models.session import WORKSPACE_LENGTH
 from sessions.sittings.rows.sessions import LISTED, ORDER, SESSIONS, SessionRow
-from sessions.sittings.selectors.calls import find_named
+from sessions.sittings.selectors.calls import get_named
 from sessions.sittings.selectors.sessions import get_session
 from sessions.sittings.sql.sessions import read_ancestors
 
@@ -94,10 +94,7 @@ def _plan(
             return ListPlan(order=ORDER, is_empty=True)
         conditions.append(("d.agent_id = %s", [agent_id]))
     if parent not in (None, ""):
-        found = find_named(project_id, str(parent))
-        if found is None:
-            return ListPlan(order=ORDER, is_empty=True)
-        conditions.append(("d.parent_id = %s", [found.id]))
+        conditions.append(("d.parent_id = %s", [get_named(project_id, str(parent)).id]))
     if not implicit:
         conditions.append(("NOT d.is_implicit", []))
     return ListPlan(conditions, order=ORDER, leads=parent in (None, ""))

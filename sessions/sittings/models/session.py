@@ -53,13 +53,23 @@ class AgentSession(ProjectRow):
             ),
         )
         indexes = (
-            # Each list uses an index that ends in its order.
-            models.Index(fields=("project", "-created_at", "-id"), name="sessions_session_by_time"),
-            models.Index(fields=("project", "agent", "-created_at", "-id"), name="sessions_session_by_agent"),
+            # Each list uses an index that ends in its order. The columns after that are those of other
+            # filters, so that rows are counted without reading the table.
             models.Index(
-                fields=("project", "workspace_id", "-created_at", "-id"), name="sessions_session_by_space"
+                fields=("project", "-created_at", "-id", "is_implicit"), name="sessions_session_by_time"
             ),
-            models.Index(fields=("parent", "-created_at", "-id"), name="sessions_session_by_parent"),
+            models.Index(
+                fields=("project", "agent", "-created_at", "-id", "is_implicit", "workspace_id"),
+                name="sessions_session_by_agent",
+            ),
+            models.Index(
+                fields=("project", "workspace_id", "-created_at", "-id", "is_implicit", "agent"),
+                name="sessions_session_by_space",
+            ),
+            models.Index(
+                fields=("parent", "-created_at", "-id", "is_implicit", "project"),
+                name="sessions_session_by_parent",
+            ),
             # The session to restore, and the session of a call that names none.
             models.Index(
                 fields=("project", "agent", "workspace_id", "-saved_at", "-id"),

@@ -1,17 +1,25 @@
 """The rows of sessions as dataclasses, and the state of their workspaces."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
+from ctxhub.core.kit import sql
+from ctxhub.core.kit.inputs import CONTENT_BYTES
 from ctxhub.core.kit.rows import Computed, Row, Table
 from sessions.sittings.models.session import DEFAULT_WORKSPACE, AgentSession
+
+# Of the items of a session the most important ones are indexed, up to so many characters.
+INDEXED_CHARACTERS = CONTENT_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow(Row):
-    """`conversation` is the newest one, and `active_project` and `branch` are those of the newest state."""
+    """`conversation` is the newest one, and `active_project` and `branch` are those of the newest state.
+
+    `items`: their texts, as `item_texts` returns them, as far as they are indexed.
+    """
 
     name: str = ""
     workspace_id: str = DEFAULT_WORKSPACE
@@ -28,8 +36,15 @@ class SessionRow(Row):
     conversation_hash: str = ""
     conversation_tokens: int = 0
     item_tokens: int = 0
+    items: Sequence[str] = ()
     active_project: str = ""
     branch: str = ""
+
+
+def item_texts(items: Iterable[tuple[int, int, str, str]]) -> tuple[str, ...]:
+    """The texts of items (importance, position, category, content), the most important first."""
+    ordered = sorted(items, key=lambda item: (-item[0], item[1]))
+    return tuple(f"{category}: {content}" if category else content for _, _, category, content in ordered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +72,17 @@ def _count(table: str, column: str) -> str:
     return f"(SELECT count(*) FROM agent_sessions_{table} n WHERE n.{column} = d.id)"
 
 
+def _items() -> str:
+    """The items that are indexed, as JSON. Those before each of them have less than INDEXED_CHARACTERS."""
+    content = f"substr(n.content, 1, {INDEXED_CHARACTERS})"
+    return f"""
+        (SELECT {sql.json_list(sql.json_array("n.importance", "n.position", "n.category", content))} FROM (
+            SELECT i.*, sum(length(i.content)) OVER (ORDER BY i.importance DESC, i.position)
+                - length(i.content) AS before
+            FROM agent_sessions_contextitem i WHERE i.session_id = d.id
+        ) n WHERE n.before < {INDEXED_CHARACTERS})"""
+
+
 SESSIONS = Table(
     AgentSession,
     SessionRow,
@@ -71,6 +97,7 @@ SESSIONS = Table(
             "(SELECT sum(n.token_count) FROM agent_sessions_contextitem n WHERE n.session_id = d.id)",
             lambda count: int(count or 0),
         ),
+        "items": Computed(_items, lambda items: item_texts(sql.read_json(items or "[]"))),
         "active_project": Computed(_newest("active_project", "workspacestate"), lambda text: text or ""),
         "branch": Computed(_newest("branch", "workspacestate"), lambda text: text or ""),
     },

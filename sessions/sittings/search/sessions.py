@@ -1,7 +1,7 @@
 """The search document of a session."""
 
 from ctxhub.core.search.documents import Document
-from sessions.sittings.rows.sessions import SessionRow
+from sessions.sittings.rows.sessions import INDEXED_CHARACTERS, SessionRow
 
 TITLE_LENGTH = 500
 
@@ -12,13 +12,14 @@ def session_document(row: SessionRow) -> Document | None:
         return None
     title, _, rest = row.summary.strip().partition("\n")
     summary = rest.strip() if len(title) <= TITLE_LENGTH else row.summary
-    texts = (summary, row.active_project, row.branch, row.conversation)
+    items = "\n\n".join(row.items)[:INDEXED_CHARACTERS]
+    texts = (summary, row.active_project, row.branch, items, row.conversation)
     return Document(
         object_id=row.id,
         ref=f"session:{row.id}",
         title=title.strip()[:TITLE_LENGTH] or row.workspace_id,
         body="\n\n".join(text for text in texts if text),
-        at=row.updated_at,
+        at=row.saved_at,
         agent_id=row.agent_id,
         unshown=(row.workspace_id, row.name),
     )

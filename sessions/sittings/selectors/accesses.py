@@ -12,7 +12,7 @@ from ctxhub.core.kit.inputs import clean_limit, clean_moment
 from ctxhub.core.kit.listing import COUNTED_TO, Listing, make_cursor, read_cursor, total_of
 from ctxhub.core.toolbox.argument_types import Time
 from sessions.sittings.inputs.resources import clean_access
-from sessions.sittings.selectors.calls import find_named
+from sessions.sittings.selectors.calls import get_named
 from sessions.sittings.selectors.resources import AccessLabel
 from sessions.sittings.sql import accesses as rows
 from sessions.sittings.sql.accesses import AccessQuery, AccessRow
@@ -43,7 +43,7 @@ def list_accesses(
 ) -> Listing:
     """Accesses that pass every filter, newest first: rows path, access, agent, session, at.
 
-    What an unknown path or name of a session would select is empty; an unknown id is not found.
+    An unknown path has no accesses; an unknown session is not found.
     """
     limit = clean_limit(limit)
     after = _read_cursor(cursor) if cursor else None
@@ -67,15 +67,15 @@ def list_accesses(
 def _query(
     project_id: int, *, path: str | None, session: str | None, access: str | int | None, since: str | None
 ) -> AccessQuery | None:
-    """The filters; None if they name a file or a session that does not exist."""
+    """The filters; None if they name a file that does not exist."""
     kind = clean_access(access).value if access not in (None, "") else None
     moment = moment_of(project_id, clean_moment(since, "since"))
     file = clean_file(path) if path else None
-    named = find_named(project_id, session) if session else None
+    session_id = get_named(project_id, session).id if session else None
     ids = find_resources(project_id, [file]) if file else {}
-    if (file and not ids) or (session and named is None):
+    if file and not ids:
         return None
-    return AccessQuery(project_id, ids[file] if file else None, named and named.id, kind, moment)
+    return AccessQuery(project_id, ids[file] if file else None, session_id, kind, moment)
 
 
 def _read_cursor(cursor: str) -> tuple[datetime, int]:

@@ -1,11 +1,12 @@
 """Finds the session that a call belongs to."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.errors import NotFound, shown
+from ctxhub.core.kit.errors import InvalidInput, NotAllowed, NotFound, shown
 from ctxhub.core.kit.inputs import clean_name, read_id
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.registry import name_of_ref
@@ -32,7 +33,14 @@ def find_named(project_id: int, named: str) -> Found | None:
     row_id = read_id(name)
     found = _select("s.id = %s", [project_id, row_id]) if row_id else None
     if found is None:
-        raise NotFound(f"There is no session {shown(name)}.", hint=f"{operation('session list')} shows them.")
+        raise _unknown(name)
+    return found
+
+
+def get_named(project_id: int, named: str) -> Found:
+    """The session with this id, ref or name. Raises NotFound."""
+    if (found := find_named(project_id, named)) is None:
+        raise _unknown(named)
     return found
 
 
@@ -51,8 +59,20 @@ def find_session_id(caller: Caller) -> int | None:
     return found.id if found else None
 
 
+def another_agents(session_id: int) -> NotAllowed:
+    """The error for a call that would write in the session of another agent."""
+    return NotAllowed(
+        f"session {session_id} is another agent's.",
+        hint="Restore it: that makes one of your own. Or leave session out.",
+    )
+
+
 def clean_session_name(named: str) -> str:
     return clean_name(name_of_ref(named, "session"), "session", at_most=SESSION_NAME_LENGTH)
+
+
+def _unknown(named: str) -> NotFound:
+    return NotFound(f"There is no session {shown(named)}.", hint=f"{operation('session list')} shows them.")
 
 
 def _of_window(caller: Caller, session_id: int) -> Found | None:
@@ -84,3 +104,86 @@ def _select(condition: str, values: list[object]) -> Found | None:
         return None
     [(session_id, agent_id, updated_at)] = found
     return Found(session_id, agent_id, sql.read_time(updated_at))
+
+
+# -- The sessions of many calls --------------------------------------------------------------------
+
+
+def find_places(
+    project_id: int, callers: Sequence[Caller], agents: Mapping[str, int], now: datetime
+) -> list[tuple[int | None, str]]:
+    """The sessions that calls belong to, with one statement: the id, or the name of one not opened yet.
+
+    `agents`: the ids of the agents by case-folded name.
+    """
+    named = {caller.session: _read_name(caller.session) for caller in callers if caller.session}
+    windows = [caller.window.session_of(caller.agent) for caller in callers if caller.window]
+    ids = {row_id for row_id in (*map(read_id, named.values()), *windows) if row_id}
+    names = {name for name in named.values() if name and not name.isdecimal()}
+    since = now - CURRENT_FOR
+    stored = _select_many(project_id, since, sorted(agents.values()), sorted(ids), sorted(names))
+    return [
+        _find_named_place(named[caller.session], stored)
+        if caller.session
+        else (_find_own(caller, agents[caller.agent.casefold()], stored, since), "")
+        for caller in callers
+    ]
+
+
+class _Stored(NamedTuple):
+    id: int
+    agent_id: int | None
+    name: str
+    current_at: datetime | None
+
+
+def _find_named_place(name: str, stored: Sequence[_Stored]) -> tuple[int | None, str]:
+    if name.isdecimal():
+        row_id = read_id(name)
+        return (row_id if any(row.id == row_id for row in stored) else None), ""
+    found = next((row.id for row in stored if name and row.name == name), None)
+    return (found, "") if found else (None, name)
+
+
+def _find_own(caller: Caller, agent_id: int, stored: Sequence[_Stored], since: datetime) -> int | None:
+    own = [row for row in stored if row.agent_id == agent_id]
+    if window := caller.window:
+        session_id = window.session_of(caller.agent)
+        return next((row.id for row in own if row.id == session_id), None)
+    current = [(row.current_at, row.id) for row in own if row.current_at and row.current_at > since]
+    return max(current)[1] if current else None
+
+
+def _read_name(session: str) -> str:
+    """The name or number of a session as a call gave it; "" if it cannot be one."""
+    try:
+        return clean_session_name(session)
+    except InvalidInput:
+        return ""
+
+
+def _select_many(
+    project_id: int, since: datetime, agent_ids: Sequence[int], ids: Sequence[int], names: Sequence[str]
+) -> list[_Stored]:
+    """The sessions of the agents that became current after `since`, and those with these ids or names."""
+    moment = sql.stored_time(since)
+    conditions: list[tuple[str, list[object], Sequence[int] | Sequence[str]]] = [
+        ("s.current_at IS NOT NULL AND s.current_at > %s AND s.agent_id", [moment], agent_ids),
+        ("s.id", [], ids),
+        ("s.name <> '' AND s.name", [], names),
+    ]
+    branches: list[str] = []
+    given: list[object] = []
+    for column, bounds, some in conditions:
+        if some:
+            among, values = sql.among(column, some)
+            branches.append(
+                "SELECT s.id, s.agent_id, s.name, s.current_at FROM agent_sessions_agentsession s"
+                f" WHERE s.project_id = %s AND {among}"
+            )
+            given += [project_id, *bounds, *values]
+    found = sql.rows(" UNION ALL ".join(branches), given)
+    return [
+        _Stored(row_id, agent_id, name, sql.read_time(current_at) if current_at else None)
+        for row_id, agent_id, name, current_at in found
+    ]

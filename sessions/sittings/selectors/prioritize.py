@@ -1,13 +1,12 @@
 """Reads what prioritisation needs: the session of the call, and how well files match a query."""
 
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.errors import NotAllowed
 from ctxhub.core.kit.listing import COUNTED_TO
 from ctxhub.core.search.engines import find_candidates
 from ctxhub.core.search.ranking import rank
 from ctxhub.core.search.selectors.questions import prepare
 from ctxhub.core.search.selectors.search import with_priors
-from sessions.sittings.selectors.calls import find_session
+from sessions.sittings.selectors.calls import another_agents, find_session
 from sessions.sittings.sql.prioritize import find_agent_id
 
 # The best passages of the project that get a score; other files get none.
@@ -20,10 +19,7 @@ def find_own_session(caller: Caller) -> int | None:
     if found is None:
         return None
     if found.agent_id is None or found.agent_id != find_agent_id(caller.project_id, caller.agent.casefold()):
-        raise NotAllowed(
-            f"session {found.id} is another agent's.",
-            hint="Restore it: that makes one of your own. Or leave session out.",
-        )
+        raise another_agents(found.id)
     return found.id
 
 

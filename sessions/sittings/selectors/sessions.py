@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NotRequired, cast
+from typing import Annotated, Any, NotRequired, cast
 
 # Pydantic builds schemas of it and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -14,10 +14,9 @@ from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
 from ctxhub.core.kit.inputs import CONTENT_BYTES, read_id
 from ctxhub.core.kit.listing import PREVIEW_CHARACTERS, Listing, preview
-from ctxhub.core.kit.tool_names import operation
-from ctxhub.core.toolbox.argument_types import Time
+from ctxhub.core.toolbox.argument_types import About, RowsOf, Time
 from sessions.sittings.rows.sessions import SESSIONS, SHOWN, SessionRow, State
-from sessions.sittings.selectors.calls import CURRENT_FOR, find_named
+from sessions.sittings.selectors.calls import CURRENT_FOR, get_named
 from sessions.sittings.sql.sessions import (
     StoredConversation,
     StoredItem,
@@ -41,12 +40,18 @@ class WorkspaceState(TypedDict, total=False):
     worktree: str
 
 
-class Rows(TypedDict):
-    """A list inside an answer."""
+class ListedConversation(TypedDict):
+    id: int
+    tokens: int
+    at: Time
+    text: NotRequired[Annotated[str, About("With `full`.")]]
 
-    columns: list[str]
-    rows: list[list[Any]]
-    count: int
+
+class ListedItem(TypedDict):
+    category: str
+    content: str
+    importance: int
+    tokens: int
 
 
 class Session(TypedDict):
@@ -58,8 +63,10 @@ class Session(TypedDict):
     token_count: int
     parent: int | None
     children: int
-    conversations: NotRequired[Rows]
-    items: NotRequired[Rows]
+    conversations: Annotated[
+        Listing, RowsOf(ListedConversation), About("Their id, tokens, at; with `full` also the text.")
+    ]
+    items: Annotated[Listing, RowsOf(ListedItem), About("Their category, content, importance, tokens.")]
     resources: int
     state: NotRequired[WorkspaceState]
     at: Time
@@ -76,10 +83,7 @@ class ReadConversation(TypedDict):
 
 def get_session(project_id: int, named: str | int, names: Sequence[str] = SHOWN) -> SessionRow:
     """The session with this id, ref or name. Raises NotFound."""
-    if (found := find_named(project_id, str(named))) is None:
-        raise NotFound(
-            f"There is no session {shown(str(named))}.", hint=f"{operation('session list')} shows them."
-        )
+    found = get_named(project_id, str(named))
     [row] = SESSIONS.read(project_id, [found.id], names).values()
     return row
 
@@ -99,9 +103,9 @@ def open_session_parts(
         raise InvalidInput("lines and tail read one conversation.", missing=["conversation"])
     row = get_session(project_id, named)
     if conversation is not None:
-        return Opened(_conversation_item(row, conversation), "text", requested)
+        return Opened(_conversation_item(row, conversation), "text", requested, "session")
     [item] = session_items([row], full=full).values()
-    return Opened(item, "summary")
+    return Opened(item, "summary", kind="session")
 
 
 def read_session(project_id: int, named: str | int, **part: Any) -> Reading[Any]:
@@ -143,20 +147,16 @@ def session_items(rows: Sequence[SessionRow], *, full: bool) -> dict[int, dict[s
     }
 
 
-def conversation_listing(conversations: Sequence[StoredConversation]) -> Listing:
-    """Rows id, tokens, at, text; without texts if there are none."""
+def conversation_listing(conversations: Sequence[StoredConversation], *, full: bool = True) -> Listing:
+    """Rows id, tokens, at and, if `full`, text."""
+    columns = CONVERSATION_COLUMNS if full else CONVERSATION_COLUMNS[:-1]
     rows = [[each.id, each.tokens, format_time(each.at), each.text] for each in conversations]
-    return Listing(CONVERSATION_COLUMNS, rows)
+    return Listing(columns, [row[: len(columns)] for row in rows])
 
 
 def item_listing(items: Sequence[StoredItem], *, full: bool = True) -> Listing:
     rows = [[i.category, preview(i.content, full=full), i.importance, i.tokens] for i in items]
     return Listing(ITEM_COLUMNS, rows)
-
-
-def rows_of(listing: Listing) -> Rows:
-    answer = listing.answer()
-    return Rows(columns=answer["columns"], rows=answer["rows"], count=answer["count"])
 
 
 def _item(
@@ -175,14 +175,14 @@ def _item(
         token_count=row.token_count,
         parent=row.parent_id,
         children=row.children,
-        conversations=rows_of(conversation_listing(conversations)),
-        items=rows_of(item_listing(items, full=full)),
+        conversations=conversation_listing(conversations, full=full),
+        items=item_listing(items, full=full),
         resources=row.resources,
         state=cast(WorkspaceState, (state or State()).as_dict()),
         at=format_time(row.created_at),
         saved_at=_time(row.saved_at),
     )
-    empty = {"name": row.name, "conversations": conversations, "items": items, "state": state}
+    empty = {"name": row.name, "state": state}
     return {field: value for field, value in item.items() if empty.get(field, True)}
 
 

@@ -7,10 +7,15 @@ from django.db import transaction
 from ctxhub.core.call_sessions import register_finder
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.kit.errors import NotAllowed
 from sessions.sittings.history.sessions import count_opened
 from sessions.sittings.models.session import DEFAULT_WORKSPACE
-from sessions.sittings.selectors.calls import Found, clean_session_name, find_session, find_session_id
+from sessions.sittings.selectors.calls import (
+    Found,
+    another_agents,
+    clean_session_name,
+    find_session,
+    find_session_id,
+)
 
 # How often the calls of a session that only track move its time, from which it is forgotten.
 TOUCHED_EVERY = timedelta(minutes=1)
@@ -27,26 +32,28 @@ def open_session(caller: Caller, agent_id: int, at: datetime) -> int:
     """
     if found := find_session(caller):
         if found.agent_id != agent_id:
-            raise NotAllowed(
-                f"session {found.id} is another agent's.",
-                hint="Restore it: that makes one of your own. Or leave session out.",
-            )
+            raise another_agents(found.id)
         touch_session(found, at)
         return found.id
     session_id = _insert(caller, agent_id, at)
     if caller.session:
         count_opened(caller.project_id)
-    if not caller.session:
+    else:
         enter_session(caller, session_id)
     return session_id
 
 
 def touch_session(session: Found, at: datetime) -> None:
-    """Keep a session that is worked in from being forgotten; writes at most once a minute."""
+    """Keep a session that is worked in from being forgotten; writes at most once a minute.
+
+    One that was opened without a name stays the agent's current one.
+    """
     if at - session.updated_at >= TOUCHED_EVERY:
+        moment = sql.stored_time(at)
         sql.execute(
-            "UPDATE agent_sessions_agentsession SET updated_at = %s WHERE id = %s",
-            [sql.stored_time(at), session.id],
+            "UPDATE agent_sessions_agentsession SET updated_at = %s, current_at ="
+            " CASE WHEN is_implicit AND current_at IS NOT NULL THEN %s ELSE current_at END WHERE id = %s",
+            [moment, moment, session.id],
         )
 
 

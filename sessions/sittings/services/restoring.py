@@ -7,9 +7,11 @@ from typing import Any, NotRequired, cast
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.given import GivenItem, give
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, Caller
 from ctxhub.core.kit.errors import InvalidInput, NotFound, shown
+from ctxhub.core.kit.listing import Rows
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.text.parts import CHARACTERS_PER_TOKEN
@@ -20,7 +22,7 @@ from sessions.sittings.inputs.sessions import clean_budget, clean_present_files,
 from sessions.sittings.rows.sessions import SESSIONS, SHOWN, SessionRow, State
 from sessions.sittings.selectors.calls import find_session
 from sessions.sittings.selectors.restored import Contents, file_rows, pack
-from sessions.sittings.selectors.sessions import Rows, WorkspaceState, get_session
+from sessions.sittings.selectors.sessions import WorkspaceState, get_session
 from sessions.sittings.services.calls import enter_session
 from sessions.sittings.services.sessions import clean_new_name
 from sessions.sittings.sql.sessions import (
@@ -77,12 +79,15 @@ def restore_session(
         parent = _find_parent(caller, session, workspace_id, workspace)
         child, state = _open_child(caller, agent_id, parent, at)
     contents = _read_contents(parent, state, present, budget)
-    return cast(RestoreAnswer, pack(contents, session=child.id, parent=parent.id, budget=budget))
+    answer = pack(contents, session=child.id, parent=parent.id, budget=budget)
+    give(caller.in_session(child.id), "restore", [GivenItem("session", str(parent.id))], answer)
+    return cast(RestoreAnswer, answer)
 
 
 def _find_parent(
     caller: Caller, session: str | int | None, workspace_id: str | None, workspace: str
 ) -> SessionRow:
+    """The session to restore. `workspace_id`: as it was given; `workspace`: cleaned. Raises NotFound."""
     if session not in (None, ""):
         return get_session(caller.project_id, session, OF_PARENT)
     if caller.session and not workspace_id and (found := find_session(caller)):
@@ -99,7 +104,20 @@ def _find_parent(
 
 def _open_child(caller: Caller, agent_id: int, parent: SessionRow, at: datetime) -> tuple[SessionRow, State]:
     """Insert the session that continues `parent`, with its state, summary, items and files."""
-    row = SessionRow(
+    row = _child_row(caller, agent_id, parent, at)
+    state = read_states([parent.id]).get(parent.id)
+    [child] = SESSIONS.insert(caller.project_id, [row])
+    if state:
+        add_state(caller.project_id, child.id, state, at)
+    copy_parts(parent.id, child.id, at)
+    change = HISTORY.change(None, child, detail=RESTORED)
+    HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)
+    enter_session(caller, child.id)
+    return child, state or State()
+
+
+def _child_row(caller: Caller, agent_id: int, parent: SessionRow, at: datetime) -> SessionRow:
+    return SessionRow(
         name=_free_name(caller),
         agent=caller.agent,
         agent_id=agent_id,
@@ -111,15 +129,6 @@ def _open_child(caller: Caller, agent_id: int, parent: SessionRow, at: datetime)
         updated_at=at,
         current_at=at,
     )
-    state = read_states([parent.id]).get(parent.id)
-    [child] = SESSIONS.insert(caller.project_id, [row])
-    if state:
-        add_state(caller.project_id, child.id, state, at)
-    copy_parts(parent.id, child.id, at)
-    change = HISTORY.change(None, child, detail=RESTORED)
-    HISTORY.record(project_id=caller.project_id, agent_id=agent_id, changes=[change], at=at)
-    enter_session(caller, child.id)
-    return child, state or State()
 
 
 def _free_name(caller: Caller) -> str:
@@ -132,6 +141,7 @@ def _free_name(caller: Caller) -> str:
 def _read_contents(
     parent: SessionRow, state: State, present: Mapping[str, str | None], budget: int
 ) -> Contents:
+    """What the parent holds, of each text as much as the budget could hold."""
     characters = CHARACTERS_PER_TOKEN * budget
     items = read_items([parent.id], characters + 1).get(parent.id, [])
     return Contents(

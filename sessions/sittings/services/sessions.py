@@ -1,6 +1,6 @@
 """Saves and deletes sessions. All their writes go through here or restore."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal, NotRequired, Unpack
@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, Caller
-from ctxhub.core.kit.errors import Conflict, NotAllowed, NotFound, shown
+from ctxhub.core.kit.errors import Conflict, NotFound, shown
 from ctxhub.core.kit.inputs import refuse_secret
 from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
@@ -22,13 +22,14 @@ from sessions.sittings.inputs.sessions import (
     MOST_TOKENS,
     NewConversation,
     NewFile,
+    NewItem,
     SaveArguments,
     SaveFields,
     clean_save,
 )
 from sessions.sittings.models.session import DEFAULT_WORKSPACE
-from sessions.sittings.rows.sessions import SESSIONS, SessionRow, State
-from sessions.sittings.selectors.calls import clean_session_name, find_named, find_session
+from sessions.sittings.rows.sessions import SESSIONS, SessionRow, State, item_texts
+from sessions.sittings.selectors.calls import another_agents, clean_session_name, find_named, find_session
 from sessions.sittings.selectors.sessions import get_session
 from sessions.sittings.services.calls import enter_session
 from sessions.sittings.sql.sessions import (
@@ -109,10 +110,7 @@ def _find_target(caller: Caller, agent_id: int) -> SessionRow | None:
         return None
     if found.agent_id != agent_id:
         if caller.session:
-            raise NotAllowed(
-                f"session {found.id} is another agent's.",
-                hint="Restore it: that makes one of your own. Or leave session out.",
-            )
+            raise another_agents(found.id)
         return None
     [row] = SESSIONS.read(caller.project_id, [found.id]).values()
     return row if caller.session or row.saved_at is None else None
@@ -121,14 +119,8 @@ def _find_target(caller: Caller, agent_id: int) -> SessionRow | None:
 def _write_row(
     caller: Caller, agent_id: int, old: SessionRow | None, fields: SaveFields, at: datetime
 ) -> SessionRow:
-    start = old or SessionRow(
-        name=clean_new_name(caller),
-        agent=caller.agent,
-        agent_id=agent_id,
-        workspace_id=DEFAULT_WORKSPACE,
-        created_at=at,
-        updated_at=at,
-    )
+    """Write the row of the session, and return it as stored. `old` None: a new one."""
+    start = old or _new_row(caller, agent_id, at)
     new = replace(
         start,
         workspace_id=if_set(fields.workspace_id, start.workspace_id),
@@ -147,6 +139,17 @@ def _write_row(
     return new
 
 
+def _new_row(caller: Caller, agent_id: int, at: datetime) -> SessionRow:
+    return SessionRow(
+        name=clean_new_name(caller),
+        agent=caller.agent,
+        agent_id=agent_id,
+        workspace_id=DEFAULT_WORKSPACE,
+        created_at=at,
+        updated_at=at,
+    )
+
+
 def _token_count(row: SessionRow, fields: SaveFields) -> int:
     """The given count, or that of the newest conversation, the items and the summary."""
     if not isinstance(fields.token_count, Unset):
@@ -160,6 +163,7 @@ def _token_count(row: SessionRow, fields: SaveFields) -> int:
 
 
 def _parent_id(project_id: int, old: SessionRow | None, parent: str | Unset) -> int | None:
+    """The id of the session to continue. Raises NotFound, and Conflict for one that continues `old`."""
     if isinstance(parent, Unset):
         return old.parent_id if old else None
     if not parent:
@@ -175,11 +179,11 @@ def _parent_id(project_id: int, old: SessionRow | None, parent: str | Unset) -> 
 
 
 def _write_parts(row: SessionRow, fields: SaveFields, at: datetime, project_id: int) -> SessionRow:
-    """Write what belongs to the session; returns its row with the newest conversation and state."""
+    """Write what belongs to the session; returns its row with the newest conversation, items and state."""
     if fields.conversation:
         row = _write_conversation(project_id, row, fields.conversation, at)
     if not isinstance(fields.items, Unset):
-        replace_items(project_id, row.id, fields.items)
+        row = _write_items(project_id, row, fields.items)
     if not isinstance(fields.files, Unset):
         _write_files(project_id, row.id, fields.files, at)
     if fields.state:
@@ -194,6 +198,12 @@ def _write_conversation(project_id: int, row: SessionRow, new: NewConversation, 
         return row
     row_id = add_conversation(project_id, row.id, new, at)
     return replace(row, conversation=new.text, conversation_id=row_id)
+
+
+def _write_items(project_id: int, row: SessionRow, items: Sequence[NewItem]) -> SessionRow:
+    replace_items(project_id, row.id, items)
+    stored = ((item.importance, n, item.category, item.content) for n, item in enumerate(items))
+    return replace(row, items=item_texts(stored))
 
 
 def _write_files(project_id: int, session_id: int, files: Mapping[str, NewFile], at: datetime) -> None:

@@ -1,7 +1,7 @@
 """SQL of the files of a session: count an access, and read a page of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -63,7 +63,7 @@ class Counted:
 
 
 def count_access(project_id: int, session_id: int, resource_id: int, access: Access) -> Counted:
-    """Count an access in a session."""
+    """Count an access in a session. A file that is new there gets a row; of its accesses the best stays."""
     moment, is_edit = sql.stored_time(access.at), access.kind == AccessKind.EDITED
     columns = (
         *("project_id", "session_id", "resource_id", "relevance", "included", "access_count"),
@@ -136,12 +136,15 @@ def _behind(columns: Sequence[str], after: Position) -> tuple[str, list[Any]]:
 
 
 def _listed(found: Sequence[Any]) -> ListedResource:
-    values = list(found)
-    values[2], values[7] = bool(values[2]), bool(values[7])
-    values[8] = sql.read_time(values[8])
-    values[16] = values[16] and sql.read_time(values[16])
-    values[18] = int(values[18])
-    return ListedResource(*values)
+    row = ListedResource(*found)
+    return replace(
+        row,
+        included=bool(row.included),
+        modified=bool(row.modified),
+        at=sql.read_time(row.at),
+        last_accessed=sql.read_time(row.last_accessed) if row.last_accessed else None,
+        incoming_strength=int(row.incoming_strength),
+    )
 
 
 def _position(order: str, row: ListedResource) -> Position:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from ctxhub.core.kit import sql
 from sessions.sittings.inputs.sessions import NewConversation, NewItem
@@ -32,6 +32,14 @@ class StoredItem:
     content: str
     importance: int
     tokens: int
+
+
+class Expired(NamedTuple):
+    """A session to forget. `rows`: how many are deleted with it, itself included."""
+
+    id: int
+    is_implicit: bool
+    rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,8 +335,8 @@ def leave_snapshots(project_id: int, ids: Sequence[int]) -> None:
 
 def find_expired(
     project_id: int, *, implicit_before: datetime, saved_before: datetime | None, at_most: int
-) -> list[tuple[int, bool, int]]:
-    """Sessions last changed before a time, the oldest first: id, whether implicit, and its rows.
+) -> list[Expired]:
+    """Sessions last changed before a time, the oldest first.
 
     A saved session that another one continues is kept. `saved_before` None: only implicit ones.
     """
@@ -354,7 +362,7 @@ def find_expired(
             at_most,
         ],
     )
-    return [(row_id, bool(is_implicit), int(rows)) for row_id, is_implicit, rows in found]
+    return [Expired(row_id, bool(is_implicit), int(rows)) for row_id, is_implicit, rows in found]
 
 
 def delete_accesses(project_id: int, before: datetime, at_most: int) -> int:

@@ -1,11 +1,11 @@
 """The actions of the tool `session` on sessions themselves."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from ctxhub.core.hub.partial_reads import Reading
 from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.limits import MOST_ENTRIES, OPTIONAL_NAME, OPTIONAL_PATH, REF, TEXT
-from ctxhub.core.kit.listing import Listing
+from ctxhub.core.kit.listing import AnyObject, Listing
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.actions import action, tool
 from ctxhub.core.toolbox.argument_types import (
@@ -189,7 +189,7 @@ def get(
     conversation: Annotated[Number, About("Only this one, by its id.")] | None = None,
     lines: Lines | None = None,
     tail: Tail | None = None,
-) -> Reading[dict[str, Any]]:
+) -> Reading[AnyObject]:
     """One session.
 
     With `full` also the texts of its conversations and items. `conversation`, by its id, reads one of them,
