@@ -2,11 +2,16 @@
 
 from django.urls import path
 
+from sessions.briefings.api.briefings import BriefViewSet, CheckViewSet
+from sessions.briefings.api.nudges import NudgeViewSet
 from sessions.sittings.api.prioritize import PrioritizeViewSet
 from sessions.sittings.api.resources import AccessViewSet, DependencyViewSet, SessionResourceViewSet
 from sessions.sittings.api.sessions import LineageViewSet, RestoreViewSet, SessionViewSet
 
 in_project = [
+    path("brief/", BriefViewSet.as_view({"get": "retrieve"})),
+    path("check/", CheckViewSet.as_view({"get": "retrieve", "post": "ask"})),
+    path("nudge/", NudgeViewSet.as_view({"get": "retrieve"})),
     path("sessions/", SessionViewSet.as_view({"get": "list", "post": "create"})),
     path("sessions/restore/", RestoreViewSet.as_view({"post": "create"})),
     path(

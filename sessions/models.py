@@ -1,14 +1,19 @@
 """Imports the models of all families, so that Django finds them."""
 
+from sessions.briefings.models.briefing import Briefing, BriefingItem
+from sessions.briefings.models.notice import Notice
 from sessions.sittings.models.resources import Access, Mode, ResourceDependency, SessionResource
 from sessions.sittings.models.session import AgentSession, ContextItem, Conversation, WorkspaceState
 
 __all__ = [
     "Access",
     "AgentSession",
+    "Briefing",
+    "BriefingItem",
     "ContextItem",
     "Conversation",
     "Mode",
+    "Notice",
     "ResourceDependency",
     "SessionResource",
     "WorkspaceState",

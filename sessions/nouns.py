@@ -1,6 +1,7 @@
 """Registers the nouns of the sessions app with the hub."""
 
 from ctxhub.core.hub.selectors.hub import agent_facts
+from ctxhub.core.links import heads_of
 from ctxhub.core.registry import Noun, counter_of, register
 from sessions.models import AgentSession
 from sessions.sittings.history.sessions import HISTORY
@@ -16,6 +17,7 @@ register(
         text="summary",
         history=HISTORY,
         ids_of=ids_of_sessions,
+        heads=heads_of("session", AgentSession, "summary", also="name", at="created_at"),
         wakes=False,
     )
 )

@@ -1,8 +1,9 @@
-"""Registers the tool `session` with all its actions, in the order in which help lists them."""
+"""Registers the tools `brief`, `check` and `session`, with their actions in the order of help."""
 
 # ruff: noqa: I001
+from sessions.briefings.tools import briefings
 from sessions.sittings.tools import sessions
 from sessions.sittings.tools import resources
 from sessions.sittings.tools import prioritize
 
-__all__ = ["prioritize", "resources", "sessions"]
+__all__ = ["briefings", "prioritize", "resources", "sessions"]

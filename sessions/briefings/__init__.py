@@ -1,0 +1,1 @@
+"""Briefings: what an agent should know when it begins, and before it edits files."""

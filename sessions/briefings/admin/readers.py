@@ -1,0 +1,51 @@
+"""Who was given an object: a panel on its page."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+
+from ctxhub.core.admin.row_panels import RowPanel, row_panels
+from ctxhub.core.admin.urls import list_url
+from sessions.briefings.models.briefing import Briefing, BriefingItem
+
+READ, SHOWN = 200, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """An agent, and the last time it was given the object. `is_older`: in another version than it has now."""
+
+    agent: str
+    briefing: Briefing
+    version: str
+    is_older: bool
+
+    @property
+    def url(self) -> str:
+        return reverse("admin:agent_sessions_briefing_change", args=[self.briefing.pk])
+
+
+def readers_panel(kind: str, row: Any) -> RowPanel | None:
+    """The agents that were given it, the last one first; None for nobody."""
+    items = BriefingItem.objects.in_project(row.project_id).filter(kind=kind, object_id=row.pk)
+    newest = items.select_related("briefing__agent").order_by("-briefing_id")[:READ]
+    version = str(getattr(row, "version", getattr(row, "revision", "")))
+    readers: dict[int, Reader] = {}
+    for item in newest:
+        briefing = item.briefing
+        is_older = bool(item.version and version and item.version != version)
+        reader = Reader(briefing.agent.name, briefing, item.version, is_older)
+        readers.setdefault(briefing.agent_id, reader)
+    if not readers:
+        return None
+    found = list(readers.values())
+    shown = {
+        "readers": found[:SHOWN],
+        "more": len(found) - SHOWN,
+        "all_url": list_url("agent_sessions_briefing", row.project, q=row.ref),
+    }
+    return RowPanel("ctxhub/readers.html", shown)
+
+
+row_panels.append(readers_panel)

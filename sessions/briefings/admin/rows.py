@@ -1,0 +1,47 @@
+"""The rows of briefs and checks on pages, each with the URL of the page of what it is about."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from ctxhub.core.admin import refs
+from sessions.briefings.rules.packing import Candidate
+
+Name = TypeVar("Name", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRow:
+    """`percent`: how well it matches the task, at most 100; `is_must`: it is packed before all others."""
+
+    ref: str
+    url: str
+    text: str
+    by: str
+    at: datetime
+    why: str
+    percent: int
+    is_must: bool
+
+
+def shown_rows(
+    project_id: int, groups: Mapping[Name, Iterable[Candidate]]
+) -> Mapping[Name, Sequence[ShownRow]]:
+    """The rows of each group, in a fixed number of queries."""
+    listed = {name: list(rows) for name, rows in groups.items()}
+    urls = refs.pages_of(project_id, (one.ref for rows in listed.values() for one in rows))
+    return {name: [_shown(one, urls) for one in rows] for name, rows in listed.items()}
+
+
+def _shown(one: Candidate, urls: Mapping[str, str]) -> ShownRow:
+    return ShownRow(
+        ref=one.ref,
+        url=urls.get(one.ref, ""),
+        text=one.text,
+        by=one.by,
+        at=datetime.fromisoformat(one.at),
+        why=one.why,
+        percent=min(round(100 * one.score), 100),
+        is_must=one.is_must,
+    )

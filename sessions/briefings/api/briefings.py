@@ -1,0 +1,51 @@
+"""REST views of briefings: what to know before work, and before an edit."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ctxhub.core.api.plain_text import PlainText
+from ctxhub.core.api.takes import takes
+from ctxhub.core.api.views import ProjectViewSet
+from ctxhub.core.kit.caller import READ
+from ctxhub.core.kit.listing import with_arrays
+from sessions.briefings.selectors.brief import BriefAnswer, brief
+from sessions.briefings.selectors.check import CheckAnswer, check
+from sessions.briefings.services.briefs import give_answer, give_text
+
+
+class BriefViewSet(ProjectViewSet):
+    """As JSON, or as text for hooks: `?format=text`, or `Accept: text/plain`."""
+
+    queries = {"retrieve": takes("brief")}
+    renderer_classes = (JSONRenderer, BrowsableAPIRenderer, PlainText)
+
+    @extend_schema(responses={(200, "application/json"): BriefAnswer, (200, "text/plain"): OpenApiTypes.STR})
+    def retrieve(self, request: Request, slug: str) -> Response:
+        """What bears on a task, within a budget of tokens."""
+        is_text = isinstance(request.accepted_renderer, PlainText)
+        found = brief(caller=self.caller, is_text=is_text, **self.query)
+        return Response(give_text(self.caller, found) if is_text else give_answer(self.caller, found))
+
+
+class CheckViewSet(ProjectViewSet):
+    queries = {"retrieve": takes("check")}
+    bodies = {"ask": takes("check")}
+    scopes = {"ask": READ}
+
+    @extend_schema(responses={200: CheckAnswer})
+    def retrieve(self, request: Request, slug: str) -> Response:
+        """What must hold for some files, and who else is at them."""
+        return self._answered(self.query)
+
+    @extend_schema(responses={200: CheckAnswer}, operation_id="ask_check")
+    def ask(self, request: Request, slug: str) -> Response:
+        """The same, with the paths in a body."""
+        return self._answered(self.body)
+
+    def _answered(self, arguments: dict[str, Any]) -> Response:
+        return Response(with_arrays(check(caller=self.caller, **arguments).answer()))

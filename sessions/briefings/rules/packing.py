@@ -1,0 +1,234 @@
+"""Packs the rows of a briefing into a budget of tokens.
+
+First what must be read (critical constraints, urgent messages), then each section up to its share, which
+passes on what it leaves over, then the rows with the highest score per token.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+
+from ctxhub.core.kit.answers import size
+from ctxhub.core.links import ObjectKey
+
+# The share of each section, in percent of the budget without the envelope, in the order of the answer.
+SHARES = {
+    "session": 15,
+    "constraints": 20,
+    "decisions": 25,
+    "messages": 10,
+    "leases": 5,
+    "changes": 5,
+    "memories": 12,
+    "snapshots": 8,
+}
+# Before an edit, in the order of importance: who else is there, and what must hold.
+CHECK_SHARES = {"leases": 20, "changes": 10, "constraints": 40, "decisions": 30}
+ENVELOPE = 60
+# What must be read takes at most this share of the budget, or so many tokens where that is more. The rest of
+# it competes with other rows by a lower score.
+MUSTS = 25
+FEW_MUSTS = 200
+LATE_MUST = 0.3
+# With a task, rows with a lower score get no share: they may fill what is left over.
+GOOD = 0.7
+# How many rows of each section may fill what the shares leave over.
+WAITING = 20
+# How many rows that do not fit are tried before a section ends.
+REFUSALS = 3
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A row that may be in a briefing.
+
+    `score`: 0 to 1, comparable between sections; `is_must`: it must be read, and is packed first. `write`
+    makes the text: it is called only for rows that may fit. `key`: the object, if it may be stale.
+    """
+
+    section: str
+    ref: str
+    write: Callable[[], str]
+    by: str
+    at: str
+    score: float
+    is_must: bool = False
+    why: str = ""
+    version: str = ""
+    key: ObjectKey | None = None
+
+    @cached_property
+    def text(self) -> str:
+        return self.write()
+
+    @property
+    def row(self) -> list[str]:
+        return [self.ref, self.text, self.by, self.at, *([self.why] if self.why else [])]
+
+
+@dataclass(slots=True)
+class Packed:
+    """The rows chosen, in the order in which they were; and how many were considered, by section."""
+
+    chosen: list[Candidate] = field(default_factory=list)
+    considered: Mapping[str, int] = field(default_factory=dict)
+    names: Sequence[str] = tuple(SHARES)
+
+    def sections(self) -> dict[str, list[Candidate]]:
+        """The chosen rows by section, in the order of the answer."""
+        rows: dict[str, list[Candidate]] = {}
+        for name in self.names:
+            if found := [one for one in self.chosen if one.section == name]:
+                rows[name] = found
+        return rows
+
+    def omitted(self) -> dict[str, int]:
+        chosen = self.sections()
+        left = {name: count - len(chosen.get(name, ())) for name, count in self.considered.items()}
+        return {name: left[name] for name in self.names if left.get(name)}
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What an answer costs in tokens: all of it with some rows, as sent; a row; the head of a section."""
+
+    measure: Callable[[Packed], int]
+    row: Callable[[Candidate], int]
+    head: int
+
+
+def json_form(measure: Callable[[Packed], int]) -> Form:
+    return Form(measure, lambda one: size(one.row) + 1, head=20)
+
+
+def pack(
+    sections: Mapping[str, Sequence[Candidate]],
+    budget: int,
+    form: Form,
+    *,
+    shares: Mapping[str, int] = SHARES,
+    good: float = 0.0,
+) -> Packed:
+    """The rows for an answer of at most `budget` tokens; those of a section stay in their order.
+
+    `sections`: the candidates of each section, best first; `shares`: see SHARES; `good`: the score from which
+    a row gets a share.
+    """
+    packer = _Packer(sections, budget, form, shares)
+    packer.take_musts()
+    packer.take_shares(good)
+    packer.fill()
+    packed = Packed(packer.taken, {name: len(rows) for name, rows in sections.items()}, tuple(shares))
+    _cut(packed, budget, form)
+    _top_up(packed, packer, budget, form)
+    position = {id(one): n for rows in sections.values() for n, one in enumerate(rows)}
+    packed.chosen.sort(key=lambda one: (not one.is_must, position[id(one)]))
+    return packed
+
+
+class _Packer:
+    def __init__(
+        self, sections: Mapping[str, Sequence[Candidate]], budget: int, form: Form, shares: Mapping[str, int]
+    ) -> None:
+        self.sections, self.form, self.shares = sections, form, shares
+        self.room = max(budget - ENVELOPE, 0)
+        self.left = self.room
+        self.taken: list[Candidate] = []
+        self._ids: set[int] = set()
+        self._begun: set[str] = set()
+        self._tokens: dict[int, int] = {}
+
+    def tokens(self, one: Candidate) -> int:
+        """The tokens of a row alone."""
+        if id(one) not in self._tokens:
+            self._tokens[id(one)] = self.form.row(one)
+        return self._tokens[id(one)]
+
+    def cost(self, one: Candidate) -> int:
+        return self.tokens(one) + (0 if one.section in self._begun else self.form.head)
+
+    def take(self, one: Candidate) -> None:
+        self.left -= self.cost(one)
+        self._begun.add(one.section)
+        self._ids.add(id(one))
+        self.taken.append(one)
+
+    def waiting(self) -> list[Candidate]:
+        """The best rows of each section that were not taken, those with the highest score per token first."""
+        rows = [one for name in self.shares for one in islice(self._left_in(name), WAITING)]
+        return sorted(rows, key=lambda one: -_late_score(one) / self.tokens(one))
+
+    def take_musts(self) -> None:
+        """Take what must be read: the first of each section, then the most urgent of all."""
+        musts = [[one for one in self.sections.get(name, ()) if one.is_must] for name in self.shares]
+        firsts = [rows[0] for rows in musts if rows]
+        others = [one for rows in musts for one in rows[1:]]
+        least = self.left - max(self.room * MUSTS // 100, min(self.left, FEW_MUSTS))
+        for rows in (firsts, others):
+            for one in sorted(rows, key=lambda one: -one.score):
+                if self.left - self.cost(one) >= least:
+                    self.take(one)
+
+    def take_shares(self, good: float) -> None:
+        over = 0
+        for name, share in self.shares.items():
+            allowance = self.room * share // 100 + over
+            spent = sum(self.cost(one) for one in self.taken if one.section == name)
+            rows = [one for one in self._left_in(name) if _late_score(one) >= good]
+            over = self._take_share(rows, min(allowance - spent, self.left))
+
+    def _take_share(self, rows: Sequence[Candidate], allowance: int) -> int:
+        """Take the first rows of a section that fit; returns what they leave of the allowance."""
+        refused = 0
+        for one in rows:
+            if (cost := self.cost(one)) <= allowance:
+                allowance -= cost
+                self.take(one)
+            elif (refused := refused + 1) == REFUSALS:
+                break
+        return max(allowance, 0)
+
+    def fill(self) -> None:
+        for one in self.waiting():
+            if self.cost(one) <= self.left:
+                self.take(one)
+
+    def _left_in(self, name: str) -> Iterator[Candidate]:
+        return (one for one in self.sections.get(name, ()) if id(one) not in self._ids)
+
+
+def _late_score(one: Candidate) -> float:
+    """The score of a row after those that must be read were taken."""
+    return min(one.score, LATE_MUST) if one.is_must else one.score
+
+
+def _cut(packed: Packed, budget: int, form: Form) -> None:
+    """Drop the rows taken last until the answer fits: costs of single rows are estimates."""
+    taken = packed.chosen
+
+    def cost(count: int) -> int:
+        packed.chosen = taken[:count]
+        return form.measure(packed)
+
+    count = bisect_right(range(1, len(taken) + 1), budget, key=cost)
+    packed.chosen = taken[:count]
+    while packed.chosen and form.measure(packed) > budget:
+        packed.chosen.pop()
+
+
+def _top_up(packed: Packed, packer: _Packer, budget: int, form: Form) -> None:
+    """Add rows that fit when the whole answer is measured."""
+    refused = 0
+    room = budget - form.measure(packed)
+    for one in packer.waiting():
+        if packer.tokens(one) > room:
+            continue
+        packed.chosen.append(one)
+        if (tokens := form.measure(packed)) <= budget:
+            room = budget - tokens
+        else:
+            packed.chosen.pop()
+            if (refused := refused + 1) == REFUSALS:
+                return

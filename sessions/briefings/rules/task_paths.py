@@ -1,0 +1,55 @@
+"""Finds the paths that the text of a task names."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from ctxhub.core.kit.inputs import PATH_LENGTH
+
+MOST_PATHS = 20
+
+# Letters of scripts without blanks end a path: a sentence goes on right behind it.
+_WORD = re.compile(
+    r"[^\s\"'`<>(){}|,;:=!?&#$%^~\u2010-\u206f\u2e80-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]+"
+)
+_FILE = re.compile(r"[\w+-]+(?:\.[\w+-]+)*\.[a-z][a-z0-9]{0,4}")
+_ABBREVIATIONS = {"e.g", "i.e"}
+
+
+def paths_in(text: str) -> list[str]:
+    """The words with a slash and those with a file's extension, at most 20; no addresses of the web."""
+    return list(dict.fromkeys(_found(unicodedata.normalize("NFC", text))))[:MOST_PATHS]
+
+
+def _found(text: str) -> Iterator[str]:
+    for match in _WORD.finditer(text):
+        is_port = text[match.start() - 1 : match.start()] == ":" and match[0][0].isdigit()
+        path = _bare(match[0].replace("\\", "/"))
+        if not is_port and _is_path(path):
+            yield path
+
+
+def _bare(word: str) -> str:
+    """The word without marks around it: full stops, emphasis, brackets of a list or a link."""
+    if word.startswith("*") and not word.startswith(("**/", "*/", "*.")):
+        word = word.strip("*")
+    word = word.rstrip(".")
+    if word.startswith("[") and word.find("]") in (-1, len(word) - 1):
+        word = word[1:].removesuffix("]")
+    elif word.endswith("]") and "[" not in word:
+        word = word[:-1]
+    while word.startswith("./"):
+        word = word[2:]
+    return word.rstrip(".")
+
+
+def _is_path(word: str) -> bool:
+    if "/" not in word:
+        return bool(_FILE.fullmatch(word)) and word not in _ABBREVIATIONS
+    *folders, name = word.split("/")
+    return (
+        len(word) <= PATH_LENGTH
+        and all(folders)
+        and any(character.isalnum() for character in word)
+        and not any(segment and not segment.strip(".") for segment in (*folders, name))
+    )

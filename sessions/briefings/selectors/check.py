@@ -1,0 +1,246 @@
+"""Answers `check`: what must hold for some files, and who else is at them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Annotated, Any, NotRequired, cast
+
+# Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from ctxhub.core.accounts.selectors.agents import agent_names
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.answers import size
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.clock import format_time
+from ctxhub.core.kit.inputs import clean_query
+from ctxhub.core.kit.listing import Fitting, Listing, Show
+from ctxhub.core.kit.priority import Priority
+from ctxhub.core.paths.heads import head_of
+from ctxhub.core.paths.selectors import find_bearings
+from ctxhub.core.search.documents import Document
+from ctxhub.core.search.selectors.rankings import Rankings, rank_objects
+from ctxhub.core.toolbox.argument_types import RowsOf, Time
+from sessions.briefings.rules.packing import CHECK_SHARES, Candidate, Packed, json_form, pack
+from sessions.briefings.rules.scopes import scopes_of
+from sessions.briefings.selectors.brief import clean_budget
+from sessions.briefings.selectors.row_texts import one_line, read_documents, row_text
+from sessions.briefings.selectors.staleness import Sections, with_stale_marked
+from sessions.briefings.sql.objects import sorting_of, with_scopes
+from tracking.selectors.changes import changes_on_paths
+from tracking.selectors.leases import leases_on_paths
+from tracking.selectors.paths import clean_patterns
+from tracking.sql.changes import ChangeRow
+from tracking.sql.leases import LeaseRow
+
+DEFAULT_BUDGET = 800
+SECTIONS = ("constraints", "decisions", "leases", "changes")
+COLUMNS = ("ref", "text", "by", "at", "why")
+MOST = 20
+RECENT = timedelta(hours=1)
+INTENT = 5
+KINDS = {"constraints": "constraint", "decisions": "decision"}
+# How an object bears on a path, the most specific first.
+BY_PATH, BY_SCOPE, BY_INTENT, EVERYWHERE = range(4)
+
+
+class CheckRow(TypedDict):
+    ref: str
+    text: str
+    by: str
+    at: Time
+    why: str
+
+
+BearingRows = Annotated[Listing, RowsOf(CheckRow)]
+
+
+class CheckAnswer(TypedDict):
+    clear: bool
+    constraints: BearingRows
+    decisions: BearingRows
+    leases: BearingRows
+    changes: BearingRows
+    omitted: NotRequired[dict[str, int]]
+    mail: NotRequired[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why an object bears on a path. `depth`: how many folders the glob fixes; lower `basis` first."""
+
+    basis: int
+    depth: int
+    why: str
+
+    @property
+    def order(self) -> tuple[int, int]:
+        return self.basis, -self.depth
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A constraint or decision that bears on the paths. `priority` is 0 for decisions."""
+
+    id: int
+    priority: int
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What bears on some paths: the rows of each section, and how many there are in all."""
+
+    sections: Mapping[str, Sequence[Candidate]]
+    counts: Mapping[str, int]
+    is_clear: bool
+    budget: int
+    mail: int = 0
+
+    def answer(self) -> Fitting[CheckAnswer]:
+        """As much as the budget has room for, in the form that it is shown in."""
+
+        def build(show: Show) -> Any:
+            form = json_form(lambda packed: size(show(self._answer(packed))))
+            return show(self._answer(pack(self.sections, self.budget, form, shares=CHECK_SHARES)))
+
+        return Fitting(build)
+
+    def _answer(self, packed: Packed) -> CheckAnswer:
+        chosen = packed.sections()
+        lists = {name: Listing(COLUMNS, [one.row for one in chosen.get(name, ())]) for name in SECTIONS}
+        left = {name: self.counts[name] - len(chosen.get(name, ())) for name in SECTIONS}
+        omitted = {name: count for name, count in left.items() if count}
+        more = {"omitted": omitted} if omitted else {}
+        mail = {"mail": self.mail} if self.mail else {}
+        return cast(CheckAnswer, {"clear": self.is_clear, **lists, **more, **mail})
+
+
+def check(
+    *,
+    caller: Caller,
+    paths: Sequence[str],
+    intent: str | None = None,
+    budget_tokens: int = DEFAULT_BUDGET,
+    mail: int = 0,
+) -> Check:
+    """What must hold for 1 to 50 paths or globs, and which other agents are at them.
+
+    `intent`: what is to be done there; the five best matches are added. Raises InvalidInput.
+    """
+    budget = clean_budget(budget_tokens)
+    patterns = clean_patterns(paths)
+    wanted = clean_query(intent, "intent") if intent and intent.strip() else ""
+    now, folded = clock.now(), caller.agent.casefold()
+    leases = leases_on_paths(caller.project_id, folded, patterns, now)
+    changed, changed_count = changes_on_paths(caller.project_id, folded, patterns, now - RECENT, limit=MOST)
+    is_clear = not changed and not any(lease.exclusive for lease in leases)
+    rules, counts = _rules(caller.project_id, patterns, wanted)
+    sections = {
+        **rules,
+        "leases": [_lease(row) for row in leases[:MOST]],
+        "changes": [_change(row, now) for row in changed],
+    }
+    counts |= {"leases": len(leases), "changes": changed_count}
+    return Check(sections, counts, is_clear, budget, mail)
+
+
+def _rules(project_id: int, patterns: Sequence[str], intent: str) -> tuple[Sections, dict[str, int]]:
+    """The constraints and decisions that bear on the paths, and how many there are."""
+    reasons, rankings = _reasons(project_id, patterns, intent)
+    ordered = {section: _in_order(project_id, kind, reasons[kind]) for section, kind in KINDS.items()}
+    best = {section: found[:MOST] for section, found in ordered.items()}
+    documents = read_documents(project_id, ((KINDS[name], rule.id) for name in best for rule in best[name]))
+    names = agent_names(project_id, (document.agent_id for document in documents.values()))
+
+    def candidate(section: str, position: int, rule: Rule, document: Document) -> Candidate:
+        kind = KINDS[section]
+        return Candidate(
+            section=section,
+            ref=document.ref,
+            write=partial(row_text, kind, document, rankings),
+            by=names.get(document.agent_id or 0, "system"),
+            at=format_time(document.at),
+            score=1 / (position + 1),
+            is_must=rule.priority == Priority.CRITICAL,
+            why=rule.reason.why,
+            key=(kind, rule.id),
+        )
+
+    rows = {
+        section: [
+            candidate(section, position, rule, documents[KINDS[section], rule.id])
+            for position, rule in enumerate(found)
+            if (KINDS[section], rule.id) in documents
+        ]
+        for section, found in best.items()
+    }
+    counts = {section: len(found) for section, found in ordered.items()}
+    return with_stale_marked(project_id, rows, reorders=False), counts
+
+
+def _in_order(project_id: int, kind: str, reasons: Mapping[int, Reason]) -> list[Rule]:
+    """The objects in force: by priority, then by how specific the reason is, then the newest."""
+    sorting = sorting_of(project_id, kind, list(reasons)) if reasons else {}
+    newest = sorted(sorting, key=lambda object_id: (sorting[object_id][1], object_id), reverse=True)
+    rules = [Rule(object_id, sorting[object_id][0], reasons[object_id]) for object_id in newest]
+    return sorted(rules, key=lambda rule: (-rule.priority, rule.reason.order))
+
+
+def _reasons(
+    project_id: int, patterns: Sequence[str], intent: str
+) -> tuple[Mapping[str, Mapping[int, Reason]], Rankings]:
+    """By kind and id: the most specific reason why an object bears on the paths."""
+    reasons: dict[str, dict[int, Reason]] = {kind: {} for kind in KINDS.values()}
+
+    def add(kind: str, object_id: int, reason: Reason) -> None:
+        known = reasons[kind].get(object_id)
+        if known is None or reason.order < known.order:
+            reasons[kind][object_id] = reason
+
+    for each in find_bearings(project_id, patterns, list(KINDS.values())):
+        add(each.kind, each.object_id, _by_pattern(each.pattern))
+    scopes = scopes_of(patterns)
+    for kind in KINDS.values():
+        for object_id, scope in with_scopes(project_id, kind, scopes) if scopes else ():
+            add(kind, object_id, Reason(BY_SCOPE, scope.count("/"), f"scope {scope}"))
+    rankings = rank_objects(project_id, intent, list(KINDS.values()), limit=INTENT) if intent else Rankings()
+    best = sorted(rankings.scores.items(), key=lambda item: -item[1])[:INTENT]
+    for (kind, object_id), score in best:
+        add(kind, object_id, Reason(BY_INTENT, 0, f"intent {score:.2f}".replace("0.", ".")))
+    return reasons, rankings
+
+
+def _by_pattern(pattern: str) -> Reason:
+    if not pattern:
+        return Reason(EVERYWHERE, 0, "everywhere")
+    head = head_of(pattern)
+    return Reason(BY_PATH, len(head.split("/")) if head else 0, f"path {pattern}")
+
+
+def _lease(row: LeaseRow) -> Candidate:
+    kind = "exclusive" if row.exclusive else "shared"
+    return Candidate(
+        section="leases",
+        ref=f"lease:{row.id}",
+        write=partial(one_line, f"{kind}: {', '.join(row.paths)}{f' ({row.reason})' if row.reason else ''}"),
+        by=row.by,
+        at=format_time(row.created_at),
+        score=1.0,
+        is_must=row.exclusive,
+        why=f"until {format_time(row.expires_at)[11:16]}Z",
+    )
+
+
+def _change(row: ChangeRow, now: datetime) -> Candidate:
+    minutes = int((now - row.at).total_seconds() // 60)
+    return Candidate(
+        section="changes",
+        ref=f"change:{row.id}",
+        write=partial(one_line, f"{row.path}{f': {row.description}' if row.description else ''}"),
+        by=row.by,
+        at=format_time(row.at),
+        score=0.5,
+        why=f"{row.change_label} {minutes} min ago",
+    )

@@ -1,0 +1,108 @@
+"""Finds what an agent should hear: urgent mail, leases of others, what changed of what it was given."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.clock import format_time
+from ctxhub.core.kit.priority import Priority
+from ctxhub.core.text.plurals import counted
+from memory.decisions.models.decision import DecisionStatus
+from messaging.selectors.inbox import find_inbox
+from sessions.briefings.selectors.readers import current_readers
+from sessions.briefings.selectors.row_texts import one_line, read_documents
+from sessions.briefings.sql.given import find_stale
+from sessions.briefings.sql.notices import NoticeKey, find_notices, find_unheard
+from tracking.selectors.changes import files_changed_by
+from tracking.selectors.leases import leased_paths, leases_on_paths
+
+CHANGED_WITHIN = timedelta(hours=1)
+# The most of a kind that are considered: a nudge has room for few.
+MOST = 20
+TEXT_TOKENS = 30
+PATHS_TOKENS = 20
+LINE_TOKENS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """A line that an agent hears once; `key` is by what it is remembered."""
+
+    key: NoticeKey
+    line: str
+
+
+def find_news(caller: Caller, agent_id: int | None, now: datetime) -> list[News]:
+    """What the caller's agent has not heard yet, the most urgent first. `agent_id`: None if it is unknown."""
+    news = [*_mail(caller, now), *_leases(caller, now)]
+    if agent_id is None:
+        return news
+    known = [*news, *_stale(caller.project_id, agent_id, now)]
+    new = _unheard(caller.project_id, agent_id, known)
+    position = sum(each in news for each in new)
+    return [*new[:position], *_decisions(caller, agent_id), *new[position:]]
+
+
+def _unheard(project_id: int, agent_id: int, news: Sequence[News]) -> list[News]:
+    if not news:
+        return []
+    heard = {key for _, key in find_notices(project_id, [agent_id], [each.key for each in news])}
+    return [each for each in news if each.key not in heard]
+
+
+def _mail(caller: Caller, now: datetime) -> Iterable[News]:
+    """Unread messages of priority high and critical."""
+    found = find_inbox(caller.project_id, caller.agent.casefold(), now, unread=True, limit=MOST)
+    for row, _ in found:
+        if row.priority >= Priority.HIGH:
+            text = one_line(row.text, TEXT_TOKENS)
+            yield News(
+                NoticeKey("message", row.id),
+                f"message:{row.id} from {row.sender} ({row.priority_label}): {text}",
+            )
+
+
+def _leases(caller: Caller, now: datetime) -> Iterable[News]:
+    """Others' leases on what the agent has leased, or changed in the last hour."""
+    project_id, folded = caller.project_id, caller.agent.casefold()
+    own = leased_paths(project_id, folded, now) + files_changed_by(project_id, folded, now - CHANGED_WITHIN)
+    for lease in leases_on_paths(project_id, folded, own, now)[:MOST] if own else ():
+        paths = one_line(", ".join(lease.paths), PATHS_TOKENS)
+        verb = "has leased" if lease.exclusive else "shares"
+        until = format_time(lease.expires_at)[11:16]
+        yield News(
+            NoticeKey("lease", lease.id), f"lease:{lease.id}: {lease.by} {verb} {paths} until {until}Z"
+        )
+
+
+def _decisions(caller: Caller, agent_id: int) -> Iterable[News]:
+    """Changed decisions of which only a message told, that was not read."""
+    for found in find_unheard(caller.project_id, agent_id, caller.agent.casefold(), MOST):
+        ref = f"decision:{found.decision}"
+        is_over = found.status == DecisionStatus.DEPRECATED
+        state = "deprecated" if is_over else f"now at {found.version}"
+        line = f"{ref} is {state} (by {found.by}), not what you were given: get {ref}"
+        yield News(found.key, one_line(line, LINE_TOKENS))
+
+
+def _stale(project_id: int, agent_id: int, now: datetime) -> list[News]:
+    """What the agent was given in its current session, and may be wrong since files changed."""
+    found = find_stale(project_id, agent_id, MOST)
+    current = set(current_readers(project_id, [reader for reader, _, _ in found], now))
+    stale = {
+        (reader.kind, reader.object_id): (count, since) for reader, count, since in found if reader in current
+    }
+    documents = read_documents(project_id, stale)
+    return [
+        News(
+            NoticeKey(*key, since.isoformat()),
+            one_line(_stale_line(documents[key].ref, count), LINE_TOKENS),
+        )
+        for key, (count, since) in stale.items()
+        if key in documents
+    ]
+
+
+def _stale_line(ref: str, count: int) -> str:
+    return f"{ref} may be out of date: {counted(count, 'changes')} of its files since. Read it: get {ref}"

@@ -1,0 +1,88 @@
+"""What a briefing is asked for: the task, the paths that it names, and what matches it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.paths.selectors import bears_on, find_bearings
+from ctxhub.core.search.selectors.rankings import ObjectKey, Rankings, rank_objects
+from sessions.briefings.rules.task_paths import paths_in
+
+RANKED_KINDS = ("constraint", "decision", "message", "memory", "snapshot")
+KINDS_WITH_PATHS = ("constraint", "decision", "memory")
+# How many objects of each kind are ranked: more for a larger budget.
+LEAST_RANKED, MOST_RANKED, TOKENS_PER_RANKED = 30, 60, 50
+# What a match of a path adds to a score.
+PATH_SCORE = 0.5
+GOOD_MATCH = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What others changed after an event: the refs in the log, and the objects of the ranked kinds."""
+
+    refs: frozenset[str]
+    keys: frozenset[ObjectKey]
+
+
+@dataclass(frozen=True)
+class Question:
+    """`now` is the time of the answer. `new`: with `since`, the objects that others changed after it."""
+
+    caller: Caller
+    task: str
+    now: datetime
+    paths: Sequence[str] = ()
+    rankings: Rankings = field(default_factory=Rankings)
+    bearing: frozenset[ObjectKey] = frozenset()
+    new: News | None = None
+    most: int = MOST_RANKED
+
+    @property
+    def project_id(self) -> int:
+        return self.caller.project_id
+
+    @property
+    def folded(self) -> str:
+        return self.caller.agent.casefold()
+
+    @cached_property
+    def best(self) -> float:
+        """The score of the best match; one that matches little is not raised to 1."""
+        return max([*self.rankings.scores.values(), GOOD_MATCH])
+
+    def score(self, key: ObjectKey) -> float:
+        """How well an object matches the task; 0 if it does not."""
+        bonus = PATH_SCORE if key in self.bearing else 0.0
+        return self.rankings.scores.get(key, 0.0) / self.best + bonus
+
+    def matching(self, kind: str) -> list[int]:
+        """The ids of the objects of a kind that match the task, best first."""
+        keys = {*self.rankings.scores, *self.bearing}
+        found = sorted((-self.score(key), -key[1]) for key in keys if key[0] == kind)
+        return [-object_id for _, object_id in found]
+
+    def is_new(self, ref: str) -> bool:
+        return self.new is None or ref in self.new.refs
+
+    def names_path(self, patterns: Sequence[str]) -> bool:
+        """Whether one of these paths or globs overlaps one that the task names."""
+        return any(bears_on(pattern, path) for pattern in patterns for path in self.paths)
+
+
+def ask(caller: Caller, task: str, now: datetime, budget: int, new: News | None = None) -> Question:
+    most = min(max(budget // TOKENS_PER_RANKED, LEAST_RANKED), MOST_RANKED)
+    paths = paths_in(task)
+    bearings = find_bearings(caller.project_id, paths, KINDS_WITH_PATHS) if paths else []
+    return Question(
+        caller,
+        task,
+        now,
+        paths,
+        rank_objects(caller.project_id, task, RANKED_KINDS, limit=most) if task else Rankings(),
+        frozenset((each.kind, each.object_id) for each in bearings if each.pattern),
+        new,
+        most,
+    )

@@ -1,0 +1,123 @@
+"""Tells agents that a decision has changed which they were given."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from ctxhub.core.accounts.selectors.agents import agent_names
+from ctxhub.core.accounts.selectors.config import read_config
+from ctxhub.core.history import Change
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.models import Project
+from memory.decisions.models.decision import DecisionStatus
+from memory.decisions.rows.decisions import DecisionRow
+from messaging.services.messages import send_message_batch
+from sessions.briefings.rules.notices import DEPRECATED, ChangedDecision, message_of
+from sessions.briefings.selectors.readers import current_readers
+from sessions.briefings.sql.given import Outdated, Reader, find_outdated, find_readers
+from sessions.briefings.sql.notices import NewNotice, NoticeKey, find_notices, write_notices
+
+# The most agents that hear of a change.
+MOST_TOLD = 50
+KIND = "decision"
+
+Told = Mapping[int, Sequence[ChangedDecision]]
+"""What each agent hears, by its id."""
+
+
+def tell_of_changes(
+    *, project_id: int, changer_id: int, changes: Sequence[Change[Any]], at: datetime
+) -> None:
+    """Tell the agents whose current session was given an older version, in the transaction of the changes.
+
+    Reads once, and no more if nobody was given one of the decisions.
+    """
+    changed = {change.row.id: found for change in changes if (found := changed_decision(change))}
+    if changed and (readers := find_readers(project_id, KIND, list(changed), but=changer_id)):
+        _tell(project_id, changer_id, [(reader, changed[reader.object_id]) for reader in readers], at)
+
+
+def tell_of_missed_changes(*, project_id: int, briefing_ids: Sequence[int], at: datetime) -> None:
+    """Tell of what was changed between an answer and its record, in the transaction that records it."""
+    by_changer: dict[int, list[tuple[Reader, ChangedDecision]]] = {}
+    for found in find_outdated(project_id, briefing_ids):
+        by_changer.setdefault(found.changer_id, []).append((found.reader, _of_outdated(found)))
+    for changer_id, pairs in by_changer.items():
+        _tell(project_id, changer_id, pairs, at)
+
+
+def changed_decision(change: Change[Any]) -> ChangedDecision | None:
+    """The new value or the deprecation that a change is, if it is one."""
+    old, new = change.old, change.new
+    if not (isinstance(old, DecisionRow) and isinstance(new, DecisionRow)):
+        return None
+    is_deprecated = new.status == DecisionStatus.DEPRECATED != old.status
+    if not is_deprecated and (old.value, old.value_type) == (new.value, new.value_type):
+        return None
+    return ChangedDecision(
+        id=new.id,
+        key=new.key,
+        was=old.version,
+        now=DEPRECATED if is_deprecated else new.version,
+        was_value=old.value,
+        now_value=new.value,
+        reason=new.reason or (f"superseded by decision:{new.superseded_by}" if new.superseded_by else ""),
+    )
+
+
+def _of_outdated(found: Outdated) -> ChangedDecision:
+    return ChangedDecision(
+        id=found.reader.object_id,
+        key=found.key,
+        was=found.was or found.now,
+        now=DEPRECATED if found.is_deprecated else found.now,
+        was_value=found.was_value,
+        now_value=found.now_value,
+        reason=found.reason,
+    )
+
+
+def _tell(
+    project_id: int, changer_id: int, pairs: Sequence[tuple[Reader, ChangedDecision]], at: datetime
+) -> None:
+    project = Project.objects.get(pk=project_id)
+    if not read_config(project.config).tell_stale:
+        return
+    told = _due(project_id, pairs, at)
+    if not told:
+        return
+    names = agent_names(project_id, [changer_id, *told])
+    sender = Caller(project=project, agent=names[changer_id], keeps_secrets=True)
+    items = [_message(names[agent_id], decisions) for agent_id, decisions in told.items()]
+    sent = send_message_batch(caller=sender, items=items)["results"]
+    notices = [
+        NewNotice(agent_id, NoticeKey(KIND, decision.id, decision.notice), message["id"], None)
+        for (agent_id, decisions), message in zip(told.items(), sent, strict=True)
+        for decision in decisions
+    ]
+    write_notices(project_id, notices, at)
+
+
+def _due(project_id: int, pairs: Sequence[tuple[Reader, ChangedDecision]], at: datetime) -> Told:
+    """What each agent hears that has not heard it, of those who were given it last."""
+    current = set(current_readers(project_id, [reader for reader, _ in pairs], at))
+    due: dict[int, dict[NoticeKey, ChangedDecision]] = {}
+    for reader, decision in pairs:
+        if reader in current:
+            due.setdefault(reader.agent_id, {})[NoticeKey(KIND, decision.id, decision.notice)] = decision
+    if not due:
+        return {}
+    heard = find_notices(project_id, list(due), [key for keys in due.values() for key in keys])
+    told = {
+        agent_id: sorted(
+            (decision for key, decision in keys.items() if (agent_id, key) not in heard),
+            key=lambda decision: decision.key,
+        )
+        for agent_id, keys in due.items()
+    }
+    return dict([item for item in told.items() if item[1]][:MOST_TOLD])
+
+
+def _message(name: str, decisions: Sequence[ChangedDecision]) -> dict[str, Any]:
+    text, payload = message_of(decisions)
+    return {"text": text, "to": [name], "type": "decision", "priority": "medium", "payload": payload}

@@ -1,0 +1,26 @@
+"""Receives what agents are given, and what changes of it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.dispatch import receiver
+
+from ctxhub.core.given import GivenAnswer, given
+from ctxhub.core.history import Change, changed
+from sessions.briefings.services.recording import WRITER
+from sessions.briefings.services.telling import tell_of_changes
+
+
+@receiver(given)
+def record(answer: GivenAnswer, **_: Any) -> None:
+    WRITER.put(answer, len(answer.items))
+
+
+@receiver(changed)
+def tell(
+    project_id: int, agent_id: int | None, changes: Sequence[Change[Any]], at: datetime, **_: Any
+) -> None:
+    """Tell of changed decisions. An import has no agent, and tells nobody."""
+    if agent_id is not None:
+        tell_of_changes(project_id=project_id, changer_id=agent_id, changes=changes, at=at)

@@ -1,0 +1,200 @@
+"""SQL of what agents were given, and of the sessions in which they were."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from ctxhub.core.kit import sql
+from memory.decisions.models.decision import DecisionStatus
+
+# The rows of a decision, or of a batch of them, that a change looks through, the newest first.
+READ_AT_ONCE = 5_000
+AT_ONCE = 2_000
+
+
+class NewBriefing(NamedTuple):
+    agent_id: int
+    session_id: int | None
+    session_name: str
+    via: str
+    tokens: int | None
+    at: datetime
+
+
+class NewItem(NamedTuple):
+    briefing_id: int
+    kind: str
+    object_id: int
+    version: str
+    detail: str
+
+
+class Reader(NamedTuple):
+    """An agent that was given a thing in a session, at `at` for the last time."""
+
+    agent_id: int
+    session_id: int | None
+    session_name: str
+    kind: str
+    object_id: int
+    at: datetime
+
+
+class Sign(NamedTuple):
+    """A session of an agent: when it began and was last heard of. `continues`: it was made by a restore.
+
+    `session_id` is None for calls that belonged to no session.
+    """
+
+    agent_id: int
+    session_id: int | None
+    name: str
+    began: datetime
+    last: datetime
+    continues: bool
+
+
+class Outdated(NamedTuple):
+    """A decision that was given, and has changed since."""
+
+    reader: Reader
+    key: str
+    was: str
+    now: str
+    was_value: str
+    now_value: str
+    is_deprecated: bool
+    reason: str
+    changer_id: int
+
+
+# -- Writing ---------------------------------------------------------------------------------------
+
+
+def insert_briefings(project_id: int, briefings: Sequence[NewBriefing]) -> list[int]:
+    found: list[tuple[int]] = []
+    for some in sql.chunks(briefings, AT_ONCE):
+        found += sql.insert(
+            "agent_sessions_briefing",
+            ("project_id", *NewBriefing._fields),
+            [(project_id, *each[:-1], sql.stored_time(each.at)) for each in some],
+            "RETURNING id",
+        )
+    return [row_id for (row_id,) in found]
+
+
+def insert_items(project_id: int, items: Sequence[NewItem]) -> None:
+    for some in sql.chunks(items, AT_ONCE):
+        sql.insert(
+            "agent_sessions_briefingitem",
+            ("project_id", *NewItem._fields),
+            [(project_id, *each) for each in some],
+        )
+
+
+def delete_briefings(project_id: int, before: datetime, at_most: int) -> int:
+    """Delete the oldest briefings from before a time, with their items and old notices; returns how many."""
+    moment = sql.stored_time(before)
+    sql.execute(
+        "DELETE FROM agent_sessions_notice WHERE id IN (SELECT id FROM agent_sessions_notice"
+        " WHERE project_id = %s AND created_at < %s ORDER BY created_at LIMIT %s)",
+        [project_id, moment, at_most],
+    )
+    found = sql.rows(
+        "SELECT id FROM agent_sessions_briefing WHERE project_id = %s AND at < %s ORDER BY at, id LIMIT %s",
+        [project_id, moment, at_most],
+    )
+    if ids := [row_id for (row_id,) in found]:
+        for table, column in (("briefingitem", "briefing_id"), ("briefing", "id")):
+            among, values = sql.among(column, ids)
+            sql.execute(f"DELETE FROM agent_sessions_{table} WHERE {among}", values)
+    return len(ids)
+
+
+# -- Reading ---------------------------------------------------------------------------------------
+
+
+def find_readers(project_id: int, kind: str, object_ids: Sequence[int], *, but: int) -> list[Reader]:
+    """The agents that were given these things, those who were last ones first; without the agent `but`."""
+    among, values = sql.among("object_id", object_ids)
+    found = sql.rows(
+        f"""
+        SELECT b.agent_id, b.session_id, b.session_name, i.kind, i.object_id, max(b.at)
+        FROM (
+            SELECT briefing_id, kind, object_id FROM agent_sessions_briefingitem
+            WHERE project_id = %s AND kind = %s AND {among} ORDER BY briefing_id DESC LIMIT %s) i
+        JOIN agent_sessions_briefing b ON b.id = i.briefing_id
+        WHERE b.agent_id <> %s
+        GROUP BY b.agent_id, b.session_id, b.session_name, i.kind, i.object_id ORDER BY max(b.at) DESC""",
+        [project_id, kind, *values, READ_AT_ONCE, but],
+    )
+    return [_reader(row) for row in found]
+
+
+def find_stale(project_id: int, agent_id: int, at_most: int) -> list[tuple[Reader, int, datetime]]:
+    """The stale things that an agent was given, with how many changes and since when, the latest first."""
+    found = sql.rows(
+        """
+        WITH p AS MATERIALIZED (
+            SELECT kind, object_id, stale, stale_since FROM core_pathpattern
+            WHERE project_id = %s AND stale > 0 AND position = 0 ORDER BY stale_since DESC LIMIT %s)
+        SELECT b.agent_id, b.session_id, b.session_name, p.kind, p.object_id, max(b.at),
+            p.stale, p.stale_since
+        FROM p CROSS JOIN agent_sessions_briefingitem i CROSS JOIN agent_sessions_briefing b
+        WHERE i.project_id = %s AND i.kind = p.kind AND i.object_id = p.object_id
+        AND b.id = i.briefing_id AND b.agent_id = %s
+        GROUP BY b.agent_id, b.session_id, b.session_name, p.kind, p.object_id, p.stale, p.stale_since
+        ORDER BY p.stale_since DESC""",
+        [project_id, at_most, project_id, agent_id],
+    )
+    return [(_reader(row), count, sql.read_time(since)) for *row, count, since in found]
+
+
+def find_signs(project_id: int, agent_ids: Sequence[int], since: datetime) -> list[Sign]:
+    """The sessions of agents that were heard of after a time."""
+    moment = sql.stored_time(since)
+    among, agents = sql.among("agent_id", agent_ids)
+    found = sql.rows(
+        f"""
+        SELECT agent_id, session_id, session_name, min(at), max(at), 0
+        FROM agent_sessions_briefing WHERE project_id = %s AND {among} AND at > %s
+        GROUP BY agent_id, session_id, session_name
+        UNION ALL
+        SELECT agent_id, id, name, created_at, updated_at, CASE WHEN parent_id IS NULL THEN 0 ELSE 1 END
+        FROM agent_sessions_agentsession WHERE project_id = %s AND {among} AND updated_at > %s""",
+        [project_id, *agents, moment, project_id, *agents, moment],
+    )
+    return [
+        Sign(agent_id, session_id, name, sql.read_time(began), sql.read_time(last), bool(continues))
+        for agent_id, session_id, name, began, last, continues in found
+    ]
+
+
+def find_outdated(project_id: int, briefing_ids: Sequence[int]) -> list[Outdated]:
+    """The decisions of these briefings that others changed between the answer and its record."""
+    among, values = sql.among("b.id", briefing_ids)
+    found = sql.rows(
+        f"""
+        SELECT b.agent_id, b.session_id, b.session_name, i.kind, i.object_id, b.at,
+            d.key, i.version, d.version, coalesce(r.value, d.value), d.value, d.status, d.reason, d.agent_id
+        FROM agent_sessions_briefing b
+        JOIN agent_sessions_briefingitem i ON i.briefing_id = b.id AND i.kind = 'decision'
+        JOIN memory_decision d ON d.project_id = %s AND d.id = i.object_id
+        LEFT JOIN memory_decisionrevision r ON r.decision_id = d.id AND r.version = i.version
+            AND i.version <> d.version
+        WHERE {among} AND d.agent_id <> b.agent_id
+        AND (r.value <> d.value OR r.value_type <> d.value_type OR (d.status = %s AND d.updated_at > b.at))
+        ORDER BY b.at DESC""",
+        [project_id, *values, DecisionStatus.DEPRECATED.value],
+    )
+    return [Outdated(_reader(row[:6]), *_changed(row[6:])) for row in found]
+
+
+def _reader(row: Sequence[Any]) -> Reader:
+    agent_id, session_id, session_name, kind, object_id, at = row
+    return Reader(agent_id, session_id, session_name, kind, object_id, sql.read_time(at))
+
+
+def _changed(row: Sequence[Any]) -> tuple[str, str, str, str, str, bool, str, int]:
+    key, was, now, was_value, now_value, status, reason, changer_id = row
+    return key, was, now, was_value, now_value, status == DecisionStatus.DEPRECATED, reason, changer_id

@@ -1,0 +1,95 @@
+"""SQL of notices: what agents were told, so that they hear it once."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ctxhub.core.kit import sql
+
+AT_ONCE = 2_000
+
+
+class NoticeKey(NamedTuple):
+    kind: str
+    object_id: int
+    version: str = ""
+
+
+class NewNotice(NamedTuple):
+    agent_id: int
+    key: NoticeKey
+    message_id: int | None
+    nudged_at: datetime | None
+
+
+class Unheard(NamedTuple):
+    """A changed decision that a message told of, and no nudge yet. `status`: the current one."""
+
+    key: NoticeKey
+    decision: str
+    version: str
+    status: int
+    by: str
+
+
+def find_notices(
+    project_id: int, agent_ids: Sequence[int], keys: Iterable[NoticeKey]
+) -> set[tuple[int, NoticeKey]]:
+    """Which of these agents were told which of these things."""
+    wanted = set(keys)
+    agents, agent_values = sql.among("agent_id", agent_ids)
+    objects, object_values = sql.among("object_id", sorted({key.object_id for key in wanted}))
+    found = sql.rows(
+        f"""SELECT agent_id, kind, object_id, version FROM agent_sessions_notice
+        WHERE project_id = %s AND {agents} AND {objects}""",
+        [project_id, *agent_values, *object_values],
+    )
+    told = ((agent_id, NoticeKey(*key)) for agent_id, *key in found)
+    return {(agent_id, key) for agent_id, key in told if key in wanted}
+
+
+def write_notices(project_id: int, notices: Sequence[NewNotice], at: datetime) -> None:
+    """Store that agents were told, or were nudged about what they had been told."""
+    moment = sql.stored_time(at)
+    for some in sql.chunks(notices, AT_ONCE):
+        sql.insert(
+            "agent_sessions_notice",
+            ("project_id", "agent_id", *NoticeKey._fields, "message_id", "nudged_at", "created_at"),
+            [
+                (
+                    project_id,
+                    n.agent_id,
+                    *n.key,
+                    n.message_id,
+                    n.nudged_at and sql.stored_time(n.nudged_at),
+                    moment,
+                )
+                for n in some
+            ],
+            "ON CONFLICT (agent_id, kind, object_id, version) DO UPDATE SET nudged_at = excluded.nudged_at",
+        )
+
+
+def find_unheard(project_id: int, agent_id: int, folded: str, at_most: int) -> list[Unheard]:
+    """The changed decisions that an agent was told of by a message that it has not read, the latest first.
+
+    Without those of which it was given the current version since.
+    """
+    found = sql.rows(
+        """
+        SELECT n.kind, n.object_id, n.version, d.key, d.version, d.status, coalesce(a.name, 'system')
+        FROM agent_sessions_notice n
+        JOIN memory_decision d ON d.project_id = %s AND d.id = n.object_id
+        LEFT JOIN core_agent a ON a.id = d.agent_id
+        WHERE n.project_id = %s AND n.agent_id = %s AND n.nudged_at IS NULL AND n.kind = 'decision'
+        AND NOT EXISTS (
+            SELECT 1 FROM messaging_delivery m
+            WHERE m.message_id = n.message_id AND m.folded = %s AND m.read_at IS NOT NULL)
+        AND NOT EXISTS (
+            SELECT 1 FROM agent_sessions_briefingitem i JOIN agent_sessions_briefing b ON b.id = i.briefing_id
+            WHERE i.project_id = %s AND i.kind = 'decision' AND i.object_id = n.object_id
+            AND b.agent_id = n.agent_id AND b.at > n.created_at)
+        ORDER BY n.id DESC LIMIT %s""",
+        [project_id, project_id, agent_id, folded, project_id, at_most],
+    )
+    return [Unheard(NoticeKey(*row[:3]), *row[3:]) for row in found]

@@ -1,0 +1,175 @@
+"""Checks over MCP and REST: budgets as sent, forms, errors, scopes."""
+
+from typing import Any
+
+import pytest
+
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.kit.caller import READ, WRITE, Caller
+from ctxhub.core.kit.errors import InvalidInput, NotAllowed
+from ctxhub.core.models import Project
+from ctxhub.core.text.token_count import count_tokens
+from ctxhub.core.toolbox.dispatch import as_text, call
+from memory.constraints.services import add_constraint
+from memory.decisions.services.decisions import set_decision
+from messaging.services.messages import send_message
+from tests.hub import LiveHub, McpClient, RestClient
+from tests.sessions.briefs import BREAKOUTS, TEXTS, check
+from tracking.services.changes import record_change
+from tracking.services.leases import acquire_lease
+
+SECTIONS = ("constraints", "decisions", "leases", "changes")
+BUDGETS = (60, 61, 80, 120, 149, 150, 250, 400, 800, 2_000, 20_000)
+
+
+def fill(ben: Caller) -> None:
+    """22 rows of each section that bear on src, in several languages and forms."""
+    texts = [f"{number} {text}" for number, text in enumerate([*TEXTS, *BREAKOUTS, *TEXTS])][:22]
+    for number, text in enumerate(texts):
+        priority = "critical" if number % 5 == 0 else "low"
+        add_constraint(caller=ben, category="c", text=text, paths=["src/**"], priority=priority)
+        set_decision(caller=ben, key=f"k{number}", value=text, paths=["src/**"])
+        acquire_lease(caller=ben, paths=["src/**"], exclusive=False, reason=text)
+        record_change(caller=ben, path=f"src/{number}.py", change="modified", description=text)
+
+
+def urgent(ben: Caller) -> None:
+    send_message(caller=ben, text="Stop.", to=["ada"], priority="critical")
+
+
+# -- Budgets and forms -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["rows", "objects"])
+@pytest.mark.parametrize("mail", [0, 1])
+def test_answers_have_at_most_their_budget(mail: int, form: str, ada: Caller, ben: Caller) -> None:
+    fill(ben)
+    if mail:
+        urgent(ben)
+    for budget in BUDGETS:
+        answer = check(ada, "src/**", budget_tokens=budget, format=form, intent="sessions in Redis")
+        assert count_tokens(as_text(answer)) <= budget
+        assert (answer["clear"], answer.get("mail", 0)) == (False, mail)
+
+
+def test_over_rest_too(ada: Caller, ben: Caller, ada_rest: RestClient) -> None:
+    fill(ben)
+    for budget in BUDGETS:
+        answer = ada_rest.get("check/", paths="src/**", budget_tokens=budget).body
+        assert count_tokens(as_text(answer)) <= budget
+        assert set(answer) == {"clear", *SECTIONS, "omitted"}
+
+
+def test_rows_and_omitted_add_up(ada: Caller, ben: Caller) -> None:
+    fill(ben)
+    for budget in BUDGETS:
+        answer = check(ada, "src/**", budget_tokens=budget)
+        counts = [answer.get(name, {"count": 0})["count"] for name in SECTIONS]
+        assert [n + answer["omitted"].get(name, 0) for name, n in zip(SECTIONS, counts, strict=True)] == [
+            22
+        ] * 4
+
+
+def test_who_is_there_comes_before_what_must_hold(ada: Caller, ben: Caller) -> None:
+    for number in range(20):
+        add_constraint(
+            caller=ben, category="c", text=f"A long rule {number}. " * 9, priority="low", paths=["src/"]
+        )
+    acquire_lease(caller=ben, paths=["src/**"])
+    answer = check(ada, "src/a.py", budget_tokens=200)
+    assert answer["leases"]["count"] == 1
+
+
+def test_objects_have_the_names_of_the_columns(ada: Caller, ben: Caller, ada_rest: RestClient) -> None:
+    set_decision(caller=ben, key="a", value="v", paths=["src/a.py"])
+    [item] = check(ada, "src/a.py", format="objects")["decisions"]["items"]
+    assert list(item) == ["ref", "text", "by", "at", "why"]
+    assert ada_rest.get("check/", paths="src/a.py").body == {
+        "clear": True,
+        "constraints": [],
+        "decisions": [item],
+        "leases": [],
+        "changes": [],
+    }
+
+
+# -- REST and MCP ----------------------------------------------------------------------------------
+
+
+def test_paths_come_in_the_query_or_in_a_body(ben: Caller, ada_rest: RestClient, ada_mcp: McpClient) -> None:
+    fill(ben)
+    arguments: dict[str, Any] = {"paths": ["src/1.py", "docs/**"], "intent": "Redis", "budget_tokens": 700}
+    got, posted = ada_rest.get("check/", **arguments), ada_rest.post("check/", arguments)
+    assert (got.status, posted.status) == (200, 200)
+    assert got.body == posted.body
+    assert [row["text"].split(":")[0] for row in got.body["changes"]] == ["src/1.py"]
+    assert ada_mcp.call("check", **arguments)["clear"] is False
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"paths": []},
+        {"paths": ["src/a.py"], "budget_tokens": 59},
+        {"paths": ["src/a.py"], "budget_tokens": 20_001},
+        {"paths": ["src/a.py"], "budget_tokens": "x"},
+        {"paths": ["src/a.py"], "intent": 5},
+        {"paths": ["src/a.py"], "intent": "x" * 65_537},
+        {"paths": ["src/a.py"], "intent": "a\x00"},
+        {"paths": ["../a.py"]},
+        {"paths": [["src"]]},
+        {"paths": {"a": 1}},
+        {"paths": ["a"] * 51},
+        {"path": "src/a.py", "x": 1},
+        {"paths": ["src/a.py"], "since": "2h"},
+    ],
+    ids=lambda arguments: str(arguments)[:40],
+)
+def test_bad_input_is_refused(arguments: dict[str, Any], ada: Caller, ada_rest: RestClient) -> None:
+    with pytest.raises(InvalidInput):
+        call(ada, "check", arguments)
+    reply = ada_rest.post("check/", arguments)
+    assert (reply.status, reply.body["error"]) == (400, "invalid")
+
+
+def test_paths_may_be_one_text_or_json(ada: Caller, ben: Caller, ada_rest: RestClient) -> None:
+    acquire_lease(caller=ben, paths=["src/a.py"])
+    for paths in ("src/a.py", '["src/a.py"]', ["src/a.py"]):
+        assert call(ada, "check", {"paths": paths})["clear"] is False
+    assert ada_rest.get("check/", paths=["docs/b.md", "src/a.py"]).body["clear"] is False
+
+
+# -- Rights ----------------------------------------------------------------------------------------
+
+
+def test_strangers_see_nothing_of_it(ben: Caller, cy: Caller, cy_rest: RestClient) -> None:
+    fill(ben)
+    assert check(cy, "src/**", intent="Redis") == {"clear": True}
+    assert cy_rest.get("check/", paths="src/**").body["clear"] is True
+    for method, body in (("GET", None), ("POST", {"paths": ["src/**"]})):
+        assert cy_rest.send(method, "/api/v1/projects/apollo/check/?paths=src", body).status == 404
+
+
+def test_a_reader_may_ask_and_a_writer_alone_may_not(apollo: Project, hub: LiveHub) -> None:
+    for scopes, status in (([READ], 200), ([WRITE], 403)):
+        client = hub.rest(create_token(project=apollo, agent="rita", scopes=scopes).secret)
+        assert client.get("check/", paths="a.py").status == status
+        assert client.post("check/", {"paths": ["a.py"]}).status == status
+    with pytest.raises(NotAllowed):
+        check(Caller(project=apollo, agent="rita", scopes=frozenset({WRITE})), "a.py")
+
+
+def test_a_check_writes_nothing(ada: Caller, ben: Caller, ada_rest: RestClient) -> None:
+    fill(ben)
+    before = ada_rest.get("activity/").body
+    ada_rest.post("check/", {"paths": ["src/**"]})
+    check(ada, "src/**")
+    assert ada_rest.get("activity/").body == before
+
+
+def test_content_stays_in_its_row(ada: Caller, ben: Caller) -> None:
+    for hostile in BREAKOUTS:
+        add_constraint(caller=ben, category=hostile[:50], text=hostile, paths=["src/**"])
+    for row in check(ada, "src/a.py", budget_tokens=20_000)["constraints"]["rows"]:
+        assert len(row[1].splitlines()) == 1
