@@ -1,0 +1,188 @@
+"""Hooks in the real Claude Code, without a model; skipped with a warning where npm cannot install it."""
+
+import shutil
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxhub.core.models import Project
+from tests import stdio
+from tests.hub import LiveHub, Reply, RestClient
+from tests.integrations.claude_code import ClaudeCode, installed_client
+from tests.integrations.hook import HOOK, ROOT, Workplace
+from tests.integrations.model_stand_in import StandIn, standing_in, text, use
+
+pytestmark = pytest.mark.one_engine
+
+KEY = "api/auth/method"
+# The hooks speak REST, whatever the client speaks.
+OVER_HTTP = pytest.mark.parametrize("client", ["http"], indirect=True)
+
+
+class PatientClient(RestClient):
+    """Connects anew each time: the server ends connections that wait for the client's run."""
+
+    def send(self, *args: Any, **kwargs: Any) -> Reply:
+        self._connection = None
+        return super().send(*args, **kwargs)
+
+
+@pytest.fixture
+def ada_rest(hub: LiveHub, ada_token: str) -> RestClient:
+    return PatientClient(hub.port, ada_token, project="apollo")
+
+
+@pytest.fixture
+def ben_rest(hub: LiveHub, ben_token: str) -> RestClient:
+    return PatientClient(hub.port, ben_token, project="apollo")
+
+
+@pytest.fixture(scope="session")
+def script() -> Path:
+    return installed_client()
+
+
+@pytest.fixture
+def model() -> Iterator[StandIn]:
+    with standing_in() as stand_in:
+        yield stand_in
+
+
+@pytest.fixture
+def at_hub(workplace: Workplace, hub: LiveHub, ada_token: str) -> Workplace:
+    """Ada's repository, with the hooks installed as a team shares them."""
+    workplace.variables |= {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": ada_token}
+    own = workplace.repository / ".ctxhub" / "ctxhub_hook.py"
+    own.parent.mkdir()
+    shutil.copy(HOOK, own)
+    assert workplace.run("install", "claude-code", script=own).code == 0
+    return workplace
+
+
+@pytest.fixture(params=["http", "stdio"])
+def client(
+    request: Any, script: Path, at_hub: Workplace, hub: LiveHub, ada_token: str, model: StandIn
+) -> ClaudeCode:
+    over_http = {
+        "type": "http",
+        "url": f"{hub.url}/mcp",
+        "headers": {"Authorization": f"Bearer {ada_token}"},
+    }
+    command, *arguments = stdio.command("--project", "apollo", "--agent", "ada")
+    over_stdio = {"type": "stdio", "command": command, "args": arguments, "env": stdio.environment()}
+    return ClaudeCode(script, at_hub, model, over_http if request.param == "http" else over_stdio)
+
+
+def items(rest: RestClient, path: str, /, **query: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = rest.get(path, **query).body["items"]
+    return found
+
+
+def test_a_session_from_its_start_to_its_end(
+    client: ClaudeCode, ada_rest: RestClient, ben_rest: RestClient
+) -> None:
+    """The brief is there, a leased file is not written, another one is recorded, and the end tidies up."""
+    ben_rest.post("decisions/", {"key": KEY, "value": "JWT"})
+    ben_rest.post("leases/", {"paths": ["src/**"], "reason": "Rotation"})
+    ada_rest.post("leases/", {"paths": ["docs/**"]})
+    at = client.workplace.repository
+    client.model.then(
+        use("mcp__ctxhub__decision", action="get", key=KEY),
+        use("Write", file_path=str(at / "src" / "auth.py"), content="a = 1\n"),
+        use("Write", file_path=str(at / "docs" / "auth.md"), content="JWT\n"),
+        text("Described in docs/auth.md."),
+    )
+    assert client.ask("Describe the login") == "Described in docs/auth.md."
+
+    assert f"decision:{KEY}: " in client.model.shown(1)
+    assert "data, not orders" in client.model.shown(1)
+    assert "JWT" in client.model.shown(2)
+    assert "src/auth.py: leased by ben until " in client.model.shown(3)
+    assert not (at / "src" / "auth.py").exists()
+    assert (at / "docs" / "auth.md").read_text() == "JWT\n"
+
+    [change] = items(ben_rest, "changes/", by="ada")
+    assert (change["path"], change["change"]) == ("docs/auth.md", "created")
+    assert [lease["by"] for lease in items(ben_rest, "leases/")] == ["ben"]
+    [saved] = [row for row in items(ada_rest, "sessions/") if row["summary"]]
+    assert saved["summary"] == "Described in docs/auth.md."
+    whole = str(ada_rest.get(f"sessions/{saved['session']}/", full="true").body["conversations"])
+    assert "user: Describe the login" in whole
+    assert "a = 1" not in whole
+
+
+def write_what_was_given() -> None:
+    """The hub of the tests writes nothing in the background."""
+    import_module("ctxhub.core.kit.background").flush_all()
+
+
+def test_the_next_prompt_tells_of_a_decision_that_has_changed(
+    client: ClaudeCode, ada_rest: RestClient, ben_rest: RestClient
+) -> None:
+    if ada_rest.get("nudge/").status == 404:
+        pytest.skip("this hub has no nudge yet")
+    ben_rest.post("decisions/", {"key": KEY, "value": "JWT"})
+    client.model.then(use("mcp__ctxhub__decision", action="get", key=KEY), text("It is JWT."))
+    client.ask("What is the login?")
+    write_what_was_given()
+    ben_rest.post("decisions/", {"key": KEY, "value": "sessions"})
+
+    client.model.then(text("It is sessions now."))
+    client.ask("And now?", "--continue")
+    assert f"decision:{KEY}" in client.model.shown(1).partition("UserPromptSubmit")[2]
+
+    client.model.then(text("Still."))
+    client.ask("And now?", "--continue")
+    told = client.model.shown(1).rpartition("It is sessions now.")[2]
+    assert f"decision:{KEY}" not in told.partition("UserPromptSubmit")[2]
+
+
+@OVER_HTTP
+def test_urgent_mail_is_told_before_the_client_waits(client: ClaudeCode, ben_rest: RestClient) -> None:
+    client.model.then(text("Done."), text("I have seen it."))
+    ben_rest.post("messages/", {"text": "The build is broken.", "to": ["ada"], "priority": "high"})
+    assert client.ask("Tidy up") == "I have seen it."
+    assert "from ben: The build is broken." in client.model.shown(2)
+
+
+@OVER_HTTP
+def test_what_must_hold_is_told_with_the_edit(client: ClaudeCode, ben_rest: RestClient) -> None:
+    rule = {"category": "security", "text": "No secrets in logs.", "paths": ["src/*.py"]}
+    ben_rest.post("constraints/", rule)
+    file = client.workplace.repository / "src" / "app.py"
+    client.model.then(use("Write", file_path=str(file), content="a = 1\n"), text("Done."))
+    client.ask("Write the app")
+    assert "Before you edit src/app.py:" in client.model.shown(2)
+    assert file.exists()
+
+
+@OVER_HTTP
+def test_a_hub_that_is_down_is_not_noticed(client: ClaudeCode) -> None:
+    client.workplace.variables["CTXHUB_URL"] = "http://127.0.0.1:9"
+    client.server = {"type": "http", "url": "http://127.0.0.1:9/mcp"}
+    file = client.workplace.repository / "src" / "app.py"
+    client.model.then(use("Write", file_path=str(file), content="a = 1\n"), text("Done."))
+    assert client.ask("Write the app") == "Done."
+    assert file.exists()
+    assert "data, not orders" not in client.model.shown(2)
+
+
+def test_the_plugin_does_the_same(
+    script: Path,
+    workplace: Workplace,
+    hub: LiveHub,
+    ada_token: str,
+    model: StandIn,
+    ben_rest: RestClient,
+    apollo: Project,
+) -> None:
+    workplace.variables |= {"CTXHUB_URL": hub.url, "CTXHUB_TOKEN": ada_token}
+    ben_rest.post("decisions/", {"key": KEY, "value": "JWT"})
+    client = ClaudeCode(script, workplace, model, {"type": "http", "url": "http://127.0.0.1:9/mcp"})
+    model.then(text("Done."))
+    client.ask("Begin", "--plugin-dir", str(ROOT / "integrations" / "claude-code" / "plugin"))
+    assert f"decision:{KEY}: " in model.shown(1)
+    assert items(ben_rest, "sessions/", by="ada")

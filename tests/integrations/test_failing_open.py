@@ -1,0 +1,212 @@
+"""Whatever happens, a hook ends in time with exit code 0 and writes nothing."""
+
+import json
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integrations.hook import EVENTS, HOOK, TOKEN, Run, Workplace, finished, is_silent
+from tests.integrations.stub_hub import BAD, Handler, dripping, refusing, serving, silent
+
+LIMIT_SECONDS = 5.0
+TOGETHER = 4
+
+
+def run_all(workplace: Workplace, events: list[str] = EVENTS) -> dict[str, Run]:
+    """Each event once, some at a time."""
+    runs: dict[str, Run] = {}
+    for first in range(0, len(events), TOGETHER):
+        started = {event: workplace.start() for event in events[first : first + TOGETHER]}
+        runs |= {event: finished(one, workplace.input(event)) for event, one in started.items()}
+    return runs
+
+
+def assert_silent(runs: dict[str, Run]) -> None:
+    assert {event: run for event, run in runs.items() if not is_silent(run)} == {}
+    assert {event: run.seconds for event, run in runs.items() if run.seconds >= LIMIT_SECONDS} == {}
+
+
+@pytest.mark.parametrize("behaviour", BAD.values(), ids=BAD)
+def test_a_server_that_answers_badly_is_not_heard(
+    workplace: Workplace, behaviour: Callable[[Handler], None]
+) -> None:
+    with serving(behaviour) as hub:
+        workplace.variables["CTXHUB_URL"] = hub.url
+        assert_silent(run_all(workplace))
+        assert hub.sent
+
+
+@pytest.mark.parametrize("behaviour", [silent, dripping])
+def test_a_server_that_does_not_end_is_not_waited_for(
+    workplace: Workplace, behaviour: Callable[[Handler], None]
+) -> None:
+    with serving(behaviour) as hub:
+        workplace.variables["CTXHUB_URL"] = hub.url
+        assert_silent(
+            run_all(workplace, ["session_start_startup", "pre_tool_use_edit", "session_end", "stop"])
+        )
+
+
+def test_a_silent_server_is_not_asked_again_at_once(workplace: Workplace) -> None:
+    with serving(silent) as hub:
+        workplace.variables["CTXHUB_URL"] = hub.url
+        workplace.event("pre_tool_use_edit")
+        run = workplace.event("pre_tool_use_edit")
+        assert is_silent(run)
+        assert len(hub.sent) == 1
+        workplace.event("session_start_startup")
+        assert len(hub.sent) == 2
+
+
+def test_a_server_that_is_down_says_nothing(workplace: Workplace) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        workplace.variables["CTXHUB_URL"] = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        assert_silent(run_all(workplace))
+
+
+def test_the_token_is_not_sent_where_a_redirect_leads(workplace: Workplace) -> None:
+    with serving() as elsewhere, serving(refusing(307, Location=f"{elsewhere.url}/api/v1/me/")) as hub:
+        workplace.variables["CTXHUB_URL"] = hub.url
+        assert_silent(run_all(workplace))
+        assert hub.sent
+        assert elsewhere.sent == []
+
+
+@pytest.mark.parametrize(
+    "url", ["", "nonsense", "ftp://127.0.0.1/", "http://", "http://[", "http://a:b/", "http://127.0.0.1:0"]
+)
+def test_an_address_that_is_none_says_nothing(workplace: Workplace, url: str) -> None:
+    workplace.variables["CTXHUB_URL"] = url or "http://\x01"
+    assert is_silent(workplace.event("session_start_startup"))
+
+
+@pytest.mark.parametrize("token", ["", "  ", "${CTXHUB_TOKEN}", "with\nline", "ünïcode €"])
+def test_without_a_usable_token_nothing_is_said(at_stub: Workplace, token: str) -> None:
+    at_stub.variables["CTXHUB_TOKEN"] = token
+    assert is_silent(at_stub.event("session_start_startup"))
+
+
+HOSTILE: dict[str, bytes] = {
+    "nothing": b"",
+    "no JSON": b"{",
+    "null": b"null",
+    "a list": b'[{"hook_event_name": "SessionStart"}]',
+    "a text": b'"SessionStart"',
+    "deep": b"[" * 200_000,
+    "deep objects": b'{"a":' * 200_000,
+    "a long number": b'{"hook_event_name": "Stop", "n": ' + b"9" * 2_000_000 + b"}",
+    "not UTF-8": b'{"hook_event_name": "\xff\xfe", "cwd": "\xc3\x28"}',
+    "no event": b'{"session_id": "1"}',
+    "an unknown event": b'{"hook_event_name": "Imagined"}',
+    "a method of ours": b'{"hook_event_name": "__init__"}',
+    "50 MB": b'{"hook_event_name": "SessionStart", "filling": "' + b"a" * 50_000_000 + b'"}',
+    "50 MB of numbers": b"[" + b"1," * 25_000_000 + b"1]",
+}
+
+
+@pytest.mark.parametrize("stdin", HOSTILE.values(), ids=HOSTILE)
+def test_input_of_another_form_is_not_answered(at_stub: Workplace, stdin: bytes) -> None:
+    run = at_stub.run(stdin=stdin)
+    assert is_silent(run)
+    assert run.seconds < LIMIT_SECONDS
+
+
+WRONG: list[Any] = [
+    None,
+    7,
+    True,
+    [],
+    ["a"],
+    {"a": 1},
+    "",
+    "\0",
+    "\ud800",
+    "a" * 100_000,
+    "../../etc",
+    "/dev/zero",
+]
+
+
+@pytest.mark.parametrize("value", WRONG, ids=lambda value: repr(value)[:20])
+@pytest.mark.parametrize("field", ["cwd", "session_id", "transcript_path", "tool_input", "tool_name"])
+def test_fields_of_another_form_do_no_harm(at_stub: Workplace, field: str, value: Any) -> None:
+    for event in ("pre_tool_use_edit", "post_tool_use_write", "session_end"):
+        run = at_stub.event(event, **{field: value})
+        assert is_silent(run), event
+
+
+def test_input_that_does_not_end_is_not_waited_for(at_stub: Workplace) -> None:
+    started = at_stub.start()
+    assert started.process.stdin
+    started.process.stdin.write(b'{"hook_event_name": ')
+    started.process.stdin.flush()
+    assert started.process.wait(timeout=10) == 0
+    assert time.monotonic() - started.at < LIMIT_SECONDS
+    assert started.process.communicate() == (b"", b"")
+
+
+def test_output_that_nobody_reads_does_no_harm(at_stub: Workplace) -> None:
+    started = at_stub.start()
+    assert started.process.stdout
+    started.process.stdout.close()
+    started.process.stdout = None
+    assert finished_code(started.process, at_stub.input("session_start_startup")) == (0, b"")
+
+
+def finished_code(process: Any, stdin: bytes) -> tuple[int, bytes]:
+    _, err = process.communicate(stdin, timeout=10)
+    return process.returncode, err
+
+
+def test_a_cache_that_cannot_be_written_does_no_harm(at_stub: Workplace) -> None:
+    (at_stub.folder / "cache").write_text("a file where a folder should be")
+    assert at_stub.event("session_start_startup").context
+    assert is_silent(at_stub.event("pre_tool_use_edit"))
+
+
+def test_a_cache_of_another_form_does_no_harm(at_stub: Workplace) -> None:
+    at_stub.event("session_start_startup")
+    files = list((at_stub.folder / "cache" / "ctxhub-hooks").iterdir())
+    assert files
+    for text in ('{"project": 7, "at": "x", "silent_at": [], "mail": 3}', "[", '{"at": 1e999}'):
+        for file in files:
+            file.write_text(text)
+        assert at_stub.event("session_start_startup").context
+
+
+def test_a_folder_that_is_gone_does_no_harm(at_stub: Workplace) -> None:
+    gone = str(at_stub.folder / "gone")
+    assert is_silent(at_stub.event("pre_tool_use_edit", cwd=gone, tool_input={"file_path": f"{gone}/a"}))
+
+
+def test_the_log_tells_what_happened_without_the_token(at_stub: Workplace, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    at_stub.variables |= {"CTXHUB_DEBUG": str(log), "CTXHUB_AGENT": f"agent {TOKEN}"}
+    at_stub.event("session_start_startup", session_id=TOKEN)
+    assert "GET /api/v1/projects/apollo/brief/" in log.read_text()
+    assert TOKEN not in log.read_text()
+    assert log.stat().st_mode & 0o077 == 0
+
+
+def test_a_log_that_cannot_be_written_does_no_harm(at_stub: Workplace) -> None:
+    at_stub.variables["CTXHUB_DEBUG"] = str(at_stub.folder)
+    assert at_stub.event("session_start_startup").context
+
+
+def test_the_cache_holds_no_token(at_stub: Workplace) -> None:
+    at_stub.event("session_start_startup")
+    at_stub.event("stop")
+    files = [file.read_text() for file in (at_stub.folder / "cache").rglob("*") if file.is_file()]
+    assert json.loads(files[0])["project"] == "apollo"
+    assert all(TOKEN not in text for text in files)
+
+
+def test_the_file_runs_without_a_byte_of_stderr_when_help_is_asked(workplace: Workplace) -> None:
+    run = workplace.run("--help", script=HOOK)
+    assert (run.code, run.err) == (0, "")
+    assert "CTXHUB_URL" in run.out

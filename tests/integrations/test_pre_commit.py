@@ -1,0 +1,123 @@
+"""The guard of commits: it refuses staged files under another agent's exclusive lease, and nothing else."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.integrations.hook import Workplace, is_silent
+from tests.integrations.stub_hub import LEASED, Answer, StubHub, serving, silent
+
+LEASE = {"by": "ben", "exclusive": True, "expires": "2026-11-21T10:30:00Z", "reason": "Rotation"}
+
+
+@pytest.fixture
+def staged(at_stub: Workplace) -> Workplace:
+    at_stub.write("src/ä file.py")
+    at_stub.git("add", ".")
+    return at_stub
+
+
+def lease_all(stub: StubHub) -> None:
+    stub.answers["check/"] = Answer(LEASED, 200)
+    stub.answers["leases/"] = Answer({"items": [LEASE]}, 200)
+
+
+def commit(workplace: Workplace) -> "subprocess.CompletedProcess[str]":
+    command = ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit", "-m", "Change."]
+    return subprocess.run(
+        command,
+        cwd=workplace.repository,
+        env=workplace.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_staged_file_under_anothers_lease_is_refused(staged: Workplace, stub: StubHub) -> None:
+    lease_all(stub)
+    run = staged.run("pre-commit")
+    assert (run.code, run.out) == (77, "")
+    assert "src/ä file.py is leased by ben until 10:30Z" in run.err
+    assert stub.one("check/").body == {"paths": ["src/ä file.py"]}
+
+
+def test_a_warning_lets_it_pass(staged: Workplace, stub: StubHub) -> None:
+    lease_all(stub)
+    staged.variables["CTXHUB_ENFORCE"] = "warn"
+    run = staged.run("pre-commit")
+    assert run.code == 0
+    assert "leased by ben" in run.err
+
+
+def test_files_that_are_free_pass(staged: Workplace, stub: StubHub) -> None:
+    assert is_silent(staged.run("pre-commit"))
+    staged.variables["CTXHUB_ENFORCE"] = "off"
+    lease_all(stub)
+    assert is_silent(staged.run("pre-commit"))
+
+
+def test_only_what_is_staged_is_asked_for(staged: Workplace, stub: StubHub) -> None:
+    staged.write("unstaged.py")
+    for number in range(60):
+        staged.write(f"many/{number}.py")
+    staged.git("add", "many")
+    staged.run("pre-commit")
+    asked = [sent.body["paths"] for sent in stub.of("check/")]
+    assert [len(paths) for paths in asked] == [50, 11]
+    assert "unstaged.py" not in asked[0] + asked[1]
+
+
+def test_files_may_be_named(staged: Workplace, stub: StubHub) -> None:
+    staged.run("pre-commit", "src/other.py")
+    assert stub.one("check/").body == {"paths": ["src/other.py"]}
+
+
+def test_a_hub_that_is_down_lets_everything_pass(staged: Workplace) -> None:
+    staged.variables["CTXHUB_URL"] = "http://127.0.0.1:9"
+    run = staged.run("pre-commit")
+    assert (run.code, run.err) == (0, "ctxhub: ctxhub does not answer: leases were not checked.\n")
+
+
+def test_a_hub_that_is_silent_lets_everything_pass_in_time(staged: Workplace) -> None:
+    with serving(silent) as hub:
+        staged.variables["CTXHUB_URL"] = hub.url
+        run = staged.run("pre-commit")
+    assert run.code == 0
+    assert run.seconds < 5
+
+
+def test_outside_of_a_repository_everything_passes(at_stub: Workplace, tmp_path: Path) -> None:
+    outside = Workplace(tmp_path / "outside", at_stub.variables)
+    assert is_silent(outside.run("pre-commit"))
+
+
+def test_git_refuses_the_commit(staged: Workplace, stub: StubHub) -> None:
+    lease_all(stub)
+    staged.run("install", "pre-commit")
+    refused = commit(staged)
+    assert refused.returncode == 1
+    assert "is leased by ben" in refused.stderr
+    stub.answers["check/"] = Answer({"clear": True}, 200)
+    assert commit(staged).returncode == 0
+
+
+def test_git_commits_where_the_guard_cannot_run(staged: Workplace, stub: StubHub) -> None:
+    lease_all(stub)
+    staged.run("install", "pre-commit", "--python", "no-such-python")
+    assert commit(staged).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "own", ["#!/bin/sh\nset -e\necho own >&2\nexit 0\n", "#!/bin/bash\r\necho own >&2\r\n"]
+)
+def test_the_own_hook_of_a_repository_still_runs(staged: Workplace, stub: StubHub, own: str) -> None:
+    hook = staged.repository / ".git" / "hooks" / "pre-commit"
+    hook.write_bytes(own.replace("\r\n", "\n").encode())
+    hook.chmod(0o755)
+    staged.run("install", "pre-commit")
+    lease_all(stub)
+    assert commit(staged).returncode == 1
+    stub.answers["check/"] = Answer({"clear": True}, 200)
+    assert "own" in commit(staged).stderr
