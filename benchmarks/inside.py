@@ -108,14 +108,19 @@ def _runner() -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 @contextmanager
-def connected(hub: Hub) -> Iterator[None]:
-    """Set up Django in this process with the database of the hub."""
-    os.environ.update(hub.environment, DJANGO_SETTINGS_MODULE="ctxhub.settings", CTXHUB_WEB="false")
+def connected(hub: Hub, *, web: bool = False) -> Iterator[None]:
+    """Set up Django in this process with the database of the hub; `web`: with REST and the admin."""
+    os.environ.update(
+        hub.environment, DJANGO_SETTINGS_MODULE="ctxhub.settings", CTXHUB_WEB="true" if web else "false"
+    )
     import django
     from django.db import connection
 
+    from ctxhub.core.kit.background import flush_all
+
     django.setup()
     yield
+    flush_all()
     connection.close()
 
 
