@@ -17,6 +17,7 @@ from mcp_types import TextContent
 from ctxhub.management.ready_lines import stdio_command
 from ctxhub.management.scenarios.decision import share_a_decision
 from ctxhub.management.scenarios.knowledge import share_a_lesson
+from ctxhub.management.scenarios.start import start_with_a_brief
 from ctxhub.management.scenarios.transcript import Answer, Unexpected
 from ctxhub.management.scenarios.window import lose_a_window
 from ctxhub.management.scenarios.work import work_side_by_side
@@ -69,6 +70,7 @@ async def converse(hub: TemporaryServer, write: Callable[[str], None]) -> None:
                 await work_side_by_side(ada, ben, eve, write)
                 await share_a_lesson(ada, ben, eve, write)
             await lose_a_window(lambda: _over_stdio(hub, "ada", write), ben, write)
+            await start_with_a_brief(ada, ben, write)
 
 
 @asynccontextmanager

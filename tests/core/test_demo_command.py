@@ -62,6 +62,13 @@ def test_an_agent_loses_its_window_and_goes_on(demo: DemoRun) -> None:
     assert "ben > session lineage" in demo.process.stdout
 
 
+def test_an_agent_starts_with_a_brief_is_stopped_and_hears_of_a_change(demo: DemoRun) -> None:
+    assert 'ben > brief task="Add the rate limit to shop/api/login.py"' in demo.process.stdout
+    assert '< {"clear": false' in demo.process.stdout
+    assert 'ben > message inbox type="decision" wait_seconds=20' in demo.process.stdout
+    assert '< {"clear": true' in demo.process.stdout
+
+
 def test_an_answer_that_differs_is_an_error() -> None:
     with pytest.raises(Unexpected, match=r"the version: expected '1\.0\.1', found '1\.0\.0'"):
         expect("the version", "1.0.0", "1.0.1")

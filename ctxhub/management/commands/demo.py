@@ -9,7 +9,7 @@ from ctxhub.management.temporary_server import temporary_server
 
 
 class Command(BaseCommand):
-    help = "Show agents that share a decision, work side by side and lose a window, on a temporary hub."
+    help = "Show agents that share decisions, lose a window and hear of changes, on a temporary hub."
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
