@@ -11,6 +11,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from ctxhub import env
+from ctxhub.core.kit.background import all_writers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.toolbox import dispatch
@@ -59,8 +60,12 @@ def test_the_makefile_has_every_target_that_is_named() -> None:
 def test_every_variable_that_is_named_is_in_the_example(page: Path) -> None:
     known = set(re.findall(r"^#([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
     ours_elsewhere = {"CTXHUB_TOKEN", "CTXHUB_"}
+    hook = (ROOT / "integrations" / "ctxhub_hook.py").read_text()
+    of_hooks = (
+        set(re.findall(r"\bCTXHUB_[A-Z]+", hook)) if page.name in {"hooks.md", "quickstart.md"} else set()
+    )
     named = set(re.findall(r"\bCTXHUB_[A-Z_]*", page.read_text()))
-    assert named <= known | ours_elsewhere
+    assert named <= known | ours_elsewhere | of_hooks
 
 
 @page
@@ -98,6 +103,8 @@ def answer_to(caller: Caller, tool: str, arguments: dict[str, Any]) -> dict[str,
         answer = dispatch.call(caller, *find_call(tool, arguments))
     except CtxhubError as error:
         answer = error.body()
+    for writer in all_writers():
+        writer.flush()
     decoded: dict[str, Any] = json.loads(dispatch.as_text(answer))
     return decoded
 
