@@ -18,6 +18,7 @@ from ctxhub.core.accounts.services import agents, visitors
 from ctxhub.core.accounts.services.access_tokens import create_token, forget_tokens
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.kit.background import When, all_writers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
 from memory.snapshots.services import accesses
@@ -123,6 +124,18 @@ def nothing_remembered() -> None:
     retention._cleaned.clear()
     visitors._looked.clear()
     accesses._noted.clear()
+    accesses._WRITER.when = When.AT_ONCE
+
+
+@pytest.fixture(autouse=True)
+def nothing_in_background() -> Iterator[None]:
+    """Without threads that write: what waits is written when a test says so, or never."""
+    for writer in all_writers():
+        if writer.when is When.IN_BACKGROUND:
+            writer.when = When.ON_FLUSH
+    yield
+    for writer in all_writers():
+        writer.discard()
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,19 @@ FAMILIES = (
 )
 LAYERS = ("models", "selectors", "services", "history", "tools", "api", "admin")
 DECISIONS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/decisions").glob("*.md"))
-SUBJECTS = ("kit", "text", "accounts", "vocabulary", "events", "search", "toolbox", "hub", "api", "admin")
+SUBJECTS = (
+    "kit",
+    "text",
+    "accounts",
+    "vocabulary",
+    "events",
+    "search",
+    "paths",
+    "toolbox",
+    "hub",
+    "api",
+    "admin",
+)
 
 
 def modules(layer: Path) -> set[str]:

@@ -14,7 +14,7 @@ from ctxhub.core.text.token_count import count_tokens
 from ctxhub.core.toolbox.dispatch import as_text, call
 from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import set_decision
-from memory.memories.services.memories import add_memory
+from memory.memories.services.memories import add_memory, update_memory
 from memory.scratchpads.services.scratchpads import update_scratchpad
 from messaging.services.messages import send_message
 from tests.hub import McpClient, RestClient
@@ -81,6 +81,12 @@ def write_memory(ada: Caller, text: str) -> int:
     return add_memory(caller=ada, title="Long", content=text)["id"]
 
 
+def write_old_memory(ada: Caller, text: str) -> int:
+    memory = write_memory(ada, text)
+    update_memory(caller=ada, memory_id=memory, content="short")
+    return memory
+
+
 def write_pad(ada: Caller, text: str) -> int:
     return pad_of(ada, text)
 
@@ -100,6 +106,13 @@ READERS: dict[str, tuple[Callable[[Caller, str], Any], int, str, dict[str, Any],
     "get memory": (write_memory, MANY_PARTS, "get", {"refs": ["memory:{}"]}, ("items", "content")),
     "get pad": (write_pad, MANY_PARTS, "get", {"refs": ["scratchpad:{}"]}, ("items", "content")),
     "memory get": (write_memory, MANY_PARTS, "memory", {"action": "get", "id": "{}"}, ("content",)),
+    "memory revisions": (
+        write_old_memory,
+        MANY_PARTS,
+        "memory",
+        {"action": "revisions", "id": "{}", "revision": 1},
+        ("content",),
+    ),
     "scratchpad get": (
         write_pad,
         MIB,
@@ -128,6 +141,7 @@ ADDRESSES: dict[str, tuple[Callable[[Caller, str], Any], int, str, str]] = {
     "constraint": (write_constraint, KIB_64, "constraints/{}/", "text"),
     "message": (write_message, KIB_64, "messages/{}/", "text"),
     "memory": (write_memory, MIB, "memories/{}/", "content"),
+    "old memory": (write_old_memory, MANY_PARTS, "memories/{}/revisions/1/", "content"),
     "pad": (write_pad, MANY_PARTS, "scratchpads/{}/", "content"),
     "revision": (write_old_pad, MANY_PARTS, "scratchpads/{}/revisions/1/", "content"),
 }

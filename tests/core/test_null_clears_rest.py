@@ -58,8 +58,7 @@ def stored_session(rest: RestClient, path: str, changed: str) -> dict[str, Any]:
     """The fields of a session by their names as arguments. Its tokens are counted anew with its texts."""
     body = rest.get(path, full=True).body
     conversations = body.pop("conversations")
-    text = conversations["columns"].index("text")
-    body |= {**body.pop("state"), "conversation": [row[text] for row in conversations["rows"]]}
+    body |= {**body.pop("state"), "conversation": [each["text"] for each in conversations]}
     body["files"] = [item["path"] for item in rest.get(f"{path}resources/").body["items"]]
     volatile = {"resources", "token_count"} - {changed}
     return {name: value for name, value in body.items() if name not in volatile}

@@ -3,7 +3,7 @@
 import pytest
 
 from ctxhub.core import registry
-from ctxhub.core.admin.layer_chart import Bar
+from ctxhub.core.admin.graphs.layer_chart import Bar
 from ctxhub.core.events.services.cleanup import in_words, retention_rules
 from ctxhub.core.hub.selectors.hub import summarise_layers
 from ctxhub.core.kit.caller import Caller

@@ -21,7 +21,7 @@ from ctxhub.core.toolbox.dispatch import call
 from memory.constraints.services import add_constraint, deactivate_constraint
 from memory.decisions.services.decisions import deprecate_decision, set_decision, set_decision_batch
 from memory.decisions.services.templates import set_template
-from memory.memories.services.memories import add_memory
+from memory.memories.services.memories import add_memory, update_memory
 from memory.memories.services.relationships import relate
 from memory.models import Constraint, Memory, Scratchpad, Snapshot, Workflow
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
@@ -109,6 +109,8 @@ def fill(caller: Caller, count: int) -> None:
         )
     for n in range(count):
         relate(caller=caller, source=oldest_memory(caller), target=f"decision:n/{n}")
+    for n in range(min(count, 40)):
+        update_memory(caller=caller, memory_id=oldest_memory(caller), content=f"It was known {n} times.")
     for n in range(count):
         workflow = create_workflow(caller=caller, name=f"w{n}", metadata={"team": f"t{n}"})["workflow_id"]
         pad = create_scratchpad(caller=caller, workflow_id=workflow, name=f"pad {n}", content=f"new {n}")
@@ -344,6 +346,11 @@ ASKED: dict[str, list[Arguments]] = {
         lambda n: {"id": oldest_memory, "content": "It is new.", "tags": ["a", "b"]},
         lambda n: {"id": oldest_memory, "context": "known", "metadata": {"a": 1}},
     ],
+    "memory.revisions": [
+        lambda n: {"id": oldest_memory, "limit": 2},
+        lambda n: {"id": oldest_memory, "revision": 3},
+    ],
+    "memory.restore": [lambda n: {"id": oldest_memory, "revision": 3}],
     "memory.delete": [lambda n: {"id": oldest_memory}],
     "memory.list": [
         lambda n: {"limit": 2},
@@ -487,6 +494,15 @@ ASKED: dict[str, list[Arguments]] = {
         lambda n: {"budget_tokens": 1_000 * n, "query": "new", "session": "full"},
         lambda n: {"budget_tokens": 10, "content": True, "session": "full"},
     ],
+    "brief": [
+        lambda n: {},
+        lambda n: {"task": "old text of src/new.py", "budget_tokens": min(60 * n, 20_000)},
+        lambda n: {"since": "e0"},
+    ],
+    "check": [
+        lambda n: {"paths": ["**"]},
+        lambda n: {"paths": [f"src/{i}.py" for i in range(min(n, 50))], "intent": "old text"},
+    ],
     "search": [
         lambda n: {"query": "old", "kinds": ["decision"]},
         lambda n: {"query": "new text", "match": "all", "limit": min(n, 200)},
@@ -514,6 +530,9 @@ ASKED: dict[str, list[Arguments]] = {
     "hub.wait": [lambda n: {"since": "e0", "wait_seconds": 0}],
     "hub.view": [
         lambda n: {"name": "layer_summary"},
+    ],
+    "hub.confirm": [
+        lambda n: {"refs": [f"decision:api/k{i}" for i in range(min(n, 50))]},
     ],
     "hub.clear": [lambda n: {}, lambda n: {"dry_run": True}],
     "hub.config": [lambda n: {}],

@@ -15,7 +15,7 @@ NAMES = {"key": "k", "name": "incident", "context": "general", "tool": "decision
 QUERIES = {"DELETE memories/<id:memory_id>/relationships/": "?target=decision:k"}
 BODY = {"key": "k", "value": 1}
 BODIES = {"POST call/<str:tool>/": BODY, "POST call/<str:tool>/<str:action>/": BODY}
-READS = ["POST search/"]
+READS = ["POST search/", "POST check/"]
 WRITES = [
     operation for operation in operations("POST", "PUT", "PATCH", "DELETE") if str(operation) not in READS
 ]

@@ -200,6 +200,7 @@ def test_reads_in_parts_conform_to_the_schema(api: OpenApiSchema, apollo: Projec
         "decisions/{key}/",
         "decisions/{key}/versions/",
         "memories/{memory_id}/",
+        "memories/{memory_id}/revisions/{revision}/",
         "messages/{message_id}/",
         "scratchpads/{scratchpad_id}/",
         "scratchpads/{scratchpad_id}/revisions/{revision}/",
@@ -341,6 +342,7 @@ def test_examples_of_bodies_are_accepted(document: Document, ada_rest: RestClien
                 if name.endswith("_id") and name in PATH_PARAMETERS
             }
             body |= {"target": "decision:k"} if "target" in body else {}
+            body |= {"refs": ["decision:k"]} if "refs" in body else {}
             assert ada_rest.send(method.upper(), address, body).status in (200, 201), (method, path)
             accepted += 1
     assert accepted >= 8

@@ -18,7 +18,7 @@ from memory.constraints.services import add_constraint
 from memory.decisions.services.decisions import deprecate_decision, set_decision
 from memory.decisions.services.templates import set_template
 from memory.memories.services.contexts import create_context
-from memory.memories.services.memories import add_memory
+from memory.memories.services.memories import add_memory, update_memory
 from memory.memories.services.relationships import relate
 from memory.models import Decision
 from memory.scratchpads.services.scratchpads import append_to_scratchpad, create_scratchpad
@@ -176,6 +176,12 @@ CALLS: dict[str, list[Call]] = {
         ({"id": "MEMORY", "title": "x"}, NOT_FOUND),
         ({"id": "MEMORY", "context": "tranquility"}, NOT_FOUND),
     ],
+    "memory.revisions": [
+        ({"id": "MEMORY"}, NOT_FOUND),
+        ({"id": "MEMORY", "cursor": "MEMORY_REVISIONS"}, NOT_FOUND),
+        ({"id": "MEMORY", "revision": 1}, NOT_FOUND),
+    ],
+    "memory.restore": [({"id": "MEMORY", "revision": 1}, NOT_FOUND)],
     "memory.delete": [({"id": "MEMORY"}, NOT_FOUND)],
     "memory.similar": [
         ({"id": "MEMORY"}, NOT_FOUND),
@@ -192,7 +198,7 @@ CALLS: dict[str, list[Call]] = {
         ({"id": f"decision:{KEY}"}, NOT_FOUND),
         (
             {"id": "decision:own", "threshold": 0, "depth": 5, "create": True},
-            {"created": 0, "edges": {"columns": [], "rows": [], "count": 0}},
+            {"created": 0, "edges": None},
         ),
     ],
     "memory.suggest_context": [
@@ -334,7 +340,7 @@ CALLS: dict[str, list[Call]] = {
         ({"by": "armstrong"}, NOTHING),
         ({"workspace_id": "tranquility"}, NOTHING),
         ({"parent": "SESSION"}, NOT_FOUND),
-        ({"parent": "armstrong's"}, NOTHING),
+        ({"parent": "armstrong's"}, NOT_FOUND),
         ({"cursor": "SESSIONS"}, NOTHING),
     ],
     "session.get": [
@@ -352,7 +358,7 @@ CALLS: dict[str, list[Call]] = {
         ({}, NOTHING),
         ({"path": "tranquility/eagle.py", "access": "edited"}, NOTHING),
         ({"session": "SESSION"}, NOT_FOUND),
-        ({"session": "armstrong's"}, NOTHING),
+        ({"session": "armstrong's"}, NOT_FOUND),
         ({"since": "EVENT", "cursor": "ACCESSES"}, NOTHING),
     ],
     "session.resources": [
@@ -372,6 +378,12 @@ CALLS: dict[str, list[Call]] = {
         ({"budget_tokens": 1_000, "query": "moonshot", "content": True}, {"included": [], "excluded": []}),
         ({"budget_tokens": 1_000, "session": "SESSION"}, NOT_FOUND),
         ({"budget_tokens": 1_000, "session": "armstrong's"}, {"included": [], "excluded": []}),
+    ],
+    "brief": [
+        ({"task": "moonshot eagle tranquility armstrong in apollo/lander.py"}, {"sections": []}),
+    ],
+    "check": [
+        ({"paths": ["**"], "intent": "moonshot eagle"}, {"clear": True, "constraints": None, "leases": None}),
     ],
     "search": [
         ({"query": "moonshot eagle tranquility armstrong"}, {**NOTHING, "total": 0, "did_you_mean": None}),
@@ -424,6 +436,10 @@ CALLS: dict[str, list[Call]] = {
     "hub.layer_summary": [({}, {"count": 5})],
     "hub.wait": [({"since": "e0", "wait_seconds": 0}, {"cursor": "OWN EVENT"})],
     "hub.view": [({"name": "layer_summary"}, {"count": 5})],
+    "hub.confirm": [
+        ({"refs": [f"decision:{KEY}"]}, NOT_FOUND),
+        ({"refs": ["memory:ID", "decision:own"]}, NOT_FOUND),
+    ],
     "hub.clear": [
         ({"dry_run": True}, {"error": None}),
         ({"messages_older_than": "0s", "changes_older_than": "0s"}, {"error": None}),
@@ -484,6 +500,7 @@ def apollo_ids(apollo: Project, tmp_path: Path, settings: Settings) -> dict[str,
             tags=["eagle"],
         )
         relate(caller=armstrong, source=memory["id"], target=f"decision:{KEY}")
+        update_memory(caller=armstrong, memory_id=memory["id"], content="moonshot, eagle")
     for to in (["cy", "eagle"], None):
         fields: Any = {"to": to, "type": "request", "payload": "moonshot", "ack": True}
         message = send_message(caller=armstrong, text="moonshot", **fields)
@@ -496,6 +513,7 @@ def apollo_ids(apollo: Project, tmp_path: Path, settings: Settings) -> dict[str,
     append_to_scratchpad(caller=armstrong, scratchpad_id=pad["scratchpad_id"], content="armstrong")
     pads = {"workflow_id": workflow["workflow_id"], "limit": 1}
     revisions = {"scratchpad_id": pad["scratchpad_id"], "limit": 1}
+    of_memory = {"action": "revisions", "id": memory["id"], "limit": 1}
     session = 0
     for name in ("eagle", "armstrong's"):
         session = save_session(
@@ -549,6 +567,7 @@ def apollo_ids(apollo: Project, tmp_path: Path, settings: Settings) -> dict[str,
         "CONTEXT": str(context["id"]),
         "MEMORY": str(memory["id"]),
         "MEMORIES": call(armstrong, "memory", {"action": "list", "limit": 1})["next"],
+        "MEMORY_REVISIONS": call(armstrong, "memory", of_memory)["next"],
         "CONTEXTS": call(armstrong, "memory", {"action": "contexts", "limit": 1})["next"],
         "INBOX": call(cy_in_apollo, "message", {"action": "inbox", "limit": 1})["next"],
         "TEMPLATES": templates["next"],

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from ctxhub.core.events.selectors.events import VERBS, VERBS_OF_ACTION
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.listing import Listing
 from ctxhub.core.models import Event, Scope
 from ctxhub.core.toolbox.actions import all_tools
 from ctxhub.core.toolbox.dispatch import call
@@ -96,7 +97,7 @@ def test_every_list_with_such_a_filter_is_tested() -> None:
     tested = {(tool, action, name) for tool, action, _, filters, _ in LISTS for name in filters}
     for tool in all_tools().values():
         for action in tool.actions.values():
-            for name in FILTERS if action.answers_list else ():
+            for name in FILTERS if Listing in action.answers else ():
                 if name in action.arguments.names:
                     assert (tool.name, action.name, name) in tested
 

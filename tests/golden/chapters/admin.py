@@ -106,6 +106,9 @@ def edit_memories(hour: Hour) -> None:
     hour.sends("vi", page_of(memory), hour.form_of("vi", page_of(memory), content="By hand.", paths="a/**"))
     late = hour.form_of("vi", page_of(memory), title="Late", seen="2026-01-01T00:00:00+00:00")
     hour.sends("vi", page_of(memory), late)
+    hour.sends("vi", page_of(memory, "restore/"), {"revision": 1, "seen": 2})
+    hour.sends("vi", page_of(memory, "restore/"), {"revision": 2, "seen": 2})
+    hour.opens("vi", page_of(memory, "revisions/"))
     hour.opens("vi", f"{list_of(Memory)}?q=hand")
     hour.opens("vi", f"{list_of(Context)}?q=typed")
     edge = {"source": memory.ref, "target": "memory:1", "relation": "blocks", "strength": 7}

@@ -70,6 +70,9 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("get", {"id": 999}),
     ("update", {"id": 999, "title": "x"}),
     ("delete", {"id": "memory:x"}),
+    ("revisions", {"id": 999}),
+    ("revisions", {"id": 1, "tail": 1}),
+    ("restore", {"id": 1, "revision": 99}),
     ("relate", {"source": 1, "target": 1}),
     ("relate", {"source": 1, "target": "decision:nosuch"}),
     ("relate", {"source": 1, "target": "decision:api/auth/method", "strength": 101}),
@@ -94,6 +97,12 @@ def add_memories(hour: Hour) -> list[int]:
         hour.tool("ada", "memory", "list", **query)
     page = hour.tool("ada", "memory", "list", limit=2)
     hour.tool("ada", "memory", "list", limit=2, cursor=page["next"])
+    hour.tool("ada", "memory", "revisions", id=first, limit=2)
+    hour.tool("ada", "memory", "revisions", id=first, revision=1)
+    hour.tool("ada", "memory", "restore", id=first, revision=1)
+    hour.tool("ada", "memory", "restore", id=first, revision=3)
+    hour.tool("ada", "memory", "restore", id=first, revision=3)
+    hour.tool("ada", "memory", "search", query="five minutes", context="store")
     hour.tool("ada", "memory", "get", id=first)
     hour.tool("ada", "memory", "get", id=f"memory:{first}", lines="1@5-")
     hour.tool("ada", "memory", "contexts", text="store")
@@ -122,6 +131,10 @@ def _use_rest(hour: Hour, first: int) -> None:
     hour.rest("ada", "PATCH", f"memories/{made['id']}/", {"content": "C.", "difficulty": "hard"})
     hour.rest("ada", "PATCH", f"memories/{made['id']}/", {"content": "C.", "difficulty": "hard"})
     hour.rest("ada", "PATCH", f"memories/{made['id']}/", {"difficulty": None, "metadata": None})
+    hour.rest("ada", "GET", f"memories/{made['id']}/revisions/")
+    hour.rest("ada", "GET", f"memories/{made['id']}/revisions/1/?tail=1")
+    hour.rest("ada", "POST", f"memories/{made['id']}/restore/", {"revision": 1})
+    hour.rest("ada", "POST", f"memories/{made['id']}/restore/", {"revision": 9})
     hour.rest("ada", "GET", f"memories/{first}/")
     hour.rest("ada", "GET", "memories/?tags=caching&limit=1")
     hour.rest("ada", "DELETE", f"memories/{made['id']}/")
