@@ -170,6 +170,23 @@ def test_two_globs_overlap_where_a_path_matches_both(first: str, second: str) ->
     assert overlap(first, second) is overlap(second, first) is has_common
 
 
+# As above, with brackets, which also stand for themselves.
+BRACKETS = ["a", "b", "*", "?", "a*", "*b", "[ab]", "[!a]", "[a]b", "[a]*", "**"]
+NAMED_IN_BRACKETS = [
+    "/".join(names)
+    for length in range(1, 5)
+    for names in itertools.product(["a", "b", "ab", "[ab]", "[!a]", "[a]b"], repeat=length)
+]
+bracketed = st.lists(st.sampled_from(BRACKETS), min_size=1, max_size=3).map("/".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(bracketed, bracketed)
+def test_two_globs_with_brackets_overlap_where_a_path_matches_both(first: str, second: str) -> None:
+    has_common = any(matches(first, path) and matches(second, path) for path in NAMED_IN_BRACKETS)
+    assert overlap(first, second) is overlap(second, first) is has_common
+
+
 @settings(max_examples=200, deadline=None)
 @given(patterns, paths)
 def test_a_matching_path_overlaps_and_has_the_literal_start(pattern: str, path: str) -> None:
@@ -186,11 +203,14 @@ SLOW: list[Callable[[], bool]] = [
     lambda: matches("[[]*" * 200 + "/x", "[" * 900),
     lambda: overlap("*a" * 400 + "c", "a" * 300 + "*" + "a" * 500 + "b"),
     lambda: overlap("**/a*/" * 160 + "b", "*a/" * 300 + "c"),
+    lambda: overlap("*[a-m0]" * 140 + "x", "?*[!1b-d]" * 110 + "y"),
+    lambda: overlap(f"*[{'ace' * 300}]x", f"*[{'bdf' * 300}]y"),
+    lambda: overlap("".join(f"*[{chr(c)}-ä]" for c in range(100, 250)) + "x", "[!a]*" * 190 + "y"),
 ]
 
 
 @pytest.mark.parametrize("run", SLOW)
 def test_no_pattern_is_slow(run: Callable[[], bool]) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     assert run() is False
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 0.1

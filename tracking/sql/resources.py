@@ -9,7 +9,8 @@ from django.db import connection
 
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.pages import Condition
-from ctxhub.core.text.globs import LAST_CHARACTER, as_regex, literal_start
+from ctxhub.core.text.glob_parts import LAST_CHARACTER
+from ctxhub.core.text.globs import as_regex, literal_start
 from tracking.inputs.contents import Access
 from tracking.models.resource import type_of_path
 

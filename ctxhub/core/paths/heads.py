@@ -1,6 +1,6 @@
 """Heads: the folders that a glob begins with. An index by head finds the globs that may match a path."""
 
-from ctxhub.core.text.globs import WILDCARDS
+from ctxhub.core.text.glob_parts import WILDCARDS
 
 HEAD_LENGTH = 200
 

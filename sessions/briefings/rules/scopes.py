@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ctxhub.core.text.globs import WILDCARDS
+from ctxhub.core.text.glob_parts import WILDCARDS
 
 LONGEST = 4
 """The most names that a scope with slashes has."""
