@@ -1,5 +1,8 @@
 """Leases: conflicts, duration, renewal, release, lists and cleanup."""
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,15 +15,17 @@ from ctxhub.core.events.services import cleanup as retention
 from ctxhub.core.hub.selectors.hub import count_all, list_agents
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import READ, WRITE, Caller
-from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, NotAllowed, NotFound
+from ctxhub.core.kit.errors import Conflict, CtxhubError, InvalidInput, LimitReached, NotAllowed, NotFound
+from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Agent, Event, Project
 from ctxhub.core.toolbox.dispatch import call
 from tests.tables import dump_project
 from tracking.models import Lease, LeasePath
 from tracking.selectors.leases import list_leases
-from tracking.services.leases import acquire_lease, release_leases, renew_lease
+from tracking.services.leases import _insert, acquire_lease, release_leases, renew_lease
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
 
 
 def lease(caller: Caller, *paths: str, **rest: Any) -> int:
@@ -408,3 +413,80 @@ def test_conflicts_are_found_among_many_ended_leases(ada: Caller, ben: Caller, a
         with pytest.raises(Conflict):
             lease(ben, "src/live.py")
         assert len(listed(apollo)) == 2
+
+
+# -- Hostile leases --------------------------------------------------------------------------------
+
+
+def hostile(kind: str, letter: str, count: int) -> list[str]:
+    return [f"{kind.format(chr(97 + n)) * (990 // len(kind.format('a')))}{letter}{n}" for n in range(count)]
+
+
+def test_globs_are_compared_before_the_write_lock(
+    ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[float] = []
+
+    @contextmanager
+    def measured(project_id: int) -> Iterator[None]:
+        with write_transaction(project_id):
+            began = time.process_time()
+            yield
+            held.append(time.process_time() - began)
+
+    monkeypatch.setattr("tracking.services.leases.write_transaction", measured)
+    for n in range(3):
+        lease(ada, *hostile("*[a-m{}]", f"{n}x", 10))
+    assert lease(ben, *hostile("?*[!{}]", "y", 10))
+    assert len(held) == 4
+    assert max(held) < 0.05
+
+
+def test_leases_granted_meanwhile_are_compared_too(
+    ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time ben asks for the write lock, ada got a lease first; of the third, one path is his, too."""
+    wanted = [[f"src/{name}{n}/*" for n in range(50)] for name in ("a", "b")] + [["src/*"]]
+
+    @contextmanager
+    def overtaken(project_id: int) -> Iterator[None]:
+        if wanted and not overtaking:
+            overtaking.append(True)
+            lease(ada, *wanted.pop(0))
+            overtaking.clear()
+        with write_transaction(project_id):
+            yield
+
+    overtaking: list[bool] = []
+    monkeypatch.setattr("tracking.services.leases.write_transaction", overtaken)
+    with pytest.raises(Conflict, match="leased by 'ada'"):
+        lease(ben, "src/c", *(f"c/{n}/*" for n in range(9)))
+    assert wanted == []
+
+
+def test_who_is_overtaken_again_and_again_is_told_to_try_again(
+    ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def overtaken(project_id: int) -> Iterator[None]:
+        with write_transaction(project_id):
+            Lease.objects.in_project(ada.project).delete()
+            for n in range(5):
+                _insert(ada, [f"*/{n}/{i}*" for i in range(10)], MINUTE, True, "")
+            yield
+
+    monkeypatch.setattr("tracking.services.leases.write_transaction", overtaken)
+    with pytest.raises(LimitReached, match="faster than") as raised:
+        lease(ben, "y/*")
+    assert raised.value.details["retry_after"] == 1
+
+
+def test_an_agent_holds_at_most_200_live_leases(ada: Caller, ben: Caller, apollo: Project) -> None:
+    first = lease(ada, "n/0")
+    for n in range(1, 200):
+        lease(ada, f"n/{n}")
+    with pytest.raises(LimitReached, match="hold 200 live leases"):
+        lease(ada, "n/200")
+    assert lease(ben, "n/200")
+    release_leases(caller=ada, lease_id=first)
+    assert lease(ada, "n/0")

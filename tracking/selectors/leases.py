@@ -88,7 +88,10 @@ def find_overlapping(
     project_id: int, patterns: Sequence[str], now: datetime, but: str = ""
 ) -> list[HeldPath]:
     """Paths of live leases that overlap one of these patterns. `but`: case-folded agent to exclude."""
-    held = rows.held_paths(project_id, patterns, now, but)
+    return overlapping(rows.held_paths(project_id, patterns, now, but), patterns)
+
+
+def overlapping(held: Sequence[HeldPath], patterns: Collection[str]) -> list[HeldPath]:
     wanted = set(patterns)
     return [each for each in held if _overlaps(each.pattern, wanted)]
 

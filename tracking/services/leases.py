@@ -9,19 +9,24 @@ from typing_extensions import TypedDict
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.clock import format_time
-from ctxhub.core.kit.errors import Conflict, InvalidInput, NotAllowed
+from ctxhub.core.kit.errors import Conflict, InvalidInput, LimitReached, NotAllowed
 from ctxhub.core.kit.inputs import clean_from_to, clean_text, refuse_secret
+from ctxhub.core.kit.tool_names import operation
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.toolbox.argument_types import Time
 from ctxhub.core.vocabulary.services.names import register_agent
 from tracking.history.leases import record_leases
-from tracking.selectors.leases import find_overlapping, get_lease
+from tracking.selectors.leases import get_lease, overlapping
 from tracking.selectors.paths import clean_patterns
 from tracking.sql import leases as rows
-from tracking.sql.leases import LeaseRow, live_leases_of, read_leases
+from tracking.sql.leases import HeldPath, LeaseRow, live_leases_of, read_leases
 
 MINUTES = 15
 MOST_MINUTES = 24 * 60
+MOST_LIVE = 200
+# Pairs of patterns; more are compared before the write lock is taken again, so often.
+COMPARED_IN_LOCK = 40
+ATTEMPTS = 10
 KEPT = timedelta(days=30)
 REMOVED_AT_ONCE = 500
 
@@ -56,23 +61,20 @@ def acquire_lease(
     refuse_secret("\n".join(patterns), "paths", caller)
     duration = _duration(minutes)
     reason = clean_text(reason, "reason", caller)
-    with write_transaction(caller.project_id):
-        at = clock.now()
-        _refuse_conflict(caller, patterns, exclusive, at)
-        agent_id = register_agent(caller, at)
-        lease_id = rows.insert_lease(
-            caller.project_id,
-            agent_id,
-            patterns,
-            exclusive=exclusive,
-            reason=reason,
-            at=at,
-            expires_at=at + duration,
-        )
-        own = caller.agent.casefold()
-        lease = LeaseRow(lease_id, caller.agent, own, exclusive, reason, at, at + duration, None, patterns)
-        record_leases(project_id=caller.project_id, agent_id=agent_id, verb="leased", leases=[lease], at=at)
-    return _answer(lease_id, at + duration)
+    known = _refuse_conflict(caller, exclusive, patterns, rows.held_paths(*_others(caller, patterns)))
+    for _attempt in range(ATTEMPTS):
+        with write_transaction(caller.project_id):
+            held = rows.held_paths(*_others(caller, patterns), after=known)
+            if len(held) * len(patterns) <= COMPARED_IN_LOCK:
+                _refuse_conflict(caller, exclusive, patterns, held)
+                return _insert(caller, patterns, duration, exclusive, reason)
+        # Others got leases meanwhile: they are compared while writers go on.
+        known = _refuse_conflict(caller, exclusive, patterns, held)
+    raise LimitReached(
+        "Other agents get leases faster than they can be compared with yours.",
+        hint="Lease fewer paths at once, or try again.",
+        retry_after=1,
+    )
 
 
 def renew_lease(*, caller: Caller, lease_id: int, minutes: int = MINUTES) -> LeaseAnswer:
@@ -123,12 +125,19 @@ def forget_leases(project_id: int, now: datetime) -> None:
 # -- Pieces ----------------------------------------------------------------------------------------
 
 
-def _refuse_conflict(caller: Caller, patterns: Sequence[str], exclusive: bool, at: datetime) -> None:
-    own = caller.agent.casefold()
-    held = find_overlapping(caller.project_id, patterns, at, but=own)
-    blocking = list(dict.fromkeys(h.lease_id for h in held if exclusive or h.exclusive))
+def _others(caller: Caller, patterns: Sequence[str]) -> tuple[int, Sequence[str], datetime, str]:
+    return caller.project_id, patterns, clock.now(), caller.agent.casefold()
+
+
+def _refuse_conflict(
+    caller: Caller, exclusive: bool, patterns: Sequence[str], held: Sequence[HeldPath]
+) -> int:
+    """The newest of the compared leases. Raises Conflict if one is in the way."""
+    blocking = list(
+        dict.fromkeys(h.lease_id for h in overlapping(held, patterns) if exclusive or h.exclusive)
+    )
     if not blocking:
-        return
+        return max((each.lease_id for each in held), default=0)
     # The lease that expires last: the paths are not free before.
     [lease] = read_leases(caller.project_id, blocking[-1:])
     more = f", and {len(blocking) - 1} more leases are in the way" if len(blocking) > 1 else ""
@@ -145,6 +154,31 @@ def _refuse_conflict(caller: Caller, patterns: Sequence[str], exclusive: bool, a
             **({"reason": lease.reason} if lease.reason else {}),
         },
     )
+
+
+def _insert(
+    caller: Caller, patterns: Sequence[str], duration: timedelta, exclusive: bool, reason: str
+) -> LeaseAnswer:
+    at, own = clock.now(), caller.agent.casefold()
+    if rows.count_live_by_agent(caller.project_id, [own], at).get(own, 0) >= MOST_LIVE:
+        raise LimitReached(
+            f"You hold {MOST_LIVE} live leases, and an agent may hold no more.",
+            hint=f"Release one first: {operation('file release')}.",
+        )
+    agent_id = register_agent(caller, at)
+    expires_at = at + duration
+    lease_id = rows.insert_lease(
+        caller.project_id,
+        agent_id,
+        patterns,
+        exclusive=exclusive,
+        reason=reason,
+        at=at,
+        expires_at=expires_at,
+    )
+    lease = LeaseRow(lease_id, caller.agent, own, exclusive, reason, at, expires_at, None, patterns)
+    record_leases(project_id=caller.project_id, agent_id=agent_id, verb="leased", leases=[lease], at=at)
+    return _answer(lease_id, expires_at)
 
 
 def _duration(minutes: int) -> timedelta:

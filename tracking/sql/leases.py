@@ -46,10 +46,12 @@ class HeldPath:
 # -- Reading ---------------------------------------------------------------------------------------
 
 
-def held_paths(project_id: int, patterns: Collection[str], now: datetime, but: str = "") -> list[HeldPath]:
+def held_paths(
+    project_id: int, patterns: Collection[str], now: datetime, but: str = "", after: int = 0
+) -> list[HeldPath]:
     """Paths of live leases that may overlap these patterns, soonest to expire first.
 
-    `but`: case-folded name of an agent to exclude.
+    `but`: case-folded name of an agent to exclude. `after`: only leases with a greater id.
     """
     conditions: list[Condition] = [("p.lease_id = l.id AND a.id = l.agent_id", [])]
     heads = {head(pattern) for pattern in patterns}
@@ -62,12 +64,12 @@ def held_paths(project_id: int, patterns: Collection[str], now: datetime, but: s
     # CROSS JOIN fixes the join order: few leases are live, however many have ended.
     statement = f"""
         WITH live AS MATERIALIZED (
-            SELECT l.id, l.agent_id, l.exclusive, l.expires_at FROM tracking_lease l WHERE {LIVE}
-            ORDER BY l.expires_at, l.id)
+            SELECT l.id, l.agent_id, l.exclusive, l.expires_at FROM tracking_lease l
+            WHERE {LIVE} AND l.id > %s ORDER BY l.expires_at, l.id)
         SELECT l.id, p.pattern, a.folded, l.exclusive
         FROM live l CROSS JOIN tracking_leasepath p CROSS JOIN core_agent a
         WHERE {where} ORDER BY l.expires_at, l.id, p.id"""
-    found = sql.rows(statement, [project_id, sql.stored_time(now), *values])
+    found = sql.rows(statement, [project_id, sql.stored_time(now), after, *values])
     return [
         HeldPath(lease_id, pattern, folded, bool(exclusive)) for lease_id, pattern, folded, exclusive in found
     ]
