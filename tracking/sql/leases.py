@@ -61,11 +61,11 @@ def held_paths(
     if but:
         conditions.append(("a.folded <> %s", [but]))
     where, values = all_of(conditions)
-    # CROSS JOIN fixes the join order: few leases are live, however many have ended.
+    # CROSS JOIN and the + (no index of ids) fix the plan: few leases are live, however many have ended.
     statement = f"""
         WITH live AS MATERIALIZED (
             SELECT l.id, l.agent_id, l.exclusive, l.expires_at FROM tracking_lease l
-            WHERE {LIVE} AND l.id > %s ORDER BY l.expires_at, l.id)
+            WHERE {LIVE} AND +l.id > %s ORDER BY l.expires_at, l.id)
         SELECT l.id, p.pattern, a.folded, l.exclusive
         FROM live l CROSS JOIN tracking_leasepath p CROSS JOIN core_agent a
         WHERE {where} ORDER BY l.expires_at, l.id, p.id"""
