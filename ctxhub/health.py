@@ -1,10 +1,17 @@
 """Liveness and readiness checks, for load balancers and people on call."""
 
+import logging
+
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
+
+from ctxhub.core.kit.transactions import current_turn
+from ctxhub.core.kit.write_queue import QUEUE, describe
+
+logger = logging.getLogger(__name__)
 
 
 @csrf_exempt
@@ -16,10 +23,12 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @csrf_exempt
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 if the database answers and all migrations are applied, else 503 with the result of each check."""
-    checks = {"database": _database_answers(), "migrations": False}
-    checks["migrations"] = checks["database"] and _migrations_are_applied()
-    ready = all(checks.values())
+    """200 if the database answers, is migrated and can be written, else 503; and the result of each check."""
+    checks: dict[str, bool | str] = {"database": _database_answers(), "migrations": False, "writers": False}
+    if checks["database"]:
+        checks["migrations"] = _migrations_are_applied()
+        checks["writers"] = _stuck_writer() or True
+    ready = all(result is True for result in checks.values())
     return JsonResponse({"status": "ok" if ready else "not ready", **checks}, status=200 if ready else 503)
 
 
@@ -30,6 +39,15 @@ def _database_answers() -> bool:
     except DatabaseError:
         return False
     return True
+
+
+def _stuck_writer() -> str:
+    """Which process keeps the others from writing, and since when; empty if none does."""
+    turn = current_turn()
+    if turn is None or turn.seconds < QUEUE.most_seconds:
+        return ""
+    logger.error("Nobody can write: %s", describe(turn))
+    return describe(turn)
 
 
 def _migrations_are_applied() -> bool:

@@ -1,9 +1,12 @@
 """Touch transactions: optional writes of a reader, skipped while another writer holds the lock."""
 
 import fcntl
+import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
+from statistics import median
 
 import pytest
 from django.db import connection
@@ -12,7 +15,9 @@ from ctxhub.core.accounts.services import agents
 from ctxhub.core.accounts.services.access_tokens import authenticate, create_token
 from ctxhub.core.kit import transactions
 from ctxhub.core.kit.caller import Caller
-from ctxhub.core.models import Agent
+from ctxhub.core.kit.write_queue import QUEUE
+from ctxhub.core.models import Agent, Project
+from ctxhub.core.toolbox.dispatch import call
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -33,19 +38,31 @@ def another_thread_writes() -> Iterator[None]:
     started, finish = threading.Event(), threading.Event()
 
     def write() -> None:
-        with transactions._queue:
+        with QUEUE:
             started.set()
             finish.wait(timeout=30)
 
     thread = threading.Thread(target=write)
     thread.start()
-    started.wait()
+    assert started.wait(timeout=10)
     yield
     finish.set()
     thread.join()
 
 
-@pytest.mark.parametrize("other_writer", [another_process_writes, another_thread_writes])
+@contextmanager
+def another_program_writes() -> Iterator[None]:
+    """Locks the database itself, as a program does that does not know the lock file."""
+    with closing(sqlite3.connect(connection.settings_dict["NAME"], uri=True)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        yield
+        database.rollback()
+
+
+WRITERS = [another_process_writes, another_thread_writes, another_program_writes]
+
+
+@pytest.mark.parametrize("other_writer", WRITERS)
 def test_a_reader_does_not_wait_to_record_its_last_use(
     ada: Caller, other_writer: Callable[[], AbstractContextManager[None]]
 ) -> None:
@@ -57,9 +74,26 @@ def test_a_reader_does_not_wait_to_record_its_last_use(
     token.row.refresh_from_db()
     agent = Agent.objects.in_project(ada.project).get(folded="ada")
     assert (token.row.last_used_at, agent.last_seen_at) == (None, before)
-    agents.touch_agent(ada)
+    agents.LATER.flush()
     agent.refresh_from_db()
-    assert agent.last_seen_at != before, "the next call records it"
+    assert agent.last_seen_at != before, "it is recorded when the writer is done"
+
+
+@pytest.mark.parametrize("other_writer", WRITERS)
+def test_new_agents_read_while_another_writes(
+    apollo: Project, other_writer: Callable[[], AbstractContextManager[None]]
+) -> None:
+    call(Caller(project=apollo, agent="ada"), "hub", {"action": "stats"})
+    seconds = []
+    with other_writer():
+        for n in range(20):
+            began = time.perf_counter()
+            call(Caller(project=apollo, agent=f"agent {n}"), "hub", {"action": "stats"})
+            seconds.append(time.perf_counter() - began)
+    assert median(seconds) < 0.05
+    assert max(seconds) < 0.25
+    agents.LATER.flush()
+    assert Agent.objects.in_project(apollo).count() == 21
 
 
 def test_a_touch_transaction_releases_the_write_lock(ada: Caller) -> None:

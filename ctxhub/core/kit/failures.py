@@ -6,6 +6,7 @@ from typing import ClassVar
 from django.db import InterfaceError, OperationalError
 
 from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.write_queue import QueueTimeout
 
 DATABASE_AWAY = (OperationalError, InterfaceError)
 RETRY_SECONDS = 5
@@ -21,6 +22,8 @@ class Failure(CtxhubError):
 
 def failure_of(error: Exception, what: str = "The hub failed") -> Failure:
     """The error for the response, without internal details."""
+    if isinstance(error, QueueTimeout):
+        return Failure(f"No turn to write: {error}. Nothing was written.", retry_after=RETRY_SECONDS)
     if isinstance(error, DATABASE_AWAY):
         return Failure("The database does not answer; perhaps soon.", retry_after=RETRY_SECONDS)
     return Failure(f"{what}; its log says why. Nothing was written.")
@@ -28,7 +31,9 @@ def failure_of(error: Exception, what: str = "The hub failed") -> Failure:
 
 def log_failure(what: str, error: Exception, *, level: int = logging.ERROR) -> None:
     """Log an error: one line if the database is unreachable, since every call logs it; else a traceback."""
-    if isinstance(error, DATABASE_AWAY):
+    if isinstance(error, QueueTimeout):
+        logger.log(level, "%s failed: no turn to write: %s", what, error)
+    elif isinstance(error, DATABASE_AWAY):
         reason = " ".join(str(error).split())
         logger.log(level, "%s failed: the database does not answer (%s)", what, reason)
     else:

@@ -1,20 +1,11 @@
 """Write transactions, and the lock that makes writers wait for each other in order."""
 
-import os
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, nullcontext
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
-from ctxhub.core.kit.sqlite_file import open_private
-
-try:
-    import fcntl
-except ImportError:  # Windows: threads queue, processes rely on SQLite's busy timeout.
-    fcntl = None  # type: ignore[assignment]
+from ctxhub.core.kit.write_queue import QUEUE, QueueTimeout, Turn, describe
 
 
 @contextmanager
@@ -35,33 +26,63 @@ def write_transaction(project_id: int) -> Iterator[None]:
 def touch_transaction() -> Iterator[None]:
     """Open a transaction that only updates a last-seen time: it writes no event, so needs no write lock."""
     is_queued = connection.vendor == "sqlite" and not connection.in_atomic_block
-    with _queue if is_queued else nullcontext(), transaction.atomic():
+    with QUEUE if is_queued else nullcontext(), transaction.atomic():
         yield
 
 
 @contextmanager
-def try_touch_transaction() -> Iterator[bool]:
+def try_touch_transaction(wait_seconds: float = 0) -> Iterator[bool]:
     """Like `touch_transaction`, for an optional write: yields False, and opens none, if SQLite is busy.
 
     Otherwise a read on SQLite would wait for the writes of any project, such as an import.
     """
-    is_queued = connection.vendor == "sqlite" and not connection.in_atomic_block
-    if is_queued and not _queue.take(TOUCH_TIMEOUT_SECONDS):
-        yield False
-        return
-    try:
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
         with transaction.atomic():
             yield True
-    finally:
-        if is_queued:
-            _queue.leave()
+        return
+    with ExitStack() as held:
+        is_free = QUEUE.take(wait_seconds)
+        if is_free:
+            held.callback(QUEUE.leave)
+            is_free = held.enter_context(_try_transaction())
+        yield is_free
+
+
+@contextmanager
+def _try_transaction() -> Iterator[bool]:
+    """A transaction of SQLite, or False if a program beside the hub has locked the database."""
+    connection.ensure_connection()
+    with ExitStack() as whole:
+        connection.connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            whole.enter_context(transaction.atomic())
+            is_open = True
+        except OperationalError:
+            is_open = False
+        finally:
+            seconds = connection.settings_dict["OPTIONS"].get("timeout", 5)
+            connection.connection.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
+        yield is_open
 
 
 def acquire_write_lock(project_id: int) -> None:
-    """Wait for the project's write lock. Call it in an open transaction, before any row is locked."""
-    if connection.vendor == "postgresql" and connection.in_atomic_block:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK_CLASS, project_id % 2**31])
+    """Wait for the project's write lock. Call it in an open transaction, before any row is locked.
+
+    Raises QueueTimeout after 20 s. The server cuts off a client that is silent for a minute inside one.
+    """
+    if connection.vendor != "postgresql" or not connection.in_atomic_block:
+        return
+    with connection.cursor() as cursor:
+        try:
+            cursor.execute(_ACQUIRE, [_wait_limit(), IDLE_TIMEOUT, _LOCK_CLASS, project_id % 2**31])
+        except OperationalError as error:
+            if getattr(error.__cause__, "sqlstate", "") == LOCK_NOT_AVAILABLE:
+                raise QueueTimeout(describe(None)) from error
+            raise
+
+
+def _wait_limit() -> str:
+    return f"{QUEUE.most_seconds * 1000:.0f}ms"
 
 
 def try_write_lock(project_id: int) -> bool:
@@ -76,62 +97,26 @@ def try_write_lock(project_id: int) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-# Longer than the longest wait with 16 busy writers (0.1 s).
-TOUCH_TIMEOUT_SECONDS = 0.3
+def current_turn() -> Turn | None:
+    """Which process has been writing for the longest time; None if none is, or it cannot be told."""
+    if connection.vendor == "sqlite":
+        return QUEUE.turn()
+    with connection.cursor() as cursor:
+        cursor.execute(_OLDEST_WRITER, [_LOCK_CLASS])
+        found = cursor.fetchone()
+    return Turn(found[0], float(found[1])) if found else None
+
+
 _LOCK_CLASS = 0x63_74_78  # "ctx": separates our advisory locks from others in the same database.
-
-
-class _FileQueue:
-    """A lock shared by threads and processes of one machine. The kernel frees it when its holder dies."""
-
-    def __init__(self) -> None:
-        self._thread_lock = threading.Lock()
-        self._files: dict[str, int] = {}
-
-    def __enter__(self) -> None:
-        self._thread_lock.acquire()
-        self._lock_file_or_leave(waits=True)
-
-    def __exit__(self, *_: object) -> None:
-        self.leave()
-
-    def take(self, timeout_seconds: float) -> bool:
-        """Try to take the lock for that many seconds; if True, the caller must `leave` it."""
-        until = time.monotonic() + timeout_seconds
-        if not self._thread_lock.acquire(timeout=timeout_seconds):
-            return False
-        while not self._lock_file_or_leave(waits=False):
-            if time.monotonic() >= until:
-                self._thread_lock.release()
-                return False
-            time.sleep(0.01)
-        return True
-
-    def leave(self) -> None:
-        try:
-            if fcntl is not None:
-                fcntl.flock(self._file(), fcntl.LOCK_UN)
-        finally:
-            self._thread_lock.release()
-
-    def _lock_file_or_leave(self, *, waits: bool) -> bool:
-        """Lock the file; False if another process has it and `waits` is False."""
-        try:
-            if fcntl is not None:
-                fcntl.flock(self._file(), fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
-        except BlockingIOError:
-            return False
-        except BaseException:
-            self._thread_lock.release()
-            raise
-        return True
-
-    def _file(self) -> int:
-        name = f"{connection.settings_dict['NAME']}.lock"
-        if name not in self._files:
-            # Stays open until the process ends.
-            self._files[name] = open_private(Path(name), os.O_RDWR)
-        return self._files[name]
-
-
-_queue = _FileQueue()
+IDLE_TIMEOUT = "60s"
+LOCK_NOT_AVAILABLE = "55P03"
+# The limits hold for this transaction, and already for the wait in the same statement.
+_ACQUIRE = """
+    SELECT set_config('lock_timeout', %s, true), set_config('idle_in_transaction_session_timeout', %s, true),
+           pg_advisory_xact_lock(%s, %s)"""
+_OLDEST_WRITER = """
+    SELECT l.pid, extract(epoch FROM now() - a.xact_start)
+    FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+    WHERE l.locktype = 'advisory' AND l.classid = %s AND l.granted
+      AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    ORDER BY a.xact_start LIMIT 1"""

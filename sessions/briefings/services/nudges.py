@@ -19,6 +19,9 @@ from sessions.briefings.rules.nudges import fitting, nudge_text
 from sessions.briefings.selectors.news import News, find_news
 from sessions.briefings.sql.notices import NewNotice, write_notices
 
+# Longer than the longest wait with 16 busy writers (0.1 s).
+MARKED_WITHIN_SECONDS = 0.3
+
 
 class NudgeAnswer(TypedDict):
     text: Annotated[str, About("At most 100 tokens; empty if there is nothing new.")]
@@ -48,7 +51,7 @@ def nudge(*, caller: Caller) -> NudgeAnswer:
 def _mark(caller: Caller, agent_id: int, told: Sequence[News], now: datetime) -> None:
     notices = [NewNotice(agent_id, each.key, None, now) for each in told]
     try:
-        with try_touch_transaction() as may_write:
+        with try_touch_transaction(MARKED_WITHIN_SECONDS) as may_write:
             if may_write:
                 write_notices(caller.project_id, notices, now)
     except Error as error:  # The answer is known, and must not be lost.

@@ -3,13 +3,15 @@
 import logging
 import threading
 import time
+from collections.abc import Sequence
 
 from django.db import Error
 
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.failures import log_failure
-from ctxhub.core.kit.transactions import try_touch_transaction, try_write_lock
+from ctxhub.core.kit.transactions import try_touch_transaction, try_write_lock, write_transaction
 from ctxhub.core.models import Agent
 from ctxhub.core.vocabulary.services.names import register_agent
 
@@ -17,7 +19,10 @@ SEEN_EVERY_SECONDS = 60.0
 
 
 def touch_agent(caller: Caller) -> None:
-    """Update the last-seen time of the caller's agent, at most once a minute per agent and process."""
+    """Update the last-seen time of the caller's agent, at most once a minute per agent and process.
+
+    Waits for nobody: while others write it is done in the background.
+    """
     agent = (caller.project_id, caller.agent.casefold())
     now = time.monotonic()
     with _lock:
@@ -26,16 +31,29 @@ def touch_agent(caller: Caller) -> None:
         if len(_touched) > 10_000:
             _touched.clear()
         _touched[agent] = now
+    if not _register_now(caller):
+        LATER.put(caller)
+
+
+def _register_now(caller: Caller) -> bool:
+    """Whether the agent was registered; False if it would have to wait for a writer."""
     try:
         with try_touch_transaction() as may_write:
-            # A new agent becomes a recipient of messages to everyone, so it is inserted under the write lock;
-            # if another writer has it, the agent's next call registers it.
-            if may_write and (find_agent(*agent) or try_write_lock(caller.project_id)):
+            # A new agent becomes a recipient of messages to everyone, so it is inserted under the write lock.
+            # A known one has a row that a writer may have locked.
+            if may_write := may_write and try_write_lock(caller.project_id):
                 register_agent(caller, clock.now())
-            else:
-                _touched.pop(agent, None)
+            return may_write
     except Error as error:  # The agent's call itself succeeded, and must not be reported as failed.
         log_failure(f"noting agent {caller.agent!r}", error, level=logging.WARNING)
+        return True
+
+
+def _register_all(callers: Sequence[Caller]) -> None:
+    distinct = {(caller.project_id, caller.agent.casefold()): caller for caller in callers}
+    for caller in distinct.values():
+        with write_transaction(caller.project_id):
+            register_agent(caller, clock.now())
 
 
 def find_agent(project_id: int, name: str) -> Agent | None:
@@ -45,3 +63,4 @@ def find_agent(project_id: int, name: str) -> Agent | None:
 # When this process last updated each agent: only a throttle, never a source of ids.
 _touched: dict[tuple[int, str], float] = {}
 _lock = threading.Lock()
+LATER = BackgroundWriter("noting which agents were seen", _register_all)

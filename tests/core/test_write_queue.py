@@ -1,0 +1,128 @@
+"""The end of the wait for the write lock, and who has it."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.db import connection
+from django.test import Client
+
+from ctxhub.core.kit import transactions
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.transactions import current_turn, write_transaction
+from ctxhub.core.kit.write_queue import QUEUE, QueueTimeout
+from tests.hub import McpClient, RestClient
+
+pytestmark = pytest.mark.django_db(transaction=True)
+only_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL cuts off a stopped client")
+
+# Takes the turn as a hub does, says so, and is then stopped by the test.
+HOLDER = """
+import fcntl, os, sys, time
+file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+fcntl.flock(file, fcntl.LOCK_EX)
+os.pwrite(file, f"{os.getpid():<20}{time.time() - 25:<30.3f}".encode(), 0)
+print("writing", flush=True)
+sys.stdin.read()
+"""
+
+SET = {"name": "decision", "arguments": {"action": "set", "key": "a", "value": "b"}}
+
+
+@contextmanager
+def stopped_writer(project_id: int) -> Iterator[int]:
+    """Another client that took the turn and was stopped; its process, as the hub tells it."""
+    if connection.vendor == "sqlite":
+        with _stopped_process() as process:
+            yield process
+    else:
+        with _silent_client(project_id) as process:
+            yield process
+
+
+@contextmanager
+def _stopped_process() -> Iterator[int]:
+    name = f"{connection.settings_dict['NAME']}.lock"
+    command = [sys.executable, "-c", HOLDER, name]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        try:
+            assert holder.stdout
+            assert holder.stdout.readline() == b"writing\n"
+            os.kill(holder.pid, signal.SIGSTOP)
+            yield holder.pid
+        finally:
+            holder.kill()
+
+
+@contextmanager
+def _silent_client(project_id: int) -> Iterator[int]:
+    with closing(psycopg.connect(**connection.get_connection_params() | {"cursor_factory": None})) as client:
+        lock = (transactions._LOCK_CLASS, project_id)
+        client.execute("SELECT pg_advisory_xact_lock(%s, %s)", lock)
+        yield client.info.backend_pid
+
+
+@pytest.fixture
+def _short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QUEUE, "most_seconds", 0.3)
+
+
+@pytest.mark.usefixtures("_short_wait")
+def test_a_writer_waits_only_so_long_for_one_that_is_stopped(ada: Caller) -> None:
+    with (
+        stopped_writer(ada.project_id),
+        pytest.raises(QueueTimeout),
+        write_transaction(ada.project_id),
+    ):
+        pass
+    with write_transaction(ada.project_id):
+        pass
+
+
+@pytest.mark.usefixtures("_short_wait")
+def test_a_write_that_got_no_turn_says_that_nothing_was_written(
+    ada: Caller, ada_rest: RestClient, ada_mcp: McpClient
+) -> None:
+    with stopped_writer(ada.project_id):
+        refused = ada_rest.post("decisions/", {"key": "a", "value": "b"})
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": SET}
+        told = ada_mcp.send("POST", "/mcp", message)
+    for reply, error in ((refused, refused.body), (told, told.body["error"]["data"])):
+        assert (reply.status, error["error"]) == (503, "internal")
+        assert "Nothing was written" in error["message"]
+        assert int(reply.headers["retry-after"]) >= 1
+    assert ada_mcp.call("decision", "get", key="a")["found"] is False
+
+
+@pytest.mark.usefixtures("_short_wait")
+def test_readiness_names_the_process_that_keeps_others_from_writing(
+    ada: Caller, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    with stopped_writer(ada.project_id) as process:
+        if connection.vendor == "postgresql":
+            threading.Event().wait(0.4)
+        answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert f"process {process} has been writing" in answer.json()["writers"]
+    assert f"process {process} has been writing" in caplog.text
+    assert client.get("/readyz").status_code == 200
+
+
+@only_sqlite
+@pytest.mark.usefixtures("_short_wait")
+def test_a_writer_that_gave_up_leaves_no_lock_behind(ada: Caller) -> None:
+    for _ in range(3):
+        with stopped_writer(ada.project_id):
+            for _ in range(2):
+                assert not QUEUE.take(0.05)
+        with write_transaction(ada.project_id):
+            assert current_turn()
+    assert current_turn() is None
+    assert Path(f"{connection.settings_dict['NAME']}.lock").stat().st_size <= 100
