@@ -5,9 +5,10 @@ import contextvars
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
-from weakref import WeakValueDictionary
 
 from django.db import close_old_connections
+
+from ctxhub.mcp.write_slots import write_slot
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -34,14 +35,7 @@ async def run_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwa
     return await asyncio.get_running_loop().run_in_executor(_pool, work)
 
 
-_project_locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
-
-
-async def run_write(project_id: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Like `run_in_thread`, one write at a time per project.
-
-    Further writers of the project would only wait for its write lock, and each would occupy a thread.
-    """
-    lock = _project_locks.setdefault(project_id, asyncio.Lock())
-    async with lock:
+async def run_write(slug: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Like `run_in_thread`, once one of the project's write slots is free."""
+    async with write_slot(slug):
         return await run_in_thread(function, *args, **kwargs)
