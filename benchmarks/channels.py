@@ -3,21 +3,28 @@
 Without a client library: the client of the SDK costs more than the server, and http.client costs much, too.
 """
 
+import json
 import os
 import re
 import select
 import socket
 import subprocess
-from typing import Protocol
+from typing import Any, Protocol
 
 from benchmarks.wire import Message, Wire, headers
 
 CHUNK = 1 << 18
+SECONDS_TO_ANSWER = 60
+_SUCCESS = re.compile(rb"HTTP/1\.1 2\d\d ")
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 
 class Broken(RuntimeError):
     """The server closed the connection or sent an invalid answer."""
+
+
+class NotDone(Broken):
+    """The answer is complete, and it is an error."""
 
 
 class Channel(Protocol):
@@ -62,31 +69,28 @@ class PipeChannel:
 
 
 class HttpChannel:
-    """Each message is a POST to /mcp."""
+    """One persistent connection. `receive` accepts any answer with a status of success."""
 
-    def __init__(self, port: int, token: str, wire: Wire) -> None:
+    def __init__(self, port: int, token: str) -> None:
         self._port = port
-        self._wire = wire
         self._socket = self._connect()
-        self._head = (
-            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n"
-            "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+        self._common = (
+            f"Host: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
         )
         self._pending = b""
 
     def _connect(self) -> socket.socket:
-        made = socket.create_connection(("127.0.0.1", self._port))
+        made = socket.create_connection(("127.0.0.1", self._port), SECONDS_TO_ANSWER)
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return made
 
-    def frame(self, message: Message) -> bytes:
+    def request(self, method: str, path: str, body: bytes, more: str = "") -> bytes:
         # The server may have closed the connection while it was idle.
         if select.select([self._socket], [], [], 0)[0]:
             self._socket.close()
             self._socket = self._connect()
-        protocol = "".join(f"{name}: {value}\r\n" for name, value in headers(self._wire, message).items())
-        length = f"Content-Length: {len(message.body)}\r\n\r\n"
-        return f"{self._head}{protocol}{length}".encode() + message.body
+        head = f"{method} {path} HTTP/1.1\r\n{self._common}{more}Content-Length: {len(body)}\r\n\r\n"
+        return head.encode() + body
 
     def send(self, frame: bytes) -> None:
         self._socket.sendall(frame)
@@ -100,9 +104,9 @@ class HttpChannel:
         length = _LENGTH.search(head)
         if not blank or (length and len(body) < int(length[1])):
             return None
-        if not length or not head.startswith(b"HTTP/1.1 200"):
-            raise Broken(f"Not an answer in JSON: {self._pending[:500]!r}")
-        self._pending = b""
+        answer, self._pending = self._pending, b""
+        if not length or not _SUCCESS.match(head):
+            raise NotDone(f"Not an answer in JSON: {answer[:500]!r}")
         return body
 
     def fileno(self) -> int:
@@ -110,3 +114,30 @@ class HttpChannel:
 
     def close(self) -> None:
         self._socket.close()
+
+
+class McpChannel(HttpChannel):
+    """Each message is a POST to /mcp."""
+
+    def __init__(self, port: int, token: str, wire: Wire) -> None:
+        super().__init__(port, token)
+        self._wire = wire
+
+    def frame(self, message: Message) -> bytes:
+        protocol = "".join(f"{name}: {value}\r\n" for name, value in headers(self._wire, message).items())
+        accept = "Accept: application/json, text/event-stream\r\n"
+        return self.request("POST", "/mcp", message.body, accept + protocol)
+
+
+class RestChannel(HttpChannel):
+    """Each request is one of the REST API of a project."""
+
+    def __init__(self, port: int, token: str, project: str) -> None:
+        super().__init__(port, token)
+        self._root = f"/api/v1/projects/{project}/"
+
+    def frame(self, method: str, path: str, body: Any = None, *, agent: str, request_id: str = "") -> bytes:
+        """`path` is relative to the project; `body` becomes JSON."""
+        named = f"Ctxhub-Agent: {agent}\r\n" + (f"Idempotency-Key: {request_id}\r\n" if request_id else "")
+        sent = b"" if body is None else json.dumps(body).encode()
+        return self.request(method, self._root + path, sent, named)

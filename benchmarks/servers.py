@@ -4,18 +4,21 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 
-from benchmarks.channels import Broken, Channel, HttpChannel, PipeChannel
+from benchmarks.channels import Broken, HttpChannel, McpChannel, PipeChannel, RestChannel
 from benchmarks.client import Client
 from benchmarks.databases import Hub
 from benchmarks.wire import Wire, opening
+
+ChannelT = TypeVar("ChannelT", bound=HttpChannel)
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 60
@@ -43,16 +46,20 @@ class Server:
 
     @property
     def cpu_seconds(self) -> float:
-        times = self.usage.cpu_times()
-        return times.user + times.system
+        times = [process.cpu_times() for process in self._processes()]
+        return sum(time.user + time.system for time in times)
 
     @property
     def rss_mib(self) -> float:
-        return self.usage.memory_info().rss / MIB
+        return sum(process.memory_info().rss for process in self._processes()) / MIB
+
+    def _processes(self) -> list[psutil.Process]:
+        """The process and its workers."""
+        return [self.usage, *self.usage.children(recursive=True)]
 
     def connect(self, wire: Wire) -> Client:
         """Connect a client; waits until an HTTP server listens. A stdio server has only one client."""
-        client = Client(self._channel(wire), wire)
+        client = Client(self._mcp_channel(wire) if self.port else PipeChannel(self.process), wire)
         if not self.port and wire is Wire.INITIALIZED:
             for message in opening():
                 client.channel.send(client.channel.frame(message))
@@ -60,13 +67,17 @@ class Server:
                 pass
         return client
 
-    def _channel(self, wire: Wire) -> Channel:
-        if not self.port:
-            return PipeChannel(self.process)
+    def connect_rest(self) -> RestChannel:
+        return self._listening(lambda: RestChannel(self.port, self.hub.token, self.hub.project))
+
+    def _mcp_channel(self, wire: Wire) -> McpChannel:
+        return self._listening(lambda: McpChannel(self.port, self.hub.token, wire))
+
+    def _listening(self, connect: Callable[[], ChannelT]) -> ChannelT:
         deadline = time.monotonic() + START_SECONDS
         while True:
             try:
-                return HttpChannel(self.port, self.hub.token, wire)
+                return connect()
             except ConnectionRefusedError:
                 if self.process.poll() is not None or time.monotonic() > deadline:
                     raise Broken(f"The server did not start:\n{self.log.read_text()[-2000:]}") from None
@@ -83,6 +94,18 @@ def running(
     port = free_port() if transport is Transport.HTTP else 0
     command += ["--http", "--port", str(port)] if port else ["--agent", agent]
     log = hub.home / f"server-{port or agent}.log"
+    yield from _started(command, hub, log, port, pipe)
+
+
+@contextmanager
+def serving(hub: Hub, *, workers: int = 1) -> Iterator[Server]:
+    """REST and MCP of `hub` by `manage.py serve`, until the end of the block."""
+    port = free_port()
+    command = [sys.executable, "manage.py", "serve", "--port", str(port), "--workers", str(workers)]
+    yield from _started(command, hub, hub.home / f"server-{port}.log", port, subprocess.DEVNULL)
+
+
+def _started(command: Sequence[str], hub: Hub, log: Path, port: int, pipe: int) -> Iterator[Server]:
     with log.open("wb") as errors:
         process = subprocess.Popen(
             command, cwd=ROOT, env=hub.environment, stdin=pipe, stdout=pipe, stderr=errors
