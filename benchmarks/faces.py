@@ -14,6 +14,7 @@ from benchmarks.texts import value
 from benchmarks.wire import Wire
 
 OPERATIONS = ("set", "get", "update", "list", "set", "search")
+SHARED_KEY = "written/by/all"
 SEARCHED = "cache tenant revision"
 
 
@@ -37,7 +38,7 @@ class Rest:
 
     def frame(self, operation: str) -> bytes:
         match operation:
-            case "set" | "update":
+            case "set" | "update" | "same":
                 return self._frame("POST", "decisions/", _decision(operation, self.agent, self.context))
             case "get":
                 return self._frame("GET", f"decisions/{self.context.known_key()}/")
@@ -69,7 +70,7 @@ class Mcp:
 
     def _params(self, operation: str) -> dict[str, Any]:
         match operation:
-            case "set" | "update":
+            case "set" | "update" | "same":
                 decision = _decision(operation, self.agent, self.context)
                 return tool("decision", "set", agent=self.agent, **decision)
             case "get":
@@ -95,8 +96,9 @@ def _connect(server: Server, number: int, context: Context) -> Face:
 
 
 def _decision(operation: str, agent: str, context: Context) -> dict[str, Any]:
-    """A new decision of the agent, or a new value for one that all agents know."""
-    if operation == "update":
-        return {"key": context.known_key(), "value": value(context.random)}
+    """A new decision of the agent, or a new value for one that all agents know, or for the one all write."""
+    if operation != "set":
+        key = SHARED_KEY if operation == "same" else context.known_key()
+        return {"key": key, "value": value(context.random)}
     made = new_decision(context)
     return {**made, "key": f"{agent}/{made['key']}"}
