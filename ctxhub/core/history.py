@@ -184,7 +184,15 @@ class History(Generic[RowT]):
         """
         record_changes(project_id=project_id, agent_id=agent_id, changes=changes, at=at)
 
-    def delete(self, *, project_id: int, agent_id: int | None, rows: Sequence[RowT], at: datetime) -> None:
+    def delete(
+        self,
+        *,
+        project_id: int,
+        agent_id: int | None,
+        rows: Sequence[RowT],
+        at: datetime,
+        detail: Any = None,
+    ) -> None:
         """Delete rows and their dependent rows, and record it, as the last statements of the transaction."""
         ids = [row.id for row in rows]
         kept = [also for row in rows for also in self.before_delete(project_id, row)]
@@ -194,7 +202,7 @@ class History(Generic[RowT]):
             forget(project_id, self.kind, ids)
         delete_rows(self.table.model, ids)
         changes = [
-            *(self.change(row, None) for row in rows),
+            *(self.change(row, None, detail=detail) for row in rows),
             *self.also_changed(project_id, agent_id, kept, at),
         ]
         self.record(project_id=project_id, agent_id=agent_id, changes=changes, at=at)

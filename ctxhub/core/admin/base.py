@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from django.contrib import messages
@@ -24,6 +25,7 @@ from ctxhub.core.admin.dates import DatedList
 from ctxhub.core.admin.lists import FilteredList
 from ctxhub.core.admin.service_form import ServiceForm, sentence
 from ctxhub.core.admin.unfold_compat import ChangeList, ModelAdmin
+from ctxhub.core.kit.batches import in_batches
 from ctxhub.core.kit.caller import ADMIN, READ, WRITE, Caller, acting, current
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.models import ProjectRow
@@ -262,15 +264,21 @@ class ProjectAdmin(ModelAdmin):
             response = super().delete_view(request, object_id, extra_context)
             return response
         try:
-            with self.acting_in(request, self._project_of_request(request, object_id)):
-                response = super().delete_view(request, object_id, extra_context)
+            response = in_batches(partial(self._delete, request, object_id, extra_context))
         except CtxhubError as error:
             messages.error(request, sentence(error))
             response = HttpResponseRedirect(self.url("change", unquote(object_id)))
         return response
 
+    def _delete(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None
+    ) -> HttpResponse:
+        with self.acting_in(request, self._project_of_request(request, object_id)):
+            response: HttpResponse = super().delete_view(request, object_id, extra_context)
+        return response
+
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self.write_each(request, queryset, lambda row: self.delete_model(request, row))
+        in_batches(lambda: self.write_each(request, queryset, lambda row: self.delete_model(request, row)))
 
     def get_deleted_objects(
         self, objs: Iterable[Model], request: HttpRequest

@@ -4,9 +4,11 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.batches import in_batches
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict, InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_name
@@ -41,6 +43,10 @@ def answer_once(
         return run()
     request_id = clean_name(request_id, name)
     digest = _digest(operation, arguments)
+    return in_batches(partial(_answer_once, caller, request_id, run, digest))
+
+
+def _answer_once(caller: Caller, request_id: str, run: Callable[[], AnswerT], digest: str) -> AnswerT:
     with write_transaction(caller.project_id):
         mine = StoredAnswer.objects.in_project(caller.project).filter(
             agent=caller.agent.casefold(), request_id=request_id

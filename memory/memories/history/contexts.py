@@ -16,7 +16,10 @@ from memory.memories.search.contexts import context_document
 
 
 class ContextHistory(History[ContextRow]):
-    """Memories deleted with their context are subtracted from the counters here and get no events."""
+    """Memories deleted with their context are subtracted from the counters here and get no events.
+
+    The `detail` of a delete is the number of memories that were deleted before, in batches.
+    """
 
     kind = "context"
     table = CONTEXTS
@@ -31,7 +34,7 @@ class ContextHistory(History[ContextRow]):
 
     def data(self, change: Change[ContextRow]) -> dict[str, Any]:
         if change.new is None:
-            count = change.row.memory_count
+            count = change.row.memory_count + (change.detail or 0)
             return {"note": f"{change.row.name}, with {counted(count, 'memories')}", "memories": count}
         return super().data(change)
 

@@ -3,13 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, Unpack
+
+from django.db.models import F
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.emptying import Contents, empty_first
 from ctxhub.core.history import Change
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.batches import in_batches
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.kit.metadata import changed_metadata
@@ -20,8 +25,20 @@ from ctxhub.core.vocabulary.selectors.names import Vocabulary, find_vocabulary
 from ctxhub.core.vocabulary.services.names import register_agent, register_words
 from memory.memories.history.contexts import HISTORY
 from memory.memories.inputs.contexts import ContextArguments, ContextFields, clean_context
-from memory.memories.rows.contexts import CONTEXTS, ContextRow
+from memory.memories.models.memory import Memory
+from memory.memories.rows.contexts import CONTEXTS, ContextRow, touch_contexts
 from memory.memories.selectors.contexts import find_context, get_context
+
+# An estimate, on the safe side for most texts.
+BYTES_PER_TOKEN = 5
+MEMORIES_OF_CONTEXT = Contents(
+    kind="memory",
+    plural="memories",
+    model=Memory,
+    container="context_id",
+    size=F("tokens") * BYTES_PER_TOKEN,
+    touch=lambda context_id, lost, at: touch_contexts({context_id: -lost}, at),
+)
 
 
 class ContextAnswer(TypedDict):
@@ -91,16 +108,26 @@ def update_context(
 
 
 def delete_context(*, caller: Caller, context: str | int) -> ContextDeleted:
-    """Delete a context with all its memories; the log keeps an event with their number."""
-    with write_transaction(caller.project_id):
-        at = clock.now()
-        row = get_context(caller.project_id, context)
-        agent_id = register_agent(caller, at)
-        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
-    return ContextDeleted(id=row.id, name=row.name, memories=row.memory_count, result="deleted")
+    """Delete a context with all its memories; the log keeps an event with their number.
+
+    Many memories are deleted in batches, the context last: a call that was cut off can be repeated.
+    """
+    return in_batches(partial(_delete, caller, context))
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _delete(caller: Caller, context: str | int) -> ContextDeleted:
+    with write_transaction(caller.project_id):
+        at = clock.now()
+        row = get_context(caller.project_id, context)
+        before = empty_first(
+            caller=caller, history=HISTORY, row=row, contents=MEMORIES_OF_CONTEXT, count=row.memory_count
+        )
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at, detail=before)
+    return ContextDeleted(id=row.id, name=row.name, memories=before + row.memory_count, result="deleted")
 
 
 def insert_context(caller: Caller, fields: ContextFields, vocabulary: Vocabulary, at: datetime) -> ContextRow:

@@ -12,7 +12,10 @@ from memory.scratchpads.search.workflows import workflow_document
 
 
 class WorkflowHistory(History[WorkflowRow]):
-    """Pads deleted with their workflow are subtracted from the counters here and get no events."""
+    """Pads deleted with their workflow are subtracted from the counters here and get no events.
+
+    The `detail` of a delete is the number of pads that were deleted before, in batches.
+    """
 
     kind = "workflow"
     table = WORKFLOWS
@@ -33,7 +36,7 @@ class WorkflowHistory(History[WorkflowRow]):
         note = {"note": change.row.name} if change.row.name else {}
         if change.verb == "updated":
             return {**note, "changed": change.changed}
-        pads = change.row.pads if change.new is None else 0
+        pads = change.row.pads + (change.detail or 0) if change.new is None else 0
         return {**note, "scratchpads": pads} if pads else note
 
     def count(self, changes: Sequence[Change[WorkflowRow]]) -> Counter[CounterKey]:

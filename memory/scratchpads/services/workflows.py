@@ -4,16 +4,21 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Literal
+
+from django.db.models import F
 
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.emptying import Contents, empty_first
 from ctxhub.core.events.services.cleanup import in_words
 from ctxhub.core.events.services.counters import add_to_counters, counter_key
 from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.history import Change as HistoryChange
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.batches import BYTES_AT_ONCE, in_batches
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.deletes import delete_rows
@@ -24,13 +29,28 @@ from ctxhub.core.search.services.index import forget
 from ctxhub.core.toolbox.argument_types import Time
 from ctxhub.core.vocabulary.services.names import register_agent
 from memory.scratchpads.history.workflows import HISTORY
+from memory.scratchpads.models.scratchpad import Scratchpad
 from memory.scratchpads.models.workflow import Workflow
-from memory.scratchpads.rows.workflows import WORKFLOWS, WorkflowRow, idle_workflows, pads_of_workflows
+from memory.scratchpads.rows.workflows import (
+    WORKFLOWS,
+    WorkflowRow,
+    idle_workflows,
+    pads_of_workflows,
+    touch_workflows,
+)
 from memory.scratchpads.selectors.workflows import get_workflow
 
 # Most workflows and bytes that one cleanup deletes, so that no write waits long for it.
 CLEANED_AT_ONCE = 20
-CLEANED_BYTES = 8 * 1024 * 1024
+CLEANED_BYTES = BYTES_AT_ONCE
+PADS_OF_WORKFLOW = Contents(
+    kind="scratchpad",
+    plural="scratchpads",
+    model=Scratchpad,
+    container="workflow_id",
+    size=F("size"),
+    touch=lambda workflow_id, _, at: touch_workflows([workflow_id], at),
+)
 
 
 class CreateWorkflowAnswer(TypedDict):
@@ -109,13 +129,11 @@ def close_workflow(*, caller: Caller, workflow_id: int, reopen: bool = False) ->
 
 
 def delete_workflow(*, caller: Caller, workflow_id: int) -> DeletedWorkflow:
-    """Delete a workflow, open or closed, with all its pads and their revisions."""
-    with write_transaction(caller.project_id):
-        at = clock.now()
-        row = get_workflow(caller.project_id, workflow_id)
-        agent_id = register_agent(caller, at)
-        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at)
-    return DeletedWorkflow(deleted=f"workflow:{row.id}", scratchpads=row.pads)
+    """Delete a workflow, open or closed, with all its pads and their revisions.
+
+    Many pads are deleted in batches, the workflow last: a call that was cut off can be repeated.
+    """
+    return in_batches(partial(_delete_workflow, caller, workflow_id))
 
 
 def clean_workflows(project_id: int, now: datetime, days: int) -> dict[str, int]:
@@ -139,6 +157,18 @@ def clean_workflows(project_id: int, now: datetime, days: int) -> dict[str, int]
 
 
 # -- Pieces ----------------------------------------------------------------------------------------
+
+
+def _delete_workflow(caller: Caller, workflow_id: int) -> DeletedWorkflow:
+    with write_transaction(caller.project_id):
+        at = clock.now()
+        row = get_workflow(caller.project_id, workflow_id)
+        before = empty_first(
+            caller=caller, history=HISTORY, row=row, contents=PADS_OF_WORKFLOW, count=row.pads
+        )
+        agent_id = register_agent(caller, at)
+        HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at, detail=before)
+    return DeletedWorkflow(deleted=f"workflow:{row.id}", scratchpads=before + row.pads)
 
 
 def _clean_name(name: str | None, caller: Caller) -> str:

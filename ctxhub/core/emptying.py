@@ -1,0 +1,82 @@
+"""Empties a large container before it is deleted, in batches of 500 rows."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from itertools import accumulate
+from typing import Any
+
+from django.db.models import Model
+from django.db.models.expressions import Combinable
+
+from ctxhub.core.events.services.counters import add_to_counters, counter_key
+from ctxhub.core.events.services.events import Change, record
+from ctxhub.core.history import History
+from ctxhub.core.kit import clock
+from ctxhub.core.kit.batches import BYTES_AT_ONCE, ROWS_AT_ONCE, remove_first, removed_before
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.deletes import delete_rows
+from ctxhub.core.kit.rows import Row
+from ctxhub.core.kit.transactions import write_transaction
+from ctxhub.core.search.services.index import forget
+from ctxhub.core.vocabulary.services.names import register_agent
+
+# So few rows have at most BYTES_AT_ONCE in total.
+FEW = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The rows of a container, deleted with it and counted in the project.
+
+    `container` is the field with its id, `size` the bytes of a row. `touch` updates the
+    container: its id, how many rows it has lost, and when.
+    """
+
+    kind: str
+    plural: str
+    model: type[Model]
+    container: str
+    size: Combinable
+    touch: Callable[[int, int, datetime], None]
+
+
+def empty_first(*, caller: Caller, history: History[Any], row: Row, contents: Contents, count: int) -> int:
+    """Delete the rows of a container except for the last batch, before its transaction; return how many.
+
+    Call it inside `in_batches`, before the first write. Containers that fit into a batch stay as they are.
+    """
+    ref = history.ref(row)
+    if removed_before(ref) is None and (count <= FEW or _next_batch(contents, row.id) is None):
+        return 0
+    return remove_first(ref, partial(_delete_batch, caller, history, row, contents))[contents.plural]
+
+
+def _delete_batch(caller: Caller, history: History[Any], row: Row, contents: Contents) -> Mapping[str, int]:
+    """Delete a batch unless it is the last one. The container gets an event, its rows get none."""
+    project_id = caller.project_id
+    with write_transaction(project_id):
+        if (ids := _next_batch(contents, row.id)) is None:
+            return {}
+        at = clock.now()
+        agent_id = register_agent(caller, at)
+        forget(project_id, contents.kind, ids)
+        delete_rows(contents.model, ids)
+        contents.touch(row.id, len(ids), at)
+        add_to_counters(project_id, Counter({counter_key(contents.kind): -len(ids)}))
+        change = Change(history.kind, "updated", history.ref(row), {"changed": [contents.plural]})
+        record(project_id=project_id, agent_id=agent_id, changes=[change], at=at)
+    return {contents.plural: len(ids)}
+
+
+def _next_batch(contents: Contents, container_id: int) -> list[int] | None:
+    """The next ids to delete, at least one; None if all that is left fits into a batch."""
+    rows = contents.model._base_manager.filter(**{contents.container: container_id})
+    found = rows.order_by("pk").values_list("pk", contents.size)[: ROWS_AT_ONCE + 1]
+    sizes = accumulate(size for _, size in found)
+    fitting = sum(total <= BYTES_AT_ONCE for total in sizes)
+    if fitting == len(found) <= ROWS_AT_ONCE:
+        return None
+    return [row_id for row_id, _ in found[: min(max(fitting, 1), ROWS_AT_ONCE)]]
