@@ -15,7 +15,7 @@ from ctxhub.core.events.services.counters import add_to_counters, counter_key
 from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.history import History
 from ctxhub.core.kit import clock
-from ctxhub.core.kit.batches import BYTES_AT_ONCE, ROWS_AT_ONCE, remove_first, removed_before
+from ctxhub.core.kit.batches import BYTES_AT_ONCE, ROWS_AT_ONCE, do_first, done_before
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.deletes import delete_rows
 from ctxhub.core.kit.rows import Row
@@ -49,9 +49,9 @@ def empty_first(*, caller: Caller, history: History[Any], row: Row, contents: Co
     Call it inside `in_batches`, before the first write. Containers that fit into a batch stay as they are.
     """
     ref = history.ref(row)
-    if removed_before(ref) is None and (count <= FEW or _next_batch(contents, row.id) is None):
+    if done_before(ref) is None and (count <= FEW or _next_batch(contents, row.id) is None):
         return 0
-    return remove_first(ref, partial(_delete_batch, caller, history, row, contents))[contents.plural]
+    return do_first(ref, partial(_delete_batch, caller, history, row, contents))[contents.plural]
 
 
 def _delete_batch(caller: Caller, history: History[Any], row: Row, contents: Contents) -> Mapping[str, int]:

@@ -1,14 +1,18 @@
-"""Deleting large containers: 500 rows a transaction, the container last."""
+"""Deleting large containers and clearing: 500 rows a transaction, the container last."""
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
 
 from ctxhub.core import emptying
+from ctxhub.core.events.services import cleanup
+from ctxhub.core.events.services.counters import add_to_counters, counter_key
 from ctxhub.core.history import History
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
@@ -18,6 +22,7 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.models import Event, Project, StoredAnswer
 from ctxhub.core.toolbox.dispatch import call
 from ctxhub.core.vocabulary.selectors.names import find_vocabulary
+from ctxhub.core.vocabulary.services.names import register_agent
 from memory.memories.history.memories import HISTORY as MEMORIES
 from memory.memories.rows.memories import MemoryRow
 from memory.memories.services.contexts import create_context, delete_context
@@ -25,6 +30,7 @@ from memory.models import Context, Memory, Scratchpad, Workflow
 from memory.scratchpads.history.scratchpads import HISTORY as PADS
 from memory.scratchpads.rows.scratchpads import PadRow
 from memory.scratchpads.services.workflows import create_workflow, delete_workflow
+from messaging.models import Message
 from tests.search_index import index_is_right
 from tests.tallies import counted, tallied
 
@@ -174,3 +180,27 @@ def before_each(write: Callable[[], None]) -> Callable[[int], Any]:
         return write_transaction(project_id)
 
     return after_another
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("request_id", [None, "r-1"])
+def test_a_clear_removes_500_rows_a_transaction(
+    ada: Caller, apollo: Project, monkeypatch: pytest.MonkeyPatch, request_id: str | None
+) -> None:
+    old = clock.now() - timedelta(days=30)
+    sender = register_agent(ada, old)
+    Message.unscoped.bulk_create(
+        Message(project=apollo, sender_id=sender, text=f"m {n}", created_at=old) for n in range(COUNT)
+    )
+    add_to_counters(apollo.pk, Counter({counter_key("message"): COUNT}))
+    seen: list[int] = []
+
+    def write() -> None:
+        seen.append(Message.objects.in_project(apollo).count())
+        create_context(caller=ada, name=f"c{len(seen)}")
+        connection.close()
+
+    monkeypatch.setattr(cleanup, "write_transaction", before_each(write))
+    answer = call(ada, "hub", {"action": "clear", "messages_older_than": "1d"}, request_id=request_id)
+    assert answer["messages"] == COUNT
+    assert seen == [COUNT, COUNT - 500, COUNT - 1_000, 0]

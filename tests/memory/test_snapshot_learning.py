@@ -117,7 +117,7 @@ def test_outcomes_are_kept_for_90_days(ada: Caller, days: int, kept: bool) -> No
 
 
 def test_a_cleanup_decides_a_bounded_number(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "DECIDED_AT_ONCE", 2)
+    monkeypatch.setattr(learning, "ROWS_AT_ONCE", 2)
     row_id = saved(ada.project)
     for _ in range(3):
         remember(ada.project, age=30, snapshot_id=row_id)
@@ -128,7 +128,7 @@ def test_a_cleanup_decides_a_bounded_number(ada: Caller, monkeypatch: pytest.Mon
 
 
 def test_a_refresh_decides_all_that_is_due(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "DECIDED_AT_ONCE", 2)
+    monkeypatch.setattr(learning, "ROWS_AT_ONCE", 2)
     row_id = saved(ada.project)
     for _ in range(5):
         remember(ada.project, age=30, snapshot_id=row_id)

@@ -144,7 +144,7 @@ def test_a_second_refresh_has_nothing_to_do(ada: Caller) -> None:
 
 
 def test_batches_refresh_all(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "REFRESHED_AT_ONCE", 2)
+    monkeypatch.setattr(services, "ROWS_AT_ONCE", 2)
     for _ in range(5):
         saved(ada.project)
     assert predict(ada) == 5

@@ -103,13 +103,13 @@ def test_retier_records_no_event(ada: Caller) -> None:
 
 
 def test_retier_goes_on_until_all_are_corrected(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "UPDATED_AT_ONCE", 4)
+    monkeypatch.setattr(services, "ROWS_AT_ONCE", 4)
     fill(ada.project)
     assert retier(caller=ada) == {"updated": 6}
 
 
 def test_a_cleanup_corrects_a_bounded_number(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "UPDATED_AT_ONCE", 4)
+    monkeypatch.setattr(services, "ROWS_AT_ONCE", 4)
     fill(ada.project)
     clean_snapshots(ada.project_id, NOON, auto_prune=False)
     assert retier(caller=ada) == {"updated": 2}

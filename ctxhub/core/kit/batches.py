@@ -1,4 +1,4 @@
-"""Removes many rows in batches, each in a transaction of its own, so that other writers get in between."""
+"""Writes many rows in batches, each in a transaction of its own, so that other writers get in between."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -10,53 +10,53 @@ T = TypeVar("T")
 ROWS_AT_ONCE = 500
 BYTES_AT_ONCE = 8 * 1024 * 1024
 
-RemoveBatch = Callable[[], Mapping[str, int]]
-"""Removes a batch in a transaction of its own; returns how many rows, by plural, and nothing at the end."""
+DoBatch = Callable[[], Mapping[str, int]]
+"""Writes a batch in a transaction of its own; returns how many rows, by plural, and nothing at the end."""
 
 
-class _RemoveFirst(Exception):
-    """Rolls back the open transaction, so that rows are removed before it is run again."""
+class _DoFirst(Exception):
+    """Rolls back the open transaction, so that batches are written before it is run again."""
 
-    def __init__(self, key: str, remove: RemoveBatch) -> None:
+    def __init__(self, key: str, do_batch: DoBatch) -> None:
         super().__init__(key)
-        self.key, self.remove = key, remove
+        self.key, self.do_batch = key, do_batch
 
 
-_removed: ContextVar[dict[str, Counter[str]] | None] = ContextVar("removed rows by key", default=None)
+_done: ContextVar[dict[str, Counter[str]] | None] = ContextVar("rows written in batches", default=None)
 
 
 def in_batches(run: Callable[[], T]) -> T:
-    """Run a write whose transaction may ask to `remove_first`. Surrounds the outermost transaction.
+    """Run a write whose transaction may ask for batches by `do_first`. Surrounds the outermost transaction.
 
-    If the removal is cut off, its batches stay removed, and the same call removes the others.
+    If the call is cut off, its batches stay written, and the same call writes the others.
     """
-    if _removed.get() is not None:
+    if _done.get() is not None:
         return run()
-    removed: dict[str, Counter[str]] = {}
-    token = _removed.set(removed)
+    done: dict[str, Counter[str]] = {}
+    token = _done.set(done)
     try:
         while True:
             try:
                 return run()
-            except _RemoveFirst as first:
+            except _DoFirst as first:
                 asked = first
-            counts = removed.setdefault(asked.key, Counter())
-            while batch := asked.remove():
+            counts = done.setdefault(asked.key, Counter())
+            while batch := asked.do_batch():
                 counts.update(batch)
     finally:
-        _removed.reset(token)
+        _done.reset(token)
 
 
-def removed_before(key: str) -> Counter[str] | None:
-    """How many rows this call has removed in batches, by plural; None if it has not."""
-    return (_removed.get() or {}).get(key)
+def done_before(key: str) -> Counter[str] | None:
+    """How many rows this call has written in batches, by plural; None if it has not."""
+    return (_done.get() or {}).get(key)
 
 
-def remove_first(key: str, remove: RemoveBatch) -> Counter[str]:
-    """Leave the open transaction, remove all batches, run it again; then returns what was removed.
+def do_first(key: str, do_batch: DoBatch) -> Counter[str]:
+    """Leave the open transaction, write all batches, run it again; then return how many rows were written.
 
     Call it before the transaction writes, inside `in_batches`.
     """
-    if (removed := removed_before(key)) is None:
-        raise _RemoveFirst(key, remove)
-    return removed
+    if (done := done_before(key)) is None:
+        raise _DoFirst(key, do_batch)
+    return done

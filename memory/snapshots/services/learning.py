@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from ctxhub.core.kit.batches import ROWS_AT_ONCE
 from ctxhub.core.kit.transactions import write_transaction
 from memory.snapshots.rules.learning import learn
 from memory.snapshots.rules.prediction import DEFAULT_WEIGHTS, Parts
@@ -13,16 +14,14 @@ from memory.snapshots.sql.outcomes import (
     write_weights,
 )
 
-DECIDED_AT_ONCE = 2_000
-
 
 def decide_some(project_id: int, now: datetime) -> int:
-    """Decide at most 2,000 predictions whose day is over, and delete at most 2,000 that are kept no longer.
+    """Decide at most 500 predictions whose day is over, and delete at most 500 that are kept no longer.
 
     Returns how many rows it changed. A cleanup task, which runs inside the project's transaction. Reads mark
     the hits themselves, so what is still open after its day is a miss.
     """
-    return mark_misses(project_id, now, DECIDED_AT_ONCE) + drop_outcomes(project_id, now, DECIDED_AT_ONCE)
+    return mark_misses(project_id, now, ROWS_AT_ONCE) + drop_outcomes(project_id, now, ROWS_AT_ONCE)
 
 
 def learn_weights(project_id: int, now: datetime) -> Parts:

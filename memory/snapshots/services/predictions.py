@@ -8,6 +8,7 @@ from heapq import nsmallest
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock, sql
+from ctxhub.core.kit.batches import ROWS_AT_ONCE
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.inputs import clean_from_to
 from ctxhub.core.kit.transactions import write_transaction
@@ -16,7 +17,6 @@ from memory.snapshots.services.learning import learn_weights
 from memory.snapshots.sql.outcomes import count_outcomes, find_sampled, open_outcomes
 from memory.snapshots.sql.predictions import find_stale, read_reads, write_predictions
 
-REFRESHED_AT_ONCE = 2_000
 # Of so many predictions a day it is remembered whether they come true.
 SAMPLED_A_DAY = 500
 MOST_HOURS = 8_760
@@ -47,7 +47,7 @@ def refresh_predictions(project_id: int, *, stale_hours: int = 24) -> PredictAns
     ids = find_stale(project_id, now - timedelta(hours=stale_hours))
     sample = _sample(ids, find_sampled(project_id, _day(now)), now)
     refreshed = sum(
-        _refresh(project_id, some, sample, weights, now) for some in sql.chunks(ids, REFRESHED_AT_ONCE)
+        _refresh(project_id, some, sample, weights, now) for some in sql.chunks(ids, ROWS_AT_ONCE)
     )
     hits, misses = count_outcomes(project_id)
     return PredictAnswer(refreshed=refreshed, scored=Scored(hits=hits, misses=misses))

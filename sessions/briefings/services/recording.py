@@ -43,7 +43,7 @@ def record_given(answers: Sequence[GivenAnswer]) -> None:
 
 
 def clean_briefings(project_id: int, now: datetime, days: int) -> dict[str, int]:
-    """Delete what agents were given more than `days` ago (0: nothing), at most 2,000."""
+    """Delete what agents were given more than `days` ago (0: nothing), at most 500."""
     count = delete_briefings(project_id, now - timedelta(days=days), REMOVED_AT_ONCE) if days else 0
     return {"briefings": count} if count else {}
 

@@ -20,7 +20,7 @@ SESSIONS_AT_ONCE = 500
 def clean_sessions(project_id: int, now: datetime, days: int) -> dict[str, int]:
     """Delete sessions unchanged for so many days (0: none), and implicit ones after a day.
 
-    A saved session that another one continues is kept. Deletes at most 2,000 rows, but at least one session;
+    A saved session that another one continues is kept. Deletes at most 500 rows, but at least one session;
     returns the number of sessions. Called inside the project's transaction.
     """
     expired = _batch(
@@ -44,14 +44,14 @@ def clean_sessions(project_id: int, now: datetime, days: int) -> dict[str, int]:
 
 
 def clean_accesses(project_id: int, now: datetime, days: int) -> dict[str, int]:
-    """Delete accesses to files older than so many days (0: none), at most 2,000."""
+    """Delete accesses to files older than so many days (0: none), at most 500."""
     count = delete_accesses(project_id, now - timedelta(days=days), REMOVED_AT_ONCE) if days else 0
     _record(project_id, {"accesses": count}, now)
     return {"accesses": count} if count else {}
 
 
 def _batch(expired: Sequence[Expired]) -> list[Expired]:
-    """The first sessions with at most 2,000 rows in total, but at least one."""
+    """The first sessions with at most 500 rows in total, but at least one."""
     chosen: list[Expired] = []
     total = 0
     for session in expired:

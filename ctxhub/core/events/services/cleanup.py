@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 from ctxhub.core.accounts.models.config import Config
@@ -15,13 +16,14 @@ from ctxhub.core.events.selectors.events import moment_of
 from ctxhub.core.events.services.events import Change, record
 from ctxhub.core.events.working_time import moment_before
 from ctxhub.core.kit import clock
+from ctxhub.core.kit.batches import ROWS_AT_ONCE, do_first, in_batches
 from ctxhub.core.kit.caller import ADMIN, Caller
 from ctxhub.core.kit.inputs import clean_moment
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.text.plurals import counted
 from ctxhub.core.vocabulary.services.names import register_agent
 
-REMOVED_AT_ONCE = 2_000
+REMOVED_AT_ONCE = ROWS_AT_ONCE
 EVERY = timedelta(minutes=1)
 REST = 500  # A run pauses cleanup for this many times its duration.
 
@@ -73,10 +75,9 @@ def clear(*, caller: Caller, older_than: Mapping[str, str | None], dry_run: bool
             for rule in retention_rules
         }
     _cleaned[caller.project_id] = (clock.now(), EVERY)
-    removed = dict.fromkeys((rule.plural for rule in retention_rules), 0)
-    while counts := _remove(caller.project_id, cutoffs, caller, sparing=not exact):
-        removed = {plural: removed[plural] + counts.get(plural, 0) for plural in removed}
-    return removed
+    remove = partial(_remove, caller.project_id, cutoffs, caller, sparing=not exact)
+    removed = in_batches(partial(do_first, f"{caller.project_id}:clear", remove))
+    return {rule.plural: removed[rule.plural] for rule in retention_rules}
 
 
 def cleanup(project_id: int) -> dict[str, int]:
@@ -119,7 +120,7 @@ def _cutoffs(config: Config, now: datetime) -> dict[str, datetime]:
 def _remove(
     project_id: int, cutoffs: Mapping[str, datetime], caller: Caller | None, *, sparing: bool
 ) -> dict[str, int]:
-    """Remove at most 2,000 rows of each kind in one transaction, and record one event with the counts."""
+    """Remove at most 500 rows of each kind in one transaction, and record one event with the counts."""
     with write_transaction(project_id):
         counts = {
             rule.plural: rule.remove(
