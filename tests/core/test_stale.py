@@ -197,6 +197,26 @@ def test_many_changes_are_counted_in_batches(ada: Caller, ben: Caller, monkeypat
     assert counts(ada) == dict.fromkeys(EACH, 10)
 
 
+def test_paths_are_matched_before_the_lock_and_a_write_meanwhile_confirms(
+    ada: Caller, ben: Caller, monkeypatch: Any
+) -> None:
+    """Another process counts all before this one has the lock; then it counts nothing twice."""
+    write_rows(ada, ["src/**"])
+    call(ben, "file", {"action": "record", "path": "src/a.py", "change": "modified"})
+    match = counting._objects_by_path
+
+    def match_slowly(*given: Any) -> Any:
+        found = match(*given)
+        monkeypatch.setattr(counting, "_objects_by_path", match)
+        call(ada, "decision", {"action": "set", "key": "api/auth", "value": "sessions"})
+        count_changes(ada.project_id)
+        return found
+
+    monkeypatch.setattr(counting, "_objects_by_path", match_slowly)
+    count_changes(ada.project_id)
+    assert counts(ada) == {"constraint": 1, "memory": 1}
+
+
 def test_the_cursor_follows_the_events(ada: Caller, ben: Caller) -> None:
     write_rows(ada, ["src/**"])
     change(ben, "src/a.py")
@@ -253,12 +273,12 @@ def test_two_processes_count_while_others_write(hub: Any, ada: Caller, apollo: P
 
 
 @pytest.mark.parametrize("rows", [1, 50])
-def test_counting_takes_six_statements(ada: Caller, ben: Caller, rows: int) -> None:
+def test_counting_takes_seven_statements(ada: Caller, ben: Caller, rows: int) -> None:
     items = [{"key": f"k{n}", "value": n, "paths": ["src/**", f"lib/{n}.py"]} for n in range(rows)]
     call(ada, "decision", {"action": "set_batch", "items": items})
     changed = [{"path": f"src/{n}.py", "change": "modified"} for n in range(min(rows, 20))]
     record_change_batch(caller=ben, items=changed)
-    assert len(statements_of(lambda: count_batch(ada.project_id))) == 6
+    assert len(statements_of(lambda: count_batch(ada.project_id))) == 7
     stale = PathPattern.objects.in_project(ada.project_id).filter(position=0)
     assert set(stale.values_list("stale", flat=True)) == {len(changed)}
 

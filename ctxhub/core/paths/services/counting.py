@@ -61,29 +61,37 @@ def count_changes(project_id: int) -> None:
 
 
 def count_batch(project_id: int, at_most: int = EVENTS_AT_ONCE) -> bool:
-    """Count the next changes; whether there may be more."""
+    """Count the next changes; whether there may be more. Matches their paths before it takes the lock."""
+    counted, newest = read_position(project_id)
+    if counted >= newest:
+        return False
+    events = read_events(project_id, list(changed_paths), counted, newest, at_most)
+    is_last = len(events) < at_most
+    position = newest if is_last else events[-1].id
+    changes = [
+        FileChange(path, event.agent_id, event.at)
+        for event in events
+        if (path := changed_paths[event.noun](event.ref, event.data))
+    ]
+    bearing = _objects_by_path(project_id, {change.path for change in changes})
+    if not events and position - counted < PASSED_AT_LEAST:
+        return False
     with write_transaction(project_id):
-        counted, newest = read_position(project_id)
-        if counted >= newest:
-            return False
-        events = read_events(project_id, list(changed_paths), counted, newest, at_most)
-        is_last = len(events) < at_most
-        position = newest if is_last else events[-1].id
-        changes = [
-            FileChange(path, event.agent_id, event.at)
-            for event in events
-            if (path := changed_paths[event.noun](event.ref, event.data))
-        ]
-        for some in sql.chunks(_new_changes(project_id, changes), ROWS_AT_ONCE):
+        if read_position(project_id)[0] != counted:
+            return True  # Another process has counted them meanwhile.
+        for some in sql.chunks(_new_changes(project_id, changes, bearing), ROWS_AT_ONCE):
             add_changes(some)
-        if events or position - counted >= PASSED_AT_LEAST:
-            store_position(project_id, position)
+        store_position(project_id, position)
     return not is_last
 
 
-def _new_changes(project_id: int, changes: Sequence[FileChange]) -> list[NewChanges]:
-    """How many of the changes each object does not know."""
-    bearing = _objects_by_path(project_id, {change.path for change in changes})
+def _new_changes(
+    project_id: int, changes: Sequence[FileChange], bearing: Mapping[str, set[ObjectKey]]
+) -> list[NewChanges]:
+    """How many of the changes each object does not know. `bearing`: the objects by path.
+
+    An object whose patterns have changed meanwhile was written after the changes, so it knows them.
+    """
     written = _read_written(project_id, {key for keys in bearing.values() for key in keys})
     times: dict[ObjectKey, list[datetime]] = {}
     for change in changes:
