@@ -12,6 +12,7 @@ from ctxhub.importers.shared.report import Report
 from ctxhub.management.projects import find_project
 from ctxhub.management.refusals import as_command_errors, refuse_unmigrated
 
+WRITERS_WAIT = "While it writes, writers wait: of the project on PostgreSQL, of all projects on SQLite."
 IMPORTER = "system"  # The caller for validation; the event names no agent.
 
 
@@ -20,6 +21,9 @@ class ImportCommand(BaseCommand, ABC):
 
     requires_system_checks = ()
     path_help = ""
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        return super().create_parser(prog_name, subcommand, epilog=WRITERS_WAIT, **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", type=Path, help=self.path_help)
@@ -36,6 +40,8 @@ class ImportCommand(BaseCommand, ABC):
         with as_command_errors():
             refuse_unmigrated()
             project = find_project(options["project"])
+            if not options["dry_run"]:
+                self.stderr.write(WRITERS_WAIT)
             try:
                 program, report = self.take(Caller(project=project, agent=IMPORTER), options)
             except NotReadable as problem:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, load_command_class
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -370,3 +370,9 @@ def test_the_report_names_the_version_of_the_file(
 )
 def test_times_are_read_in_the_format_of_every_version(stored: Any, moment: datetime | None) -> None:
     assert moment_of(stored) == moment
+
+
+@pytest.mark.parametrize("program", ["sqlew", "scratchpads", "free_context", "wakeiqx"])
+def test_help_says_that_writers_wait(program: str) -> None:
+    command = load_command_class("ctxhub", f"import_{program}")
+    assert "writers wait" in command.create_parser("manage.py", program).format_help()
