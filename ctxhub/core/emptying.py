@@ -23,8 +23,8 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.services.index import forget
 from ctxhub.core.vocabulary.services.names import register_agent
 
-# So few rows have at most BYTES_AT_ONCE in total.
-FEW = 8
+# So few rows fit into a batch, whatever their size.
+FEW = 4
 
 
 @dataclass(frozen=True, slots=True)
