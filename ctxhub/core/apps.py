@@ -8,7 +8,7 @@ class CoreConfig(AppConfig):
 
     def ready(self) -> None:
         from ctxhub.core import checks, nouns, signals  # noqa: F401
-        from ctxhub.core.accounts.services import visitors  # noqa: F401
+        from ctxhub.core.accounts.services import sign_in, visitors  # noqa: F401
         from ctxhub.core.hub import tools  # noqa: F401
         from ctxhub.core.paths.services import counting  # noqa: F401
         from ctxhub.core.text import token_count
