@@ -8,7 +8,7 @@ from typing import Annotated, Any, NotRequired, Unpack
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import Caller, may_read
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.toolbox.argument_types import About
@@ -174,7 +174,7 @@ def _sent(row_id: int, sender: str, names: Recipients, message: NewMessage) -> S
 
 def _answer(row_id: int, thread_id: int | None, names: Recipients, known: Mapping[str, str]) -> SendAnswer:
     answer = SendAnswer(id=row_id, thread=thread_id or row_id, to=None if names is None else list(names))
-    if unknown := [name for name in names or () if name.casefold() not in known]:
+    if may_read() and (unknown := [name for name in names or () if name.casefold() not in known]):
         answer["unknown"] = unknown
     return answer
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NotRequired
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock, sql
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import Caller, for_readers
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import Conflict, InvalidInput
 from ctxhub.core.kit.inputs import LIST_LENGTH, clean_from_to, refuse_secret
@@ -127,18 +127,24 @@ def _get_request(caller: Caller, message_id: int) -> MessageRow:
 def _refuse_held(message: MessageRow, caller: Caller, at: datetime) -> None:
     if message.is_held(at) and not _is_own(message, caller):
         until = format_time(message.claimed_until) if message.claimed_until else ""
-        raise Conflict(
-            f"message {message.id} is claimed by {message.by!r} until {until}.",
-            hint="Take another with next: true, or wait.",
-            current={"by": message.by, "until": until},
+        raise for_readers(
+            Conflict(
+                f"message {message.id} is claimed by {message.by!r} until {until}.",
+                hint="Take another with next: true, or wait.",
+                current={"by": message.by, "until": until},
+            ),
+            otherwise=f"message {message.id} is claimed by another agent.",
         )
 
 
 def _already_done(message: MessageRow) -> Conflict:
-    return Conflict(
-        f"message {message.id} is done, by {message.by!r}.",
-        hint=f"{operation('message thread')} shows what was said about it.",
-        current={"by": message.by, "state": "done"},
+    return for_readers(
+        Conflict(
+            f"message {message.id} is done, by {message.by!r}.",
+            hint=f"{operation('message thread')} shows what was said about it.",
+            current={"by": message.by, "state": "done"},
+        ),
+        otherwise=f"message {message.id} is done.",
     )
 
 

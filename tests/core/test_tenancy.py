@@ -9,7 +9,7 @@ from pytest import Subtests  # noqa: PT013  # A name for a type.
 from pytest_django import Settings
 
 from ctxhub.core.events.selectors.events import latest_cursor
-from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.caller import WRITE, Caller
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.models import Layer, Project
 from ctxhub.core.toolbox.actions import all_tools
@@ -632,3 +632,55 @@ def test_a_request_id_belongs_to_one_project(ada: Caller, cy: Caller) -> None:
     for caller in (ada, cy):
         arguments = {"action": "set", "key": KEY, "value": "x", "agent": "same"}
         assert call(caller, "decision", arguments, request_id="r-1")["result"] == "created"
+
+
+# -- A token with the scope write alone ------------------------------------------------------------
+
+# More calls of writers: each runs into a stored row of another agent.
+CONFLICTS: list[tuple[str, dict[str, Any]]] = [
+    ("decision.set", {"key": KEY, "value": "x", "expected_version": "9.9.9"}),
+    ("decision.set_batch", {"items": [{"key": KEY, "value": "x", "expected_version": "9.9.9"}]}),
+    ("decision.set", {"key": "a", "value": "x", "layer": "arm-layer"}),
+    ("decision.deprecate", {"key": KEY, "superseded_by": "moon/nothing"}),
+    ("decision.from_template", {"name": "egle-template", "key": "a", "value": "x"}),
+    ("memory.update", {"id": "MEMORY", "context": "Tranquilit"}),
+    ("scratchpad.update", {"scratchpad_id": "PAD", "mode": "section", "section": "x", "content": "y"}),
+    ("file.lease", {"paths": ["**/*.py"]}),
+    ("file.renew", {"lease_id": "LEASE"}),
+    ("file.release", {"lease_id": "LEASE"}),
+    ("message.claim", {"id": "MESSAGE"}),
+    ("message.done", {"id": "MESSAGE"}),
+]
+
+
+# What a writer is told all the same, because the call is about it: the fields that a template needs, the
+# request it claims, to whom its reply went, the digest and the name of the row it changed or removed.
+TOLD = {
+    "decision.from_template",
+    "memory.context_delete",
+    "memory.restore",
+    "memory.update",
+    "message.claim",
+    "message.send",
+    "message.send_batch",
+}
+
+
+def test_without_read_no_error_tells_stored_words(
+    apollo: Project, apollo_ids: dict[str, str], subtests: Subtests
+) -> None:
+    call_action(Caller(project=apollo, agent="armstrong-too"), "message.claim", {"id": apollo_ids["MESSAGE"]})
+    writer = Caller(project=apollo, agent="cy", scopes=frozenset({WRITE}))
+    calls = [(name, arguments) for name, each in CALLS.items() for arguments, _ in each]
+    for name, arguments in [*calls, *CONFLICTS]:
+        sent = fill_in_ids(arguments, apollo_ids)
+        with subtests.test(name, arguments=arguments), rolled_back():
+            answer = call_action(writer, name, sent)
+            is_told = name in TOLD and answer.get("error") in (None, "invalid")
+            text = "" if is_told else json.dumps(answer).lower()
+            assert not [word for word in SECRETS if word in text and word not in json.dumps(sent)], text
+
+
+def test_without_read_a_sender_does_not_learn_who_exists(apollo: Project) -> None:
+    writer = Caller(project=apollo, agent="cy", scopes=frozenset({WRITE}))
+    assert "unknown" not in call_action(writer, "message.send", {"text": "x", "to": ["nobody"]})

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock
-from ctxhub.core.kit.caller import ADMIN, Caller
+from ctxhub.core.kit.caller import ADMIN, Caller, for_readers
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import Conflict, InvalidInput, LimitReached, NotAllowed
 from ctxhub.core.kit.inputs import clean_from_to, clean_text, refuse_secret
@@ -141,18 +141,21 @@ def _refuse_conflict(
     # The lease that expires last: the paths are not free before.
     [lease] = read_leases(caller.project_id, blocking[-1:])
     more = f", and {len(blocking) - 1} more leases are in the way" if len(blocking) > 1 else ""
-    raise Conflict(
-        f"{', '.join(lease.paths)} {'is' if len(lease.paths) == 1 else 'are'} leased by {lease.by!r}"
-        f" until {format_time(lease.expires_at)}{more}.",
-        hint="Wait until then, ask the holder to release it, or work elsewhere meanwhile.",
-        current={
-            "lease_id": lease.id,
-            "by": lease.by,
-            "paths": list(lease.paths),
-            "exclusive": lease.exclusive,
-            "expires": format_time(lease.expires_at),
-            **({"reason": lease.reason} if lease.reason else {}),
-        },
+    raise for_readers(
+        Conflict(
+            f"{', '.join(lease.paths)} {'is' if len(lease.paths) == 1 else 'are'} leased by {lease.by!r}"
+            f" until {format_time(lease.expires_at)}{more}.",
+            hint="Wait until then, ask the holder to release it, or work elsewhere meanwhile.",
+            current={
+                "lease_id": lease.id,
+                "by": lease.by,
+                "paths": list(lease.paths),
+                "exclusive": lease.exclusive,
+                "expires": format_time(lease.expires_at),
+                **({"reason": lease.reason} if lease.reason else {}),
+            },
+        ),
+        otherwise="Another agent's lease is in the way.",
     )
 
 
@@ -188,9 +191,12 @@ def _duration(minutes: int) -> timedelta:
 def _own_lease(caller: Caller, lease_id: int, verb: str, *, is_forced: bool = False) -> LeaseRow:
     lease = get_lease(caller.project_id, lease_id)
     if lease.folded != caller.agent.casefold() and not is_forced:
-        raise NotAllowed(
-            f"Lease {lease.id} is held by {lease.by!r}; you are {caller.agent!r} and cannot {verb} it.",
-            hint="Ask the holder, or wait until it expires.",
+        raise for_readers(
+            NotAllowed(
+                f"Lease {lease.id} is held by {lease.by!r}; you are {caller.agent!r} and cannot {verb} it.",
+                hint="Ask the holder, or wait until it expires.",
+            ),
+            otherwise=f"Lease {lease.id} is another agent's; you cannot {verb} it.",
         )
     return lease
 

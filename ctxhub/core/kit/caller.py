@@ -4,15 +4,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from ctxhub.core.kit.errors import NotAllowed
+from ctxhub.core.kit.errors import CtxhubError, NotAllowed
 
 if TYPE_CHECKING:
     from ctxhub.core.models import Project
 
 READ, WRITE, ADMIN = "read", "write", "admin"
 ALL_SCOPES = frozenset({READ, WRITE, ADMIN})
+WITHHELD = "A token with the scope 'read' is told more."
+
+ErrorT = TypeVar("ErrorT", bound=CtxhubError)
 
 
 @dataclass(slots=True)
@@ -95,3 +98,14 @@ def acting(caller: Caller) -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
+
+
+def may_read() -> bool:
+    """Whether the caller of the current request may read; True without a request."""
+    caller = current()
+    return caller is None or caller.may(READ)
+
+
+def for_readers(error: ErrorT, *, otherwise: str) -> ErrorT:
+    """An error that tells stored values or names; without the scope read, the message `otherwise` alone."""
+    return error if may_read() else type(error)(otherwise, hint=WITHHELD)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from ctxhub.core.kit.caller import for_readers
 from ctxhub.core.kit.errors import Conflict
 from ctxhub.core.kit.inputs import merge_object
 from ctxhub.core.kit.listing import preview
@@ -75,10 +76,13 @@ def check_expected(key: str, expected: str | Unset, old: DecisionRow | None) -> 
     if old is None:
         raise Conflict(f"{key!r} does not exist, so it is not at version {expected}.", hint="Leave it out.")
     value = preview(old.typed_value)
-    raise Conflict(
-        f"{key!r} is at version {old.version}, not {expected}; its value is {value!r}.",
-        hint="Read it again, then set it with the version you have read.",
-        current={"version": old.version, "value": value},
+    raise for_readers(
+        Conflict(
+            f"{key!r} is at version {old.version}, not {expected}; its value is {value!r}.",
+            hint="Read it again, then set it with the version you have read.",
+            current={"version": old.version, "value": value},
+        ),
+        otherwise=f"{key!r} is not at version {expected}.",
     )
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
+from ctxhub.core.kit.caller import for_readers
 from ctxhub.core.kit.errors import NotFound, nearest
 from ctxhub.core.kit.inputs import LIST_LENGTH, clean_limit, clean_name
 from ctxhub.core.kit.listing import Listing, make_cursor, read_cursor
@@ -37,7 +38,8 @@ def get_template(project_id: int, name: str) -> Template:
     if template := find_templates(project_id, [name]).get(name.casefold()):
         return template
     known = [template.name for _, template in _page(project_id, LIST_LENGTH, None)]
-    raise NotFound(f"There is no template {name!r}.", did_you_mean=nearest(name, known), allowed=known)
+    message = f"There is no template {name!r}."
+    raise for_readers(NotFound(message, did_you_mean=nearest(name, known), allowed=known), otherwise=message)
 
 
 def list_templates(project_id: int, *, limit: int = 20, cursor: str | None = None) -> Listing:

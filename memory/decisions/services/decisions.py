@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NotRequired, Unpack
 from typing_extensions import TypedDict
 
 from ctxhub.core.kit import clock
-from ctxhub.core.kit.caller import READ, Caller
+from ctxhub.core.kit.caller import READ, Caller, for_readers
 from ctxhub.core.kit.errors import Conflict, CtxhubError, NotFound
 from ctxhub.core.kit.inputs import clean_text, merge_object
 from ctxhub.core.kit.tool_names import operation
@@ -198,11 +198,9 @@ def delete_decision(*, caller: Caller, key: str, expected_version: str | Unset =
 
 
 def unknown_key(key: str, similar: Sequence[str] = ()) -> NotFound:
-    return NotFound(
-        f"There is no decision {key!r}.",
-        hint=f"{operation('decision list')} shows the keys there are.",
-        similar=list(similar),
-    )
+    message = f"There is no decision {key!r}."
+    hint = f"{operation('decision list')} shows the keys there are."
+    return for_readers(NotFound(message, hint=hint, similar=list(similar)), otherwise=message)
 
 
 # -- Helpers ---------------------------------------------------------------------------------------

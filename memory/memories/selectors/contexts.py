@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
+from ctxhub.core.kit.caller import for_readers
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.errors import NotFound, nearest, shown
 from ctxhub.core.kit.inputs import clean_name, read_id
@@ -49,10 +50,14 @@ def get_context(project_id: int, name_or_id: str | int) -> ContextRow:
     if found := find_context(project_id, name_or_id):
         return found
     name = str(name_or_id)
-    raise NotFound(
-        f"There is no context {shown(name)}.",
-        hint=f"{operation('memory contexts')} lists those there are.",
-        did_you_mean=nearest(name, newest_names(project_id, NAMES)),
+    message = f"There is no context {shown(name)}."
+    raise for_readers(
+        NotFound(
+            message,
+            hint=f"{operation('memory contexts')} lists those there are.",
+            did_you_mean=nearest(name, newest_names(project_id, NAMES)),
+        ),
+        otherwise=message,
     )
 
 

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Sequence
 
+from ctxhub.core.kit.caller import for_readers
 from ctxhub.core.kit.errors import InvalidInput, shown
 from ctxhub.core.kit.inputs import clean_one_of
 from ctxhub.core.kit.tool_names import operation
@@ -119,10 +120,14 @@ def _end_of_section(lines: Sequence[str], section: str) -> int:
     index = next((n for n, heading in enumerate(found) if _normalised(heading.text) == wanted), None)
     if index is None:
         names = list(dict.fromkeys(heading.text for heading in found if heading.text))
-        raise InvalidInput(
-            f"section: the pad has no heading {shown(section)}.",
-            allowed=names[:HEADINGS_NAMED],
-            hint=f"{operation('scratchpad get')} with outline=true lists the headings.",
+        message = f"section: the pad has no heading {shown(section)}."
+        raise for_readers(
+            InvalidInput(
+                message,
+                allowed=names[:HEADINGS_NAMED],
+                hint=f"{operation('scratchpad get')} with outline=true lists the headings.",
+            ),
+            otherwise=message,
         )
     next_starts = (h.line - 1 for h in found[index + 1 :] if h.level <= found[index].level)
     last = next(next_starts, len(lines))

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ctxhub.core.kit import sql
-from ctxhub.core.kit.errors import unknown_word
+from ctxhub.core.kit.caller import for_readers
+from ctxhub.core.kit.errors import shown, unknown_word
 from ctxhub.core.kit.inputs import clean_name
 
 
@@ -26,7 +27,8 @@ class Vocabulary:
         """Id and spelling of a layer. Raises InvalidInput, with the known layers, if there is none."""
         if found := self.layers.get(name.casefold()):
             return found
-        raise unknown_word("layer", name, [spelling for _, spelling in sorted(self.layers.values())])
+        known = [spelling for _, spelling in sorted(self.layers.values())]
+        raise for_readers(unknown_word("layer", name, known), otherwise=f"layer: {shown(name)} is not known.")
 
     def word_id(self, field: str, name: str) -> int:
         """The id of a stored word, by the field that holds it: tags, scopes."""
