@@ -1,8 +1,17 @@
-"""Adds a content security policy to every response."""
+"""Adds a content security policy to every response, and a page for a database that cannot be written."""
 
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+
+from ctxhub.core.kit.failures import (
+    UNWRITABLE,
+    UNWRITABLE_HINT,
+    UNWRITABLE_RETRY_SECONDS,
+    is_unwritable,
+    log_failure,
+)
 
 STRICT = (
     "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
@@ -27,3 +36,23 @@ def policy_for(path: str) -> str:
     if path.startswith("/admin/"):
         return ADMIN
     return API_PAGE if path.startswith("/api/") else STRICT
+
+
+class UnwritableDatabase:
+    """Answers a page whose write fails for a full or read-only disk with 503 and a plain message."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not is_unwritable(error):
+            return None
+        log_failure(request.path, error)
+        context = {"message": UNWRITABLE, "hint": UNWRITABLE_HINT}
+        response = render(request, "503.html", context, status=503)
+        response.headers["Retry-After"] = str(UNWRITABLE_RETRY_SECONDS)
+        response._has_been_logged = True  # type: ignore[attr-defined]  # Else Django logs it again.
+        return response

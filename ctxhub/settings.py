@@ -92,6 +92,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "ctxhub.middleware.ContentSecurityPolicy",
+    "ctxhub.middleware.UnwritableDatabase",
     "ctxhub.core.api.cors.CrossOrigin",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -9,6 +9,7 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from ctxhub.core.kit.errors import CtxhubError
+from ctxhub.core.kit.failures import UNWRITABLE, is_unwritable
 
 SECONDS_TO_CONNECT = 5
 
@@ -31,6 +32,8 @@ def as_command_errors() -> Iterator[None]:
 
 
 def unusable_database(error: DatabaseError) -> str:
+    if is_unwritable(error):
+        return f"{UNWRITABLE} Free space, or make the database and its folder writable."
     message = str(error).strip().partition("\n")[0]
     return (
         f"The database cannot be used: {message.rstrip('.')}. "

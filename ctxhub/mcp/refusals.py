@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 from ctxhub.core.kit.errors import CtxhubError, InvalidInput, LimitReached, NotAllowed, Unauthenticated
-from ctxhub.core.kit.failures import DATABASE_AWAY
+from ctxhub.core.kit.failures import is_outage
 from ctxhub.mcp.json_rpc import NO_MESSAGE, find_request_id, refusal
 
 JSON = "application/json"
@@ -19,7 +19,7 @@ Send = Callable[[Message], Awaitable[None]]
 
 def status_of(error: Exception) -> int:
     statuses = ((Unauthenticated, 401), (NotAllowed, 403), (LimitReached, 429), (CtxhubError, 400))
-    if isinstance(error, DATABASE_AWAY):
+    if is_outage(error):
         return 503
     return next((status for kind, status in statuses if isinstance(error, kind)), 500)
 

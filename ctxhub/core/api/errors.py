@@ -17,7 +17,7 @@ from ctxhub.core.kit.errors import (
     NotFound,
     Unauthenticated,
 )
-from ctxhub.core.kit.failures import DATABASE_AWAY, Failure, failure_of, log_failure
+from ctxhub.core.kit.failures import Failure, failure_of, is_outage, log_failure
 from ctxhub.core.toolbox.stored_answers import UsedRequestId
 
 STATUS = {"invalid": 400, "not_found": 404, "conflict": 409, "not_allowed": 403, "limit_reached": 409}
@@ -76,7 +76,7 @@ def translate(error: Exception) -> tuple[int, CtxhubError]:
         case django.SuspiciousOperation():
             return 400, InvalidInput(str(error))
         case _:
-            return 503 if isinstance(error, DATABASE_AWAY) else 500, failure_of(error)
+            return 503 if is_outage(error) else 500, failure_of(error)
 
 
 def _if_match_decides(context: dict[str, Any]) -> bool:

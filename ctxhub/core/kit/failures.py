@@ -1,15 +1,24 @@
-"""Internal errors, for responses and the log: the database is unreachable, or the server failed."""
+"""Internal errors, for responses and the log: the database is away or unwritable, or the server failed."""
 
 import logging
+import time
+from collections import deque
 from typing import ClassVar
 
-from django.db import InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError, OperationalError
 
 from ctxhub.core.kit.errors import CtxhubError
 from ctxhub.core.kit.write_queue import QueueTimeout
 
 DATABASE_AWAY = (OperationalError, InterfaceError)
 RETRY_SECONDS = 5
+UNWRITABLE_RETRY_SECONDS = 30
+UNWRITABLE_FOR_SECONDS = 60
+UNWRITABLE = "The hub cannot write: its disk is full or read-only. Nothing was written."
+UNWRITABLE_HINT = "Reading goes on. Ask the administrator to free space or to make the database writable."
+# How SQLite says that it cannot write, and the SQLSTATEs of PostgreSQL: disk_full, read_only_sql_transaction.
+SQLITE_UNWRITABLE = ("database or disk is full", "readonly database", "disk i/o error")
+POSTGRES_UNWRITABLE = ("53100", "25006")
 
 logger = logging.getLogger(__name__)
 
@@ -24,17 +33,47 @@ def failure_of(error: Exception, what: str = "The hub failed") -> Failure:
     """The error for the response, without internal details."""
     if isinstance(error, QueueTimeout):
         return Failure(f"No turn to write: {error}. Nothing was written.", retry_after=RETRY_SECONDS)
+    if is_unwritable(error):
+        return Failure(UNWRITABLE, hint=UNWRITABLE_HINT, retry_after=UNWRITABLE_RETRY_SECONDS)
     if isinstance(error, DATABASE_AWAY):
         return Failure("The database does not answer; perhaps soon.", retry_after=RETRY_SECONDS)
     return Failure(f"{what}; its log says why. Nothing was written.")
 
 
 def log_failure(what: str, error: Exception, *, level: int = logging.ERROR) -> None:
-    """Log an error: one line if the database is unreachable, since every call logs it; else a traceback."""
+    """Log an error: one line if the database is away or unwritable, or had no turn; else a traceback."""
+    reason = " ".join(str(error).split())
     if isinstance(error, QueueTimeout):
-        logger.log(level, "%s failed: no turn to write: %s", what, error)
+        logger.log(level, "%s failed: no turn to write: %s", what, reason)
+    elif is_unwritable(error):
+        note_unwritable()
+        logger.log(level, "%s failed: the database cannot be written (%s)", what, reason)
     elif isinstance(error, DATABASE_AWAY):
-        reason = " ".join(str(error).split())
         logger.log(level, "%s failed: the database does not answer (%s)", what, reason)
     else:
         logger.log(level, "%s failed", what, exc_info=error)
+
+
+def is_unwritable(error: BaseException) -> bool:
+    """Whether the database refused a write because its disk is full or read-only."""
+    if not isinstance(error, DatabaseError):
+        return False
+    state = getattr(error.__cause__, "sqlstate", None)
+    return state in POSTGRES_UNWRITABLE or any(words in str(error).lower() for words in SQLITE_UNWRITABLE)
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether the database is unreachable or unwritable: a later call may succeed."""
+    return isinstance(error, DATABASE_AWAY) or is_unwritable(error)
+
+
+def note_unwritable() -> None:
+    _unwritable_at.append(time.monotonic())
+
+
+def was_unwritable() -> bool:
+    """Whether a write of this process was refused for that reason within the last minute."""
+    return bool(_unwritable_at) and time.monotonic() - _unwritable_at[-1] < UNWRITABLE_FOR_SECONDS
+
+
+_unwritable_at: deque[float] = deque(maxlen=1)

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import logging
 import secrets
 import threading
 import time
@@ -11,10 +12,12 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import Error
 
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import ADMIN, ALL_SCOPES, READ, WRITE, Caller
 from ctxhub.core.kit.errors import InvalidInput, Unauthenticated, unknown_word
+from ctxhub.core.kit.failures import is_unwritable, log_failure
 from ctxhub.core.kit.inputs import WORD_LENGTH, clean_name
 from ctxhub.core.kit.transactions import try_touch_transaction, write_transaction
 from ctxhub.core.models import AccessToken, Agent, Project
@@ -172,9 +175,14 @@ def _caller(row: AccessToken) -> Caller:
 def _note_use(row: AccessToken) -> None:
     now = clock.now()
     if row.last_used_at is None or now - row.last_used_at > USE_NOTED_EVERY:
-        with try_touch_transaction() as may_write:
-            if may_write:
-                AccessToken.objects.in_project(row.project_id).filter(pk=row.pk).update(last_used_at=now)
+        try:
+            with try_touch_transaction() as may_write:
+                if may_write:
+                    AccessToken.objects.in_project(row.project_id).filter(pk=row.pk).update(last_used_at=now)
+        except Error as error:  # A full or read-only disk stops no read.
+            if not is_unwritable(error):
+                raise
+            log_failure(f"noting token {row.pk}", error, level=logging.WARNING)
 
 
 def _agent_row(project: Project, name: str) -> Agent:

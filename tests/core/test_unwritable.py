@@ -1,0 +1,107 @@
+"""A database whose disk is full or read-only: each face says so, and reads go on."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.management.base import CommandError
+from django.db import DatabaseError, connection
+from django.test import Client
+
+from ctxhub.core.accounts.services.access_tokens import create_token
+from ctxhub.core.kit import failures
+from ctxhub.core.kit.caller import Caller
+from ctxhub.core.kit.failures import UNWRITABLE, failure_of, is_unwritable
+from ctxhub.core.models import Project
+from ctxhub.management.refusals import as_command_errors
+from ctxhub.mcp.refusals import status_of
+from memory.decisions.services.decisions import set_decision
+from tests.people import superuser
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def bearer(apollo: Project) -> dict[str, str]:
+    secret = create_token(project=apollo, agent="ada", scopes=["read", "write"]).secret
+    return {"Authorization": f"Bearer {secret}"}
+
+
+@pytest.fixture
+def unwritable(ada: Caller, bearer: dict[str, str]) -> Iterator[None]:
+    """The connection of this test refuses every write."""
+    set_decision(caller=ada, key="kept", value="x")
+    _make_writable(False)
+    yield
+    _make_writable(True)
+    failures._unwritable_at.clear()
+
+
+def _make_writable(is_writable: bool) -> None:
+    if connection.vendor == "postgresql":
+        _run(f"SET default_transaction_read_only = {'off' if is_writable else 'on'}")
+    else:
+        _run(f"PRAGMA query_only = {'off' if is_writable else 'on'}")
+
+
+def _run(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def test_rest_answers_503_and_still_reads(
+    unwritable: None, bearer: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    url = "/api/v1/projects/apollo/decisions/"
+    body = {"key": "k", "value": "x"}
+    answer = Client().post(url, body, content_type="application/json", headers=bearer)
+    assert (answer.status_code, answer["Retry-After"]) == (503, "30")
+    assert (answer.json()["error"], answer.json()["message"]) == ("internal", UNWRITABLE)
+    assert all("\n" not in record.getMessage() and not record.exc_info for record in caplog.records)
+    assert Client().get(f"{url}?key=kept", headers=bearer).status_code == 200
+
+
+def test_mcp_says_so(unwritable: None, ada: Caller) -> None:
+    with pytest.raises(DatabaseError) as caught:
+        set_decision(caller=ada, key="k", value="x")
+    assert status_of(caught.value) == 503
+    body = failure_of(caught.value).body()
+    assert (body["error"], body["message"], body["retry_after"]) == ("internal", UNWRITABLE, 30)
+
+
+def test_a_command_says_so(unwritable: None, ada: Caller) -> None:
+    with pytest.raises(CommandError, match="full or read-only"), as_command_errors():
+        set_decision(caller=ada, key="k", value="x")
+
+
+def test_the_hub_is_not_ready_while_writes_fail(unwritable: None, ada: Caller) -> None:
+    with pytest.raises(DatabaseError) as caught:
+        set_decision(caller=ada, key="k", value="x")
+    failures.log_failure("a write", caught.value)
+    assert Client().get("/readyz").json()["writable"] is False
+    assert Client().get("/healthz").status_code == 200
+    failures._unwritable_at.clear()
+    _make_writable(True)
+    assert Client().get("/readyz").status_code == 200
+
+
+@pytest.mark.one_engine
+def test_a_page_of_the_admin_says_so(bearer: dict[str, str], unwritable: None) -> None:
+    _make_writable(True)
+    client = superuser()
+    _make_writable(False)
+    form = {"username": "eve", "usable_password": "false"}
+    answer = client.post("/admin/auth/user/add/", form)
+    assert answer.status_code == 503
+    assert UNWRITABLE in answer.content.decode()
+
+
+def test_a_full_sqlite_file_is_unwritable(ada: Caller) -> None:
+    if connection.vendor != "sqlite":
+        pytest.skip("SQLite alone can be given a size.")
+    try:
+        _run("PRAGMA max_page_count = 1")  # As many as it has.
+        with pytest.raises(DatabaseError) as caught:
+            set_decision(caller=ada, key="k", value="x" * 60_000)
+    finally:
+        _run("PRAGMA max_page_count = 1073741823")
+    assert is_unwritable(caught.value)
