@@ -17,6 +17,7 @@ from sessions.sittings.services.sessions import save_session
 from tests.memory import snapshots
 from tests.sessions.briefs import brief, names, refs
 from tests.sessions.test_briefs_sections import ORDER, fill_all
+from tracking.models import FileChange
 from tracking.services.changes import record_change
 from tracking.services.leases import acquire_lease, release_leases
 
@@ -58,6 +59,16 @@ def test_own_writes_are_not_new(ada: Caller, ben: Caller) -> None:
     save_session(caller=ada, summary="Mine.")
     assert names(brief(ada, since=before)) == []
     assert names(brief(Caller(ada.project, "ADA"), since=before)) == []
+
+
+def test_a_corrected_change_is_new(ada: Caller, ben: Caller) -> None:
+    changes = [record_change(caller=ben, path=path, change="created")["id"] for path in ("a.py", "b.py")]
+    before = cursor(ada)
+    corrected = FileChange.unscoped.get(pk=changes[0])
+    corrected.description = "Moved from c.py."
+    corrected.save()
+    found = brief(ada, since=before)
+    assert refs(found, "changes") == [f"change:{changes[0]}"]
 
 
 def test_what_was_there_before_is_not_new(ada: Caller, ben: Caller) -> None:

@@ -126,7 +126,8 @@ def changes(question: Question) -> list[Candidate]:
             score=CHANGE + (ON_THE_PATH if question.names_path([row.path]) else 0),
         )
         for row in rows
-        if question.is_new(f"resource:{row.path}")
+        # A new change is an event of its file, a corrected one of the change itself.
+        if question.is_new(f"resource:{row.path}") or question.is_new(f"change:{row.id}")
     ]
     return sorted(found, key=lambda one: -one.score)[:MOST]
 
