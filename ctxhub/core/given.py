@@ -1,8 +1,8 @@
 """What an agent was given: a signal for each answer that opens things by name, or briefs an agent."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from django.dispatch import Signal
@@ -10,12 +10,20 @@ from django.dispatch import Signal
 from ctxhub.core.hub.partial_reads import Excerpt, Opened
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
+from ctxhub.core.links import ObjectKey
 from ctxhub.core.registry import find_noun, split_ref
 
 AnswerT = TypeVar("AnswerT")
 
 # Sent after the answer is known. Argument: answer, a GivenAnswer.
 given = Signal()
+
+LATELY = timedelta(hours=1)
+
+GivenReader = Callable[[Caller, Collection[ObjectKey], datetime], Collection[ObjectKey]]
+"""Reads which of some objects the caller's agent was given since a time. The sessions app registers it."""
+
+_readers: list[GivenReader] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,15 @@ class GivenAnswer:
     items: Sequence[GivenItem]
     answer: Any
     at: datetime
+
+
+def register_reader(reader: GivenReader) -> None:
+    _readers[:] = [reader]
+
+
+def given_lately(caller: Caller, keys: Collection[ObjectKey]) -> Collection[ObjectKey]:
+    """Those of the objects that the caller's agent was given in the last hour, as far as that is recorded."""
+    return _readers[0](caller, keys, clock.now() - LATELY) if keys and _readers else ()
 
 
 def give(caller: Caller, via: str, items: Sequence[GivenItem], answer: Any) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from ctxhub.core.given import GivenAnswer, given
+from ctxhub.core.given import GivenAnswer, given, register_reader
 from ctxhub.core.history import Change, changed
+from sessions.briefings.selectors.given import given_since
 from sessions.briefings.services.recording import WRITER
 from sessions.briefings.services.telling import tell_of_changes
 
@@ -24,3 +25,6 @@ def tell(
     """Tell of changed decisions. An import has no agent, and tells nobody."""
     if agent_id is not None:
         tell_of_changes(project_id=project_id, changer_id=agent_id, changes=changes, at=at)
+
+
+register_reader(given_since)

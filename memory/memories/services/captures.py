@@ -8,6 +8,7 @@ from typing import Annotated, NotRequired
 # pydantic writes the answer's schema, and wants this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from ctxhub.core.given import given_lately
 from ctxhub.core.hub.selectors.refs import ObjectKey, find_objects
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import READ, Caller
@@ -139,7 +140,10 @@ def _judge(caller: Caller, content: str, pattern: Pattern, likely: Likely) -> tu
 
 
 def _find_copy(caller: Caller, content: str, rarity: Rarity) -> str | None:
-    """The ref of a memory, or another agent's object, that has DUPLICATE of the text's words in order."""
+    """The ref of an object that has DUPLICATE of the text's words in order.
+
+    A memory, another agent's object, or one of the agent's own that it was given lately.
+    """
     words = words_in_order(content)
     holding = [
         key
@@ -147,10 +151,12 @@ def _find_copy(caller: Caller, content: str, rarity: Rarity) -> str | None:
         if containment(words, passages) >= DUPLICATE
     ]
     own = find_vocabulary(caller.project_id, agent=caller.agent).agent_id if holding else None
-    for (kind, _), obj in find_objects(caller.project_id, holding).items():
+    found = find_objects(caller.project_id, holding)
+    for (kind, _), obj in found.items():
         if kind == KIND or own is None or obj.document.agent_id != own:
             return obj.ref
-    return None
+    given = given_lately(caller, found.keys())
+    return next((obj.ref for key, obj in found.items() if key in given), None)
 
 
 def _passages_like(project_id: int, content: str, rarity: Rarity) -> Mapping[ObjectKey, Sequence[str]]:

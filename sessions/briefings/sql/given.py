@@ -131,6 +131,22 @@ def find_readers(project_id: int, kind: str, object_ids: Sequence[int], *, but: 
     return [_reader(row) for row in found]
 
 
+def find_given(
+    project_id: int, folded: str, kind: str, object_ids: Sequence[int], since: datetime
+) -> list[int]:
+    """Those of the things that an agent was given after a time."""
+    among, values = sql.among("i.object_id", object_ids)
+    found = sql.rows(
+        f"""
+        SELECT DISTINCT i.object_id
+        FROM agent_sessions_briefingitem i JOIN agent_sessions_briefing b ON b.id = i.briefing_id
+        WHERE i.project_id = %s AND i.kind = %s AND {among} AND b.at > %s
+        AND b.agent_id = (SELECT id FROM core_agent WHERE project_id = %s AND folded = %s)""",
+        [project_id, kind, *values, sql.stored_time(since), project_id, folded],
+    )
+    return [object_id for (object_id,) in found]
+
+
 def find_stale(project_id: int, agent_id: int, at_most: int) -> list[tuple[Reader, int, datetime]]:
     """The stale things that an agent was given, with how many changes and since when, the latest first."""
     found = sql.rows(
