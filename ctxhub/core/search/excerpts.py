@@ -72,6 +72,8 @@ def find_hits(text: str, wanted: Wanted) -> list[Hit]:
 
     Pairs of a script without blanks overlap: `merged` joins them.
     """
+    if not (wanted.words or wanted.prefixes):
+        return []
     known = wanted.known
     hits: list[Hit] = []
     for match in runs(text):
