@@ -20,6 +20,7 @@ from ctxhub.core.kit.headers import AGENT_HEADER, SESSION_HEADER, header_text
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.mcp import cross_origin, request_bodies
 from ctxhub.mcp.db_threads import run_in_thread
+from ctxhub.mcp.json_size import refuse_many_values
 from ctxhub.mcp.long_polling import with_long_polling
 from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
 from ctxhub.mcp.refusals import FAILURE, refuse, refuse_media_type, send_json, status_of, with_own_refusals
@@ -86,7 +87,9 @@ class Dispatcher:
             return
         try:
             body = await read_body(headers, receive)
-        except (TooLong, TooSlow) as error:
+            if scope["path"].startswith("/api/"):
+                refuse_many_values(body)
+        except (TooLong, TooSlow, InvalidInput) as error:
             await _refuse(send_error, *_refuse_body(error))
         except ClientGone:
             return
@@ -141,7 +144,8 @@ class Dispatcher:
             return
         try:
             body = await read_body(headers, receive, at_most=_max_message_bytes())
-        except (TooLong, TooSlow) as error:
+            refuse_many_values(body)
+        except (TooLong, TooSlow, InvalidInput) as error:
             await refuse(send, *_refuse_body(error))
         except ClientGone:
             return
@@ -227,7 +231,9 @@ def _max_message_bytes() -> int:
     return settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 64 * 1024
 
 
-def _refuse_body(error: TooLong | TooSlow) -> tuple[int, CtxhubError]:
+def _refuse_body(error: TooLong | TooSlow | InvalidInput) -> tuple[int, CtxhubError]:
+    if isinstance(error, InvalidInput):
+        return 400, error
     if isinstance(error, TooSlow):
         return 408, InvalidInput(f"The body did not come within {request_bodies.SECONDS_TO_SEND:.0f} s.")
     return 413, InvalidInput(f"The body has more than {error.at_most:,} bytes.")
