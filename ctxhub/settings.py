@@ -25,6 +25,7 @@ ALLOWED_HOSTS = env.names("CTXHUB_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 BASE_URL = env.text("CTXHUB_BASE_URL", "http://127.0.0.1:8000").rstrip("/")
 CORS_ORIGINS = env.names("CTXHUB_CORS_ORIGINS")
 RATE_LIMIT = env.number("CTXHUB_RATE_LIMIT", 0)
+MAX_CONNECTIONS = env.number("CTXHUB_MAX_CONNECTIONS", 1_000, at_least=10)
 
 HTTPS = BASE_URL.startswith("https://")
 CSRF_TRUSTED_ORIGINS = [BASE_URL] if HTTPS else []

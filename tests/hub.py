@@ -134,6 +134,7 @@ class LiveHub:
 @contextmanager
 def running_hub() -> Iterator[LiveHub]:
     """The ASGI application of production in a thread of this process."""
+    from ctxhub.mcp.connections import LimitedProtocol
     from ctxhub.mcp.http import Dispatcher
 
     # asyncio disables Nagle's algorithm (40 ms per answer) only if the protocol is given.
@@ -141,7 +142,7 @@ def running_hub() -> Iterator[LiveHub]:
         listening.bind(("127.0.0.1", 0))
         port: int = listening.getsockname()[1]
         app = Dispatcher(get_asgi_application(), runs_cleanup=False)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        server = uvicorn.Server(uvicorn.Config(app, http=LimitedProtocol, log_level="warning"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         while not server.started:

@@ -19,6 +19,7 @@ from ctxhub.core.kit.failures import Failure, failure_of, log_failure
 from ctxhub.core.kit.headers import AGENT_HEADER, SESSION_HEADER, header_text
 from ctxhub.core.kit.inputs import clean_agent
 from ctxhub.mcp import cross_origin, request_bodies
+from ctxhub.mcp.connections import when_ending
 from ctxhub.mcp.db_threads import run_in_thread
 from ctxhub.mcp.json_size import refuse_many_values
 from ctxhub.mcp.long_polling import with_long_polling
@@ -26,6 +27,7 @@ from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
 from ctxhub.mcp.refusals import FAILURE, refuse, refuse_media_type, send_json, status_of, with_own_refusals
 from ctxhub.mcp.request_bodies import ClientGone, TooLong, TooSlow, read_body, with_body
 from ctxhub.mcp.server import Context, Surface, build_server
+from ctxhub.mcp.wakeups import watch
 from ctxhub.mcp.worker_threads import WorkerThreads
 
 Scope = MutableMapping[str, Any]
@@ -110,10 +112,13 @@ class Dispatcher:
     async def _run_lifespan(self, receive: Receive, send: Send) -> None:
         """Runs the SDK's tasks and the periodic cleanup as long as the process runs; writes what waits."""
         await receive()
+        watch.begin()
+        when_ending.append(watch.end)
         async with self._manager.run():
             cleanup = asyncio.create_task(run_periodic_cleanup()) if self._runs_cleanup else None
             await send({"type": "lifespan.startup.complete"})
             await receive()
+            when_ending.remove(watch.end)
             if cleanup:
                 cleanup.cancel()
         # Not left to atexit: uvicorn ends with the signal that stopped it.

@@ -37,6 +37,8 @@ async def send_json(send: Send, status: int, error: CtxhubError, answer: dict[st
         headers.append((b"www-authenticate", b'Bearer realm="ctxhub"'))
     if status == 405:
         headers.append((b"allow", b"POST"))
+    if status == 408:
+        headers.append((b"connection", b"close"))  # The rest of the body may never come.
     if "retry_after" in error.details:
         headers.append((b"retry-after", str(error.details["retry_after"]).encode()))
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -42,12 +42,15 @@ class Watch:
     def __init__(self) -> None:
         self._waiters: set[_Waiter] = set()
         self._lock = threading.Lock()
+        self._is_ending = False
         self._thread: threading.Thread | None = None
         # A byte on this pair wakes the thread when a waiter arrives.
         self._wake_receiver, self._wake_sender = socket.socketpair()
 
     async def wait_for_event(self, wanted: Wanted, seconds: float) -> bool:
-        """Whether a wanted event was logged within `seconds`."""
+        """Whether a wanted event was logged within `seconds`; False at once while the process ends."""
+        if self._is_ending:
+            return False
         waiter = _Waiter(wanted, asyncio.get_running_loop(), asyncio.Event())
         self._add(waiter)
         try:
@@ -58,7 +61,17 @@ class Watch:
         finally:
             with self._lock:
                 self._waiters.discard(waiter)
-        return True
+        return not self._is_ending
+
+    def begin(self) -> None:
+        """Let calls wait, as they do until `end`."""
+        self._is_ending = False
+
+    def end(self) -> None:
+        """Let no call wait any longer: the process ends."""
+        self._is_ending = True
+        for waiter in self._copy_of_waiters():
+            waiter.wake()
 
     def _add(self, waiter: _Waiter) -> None:
         with self._lock:

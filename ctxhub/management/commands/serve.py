@@ -58,6 +58,8 @@ class Command(BaseCommand):
             host=host,
             port=port,
             workers=workers,
+            http="ctxhub.mcp.connections:LimitedProtocol",
+            ws="none",
             log_config=None,
             server_header=False,
             timeout_graceful_shutdown=SECONDS_TO_FINISH,
