@@ -12,8 +12,10 @@ str(settings.SECRET_KEY)  # Fails here, not at the first request, if there is no
 
 from ctxhub import env  # noqa: E402
 from ctxhub.mcp.http import Dispatcher  # noqa: E402
+from ctxhub.mcp.parent_process import end_with_parent  # noqa: E402
 
 # WhiteNoise streams files synchronously, and ASGI reads them into memory: they are small.
 warnings.filterwarnings("ignore", "StreamingHttpResponse must consume synchronous iterators")
 
+end_with_parent()
 application = Dispatcher(_django, mode=env.choice("CTXHUB_MODE", ("both", "api", "mcp"), "both"))

@@ -3,7 +3,10 @@
 import re
 import signal
 import socket
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -31,6 +34,63 @@ def test_serve_answers_every_interface_and_stops_cleanly(ready: Installation) ->
         assert server.process.wait(timeout=30) == 0
         assert server.process.stdout
         assert server.process.stdout.read().endswith("Stopped.\n")
+
+
+@pytest.mark.one_engine
+def test_a_stopped_serve_answers_waiting_calls(ready: Installation) -> None:
+    token = (ready.folder / "setup_token").read_text()
+    with ready.serving("--port", "0") as server, ThreadPoolExecutor() as pool:
+        mcp, rest = server.hub.mcp(token), server.hub.rest(token, project="demo")
+        over_mcp = pool.submit(mcp.call, "message", "inbox", agent="zed", wait_seconds=50)
+        over_rest = pool.submit(rest.get, "updates/", wait_seconds=50)
+        time.sleep(2)  # Nothing tells that a call waits; a call that has not begun is answered too.
+        assert not over_mcp.done()
+        assert not over_rest.done()
+        server.process.send_signal(signal.SIGTERM)
+        assert over_mcp.result(timeout=20)["count"] == 0
+        assert over_rest.result(timeout=20).status == 200
+
+
+@pytest.mark.one_engine
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds the workers in /proc")
+def test_workers_end_with_a_killed_serve(ready: Installation) -> None:
+    with ready.serving("--port", "0", "--workers", "2") as server:
+        workers = children_of(server.process.pid)
+        assert len(workers) >= 2
+        server.process.kill()
+        deadline = time.monotonic() + 30
+        while any(is_alive(worker) for worker in workers) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not any(is_alive(worker) for worker in workers)
+
+
+def children_of(parent: int) -> list[int]:
+    processes = [int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit()]
+    return [process for process in processes if state_and_parent(process)[1:] == [str(parent)]]
+
+
+def is_alive(process: int) -> bool:
+    return state_and_parent(process)[:1] not in ([], ["Z"])
+
+
+def state_and_parent(process: int) -> list[str]:
+    """Empty if there is no such process."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[:2]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+@pytest.mark.one_engine
+def test_the_log_masks_a_token_in_an_address(ready: Installation) -> None:
+    token = (ready.folder / "setup_token").read_text().strip()
+    with ready.copied() as at:
+        at.environment["CTXHUB_LOG_LEVEL"] = "INFO"
+        with at.serving("--port", "0") as server:
+            server.hub.http().send("GET", f"/api/v1/{token}/?token={token}")
+            log = server.log.read_text()
+    assert "/api/v1/[credential: ctxhub token]/?token=[credential" in log
+    assert token not in log
 
 
 @pytest.mark.one_engine
