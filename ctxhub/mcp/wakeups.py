@@ -141,7 +141,8 @@ class _Postgres:
         self.files: Sequence[int] = [self._connection.fileno()]
 
     def has_changed(self) -> bool:
-        return bool(list(self._connection.notifies(timeout=0)))
+        with connection.wrap_database_errors:
+            return bool(list(self._connection.notifies(timeout=0)))
 
 
 class _Sqlite:
