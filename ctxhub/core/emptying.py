@@ -23,9 +23,6 @@ from ctxhub.core.kit.transactions import write_transaction
 from ctxhub.core.search.services.index import forget
 from ctxhub.core.vocabulary.services.names import register_agent
 
-# So few rows fit into a batch, whatever their size.
-FEW = 4
-
 
 @dataclass(frozen=True, slots=True)
 class Contents:
@@ -43,13 +40,13 @@ class Contents:
     touch: Callable[[int, int, datetime], None]
 
 
-def empty_first(*, caller: Caller, history: History[Any], row: Row, contents: Contents, count: int) -> int:
+def empty_first(*, caller: Caller, history: History[Any], row: Row, contents: Contents) -> int:
     """Delete the rows of a container except for the last batch, before its transaction; return how many.
 
     Call it inside `in_batches`, before the first write. Containers that fit into a batch stay as they are.
     """
     ref = history.ref(row)
-    if done_before(ref) is None and (count <= FEW or _next_batch(contents, row.id) is None):
+    if done_before(ref) is None and _next_batch(contents, row.id) is None:
         return 0
     return do_first(ref, partial(_delete_batch, caller, history, row, contents))[contents.plural]
 

@@ -126,3 +126,20 @@ def test_a_writer_that_gave_up_leaves_no_lock_behind(ada: Caller) -> None:
             assert current_turn()
     assert current_turn() is None
     assert Path(f"{connection.settings_dict['NAME']}.lock").stat().st_size <= 100
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no such limits")
+def test_the_limits_hold_for_a_write_and_no_longer(ada: Caller) -> None:
+    def limits() -> tuple[str, ...]:
+        return tuple(_shown(name) for name in ("lock_timeout", "idle_in_transaction_session_timeout"))
+
+    before = limits()
+    with write_transaction(ada.project_id):
+        assert limits() == ("20s", "1min")
+    assert limits() == before
+
+
+def _shown(name: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SHOW {name}")
+        return str(cursor.fetchone()[0])

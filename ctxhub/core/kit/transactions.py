@@ -74,7 +74,7 @@ def acquire_write_lock(project_id: int) -> None:
         return
     with connection.cursor() as cursor:
         try:
-            cursor.execute(_ACQUIRE, [_wait_limit(), IDLE_TIMEOUT, _LOCK_CLASS, project_id % 2**31])
+            cursor.execute(_ACQUIRE, [_LOCK_CLASS, project_id % 2**31, _wait_limit(), IDLE_TIMEOUT])
         except OperationalError as error:
             if getattr(error.__cause__, "sqlstate", "") == LOCK_NOT_AVAILABLE:
                 raise QueueTimeout(describe(None)) from error
@@ -110,10 +110,12 @@ def current_turn() -> Turn | None:
 _LOCK_CLASS = 0x63_74_78  # "ctx": separates our advisory locks from others in the same database.
 IDLE_TIMEOUT = "60s"
 LOCK_NOT_AVAILABLE = "55P03"
-# The limits hold for this transaction, and already for the wait in the same statement.
+# The limits hold for this transaction, and already for the wait in the same statement: the rows of
+# FROM come first, and OFFSET 0 keeps it a query of its own.
 _ACQUIRE = """
-    SELECT set_config('lock_timeout', %s, true), set_config('idle_in_transaction_session_timeout', %s, true),
-           pg_advisory_xact_lock(%s, %s)"""
+    SELECT pg_advisory_xact_lock(%s, %s)
+    FROM (SELECT set_config('lock_timeout', %s, true),
+                 set_config('idle_in_transaction_session_timeout', %s, true) OFFSET 0) limits"""
 _OLDEST_WRITER = """
     SELECT l.pid, extract(epoch FROM now() - a.xact_start)
     FROM pg_locks l JOIN pg_stat_activity a USING (pid)

@@ -122,9 +122,7 @@ def _delete(caller: Caller, context: str | int) -> ContextDeleted:
     with write_transaction(caller.project_id):
         at = clock.now()
         row = get_context(caller.project_id, context)
-        before = empty_first(
-            caller=caller, history=HISTORY, row=row, contents=MEMORIES_OF_CONTEXT, count=row.memory_count
-        )
+        before = empty_first(caller=caller, history=HISTORY, row=row, contents=MEMORIES_OF_CONTEXT)
         agent_id = register_agent(caller, at)
         HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at, detail=before)
     return ContextDeleted(id=row.id, name=row.name, memories=before + row.memory_count, result="deleted")

@@ -163,9 +163,7 @@ def _delete_workflow(caller: Caller, workflow_id: int) -> DeletedWorkflow:
     with write_transaction(caller.project_id):
         at = clock.now()
         row = get_workflow(caller.project_id, workflow_id)
-        before = empty_first(
-            caller=caller, history=HISTORY, row=row, contents=PADS_OF_WORKFLOW, count=row.pads
-        )
+        before = empty_first(caller=caller, history=HISTORY, row=row, contents=PADS_OF_WORKFLOW)
         agent_id = register_agent(caller, at)
         HISTORY.delete(project_id=caller.project_id, agent_id=agent_id, rows=[row], at=at, detail=before)
     return DeletedWorkflow(deleted=f"workflow:{row.id}", scratchpads=before + row.pads)
