@@ -18,6 +18,7 @@ from ctxhub.core.accounts.services import agents, visitors
 from ctxhub.core.accounts.services.access_tokens import create_token, forget_tokens
 from ctxhub.core.accounts.services.projects import create_project
 from ctxhub.core.events.services import cleanup as retention
+from ctxhub.core.kit import failures
 from ctxhub.core.kit.background import When, all_writers
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.models import Project
@@ -123,6 +124,7 @@ def nothing_remembered() -> None:
     agents._touched.clear()
     retention._cleaned.clear()
     visitors._looked.clear()
+    failures._unwritable_at.clear()
     accesses._noted.clear()
     accesses._WRITER.when = When.AT_ONCE
 

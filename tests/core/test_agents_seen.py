@@ -38,5 +38,5 @@ def test_a_read_does_not_wait_for_a_writer(ada: Caller) -> None:
         reader.start()
         reader.join(timeout=5)
         assert not reader.is_alive()
-    call(ada, "hub", {"action": "stats"})
+    agents.LATER.flush()
     assert Agent.objects.in_project(ada.project).filter(folded="ada").exists()

@@ -112,8 +112,7 @@ IDLE_TIMEOUT = "60s"
 LOCK_NOT_AVAILABLE = "55P03"
 # The limits hold for this transaction, and already for the wait in the same statement: the rows of
 # FROM come first, and OFFSET 0 keeps it a query of its own.
-_ACQUIRE = """
-    SELECT pg_advisory_xact_lock(%s, %s)
+_ACQUIRE = """SELECT pg_advisory_xact_lock(%s, %s)
     FROM (SELECT set_config('lock_timeout', %s, true),
                  set_config('idle_in_transaction_session_timeout', %s, true) OFFSET 0) limits"""
 _OLDEST_WRITER = """
