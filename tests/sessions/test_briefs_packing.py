@@ -192,6 +192,28 @@ def test_texts_are_written_only_for_rows_that_may_fit() -> None:
     assert len(written) < 100
 
 
+def test_texts_of_what_must_be_read_are_written_only_as_long_as_one_may_fit() -> None:
+    written: list[str] = []
+
+    def write(section: str) -> str:
+        written.append(section)
+        return "word " * 4
+
+    sections = {
+        name: [replace(one, write=partial(write, name)) for one in many(name, 60, is_must=name == "messages")]
+        for name in ("messages", "decisions", "memories")
+    }
+    briefing = packed(sections, 800)
+    assert written.count("messages") <= chosen(briefing)["messages"] + 5
+
+
+def test_the_best_for_their_tokens_fill_what_is_left() -> None:
+    """A row's text is not known when rows are compared first: a short one may still be the best."""
+    long, short = row("decisions", 0, 0.6, "word " * 60), row("memories", 1, 0.3, "short")
+    rows = packed({"decisions": [long], "memories": [short]}, 150, good=0.7).rows()
+    assert list(rows) == ["memories"]
+
+
 def test_a_section_without_a_share_is_left_out() -> None:
     form = json_form(lambda packed: 10 * len(packed.chosen))
     found = pack({"changes": many("changes", 3)}, 200, form, shares={"leases": 50, "changes": 50})

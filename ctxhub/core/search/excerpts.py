@@ -167,16 +167,20 @@ class _Draft:
         self.reach = CHARACTERS_PER_TOKEN * max_tokens
         self.taken: list[Span] = []
         self.first = (0, 0)
+        self._tokens = 0
+        self._costs: dict[Span, int] = {}
 
     def __str__(self) -> str:
         return self._shown(self.taken)
 
     @property
     def is_well_used(self) -> bool:
-        return count_tokens(str(self)) >= WELL_USED * self.max_tokens
+        return self._tokens >= WELL_USED * self.max_tokens
 
     def cost_with(self, span: Span) -> int:
-        return count_tokens(self._shown(_joined([*self.taken, span], self.text)))
+        if span not in self._costs:
+            self._costs[span] = count_tokens(self._shown(_joined([*self.taken, span], self.text)))
+        return self._costs[span]
 
     def has_room_for(self, span: Span) -> bool:
         return self.cost_with(span) <= self.max_tokens
@@ -186,6 +190,7 @@ class _Draft:
         if not self.has_room_for(span):
             return False
         self.first = self.first if self.taken else span
+        self._tokens, self._costs = self.cost_with(span), {}
         self.taken = _joined([*self.taken, span], self.text)
         return True
 

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from heapq import heapify, heappop, heappush
 from itertools import islice
 
 from ctxhub.core.kit.answers import size
@@ -65,7 +66,10 @@ class Candidate:
 
     @property
     def row(self) -> list[str]:
-        return [self.ref, self.text, self.by, self.at, *([self.why] if self.why else [])]
+        return self.row_with(self.text)
+
+    def row_with(self, text: str) -> list[str]:
+        return [self.ref, text, self.by, self.at, *([self.why] if self.why else [])]
 
 
 @dataclass(slots=True)
@@ -92,15 +96,19 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What an answer costs in tokens: all of it with some rows, as sent; a row; the head of a section."""
+    """What an answer costs in tokens: all of it with some rows, as sent; a row; the head of a section.
+
+    `least`: what a row costs without its text, which takes most of the time.
+    """
 
     measure: Callable[[Packed], int]
     row: Callable[[Candidate], int]
+    least: Callable[[Candidate], int]
     head: int
 
 
 def json_form(measure: Callable[[Packed], int]) -> Form:
-    return Form(measure, lambda one: size(one.row) + 1, head=20)
+    return Form(measure, lambda one: size(one.row) + 1, lambda one: size(one.row_with("")) + 1, head=20)
 
 
 def pack(
@@ -139,12 +147,21 @@ class _Packer:
         self._ids: set[int] = set()
         self._begun: set[str] = set()
         self._tokens: dict[int, int] = {}
+        self._least: dict[int, int] = {}
 
     def tokens(self, one: Candidate) -> int:
         """The tokens of a row alone."""
         if id(one) not in self._tokens:
             self._tokens[id(one)] = self.form.row(one)
         return self._tokens[id(one)]
+
+    def least(self, one: Candidate) -> int:
+        """The tokens of a row if they are known, else those without its text."""
+        if (tokens := self._tokens.get(id(one))) is not None:
+            return tokens
+        if id(one) not in self._least:
+            self._least[id(one)] = self.form.least(one)
+        return self._least[id(one)]
 
     def cost(self, one: Candidate) -> int:
         return self.tokens(one) + (0 if one.section in self._begun else self.form.head)
@@ -155,10 +172,23 @@ class _Packer:
         self._ids.add(id(one))
         self.taken.append(one)
 
-    def waiting(self) -> list[Candidate]:
-        """The best rows of each section that were not taken, those with the highest score per token first."""
-        rows = [one for name in self.shares for one in islice(self._left_in(name), WAITING)]
-        return sorted(rows, key=lambda one: -_late_score(one) / self.tokens(one))
+    def waiting(self) -> Iterator[Candidate]:
+        """The best rows of each section that were not taken, those with the highest score per token first.
+
+        Without those that do not fit into what is left by then. The text of a row is written once it may be
+        the next: until then, its tokens are taken for fewer.
+        """
+        rows = (one for name in self.shares for one in islice(self._left_in(name), WAITING))
+        waiting = [(-_late_score(one) / self.least(one), n, one) for n, one in enumerate(rows)]
+        heapify(waiting)
+        while waiting:
+            _, n, one = heappop(waiting)
+            if self.least(one) > self.left:
+                continue
+            if id(one) in self._tokens:
+                yield one
+            else:
+                heappush(waiting, (-_late_score(one) / self.tokens(one), n, one))
 
     def take_musts(self) -> None:
         """Take what must be read: the first of each section, then the most urgent of all."""
@@ -168,7 +198,7 @@ class _Packer:
         least = self.left - max(self.room * MUSTS // 100, min(self.left, FEW_MUSTS))
         for rows in (firsts, others):
             for one in sorted(rows, key=lambda one: -one.score):
-                if self.left - self.cost(one) >= least:
+                if self.left - self.least(one) >= least and self.left - self.cost(one) >= least:
                     self.take(one)
 
     def take_shares(self, good: float) -> None:
@@ -221,13 +251,11 @@ def _cut(packed: Packed, budget: int, form: Form) -> None:
 def _top_up(packed: Packed, packer: _Packer, budget: int, form: Form) -> None:
     """Add rows that fit when the whole answer is measured."""
     refused = 0
-    room = budget - form.measure(packed)
+    packer.left = budget - form.measure(packed)
     for one in packer.waiting():
-        if packer.tokens(one) > room:
-            continue
         packed.chosen.append(one)
         if (tokens := form.measure(packed)) <= budget:
-            room = budget - tokens
+            packer.left = budget - tokens
         else:
             packed.chosen.pop()
             if (refused := refused + 1) == REFUSALS:

@@ -24,9 +24,18 @@ def section_text(name: str, rows: Sequence[Candidate]) -> str:
 
 
 def text_form(measure: Callable[[Packed], int]) -> Form:
-    return Form(measure, lambda one: count_tokens(line_of(one)) + 1, head=6)
+    return Form(
+        measure,
+        lambda one: count_tokens(line_of(one)) + 1,
+        lambda one: count_tokens(_line(one, "")) + 1,
+        head=6,
+    )
 
 
 def line_of(one: Candidate) -> str:
-    line = f"- {one.ref}: {one.text} ({one.by}, {one.at[:DAY]})"
+    return _line(one, one.text)
+
+
+def _line(one: Candidate, text: str) -> str:
+    line = f"- {one.ref}: {text} ({one.by}, {one.at[:DAY]})"
     return in_one_line("".join(character if character.isprintable() else " " for character in line))
