@@ -88,6 +88,12 @@ def test_a_glob_does_not_match_a_path(pattern: str, path: str) -> None:
         ("*/b/**", "a/**/c", True),
         ("**/a/**", "b/*", True),
         ("a/*/c", "a/**/b", False),
+        ("a/**", "a", True),
+        ("a/", "a/[!b]/*.py", True),
+        ("a/b/**", "a/**/c", True),
+        ("a/[b]/**", "a/b", True),
+        ("a/[b]/**", "a/c", False),
+        ("**", "[b]/?", True),
     ],
 )
 def test_two_globs_overlap_or_not(first: str, second: str, has_common: bool) -> None:

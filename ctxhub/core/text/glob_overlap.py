@@ -22,9 +22,19 @@ MOST_KNOWN = 1_000
 
 def have_common_path(first: str, second: str) -> bool:
     """Whether some path matches both globs."""
-    if _differ(split_glob(first), split_glob(second)):
+    one, other = split_glob(first), split_glob(second)
+    if _differ(one, other):
         return False
+    if _is_below(one, other) or _is_below(other, one):
+        return True
     return _automaton(first).meets(_parsed(second))
+
+
+def _is_below(segments: Sequence[str | None], folder: Sequence[str | None]) -> bool:
+    """Whether a glob is in a folder: `src/api/*.py` in `src/api/**`. Every glob matches some path."""
+    if folder[-1:] != (Gap,):
+        return False
+    return segments[: len(folder) - 1] == folder[:-1] and all(part and is_plain(part) for part in folder[:-1])
 
 
 def _differ(first: Sequence[str | None], second: Sequence[str | None]) -> bool:

@@ -199,8 +199,11 @@ def _reasons(
         if known is None or reason.order < known.order:
             reasons[kind][object_id] = reason
 
+    by_pattern: dict[str, Reason] = {}
     for each in find_bearings(project_id, patterns, list(KINDS.values())):
-        add(each.kind, each.object_id, _by_pattern(each.pattern))
+        if each.pattern not in by_pattern:
+            by_pattern[each.pattern] = _by_pattern(each.pattern)
+        add(each.kind, each.object_id, by_pattern[each.pattern])
     scopes = scopes_of(patterns)
     for kind in KINDS.values():
         for object_id, scope in with_scopes(project_id, kind, scopes) if scopes else ():
