@@ -22,6 +22,7 @@ from memory.decisions.services.decisions import delete_decision, deprecate_decis
 from messaging.models import Delivery
 from messaging.services.messages import send_message
 from sessions.briefings.rules.nudges import HEADING, fitting, nudge_text
+from sessions.briefings.selectors import news
 from sessions.briefings.services import nudges
 from sessions.briefings.services.nudges import nudge
 from sessions.briefings.services.recording import WRITER
@@ -225,6 +226,26 @@ def test_the_text_keeps_to_its_tokens_and_tells_the_rest_later(ada: Caller, ben:
 
 def test_a_line_that_is_too_long_keeps_none_of_the_others_away() -> None:
     assert fitting(["x y " * 200, "short"]) == [1]
+
+
+def test_lines_are_written_only_for_what_was_not_heard_and_may_fit(
+    ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+
+    def write(text: str, max_tokens: int) -> str:
+        written.append(text)
+        return text
+
+    monkeypatch.setattr(news, "one_line", write)
+    for n in range(18):
+        send_message(caller=ada, text=f"Ask {n}.", to=["ben"], priority="high")
+    first = len(lines(ben))
+    assert first <= len(written) < 18
+    while lines(ben):
+        pass
+    written.clear()
+    assert lines(ben) == written == []
 
 
 def test_no_text_leaves_its_line() -> None:

@@ -1,21 +1,24 @@
 """Finds what an agent should hear: urgent mail, leases of others, what changed of what it was given."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property, partial
 
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.clock import format_time
 from ctxhub.core.kit.priority import Priority
 from ctxhub.core.text.plurals import counted
 from memory.decisions.models.decision import DecisionStatus
+from messaging.rows import MessageRow
 from messaging.selectors.inbox import find_inbox
 from sessions.briefings.selectors.readers import current_readers
 from sessions.briefings.selectors.row_texts import one_line, read_documents
 from sessions.briefings.sql.given import find_stale
-from sessions.briefings.sql.notices import NoticeKey, find_notices, find_unheard
+from sessions.briefings.sql.notices import NoticeKey, Unheard, find_notices, find_unheard
 from tracking.selectors.changes import files_changed_by
 from tracking.selectors.leases import leased_paths, leases_on_paths
+from tracking.sql.leases import LeaseRow
 
 CHANGED_WITHIN = timedelta(hours=1)
 # The most of a kind that are considered: a nudge has room for few.
@@ -25,12 +28,19 @@ PATHS_TOKENS = 20
 LINE_TOKENS = 80
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class News:
-    """A line that an agent hears once; `key` is by what it is remembered."""
+    """A line that an agent hears once; `key` is by what it is remembered.
+
+    `write` makes the line: it is called only for what the agent has not heard, and while there is room.
+    """
 
     key: NoticeKey
-    line: str
+    write: Callable[[], str]
+
+    @cached_property
+    def line(self) -> str:
+        return self.write()
 
 
 def find_news(caller: Caller, agent_id: int | None, now: datetime) -> list[News]:
@@ -40,7 +50,8 @@ def find_news(caller: Caller, agent_id: int | None, now: datetime) -> list[News]
         return news
     known = [*news, *_stale(caller.project_id, agent_id, now)]
     new = _unheard(caller.project_id, agent_id, known)
-    position = sum(each in news for each in new)
+    urgent = {each.key for each in news}
+    position = sum(each.key in urgent for each in new)
     return [*new[:position], *_decisions(caller, agent_id), *new[position:]]
 
 
@@ -56,11 +67,7 @@ def _mail(caller: Caller, now: datetime) -> Iterable[News]:
     found = find_inbox(caller.project_id, caller.agent.casefold(), now, unread=True, limit=MOST)
     for row, _ in found:
         if row.priority >= Priority.HIGH:
-            text = one_line(row.text, TEXT_TOKENS)
-            yield News(
-                NoticeKey("message", row.id),
-                f"message:{row.id} from {row.sender} ({row.priority_label}): {text}",
-            )
+            yield News(NoticeKey("message", row.id), partial(_mail_line, row))
 
 
 def _leases(caller: Caller, now: datetime) -> Iterable[News]:
@@ -68,22 +75,13 @@ def _leases(caller: Caller, now: datetime) -> Iterable[News]:
     project_id, folded = caller.project_id, caller.agent.casefold()
     own = leased_paths(project_id, folded, now) + files_changed_by(project_id, folded, now - CHANGED_WITHIN)
     for lease in leases_on_paths(project_id, folded, own, now)[:MOST] if own else ():
-        paths = one_line(", ".join(lease.paths), PATHS_TOKENS)
-        verb = "has leased" if lease.exclusive else "shares"
-        until = format_time(lease.expires_at)[11:16]
-        yield News(
-            NoticeKey("lease", lease.id), f"lease:{lease.id}: {lease.by} {verb} {paths} until {until}Z"
-        )
+        yield News(NoticeKey("lease", lease.id), partial(_lease_line, lease))
 
 
 def _decisions(caller: Caller, agent_id: int) -> Iterable[News]:
     """Changed decisions of which only a message told, that was not read."""
     for found in find_unheard(caller.project_id, agent_id, caller.agent.casefold(), MOST):
-        ref = f"decision:{found.decision}"
-        is_over = found.status == DecisionStatus.DEPRECATED
-        state = "deprecated" if is_over else f"now at {found.version}"
-        line = f"{ref} is {state} (by {found.by}), not what you were given: get {ref}"
-        yield News(found.key, one_line(line, LINE_TOKENS))
+        yield News(found.key, partial(_decision_line, found))
 
 
 def _stale(project_id: int, agent_id: int, now: datetime) -> list[News]:
@@ -95,14 +93,34 @@ def _stale(project_id: int, agent_id: int, now: datetime) -> list[News]:
     }
     documents = read_documents(project_id, stale)
     return [
-        News(
-            NoticeKey(*key, since.isoformat()),
-            one_line(_stale_line(documents[key].ref, count), LINE_TOKENS),
-        )
+        News(NoticeKey(*key, since.isoformat()), partial(_stale_line, documents[key].ref, count))
         for key, (count, since) in stale.items()
         if key in documents
     ]
 
 
+# -- Lines -----------------------------------------------------------------------------------------
+
+
+def _mail_line(row: MessageRow) -> str:
+    return f"message:{row.id} from {row.sender} ({row.priority_label}): {one_line(row.text, TEXT_TOKENS)}"
+
+
+def _lease_line(lease: LeaseRow) -> str:
+    paths = one_line(", ".join(lease.paths), PATHS_TOKENS)
+    verb = "has leased" if lease.exclusive else "shares"
+    return f"lease:{lease.id}: {lease.by} {verb} {paths} until {format_time(lease.expires_at)[11:16]}Z"
+
+
+def _decision_line(found: Unheard) -> str:
+    ref = f"decision:{found.decision}"
+    is_over = found.status == DecisionStatus.DEPRECATED
+    state = "deprecated" if is_over else f"now at {found.version}"
+    return one_line(f"{ref} is {state} (by {found.by}), not what you were given: get {ref}", LINE_TOKENS)
+
+
 def _stale_line(ref: str, count: int) -> str:
-    return f"{ref} may be out of date: {counted(count, 'changes')} of its files since. Read it: get {ref}"
+    changes = counted(count, "changes")
+    return one_line(
+        f"{ref} may be out of date: {changes} of its files since. Read it: get {ref}", LINE_TOKENS
+    )

@@ -38,11 +38,11 @@ def nudge(*, caller: Caller) -> NudgeAnswer:
     touch_agent(caller)
     agent = find_agent(caller.project_id, caller.agent)
     news = find_news(caller, agent.pk if agent else None, now)
-    told = [news[position] for position in fitting([each.line for each in news])]
+    told = [news[position] for position in fitting(each.line for each in news)]
     if told and agent:
         _mark(caller, agent.pk, told, now)
     return NudgeAnswer(
-        text=nudge_text([each.line for each in told]),
+        text=nudge_text(each.line for each in told),
         messages=sum(each.key.kind == "message" for each in told),
         cursor=str(cursor),
     )

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Max
-
 from ctxhub.core import registry
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.caller import Caller
@@ -90,8 +88,8 @@ def id_of(project_id: int, since: datetime | EventCursor) -> int:
 
 
 def latest_cursor(project_id: int) -> EventCursor:
-    newest = Event.objects.in_project(project_id).aggregate(newest=Max("pk"))["newest"]
-    return EventCursor(newest or 0)
+    [(newest,)] = sql.rows("SELECT coalesce(max(id), 0) FROM core_event WHERE project_id = %s", [project_id])
+    return EventCursor(newest)
 
 
 def list_activity(
