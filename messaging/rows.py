@@ -10,6 +10,9 @@ from ctxhub.core.kit import sql
 from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType, RequestState
 
+TYPE_LABELS = {int(value): str(label) for value, label in MessageType.choices}
+PRIORITY_LABELS = {int(value): str(label) for value, label in Priority.choices}
+
 
 @dataclass(frozen=True, slots=True)
 class MessageContent:
@@ -42,11 +45,11 @@ class MessageRow(MessageContent):
 
     @property
     def type_label(self) -> str:
-        return str(MessageType(self.type).label)
+        return TYPE_LABELS[self.type]
 
     @property
     def priority_label(self) -> str:
-        return str(Priority(self.priority).label)
+        return PRIORITY_LABELS[self.priority]
 
     @property
     def is_request(self) -> bool:
@@ -66,13 +69,17 @@ class MessageRow(MessageContent):
         return str(RequestState.OPEN.label if is_expired else RequestState(self.state).label)
 
 
-_FIELDS = tuple(field.name for field in fields(MessageRow))
 _CONVERTED: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("ack_due_at", "claimed_until", "at"), sql.read_time),
     **dict.fromkeys(("ack", "ack_overdue"), bool),
     **dict.fromkeys(("payload", "result_refs"), sql.read_json),
     "to": lambda names: sorted(sql.read_json(names), key=str.casefold),
 }
+_READERS = [
+    (position, _CONVERTED[field.name])
+    for position, field in enumerate(fields(MessageRow))
+    if field.name in _CONVERTED
+]
 JOINED = "JOIN core_agent s ON s.id = m.sender_id LEFT JOIN core_agent h ON h.id = m.claimed_by_id"
 
 
@@ -89,10 +96,11 @@ def selected() -> str:
 
 
 def as_row(found: Sequence[Any]) -> MessageRow:
-    values = dict(zip(_FIELDS, found, strict=True))
-    for name, read in _CONVERTED.items():
-        values[name] = None if values[name] is None else read(values[name])
-    return MessageRow(**values)
+    values = [*found]
+    for position, read in _READERS:
+        if values[position] is not None:
+            values[position] = read(values[position])
+    return MessageRow(*values)
 
 
 def read_messages(project_id: int, ids: Sequence[int]) -> dict[int, MessageRow]:

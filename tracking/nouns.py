@@ -7,7 +7,7 @@ from tracking.history.changes import changed_path
 from tracking.models import FileChange, Lease, Resource
 from tracking.search import read_change_documents, read_resource_documents
 from tracking.selectors.changes import count_in_last_hour, open_changes
-from tracking.selectors.leases import count_live, open_leases
+from tracking.selectors.leases import counting_live, open_leases
 from tracking.selectors.resources import ids_of_files, open_resources
 
 changed_paths["change"] = changed_path
@@ -43,7 +43,8 @@ register(
         "lease",
         "leases",
         Lease,
-        count=lambda stats: count_live(stats.project_id),
+        count=counter_of("lease"),
+        counting=counting_live,
         open=open_leases,
         text="reason",
         heads=heads_of("lease", Lease, "reason", at="created_at"),

@@ -1,17 +1,17 @@
 """Registers the nouns of core: agents, tags, scopes, layers, categories."""
 
-from collections.abc import Callable
-
-from ctxhub.core.events.selectors.stats import Stats
-from ctxhub.core.kit.models import NamedRow
+from ctxhub.core.events.selectors.stats import counting_rows
 from ctxhub.core.models import Agent, Category, Layer, Scope, Tag
-from ctxhub.core.registry import Noun, register
-
-
-def _counter(model: type[NamedRow]) -> Callable[[Stats], int]:
-    return lambda stats: model.objects.in_project(stats.project_id).count()
-
+from ctxhub.core.registry import Noun, counter_of, register
 
 register(Noun("category", "categories", Category))
 for _kind, _model in (("agent", Agent), ("tag", Tag), ("scope", Scope), ("layer", Layer)):
-    register(Noun(_kind, f"{_kind}s", _model, count=_counter(_model)))
+    register(
+        Noun(
+            _kind,
+            f"{_kind}s",
+            _model,
+            count=counter_of(_kind),
+            counting=counting_rows(_model._meta.db_table),
+        )
+    )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 from django.db import models
 from django.dispatch import Signal
 
-from ctxhub.core.events.selectors.stats import Stats
+from ctxhub.core.events.selectors.stats import Counting, Stats
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.errors import InvalidInput, shown, unknown_word
 from ctxhub.core.kit.inputs import PATH_LENGTH, clean_name
@@ -42,6 +42,7 @@ class Noun:
     in counts.
 
     `count(stats)`: its number in `stats`, or [active, all]; None: it is not listed there.
+    `counting(project_id)`: the statement that counts its rows, if it has no counters; `stats` then has them.
     `open(project_id, names, full)`: the items for the names of many refs, in a fixed number of queries.
     `text`: the field of an item that is its main text, which can be read by lines; "": it has none.
     `by_layer(stats)`: its number in each layer, by layer id, for `layer_summary`.
@@ -91,6 +92,7 @@ class Noun:
     wakes: bool = True
     heads: HeadReader | None = None
     links: LinkSource | None = None
+    counting: Callable[[int], Counting] | None = None
 
     def __post_init__(self) -> None:
         if self.history and self.history.is_indexed:

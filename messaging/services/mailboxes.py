@@ -1,6 +1,6 @@
 """Opens a mailbox: a registered agent receives all standing messages to everyone."""
 
-from ctxhub.core.accounts.services.agents import find_agent
+from ctxhub.core.accounts.services.agents import is_registered
 from ctxhub.core.kit import clock
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import write_transaction
@@ -12,6 +12,6 @@ def open_mailbox(caller: Caller) -> None:
 
     Takes the project's write lock: otherwise a message sent at the same moment would miss the agent.
     """
-    if find_agent(caller.project_id, caller.agent) is None:
+    if not is_registered(caller):
         with write_transaction(caller.project_id):
             register_agent(caller, clock.now())

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
+from ctxhub.core.events.selectors.stats import Counting
 from ctxhub.core.hub.selectors import hub
 from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.clock import format_time
@@ -154,8 +155,8 @@ def open_leases(project_id: int, names: Sequence[str], full: bool) -> dict[str, 
     return {name: _without_empty(lease_item(row, full=full)) for name, row in items.items() if row}
 
 
-def count_live(project_id: int) -> int:
-    return rows.count_live(project_id, clock.now())
+def counting_live(project_id: int) -> Counting:
+    return rows.counting_live(project_id, clock.now())
 
 
 def count_by_agent(project_id: int, folded: Sequence[str]) -> Mapping[str, int]:

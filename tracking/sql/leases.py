@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from ctxhub.core.events.selectors.stats import Counting
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.pages import Condition, all_of
 from ctxhub.core.text.globs import head
@@ -103,11 +104,10 @@ def live_leases_of(project_id: int, folded: str, now: datetime) -> list[LeaseRow
     return _read("", "", f"{LIVE} AND a.folded = %s", [project_id, sql.stored_time(now), folded])
 
 
-def count_live(project_id: int, now: datetime) -> int:
-    """How many leases are live, counted to 10,000."""
+def counting_live(project_id: int, now: datetime) -> Counting:
+    """Returns the statement that counts the live leases, to 10,000."""
     live = f"SELECT 1 FROM tracking_lease l WHERE {LIVE} LIMIT {MOST_COUNTED}"
-    [(count,)] = sql.rows(f"SELECT count(*) FROM ({live}) c", [project_id, sql.stored_time(now)])
-    return int(count)
+    return f"SELECT count(*) FROM ({live}) c", [project_id, sql.stored_time(now)]
 
 
 def count_live_by_agent(project_id: int, folded: Sequence[str], now: datetime) -> dict[str, int]:

@@ -50,4 +50,4 @@ def parse_moment(text: str, name: str = "since") -> datetime | EventCursor:
 
 def format_time(moment: datetime) -> str:
     """UTC, to the second: 2026-11-21T10:00:00Z."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{moment.astimezone(UTC).isoformat(timespec='seconds').removesuffix('+00:00')}Z"

@@ -1,28 +1,46 @@
 """SQL helpers for hot paths. They hide the differences between SQLite and PostgreSQL."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import chain
 from typing import Any, TypeVar
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 
 Row = Sequence[Any]
 T = TypeVar("T")
 
 FEW = 50
+_VALUE_MARK = re.compile("(?<!%)%s")
 
 
 def rows(statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
+    """Run a statement; returns the rows of its result, none if it has no result.
+
+    Django's cursor and its wrappers cost as much as a look-up by id, so they run only while somebody listens
+    to them: tests, debugging.
+    """
+    database = connections[DEFAULT_DB_ALIAS]
+    if database.execute_wrappers or database.queries_logged:
+        with database.cursor() as cursor:
+            cursor.execute(statement, values)
+            return _all_rows(cursor)
+    database.close_if_health_check_failed()
+    database.ensure_connection()
+    database.validate_no_broken_transaction()
+    with database.wrap_database_errors:
+        if database.vendor == "sqlite":
+            return _all_rows(database.connection.execute(_for_sqlite(statement), values))
+        cursor = database.create_cursor()
         cursor.execute(statement, values)
-        found: list[tuple[Any, ...]] = cursor.fetchall()
-        return found
+        return _all_rows(cursor)
 
 
 def execute(statement: str, values: Sequence[Any] = ()) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
+    rows(statement, values)
 
 
 def insert(
@@ -30,12 +48,25 @@ def insert(
 ) -> list[tuple[Any, ...]]:
     """Insert all records in one statement; `then` follows VALUES, and its RETURNING gives the result."""
     records = list(records)
+    statement = _insert_statement(table, tuple(columns), len(records), then)
+    return rows(statement, [*chain.from_iterable(records)])
+
+
+@lru_cache(256)
+def _insert_statement(table: str, columns: tuple[str, ...], count: int, then: str) -> str:
     one = f"({', '.join(['%s'] * len(columns))})"
-    statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([one] * len(records))} {then}"
-    values = [value for record in records for value in record]
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return cursor.fetchall() if "RETURNING" in then else []
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([one] * count)} {then}"
+
+
+@lru_cache(256)
+def _for_sqlite(statement: str) -> str:
+    """The statement with SQLite's marks for values."""
+    return _VALUE_MARK.sub("?", statement).replace("%%", "%")
+
+
+def _all_rows(cursor: Any) -> list[tuple[Any, ...]]:
+    found: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
+    return found
 
 
 def chunks(records: Sequence[T], size: int) -> Iterator[Sequence[T]]:
@@ -94,6 +125,7 @@ def ending(column: str, characters: int = 20) -> str:
     return f"{function}({column}, {characters if function == 'right' else -characters})"
 
 
+@lru_cache(256)
 def stored_time(moment: datetime) -> Any:
     return connection.ops.adapt_datetimefield_value(moment)
 

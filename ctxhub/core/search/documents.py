@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
 
 from ctxhub.core.models import SearchText
@@ -112,7 +113,8 @@ def earlier_text(was: str, now: str) -> str:
 
 def known_words(document: Document) -> set[str]:
     """Return the words of the document for spelling correction, at most MAX_SURFACE_WORDS."""
-    found = surface_words(f"{document.title}\n{chr(10).join(document.tags)}\n{document.text}")
+    texts = (document.title, "\n".join(document.tags), document.text)
+    found = {word for text in texts for word in surface_words(text)}
     return found if len(found) <= MAX_SURFACE_WORDS else set(sorted(found)[:MAX_SURFACE_WORDS])
 
 
@@ -133,6 +135,7 @@ def tag_word(name: str) -> str:
     return named_word("T", name.casefold())
 
 
+@lru_cache(10_000)
 def named_word(letter: str, name: str, length: int = 8) -> str:
     """Hash a name into a word of letters and digits. 40 bits: names of one project do not collide."""
     digest = base64.b32encode(hashlib.blake2s(name.encode(), digest_size=5).digest()).decode()

@@ -1,6 +1,6 @@
 """Splits keys into weighted words, and hashes words into signatures that find similar keys."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,33 +16,34 @@ WeightedWord = tuple[str, float]
 
 @dataclass(frozen=True, slots=True)
 class KeyWords:
-    """The words of a key, each with its weight, and its segments.
+    """The words of a key, each with its weight, and its segments: case-folded, and as they are written.
 
     The last segment weighs as much as the whole path before it; the weights add up to 1.
     """
 
     words: tuple[WeightedWord, ...]
     segments: tuple[str, ...]
+    written: tuple[str, ...]
 
 
 @lru_cache(10_000)
 def key_words(key: str) -> KeyWords:
-    segments = segments_of(key)
-    *path, leaf = [list(_words(segment)) for segment in segments] or [[]]
+    written = tuple(segments_of(key))
+    *path, leaf = [_segment_words(segment) for segment in written] or [()]
     path_words = [word for words in path for word in words]
     share = 0.5 if path_words and leaf else 1.0
     weighted = [(word, share / len(words)) for words in (path_words, leaf) for word in words]
-    return KeyWords(tuple(weighted), tuple(fold(segment) for segment in segments))
+    return KeyWords(tuple(weighted), tuple(fold(segment) for segment in written), written)
 
 
 def segments_of(key: str) -> list[str]:
     return [segment for segment in key.split("/") if segment.strip()]
 
 
-def _words(segment: str) -> Iterator[str]:
-    for run in runs(segment):
-        for piece in pieces(run.group()):
-            yield from _words_of(piece)
+@lru_cache(10_000)
+def _segment_words(segment: str) -> tuple[str, ...]:
+    found = (_words_of(piece) for run in runs(segment) for piece in pieces(run.group()))
+    return tuple(word for words in found for word in words)
 
 
 def _words_of(piece: Piece) -> Sequence[str]:

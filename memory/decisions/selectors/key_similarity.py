@@ -5,14 +5,15 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
 
-from ctxhub.core.search.abbreviations import meanings
-from memory.decisions.search.keys import WeightedWord, key_words, segments_of
+from ctxhub.core.search.abbreviations import Words, meanings
+from memory.decisions.search.keys import WeightedWord, key_words
 
 WORD_WEIGHT, PATH_WEIGHT = 0.9, 0.1
 MIN_ABBREVIATION = 4  # auth abbreviates authentication; log does not abbreviate login.
 ABBREVIATION_SCORE, MIN_LETTER_SIMILARITY = 0.8, 0.8
 # A key and a key below it (`api/auth` and `api/auth/method`) score less than this at any depth.
 SAME_SCORE = 0.78
+NO_WORD = ("", 0.0)
 COMPARED = 12  # At most so many differing words of each key are compared letter by letter.
 
 
@@ -43,7 +44,7 @@ def compare_keys(one: str, other: str) -> Similarity:
     word_score, is_parallel = _match_words(first.words, second.words)
     depth = _shared_depth(first.segments, second.segments)
     score = WORD_WEIGHT * word_score + PATH_WEIGHT * depth / max(len(first.segments), len(second.segments), 1)
-    return Similarity(score, "/".join(segments_of(other)[:depth]), is_parallel)
+    return Similarity(score, "/".join(second.written[:depth]), is_parallel)
 
 
 def _match_words(first: Sequence[WeightedWord], second: Sequence[WeightedWord]) -> tuple[float, bool]:
@@ -51,17 +52,17 @@ def _match_words(first: Sequence[WeightedWord], second: Sequence[WeightedWord]) 
     score = 0.0
     left: list[WeightedWord] = []
     right = list(second)
-    for word, weight in first:
-        if found := next((other for other in right if other[0] == word), None):
-            right.remove(found)
-            score += (weight + found[1]) / 2
+    for pair in first:
+        for other in right:
+            if other[0] == pair[0]:
+                right.remove(other)
+                score += (pair[1] + other[1]) / 2
+                break
         else:
-            left.append((word, weight))
-    for word, weight in left[:COMPARED]:
-        similarity, nearest = max(
-            ((_word_similarity(word, other[0]), other) for other in right[:COMPARED]),
-            default=(0.0, ("", 0.0)),
-        )
+            left.append(pair)
+    # A new key is compared with some thirty others, nearly all of which differ in words that are not alike.
+    for word, weight in left[:COMPARED] if right else ():
+        similarity, nearest = _nearest(word, right[:COMPARED])
         if similarity:
             right.remove(nearest)
             left.remove((word, weight))
@@ -69,13 +70,24 @@ def _match_words(first: Sequence[WeightedWord], second: Sequence[WeightedWord]) 
     return score, bool(left and right)
 
 
-def _word_similarity(one: str, other: str) -> float:
-    """Compare two different words: 0.8 or more for an abbreviation or a typo, else 0. Numbers must match."""
-    if (other,) in meanings(one):
+def _nearest(word: str, others: Sequence[WeightedWord]) -> tuple[float, WeightedWord]:
+    """Return the most similar of other words, with its similarity; 0: none is similar."""
+    forms = meanings(word)
+    if not (forms or word.isalpha()):
+        return 0.0, NO_WORD
+    return max(((_word_similarity(word, other[0], forms), other) for other in others), default=(0.0, NO_WORD))
+
+
+def _word_similarity(one: str, other: str, forms: Sequence[Words]) -> float:
+    """Compare two different words: 0.8 or more for an abbreviation or a typo, else 0. Numbers must match.
+
+    `forms`: the meanings of the first.
+    """
+    if forms and (other,) in forms:
         return ABBREVIATION_SCORE
     if not (one.isalpha() and other.isalpha()):
         return 0.0
-    short, long = sorted((one, other), key=len)
+    short, long = (one, other) if len(one) <= len(other) else (other, one)
     if len(short) >= MIN_ABBREVIATION and long.startswith(short):
         return ABBREVIATION_SCORE
     return OSA.normalized_similarity(one, other, score_cutoff=MIN_LETTER_SIMILARITY)
@@ -83,5 +95,9 @@ def _word_similarity(one: str, other: str) -> float:
 
 def _shared_depth(one: Sequence[str], other: Sequence[str]) -> int:
     """Return the number of leading segments that two paths have in common."""
-    differing = (n for n, (first, second) in enumerate(zip(one, other, strict=False)) if first != second)
-    return next(differing, min(len(one), len(other)))
+    depth = 0
+    for first, second in zip(one, other, strict=False):
+        if first != second:
+            break
+        depth += 1
+    return depth

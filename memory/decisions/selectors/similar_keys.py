@@ -79,10 +79,11 @@ def with_similar_key(
 
 def _same_words(project_id: int, key: str) -> list[Branch]:
     """Return branches for keys with nearly the same words: neighbours in order, and by signature."""
-    scope = _scope(project_id)
-    # One query for each: for several at once PostgreSQL's index scans the whole scope.
+    project = [f"P{project_id}"]
+    # One query for each: for several at once PostgreSQL's index scans the whole scope. Only decisions have
+    # signatures, so their kind is no part of it.
     by_signature = [
-        first_object_ids([*scope, [signature]], [], PER_SIGNATURE) for signature in similar_signatures(key)
+        first_object_ids([project, [signature]], [], PER_SIGNATURE) for signature in similar_signatures(key)
     ]
     return [*neighbours(project_id, key, NEIGHBOURS), *by_signature]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from django.db import Error
 
-from ctxhub.core.kit import clock
+from ctxhub.core.kit import clock, sql
 from ctxhub.core.kit.background import BackgroundWriter
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.failures import log_failure
@@ -54,6 +54,12 @@ def _register_all(callers: Sequence[Caller]) -> None:
     for caller in distinct.values():
         with write_transaction(caller.project_id):
             register_agent(caller, clock.now())
+
+
+def is_registered(caller: Caller) -> bool:
+    """Whether the caller's agent has a row."""
+    statement = "SELECT 1 FROM core_agent WHERE project_id = %s AND folded = %s"
+    return bool(sql.rows(statement, [caller.project_id, caller.agent.casefold()]))
 
 
 def find_agent(project_id: int, name: str) -> Agent | None:

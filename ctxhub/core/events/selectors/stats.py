@@ -1,23 +1,40 @@
 """Reads the counters of a project, once for all nouns."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from ctxhub.core.kit import sql
 
+Counting = tuple[str, Sequence[Any]]
+"""A SELECT of one number, and its values."""
+
+
+def counting_rows(table: str) -> Callable[[int], Counting]:
+    """Returns a function of a project id: the statement that counts its rows in a table."""
+    statement = f"SELECT count(*) FROM {table} WHERE project_id = %s"
+    return lambda project_id: (statement, [project_id])
+
 
 class Stats:
-    """Row counts of a project by noun, layer and status. Makes one query, on first use."""
+    """Row counts of a project by noun, layer and status. Makes one query, on first use.
 
-    def __init__(self, project_id: int) -> None:
+    `counted`: by kind the statements that count the nouns without counters.
+    """
+
+    def __init__(self, project_id: int, counted: Mapping[str, Counting] | None = None) -> None:
         self.project_id = project_id
+        self.counted = counted or {}
 
     @cached_property
     def _counters(self) -> list[tuple[str, int, int, int]]:
+        branches = ["SELECT noun, layer, status, count FROM core_tally WHERE project_id = %s"]
+        branches += [f"SELECT '{kind}', 0, 0, ({count})" for kind, (count, _) in self.counted.items()]
+        values = [value for _, values in self.counted.values() for value in values]
         return [
             (noun, layer, status, int(count))
             for noun, layer, status, count in sql.rows(
-                "SELECT noun, layer, status, count FROM core_tally WHERE project_id = %s", [self.project_id]
+                " UNION ALL ".join(branches), [self.project_id, *values]
             )
         ]
 

@@ -33,8 +33,9 @@ agent_facts: dict[str, Callable[[int, Sequence[str]], Mapping[str, Any]]] = {}
 
 def count_all(project_id: int) -> dict[str, Any]:
     """The response of `stats`: the number of each noun's rows, or [active, all]."""
-    stats = Stats(project_id)
-    counts = {noun.plural: noun.count(stats) for noun in registry.all_nouns() if noun.count}
+    nouns = registry.all_nouns()
+    stats = Stats(project_id, {noun.kind: noun.counting(project_id) for noun in nouns if noun.counting})
+    counts = {noun.plural: noun.count(stats) for noun in nouns if noun.count}
     return {plural: counts[plural] for plural in IN_ORDER if plural in counts} | counts
 
 
