@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import nullcontext
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from ctxhub.core.kit.errors import CtxhubError, InvalidInput, NotAllowed, Unauth
 from ctxhub.core.kit.failures import Failure, failure_of, log_failure
 from ctxhub.core.kit.headers import AGENT_HEADER, SESSION_HEADER, header_text
 from ctxhub.core.kit.inputs import clean_agent
+from ctxhub.core.kit.write_queue import QueueTimeout
 from ctxhub.mcp import cross_origin, request_bodies
 from ctxhub.mcp.connections import when_ending
 from ctxhub.mcp.db_threads import run_in_thread
@@ -26,13 +28,16 @@ from ctxhub.mcp.long_polling import with_long_polling
 from ctxhub.mcp.periodic_cleanup import run_periodic_cleanup
 from ctxhub.mcp.refusals import FAILURE, refuse, refuse_media_type, send_json, status_of, with_own_refusals
 from ctxhub.mcp.request_bodies import ClientGone, TooLong, TooSlow, read_body, with_body
+from ctxhub.mcp.rest_writers import written_project
 from ctxhub.mcp.server import Context, Surface, build_server
 from ctxhub.mcp.wakeups import watch
 from ctxhub.mcp.worker_threads import WorkerThreads
+from ctxhub.mcp.write_slots import write_slot
 
+Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Any, Any, Any], Awaitable[None]]
 Mode = Literal["both", "api", "mcp"]
 
@@ -96,16 +101,27 @@ class Dispatcher:
         except ClientGone:
             return
         else:
-            for message in await with_long_polling(lambda: self._ask_django(scope, with_body(body, receive))):
+            slug = await written_project(scope, headers, body)
+            try:
+                async with write_slot(slug) if slug else nullcontext():
+                    messages = await self._ask_django(scope, body, receive)
+            except QueueTimeout as error:
+                log_failure(scope["path"], error)
+                await _refuse(send_error, status_of(error), failure_of(error))
+                return
+            for message in messages:
                 await send(message)
 
-    async def _ask_django(self, scope: Scope, receive: Receive) -> list[MutableMapping[str, Any]]:
-        messages: list[MutableMapping[str, Any]] = []
+    async def _ask_django(self, scope: Scope, body: bytes, receive: Receive) -> list[Message]:
+        return await with_long_polling(lambda: self._ask_once(scope, with_body(body, receive)))
 
-        async def collect(message: MutableMapping[str, Any]) -> None:
+    async def _ask_once(self, scope: Scope, receive: Receive) -> list[Message]:
+        messages: list[Message] = []
+
+        async def collect(message: Message) -> None:
             messages.append(message)
 
-        async with self._worker_threads.acquire(scope["method"], scope["path"]):
+        async with self._worker_threads.acquire():
             await self._django(dict(scope), receive, collect)
         return messages
 

@@ -86,7 +86,7 @@ def build_server(
                 )
                 caller, request_id = _in_session(caller_of(context), context), _request_id(context)
                 run = partial(dispatch.call, caller, tool, arguments, request_id=request_id)
-                if dispatch.writes(tool, arguments):
+                if dispatch.writes(caller, tool, arguments):
                     answer = await run_write(caller.project.slug, run)
                 else:
                     answer = await with_long_polling(partial(run_in_thread, run))

@@ -4,19 +4,13 @@ By itself Django's ASGI handler starts a new thread for every request, which ope
 """
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 
 from asgiref.sync import ThreadSensitiveContext
 
-from ctxhub.mcp.write_slots import write_slot
-
 WORKER_THREADS = 8
-
-_PROJECT = re.compile(r"/api/v1/projects/([^/]+)/")
-_READS = ("GET", "HEAD", "OPTIONS")
 
 
 class WorkerThreads:
@@ -27,20 +21,11 @@ class WorkerThreads:
             self._free.put_nowait(ThreadPoolExecutor(1, thread_name_prefix=f"ctxhub-web-{number}"))
 
     @asynccontextmanager
-    async def acquire(self, method: str, path: str) -> AsyncIterator[None]:
-        """Hold a worker thread for one request; further requests wait for the next free thread.
-
-        A write to a project first waits for one of its write slots.
-        """
-        async with _write_slot(method, path):
-            worker_thread = await self._free.get()
-            try:
-                async with ThreadSensitiveContext(executor=worker_thread):
-                    yield
-            finally:
-                self._free.put_nowait(worker_thread)
-
-
-def _write_slot(method: str, path: str) -> AbstractAsyncContextManager[object]:
-    project = _PROJECT.match(path)
-    return nullcontext() if method in _READS or project is None else write_slot(project[1])
+    async def acquire(self) -> AsyncIterator[None]:
+        """Hold a worker thread for one request; further requests wait for the next free thread."""
+        worker_thread = await self._free.get()
+        try:
+            async with ThreadSensitiveContext(executor=worker_thread):
+                yield
+        finally:
+            self._free.put_nowait(worker_thread)

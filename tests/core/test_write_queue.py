@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from ctxhub.core.kit import transactions
 from ctxhub.core.kit.caller import Caller
 from ctxhub.core.kit.transactions import current_turn, write_transaction
 from ctxhub.core.kit.write_queue import QUEUE, QueueTimeout
-from tests.hub import McpClient, RestClient
+from tests.hub import LiveHub, McpClient, RestClient
 
 pytestmark = pytest.mark.django_db(transaction=True)
 only_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL cuts off a stopped client")
@@ -100,6 +102,35 @@ def test_a_write_that_got_no_turn_says_that_nothing_was_written(
         assert "Nothing was written" in error["message"]
         assert int(reply.headers["retry-after"]) >= 1
     assert ada_mcp.call("decision", "get", key="a")["found"] is False
+
+
+def test_all_writers_give_up_in_time_and_readers_find_threads_meanwhile(
+    hub: LiveHub, ada: Caller, ada_token: str, cy_token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More writers than slots, of two projects and both faces."""
+    monkeypatch.setattr(QUEUE, "most_seconds", 2.0)
+
+    def write_by_rest(token: str, project: str) -> int:
+        return hub.rest(token, project).post("decisions/", {"key": "a", "value": 1}).status
+
+    def write_by_mcp(token: str) -> int:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": SET}
+        return hub.mcp(token).send("POST", "/mcp", message).status
+
+    readers = [hub.rest(ada_token), hub.rest(cy_token, "hermes")]
+    assert hub.mcp(cy_token).call("hub", "stats")["agents"] >= 0
+    with ThreadPoolExecutor(24) as crowd, stopped_writer(ada.project_id):
+        began = time.monotonic()
+        writes = [crowd.submit(write_by_rest, ada_token, "apollo") for _ in range(8)]
+        writes += [crowd.submit(write_by_mcp, ada_token) for _ in range(8)]
+        if connection.vendor == "sqlite":  # One lock for all projects.
+            writes += [crowd.submit(write_by_rest, cy_token, "hermes") for _ in range(4)]
+            writes += [crowd.submit(write_by_mcp, cy_token) for _ in range(4)]
+        assert [reader.get("stats/").status for reader in readers] == [200, 200]
+        assert "agents" in hub.mcp(cy_token).call("hub", "stats")
+        assert not any(write.done() for write in writes)
+        assert {write.result() for write in writes} == {503}
+        assert time.monotonic() - began < 2 * QUEUE.most_seconds
 
 
 @pytest.mark.usefixtures("_short_wait")

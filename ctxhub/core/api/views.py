@@ -190,13 +190,18 @@ class ProjectViewSet(HubViewSet):
     has_agent = True
     scopes: ClassVar[Mapping[str, str | None]] = {}
 
+    @classmethod
+    def scope_of(cls, action: str, method: str) -> str | None:
+        """The scope that the action needs; None if it checks that itself."""
+        return cls.scopes.get(action, SCOPE_OF_METHOD.get(method, READ))
+
     @property
     def project_id(self) -> int:
         return self.caller.project_id
 
     def check_place(self, request: Request, **where: Any) -> None:
         caller = caller_in(request, where["slug"])
-        if scope := self.scopes.get(self.action, SCOPE_OF_METHOD.get(request.method or "", READ)):
+        if scope := self.scope_of(self.action, request.method or ""):
             caller.require(scope, f"{request.method} {request.path}")
         body = request.data if request.method in ("POST", "PUT", "PATCH") else None
         self.act_as(in_session(speaking(caller, request, body=body), request))

@@ -82,7 +82,7 @@ def acquire_write_lock(project_id: int) -> None:
 
 
 def _wait_limit() -> str:
-    return f"{QUEUE.most_seconds * 1000:.0f}ms"
+    return f"{QUEUE.seconds_left * 1000:.0f}ms"
 
 
 def try_write_lock(project_id: int) -> bool:

@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,9 @@ except ImportError:  # Windows: threads queue, processes rely on SQLite's busy t
 
 MOST_SECONDS = 20.0
 LONGEST_RECORD = 100
+
+waited_before: ContextVar[float] = ContextVar("waited_before", default=0.0)
+"""The seconds that the call has waited for a write slot: part of its 20 s."""
 
 
 class QueueTimeout(OperationalError):
@@ -46,8 +50,13 @@ class WriteQueue:
         self._held: int | None = None
         self._waiter: _Waiter | None = None
 
+    @property
+    def seconds_left(self) -> float:
+        """How long this call may still wait for its turn."""
+        return max(0.001, self.most_seconds - waited_before.get())
+
     def __enter__(self) -> None:
-        if not self.take(self.most_seconds):
+        if not self.take(self.seconds_left):
             raise QueueTimeout(describe(self.turn()))
 
     def __exit__(self, *_: object) -> None:

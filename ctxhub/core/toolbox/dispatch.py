@@ -70,12 +70,12 @@ def call(
     return formatted
 
 
-def writes(tool_name: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether the call would write; False if it is invalid."""
+def writes(caller: Caller, tool_name: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether the call would write; False if it is invalid or the caller may not."""
     given = present(arguments)
     try:
         name = _text(given, "action")
-        return not is_help(name) and find_tool(tool_name).pick(name, given).writes
+        return not is_help(name) and find_tool(tool_name).pick(name, given).writes_for(caller)
     except CtxhubError:
         return False
 

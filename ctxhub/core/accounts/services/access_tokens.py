@@ -86,24 +86,26 @@ def clean_scopes(scopes: Iterable[str]) -> list[str]:
 
 def authenticate(secret: str) -> Caller:
     """The caller of a token. Raises Unauthenticated, with a hint for the fix, or LimitReached."""
-    caller = _cached(secret) or _verify(secret)
+    caller = find_verified(secret) or verify(secret)
     count_request(caller.token_id)
     return caller
 
 
 def authenticate_remembered(secret: str) -> Caller | None:
     """Like `authenticate`, but only from the cache, without a query; None if the token is not cached."""
-    if caller := _cached(secret):
+    if caller := find_verified(secret):
         count_request(caller.token_id)
     return caller
 
 
-def _cached(secret: str) -> Caller | None:
+def find_verified(secret: str) -> Caller | None:
+    """The caller of a token that was verified within seconds; counts no request."""
     valid_until, caller = _verified.get(_digest(secret, settings.SECRET_KEY), (0.0, None))
     return caller if valid_until > time.monotonic() else None
 
 
-def _verify(secret: str) -> Caller:
+def verify(secret: str) -> Caller:
+    """Like `authenticate`, but counts no request."""
     with _lock:
         generation = _generation
     row = find_token(secret)
