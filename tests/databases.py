@@ -6,10 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection, connections, transaction
 from psycopg import sql
 
+from ctxhub.core.kit.sqlite_file import make_file
 from ctxhub.mcp import db_threads
+from tests.migrated import copy_on_server, drop_on_server
 
 
 def end_other_connections() -> None:
@@ -55,6 +58,29 @@ def every_statement_within(seconds: int) -> Iterator[None]:
 def _limit_statements(seconds: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL statement_timeout = '{seconds}s'")
+
+
+@contextmanager
+def new_database() -> Iterator[None]:
+    """This thread is connected to an empty database, which is removed at the end."""
+    settings = connection.settings_dict
+    name = f"{settings['NAME']}_new"
+    connection.close()
+    if connection.vendor == "postgresql":
+        copy_on_server("template0", name)
+    else:
+        make_file(Path(name))
+    connection.settings_dict = {**settings, "NAME": name}
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict = settings
+        ContentType.objects.clear_cache()
+        if connection.vendor == "postgresql":
+            drop_on_server(name)
+        else:
+            Path(name).unlink()
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """One process of a run migrates its test database; the others copy it.
 
-Migrating takes 3 s of a processor, a copy a tenth of a second.
+Migrating takes half a second of a processor, a copy a tenth of that.
 """
 
 import fcntl

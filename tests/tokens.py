@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from functools import cache
 
-import bpe_openai
-
 
 @cache
 def _encode() -> Callable[[str], list[int]]:
-    """Cached: loading takes as long as a test."""
+    """Cached, and imported at the first count: loading takes as long as a test."""
+    import bpe_openai
+
     encode: Callable[[str], list[int]] = bpe_openai.get_encoding("o200k_base").encode_ordinary
     return encode
 

@@ -104,13 +104,24 @@ HOSTILE: dict[str, bytes] = {
     "no event": b'{"session_id": "1"}',
     "an unknown event": b'{"hook_event_name": "Imagined"}',
     "a method of ours": b'{"hook_event_name": "__init__"}',
-    "50 MB": b'{"hook_event_name": "SessionStart", "filling": "' + b"a" * 50_000_000 + b'"}',
-    "50 MB of numbers": b"[" + b"1," * 25_000_000 + b"1]",
+}
+LARGE: dict[str, Callable[[], bytes]] = {
+    "50 MB": lambda: b'{"hook_event_name": "SessionStart", "filling": "' + b"a" * 50_000_000 + b'"}',
+    "50 MB of numbers": lambda: b"[" + b"1," * 25_000_000 + b"1]",
 }
 
 
 @pytest.mark.parametrize("stdin", HOSTILE.values(), ids=HOSTILE)
 def test_input_of_another_form_is_not_answered(at_stub: Workplace, stdin: bytes) -> None:
+    is_not_answered(at_stub, stdin)
+
+
+@pytest.mark.parametrize("stdin", LARGE.values(), ids=LARGE)
+def test_input_of_any_length_is_not_answered(at_stub: Workplace, stdin: Callable[[], bytes]) -> None:
+    is_not_answered(at_stub, stdin())
+
+
+def is_not_answered(at_stub: Workplace, stdin: bytes) -> None:
     run = at_stub.run(stdin=stdin)
     assert is_silent(run)
     assert run.seconds < LIMIT_SECONDS

@@ -1,6 +1,7 @@
 """A body of very many values is refused before it is parsed."""
 
 import json
+from functools import cache
 
 import pytest
 
@@ -8,19 +9,22 @@ from ctxhub.core.kit.errors import InvalidInput
 from ctxhub.mcp.json_size import MOST_VALUES, refuse_many_values
 from tests.hub import LiveHub, McpClient
 
-MANY_KEYS = json.dumps({f"key{number}": number for number in range(400_000)}).encode()[: 4 * 1024 * 1024]
+
+@cache
+def many_keys() -> bytes:
+    return json.dumps({f"key{number}": number for number in range(400_000)}).encode()[: 4 * 1024 * 1024]
 
 
 @pytest.mark.parametrize("path", ["/api/v1/projects/apollo/decisions/", "/mcp"])
 def test_many_keys_are_refused_on_each_face(hub: LiveHub, ada_mcp: McpClient, path: str) -> None:
-    reply = hub.http(ada_mcp.token).send("POST", path, MANY_KEYS)
+    reply = hub.http(ada_mcp.token).send("POST", path, many_keys())
     error = reply.body if path != "/mcp" else reply.body["error"]["data"]
     assert (reply.status, error["error"]) == (400, "invalid")
     assert error["message"] == "The body has more than 100,000 values."
 
 
 def test_many_keys_are_refused_without_a_token(hub: LiveHub) -> None:
-    reply = hub.http().send("POST", "/api/v1/projects/apollo/decisions/", MANY_KEYS)
+    reply = hub.http().send("POST", "/api/v1/projects/apollo/decisions/", many_keys())
     assert (reply.status, reply.body["error"]) == (400, "invalid")
 
 
