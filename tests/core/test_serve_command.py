@@ -13,6 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from tests.core.command_line import Installation, installation, migrated_installation
+from tests.hub import HttpClient
 from tests.migrated import Template
 
 
@@ -30,10 +31,18 @@ def test_serve_answers_every_interface_and_stops_cleanly(ready: Installation) ->
         assert server.hub.http().send("GET", "/readyz").status == 200
         assert server.hub.http().send("POST", "/mcp", {}).status == 401
         assert "decision" in [tool["name"] for tool in server.hub.mcp(token).tools()]
+        assert_the_admin_has_its_static_files(server.hub.http())
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(timeout=30) == 0
         assert server.process.stdout
         assert server.process.stdout.read().endswith("Stopped.\n")
+
+
+def assert_the_admin_has_its_static_files(http: HttpClient) -> None:
+    page = http.send("GET", "/admin/login/").body
+    [style, *_] = re.findall(r'href="(/static/unfold/[^"]+\.css[^"]*)"', page)
+    answer = http.send("GET", style)
+    assert (answer.status, answer.headers["content-type"]) == (200, 'text/css; charset="utf-8"')
 
 
 @pytest.mark.one_engine
@@ -91,15 +100,6 @@ def test_the_log_masks_a_token_in_an_address(ready: Installation) -> None:
             log = server.log.read_text()
     assert "/api/v1/[credential: ctxhub token]/?token=[credential" in log
     assert token not in log
-
-
-@pytest.mark.one_engine
-def test_the_admin_comes_with_its_static_files(ready: Installation) -> None:
-    with ready.serving("--port", "0") as server:
-        page = server.hub.http().send("GET", "/admin/login/").body
-        [style, *_] = re.findall(r'href="(/static/unfold/[^"]+\.css[^"]*)"', page)
-        answer = server.hub.http().send("GET", style)
-        assert (answer.status, answer.headers["content-type"]) == (200, 'text/css; charset="utf-8"')
 
 
 def test_several_workers_serve_every_address_and_log_a_warning(ready: Installation) -> None:
@@ -160,13 +160,11 @@ def free_port() -> int:
     return port
 
 
-@pytest.mark.one_engine
-def test_a_taken_port_is_refused_with_a_sentence(ready: Installation) -> None:
+def test_a_taken_port_is_refused_without_setup_too() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        refused = ready.run("serve", "--port", str(port))
-    assert refused.returncode == 1
-    assert refused.stderr.startswith(f"CommandError: Port {port} on 127.0.0.1 is taken")
+        with pytest.raises(CommandError, match=f"^Port {port} on 127.0.0.1 is taken"):
+            call_command("serve", "--port", str(port))
 
 
 @pytest.mark.parametrize("arguments", [("--port", "65536"), ("--workers", "0"), ("--mode", "none")])
@@ -183,9 +181,9 @@ def test_a_database_without_tables_is_refused_with_a_sentence(django_db_setup: N
 
 
 @pytest.mark.one_engine
-@pytest.mark.parametrize("url", ["sqlite:////tmp/no-such-hub.sqlite3", "postgres://nobody@127.0.0.1:1/none"])
-def test_an_unreachable_database_is_refused_with_a_sentence(ready: Installation, url: str) -> None:
-    refused = ready.run("serve", "--port", "0", DATABASE_URL=url)
+def test_an_unreachable_database_is_refused_with_a_sentence(ready: Installation) -> None:
+    """A missing file is refused in tests/core/test_bad_variables.py."""
+    refused = ready.run("serve", "--port", "0", DATABASE_URL="postgres://nobody@127.0.0.1:1/none")
     assert refused.returncode == 1
     assert refused.stderr.startswith("CommandError: The database cannot be used:")
     assert len(refused.stderr.splitlines()) == 1

@@ -101,7 +101,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=3_000, deadline=None)
+@settings(max_examples=1_000, deadline=None)
 @given(st.lists(PIECES, max_size=12), st.sampled_from(["\n", "\r\n", "\n\n\n", " \n"]))
 def test_any_python_compiles_to_the_same_tree(pieces: list[str], end: str) -> None:
     text = end.join(pieces)

@@ -364,7 +364,7 @@ texts = st.sampled_from(
 files = st.lists(st.tuples(texts, st.none() | st.integers(0, 100)), max_size=8)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files, st.integers(0, 3_000), st.booleans())
 def test_the_budget_is_never_exceeded(
     ada: Caller, drawn: list[tuple[str | None, int | None]], budget: int, content: bool
