@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
-
 from ctxhub.core.kit import sql
 from ctxhub.core.kit.priority import Priority
 from messaging.models import MessageType, RequestState
@@ -150,6 +148,6 @@ def _branch(
 
 def _index(query: InboxQuery) -> str:
     """Force the index: SQLite rates both alike and would search the unread among all deliveries."""
-    if connection.vendor != "sqlite":
+    if not sql.is_sqlite():
         return ""
     return f"INDEXED BY messaging_{'unread' if query.unread else 'inbox'}"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.decisions.search.keys import key_signatures, similar_signatures
-from memory.decisions.selectors.key_similarity import compare_keys
+from memory.decisions.selectors.key_similarity import are_alike, compare_keys
 
 KEY = "api/auth/method"
 
@@ -110,3 +110,18 @@ def test_a_long_key_has_few_signatures() -> None:
     assert len(key_signatures("/".join(f"word{n}" for n in range(25)))) == 1
     assert len(key_signatures("a/b/c/d/e/f/g/h")) == 8
     assert key_signatures("→") == similar_signatures("//") == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("perf/p95", "perf/p99", False),
+        ("sprint/12/goal", "sprint/13/goal", False),
+        ("sprint/12/goal", "goal/12", True),
+        ("api/auth", "api/authentication", True),
+        ("api/2fa", "api/otp/17", True),
+    ],
+)
+def test_keys_with_different_numbers_are_not_compared(one: str, other: str, alike: bool) -> None:
+    assert are_alike(one, other) is are_alike(other, one) is alike
+    assert alike or not compare_keys(one, other).is_same

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -15,6 +15,12 @@ T = TypeVar("T")
 
 FEW = 50
 _VALUE_MARK = re.compile("(?<!%)%s")
+
+
+@cache
+def is_sqlite() -> bool:
+    """Whether the database is SQLite, else it is PostgreSQL. A process has one."""
+    return connection.vendor == "sqlite"
 
 
 def rows(statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -32,7 +38,7 @@ def rows(statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     database.ensure_connection()
     database.validate_no_broken_transaction()
     with database.wrap_database_errors:
-        if database.vendor == "sqlite":
+        if is_sqlite():
             return _all_rows(database.connection.execute(_for_sqlite(statement), values))
         cursor = database.create_cursor()
         cursor.execute(statement, values)
@@ -83,7 +89,7 @@ def among(column: str, values: Sequence[int] | Sequence[str]) -> tuple[str, list
     """The condition that `column` is one of `values`, for any number of them, and its parameters."""
     if len(values) <= FEW:
         return f"{column} IN ({marks(values)})", list(values)
-    if connection.vendor == "sqlite":
+    if is_sqlite():
         return f"{column} IN (SELECT value FROM json_each(%s))", [json.dumps(list(values))]
     kind = (
         "bigint" if isinstance(values[0], int) else "text"
@@ -97,7 +103,7 @@ def among_found(column: str, statement: str) -> str:
     As an array, PostgreSQL runs the statement once and first; otherwise, if it expects few rows, it may scan
     the table for each of them.
     """
-    if connection.vendor == "sqlite":
+    if is_sqlite():
         return f"{column} IN ({statement})"
     return f"{column} = ANY(ARRAY({statement}))"
 
@@ -114,14 +120,14 @@ def by_ids(alias: str, project_id: int, ids: Sequence[int]) -> tuple[str, list[A
 
 def listed(values: Sequence[str]) -> tuple[str, list[Any]]:
     """The values as rows of a table `asked`, each `value` in the order of its `key`."""
-    if connection.vendor == "sqlite":
+    if is_sqlite():
         return "json_each(%s) asked", [json.dumps(list(values))]
     return "unnest(%s::text[]) WITH ORDINALITY asked(value, key)", [list(values)]
 
 
 def ending(column: str, characters: int = 20) -> str:
     """The last characters of a text."""
-    function = "right" if connection.vendor == "postgresql" else "substr"
+    function = "substr" if is_sqlite() else "right"
     return f"{function}({column}, {characters if function == 'right' else -characters})"
 
 
@@ -131,7 +137,7 @@ def stored_time(moment: datetime) -> Any:
 
 
 def stored_json(value: Any) -> Any:
-    return connection.ops.adapt_json_value(value, None)
+    return json.dumps(value) if is_sqlite() else connection.ops.adapt_json_value(value, None)
 
 
 def read_time(value: Any) -> datetime:
@@ -151,10 +157,10 @@ def read_json(value: Any) -> Any:
 
 def json_list(expression: str) -> str:
     """An aggregate of `expression` as a JSON array, in no promised order."""
-    return f"{'json_group_array' if connection.vendor == 'sqlite' else 'json_agg'}({expression})"
+    return f"{'json_group_array' if is_sqlite() else 'json_agg'}({expression})"
 
 
 def json_array(*expressions: str) -> str:
     """A JSON array of these values of one row."""
-    function = "json_array" if connection.vendor == "sqlite" else "json_build_array"
+    function = "json_array" if is_sqlite() else "json_build_array"
     return f"{function}({', '.join(expressions)})"

@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 
 from django.db import OperationalError, connection, transaction
 
+from ctxhub.core.kit.sql import is_sqlite
 from ctxhub.core.kit.write_queue import QUEUE, QueueTimeout, Turn, describe
 
 
@@ -25,7 +26,7 @@ def write_transaction(project_id: int) -> Iterator[None]:
 @contextmanager
 def touch_transaction() -> Iterator[None]:
     """Open a transaction that only updates a last-seen time: it writes no event, so needs no write lock."""
-    is_queued = connection.vendor == "sqlite" and not connection.in_atomic_block
+    is_queued = is_sqlite() and not connection.in_atomic_block
     with QUEUE if is_queued else nullcontext(), transaction.atomic():
         yield
 
@@ -70,7 +71,7 @@ def acquire_write_lock(project_id: int) -> None:
 
     Raises QueueTimeout after 20 s. The server cuts off a client that is silent for a minute inside one.
     """
-    if connection.vendor != "postgresql" or not connection.in_atomic_block:
+    if is_sqlite() or not connection.in_atomic_block:
         return
     with connection.cursor() as cursor:
         try:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from ctxhub.core.kit import sql
 from ctxhub.core.search.documents import EARLIER, OVER, PARTS
 from ctxhub.core.search.queries import Query, Term
@@ -357,8 +355,8 @@ def _lexeme(word: str) -> str:
     return f"'{word}'"
 
 
-_ENGINES: Mapping[str, _Sqlite | _Postgresql] = {"sqlite": _Sqlite(), "postgresql": _Postgresql()}
+_SQLITE, _POSTGRESQL = _Sqlite(), _Postgresql()
 
 
 def _engine() -> _Sqlite | _Postgresql:
-    return _ENGINES[connection.vendor]
+    return _SQLITE if sql.is_sqlite() else _POSTGRESQL

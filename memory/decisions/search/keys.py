@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ctxhub.core.search.abbreviations import long_form
+from ctxhub.core.search.abbreviations import long_form, meanings
 from ctxhub.core.search.analyser import Piece, fold, pieces, runs
 from ctxhub.core.search.documents import named_word
 
@@ -18,10 +18,12 @@ WeightedWord = tuple[str, float]
 class KeyWords:
     """The words of a key, each with its weight, and its segments: case-folded, and as they are written.
 
-    The last segment weighs as much as the whole path before it; the weights add up to 1.
+    The last segment weighs as much as the whole path before it; the weights add up to 1. `exact`: the words
+    that no typo and no abbreviation stands for, such as numbers.
     """
 
     words: tuple[WeightedWord, ...]
+    exact: frozenset[str]
     segments: tuple[str, ...]
     written: tuple[str, ...]
 
@@ -33,7 +35,8 @@ def key_words(key: str) -> KeyWords:
     path_words = [word for words in path for word in words]
     share = 0.5 if path_words and leaf else 1.0
     weighted = [(word, share / len(words)) for words in (path_words, leaf) for word in words]
-    return KeyWords(tuple(weighted), tuple(fold(segment) for segment in written), written)
+    exact = frozenset(word for word, _ in weighted if not (word.isalpha() or meanings(word)))
+    return KeyWords(tuple(weighted), exact, tuple(fold(segment) for segment in written), written)
 
 
 def segments_of(key: str) -> list[str]:

@@ -35,6 +35,16 @@ class Similarity:
         return self.score >= SAME_SCORE and not self.is_parallel
 
 
+def are_alike(one: str, other: str) -> bool:
+    """Whether two keys are worth comparing: False if each has a number that the other lacks.
+
+    Most neighbours of a new key differ so, and this costs a tenth of the comparison. Their words would be
+    parallel.
+    """
+    first, second = key_words(one).exact, key_words(other).exact
+    return first <= second or second <= first
+
+
 def compare_keys(one: str, other: str) -> Similarity:
     """Compare two keys. Score: 0.9 times their words plus 0.1 times the share of common path segments.
 
@@ -73,9 +83,12 @@ def _match_words(first: Sequence[WeightedWord], second: Sequence[WeightedWord]) 
 def _nearest(word: str, others: Sequence[WeightedWord]) -> tuple[float, WeightedWord]:
     """Return the most similar of other words, with its similarity; 0: none is similar."""
     forms = meanings(word)
-    if not (forms or word.isalpha()):
-        return 0.0, NO_WORD
-    return max(((_word_similarity(word, other[0], forms), other) for other in others), default=(0.0, NO_WORD))
+    best = 0.0, NO_WORD
+    if forms or word.isalpha():
+        for other in others:
+            if similarity := _word_similarity(word, other[0], forms):
+                best = max(best, (similarity, other))
+    return best
 
 
 def _word_similarity(one: str, other: str, forms: Sequence[Words]) -> float:

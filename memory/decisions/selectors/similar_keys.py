@@ -8,7 +8,7 @@ from rapidfuzz import fuzz
 # Pydantic builds the answer's schema and needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from ctxhub.core.kit import clock
+from ctxhub.core.kit import clock, sql
 from ctxhub.core.search.abbreviations import meanings
 from ctxhub.core.search.analyser import surface_words
 from ctxhub.core.search.documents import kind_word
@@ -18,7 +18,7 @@ from ctxhub.core.search.spelling import find_near_words
 from ctxhub.core.search.stems import stem
 from ctxhub.core.toolbox.argument_types import About
 from memory.decisions.search.keys import key_words, similar_signatures
-from memory.decisions.selectors.key_similarity import compare_keys
+from memory.decisions.selectors.key_similarity import are_alike, compare_keys
 from memory.decisions.selectors.scores import score
 from memory.decisions.sql.candidates import Branch, neighbours, read_keys
 
@@ -40,11 +40,11 @@ class Similar(TypedDict):
 def find_similar(project_id: int, key: str) -> list[Similar]:
     """Return up to three other keys that may mean the same: equal words in another order or form."""
     now = clock.now()
-    found = []
-    for row in read_keys(project_id, _same_words(project_id, key)):
-        similarity = compare_keys(key, row.key)
-        if row.key != key and similarity.is_same:
-            found.append((score({"key": similarity.score}, now - row.updated_at), row.key))
+    found = [
+        (score({"key": similarity.score}, now - sql.read_time(at)), other)
+        for other, at in read_keys(project_id, _same_words(project_id, key)).items()
+        if other != key and are_alike(key, other) and (similarity := compare_keys(key, other)).is_same
+    ]
     found.sort(key=lambda pair: (-pair[0].exact, pair[1]))
     return [Similar(key=other, score=scored.points) for scored, other in found[:SIMILAR]]
 
@@ -54,8 +54,8 @@ def near_keys(project_id: int, key: str, count: int = 5) -> list[str]:
     branches = with_similar_key(project_id, key, _corrections(project_id, key))
     for start in dict.fromkeys((key, key.lower())):
         branches += neighbours(project_id, start, MORE_NEIGHBOURS)
-    rows = read_keys(project_id, branches, include_deprecated=True)
-    found = [(_correction_score(key, row.key), row.key) for row in rows]
+    keys = read_keys(project_id, branches, include_deprecated=True)
+    found = [(_correction_score(key, other), other) for other in keys]
     found.sort(key=lambda pair: (-pair[0], pair[1]))
     return [other for points, other in found[:count] if points >= MIN_SCORE]
 

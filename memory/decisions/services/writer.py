@@ -52,8 +52,8 @@ def _write_round(
         except CtxhubError as error:
             outcomes.append(error)
     changes = [o for o in outcomes if isinstance(o, Change) and (o.old is None or o.changed)]
-    ids = store_changes(caller, changes, vocabulary, at) if changes else {}
-    return [_with_id(o, ids) if isinstance(o, Change) else o for o in outcomes]
+    stored_changes = store_changes(caller, changes, vocabulary, at) if changes else {}
+    return [stored_changes.get(o.row.key, o) if isinstance(o, Change) else o for o in outcomes]
 
 
 def _change(
@@ -91,8 +91,8 @@ def _with_new_versions(
 
 def store_changes(
     caller: Caller, changes: Sequence[DecisionChange], vocabulary: Vocabulary, at: datetime
-) -> dict[str, int]:
-    """Write the rows, their links, revisions and events. Returns the ids by key."""
+) -> dict[str, DecisionChange]:
+    """Write the rows, their links, revisions and events. Returns the changes as they are stored, by key."""
     register_words(
         vocabulary,
         caller=caller,
@@ -100,8 +100,9 @@ def store_changes(
         scopes=[scope for change in changes if _is_written(change, "scopes") for scope in change.row.scopes],
         at=at,
     )
-    ids = upsert_decisions(caller.project_id, [replace(c.row, agent_id=vocabulary.agent_id) for c in changes])
-    moments = {ids[change.row.key]: change.row.updated_at for change in changes}
+    rows = [_as_spelled(change.row, vocabulary) for change in changes]
+    ids = upsert_decisions(caller.project_id, rows)
+    moments = {ids[row.key]: row.updated_at for row in rows}
     for name, links in DECISIONS.links.items():
         wanted = {
             ids[change.row.key]: [vocabulary.word_id(name, word) for word in getattr(change.row, name)]
@@ -111,9 +112,14 @@ def store_changes(
         kept = [c.row.id for c in changes if not _is_written(c, name) and getattr(c.row, name)]
         write_links(links, caller.project_id, wanted, {c.old.id for c in changes if c.old}, moments)
         touch_links(links, kept)
-    stored = [HISTORY.change(change.old, _as_stored(change.row, ids, vocabulary)) for change in changes]
-    HISTORY.record(project_id=caller.project_id, agent_id=vocabulary.agent_id, changes=stored, at=at)
-    return ids
+    stored = {
+        row.key: HISTORY.change(change.old, row if row.id else replace(row, id=ids[row.key]))
+        for change, row in zip(changes, rows, strict=True)
+    }
+    HISTORY.record(
+        project_id=caller.project_id, agent_id=vocabulary.agent_id, changes=[*stored.values()], at=at
+    )
+    return stored
 
 
 def _is_written(change: DecisionChange, name: str) -> bool:
@@ -121,15 +127,11 @@ def _is_written(change: DecisionChange, name: str) -> bool:
     return change.old is None or name in change.changed
 
 
-def _as_stored(row: DecisionRow, ids: Mapping[str, int], vocabulary: Vocabulary) -> DecisionRow:
+def _as_spelled(row: DecisionRow, vocabulary: Vocabulary) -> DecisionRow:
+    """The row as it is stored: with the id of its author, and words in the project's spelling."""
     return replace(
         row,
-        id=ids[row.key],
         agent_id=vocabulary.agent_id,
         tags=[vocabulary.spelled("tag", tag) for tag in row.tags],
         scopes=[vocabulary.spelled("scope", scope) for scope in row.scopes],
     )
-
-
-def _with_id(change: DecisionChange, ids: Mapping[str, int]) -> DecisionChange:
-    return HISTORY.change(change.old, replace(change.row, id=ids.get(change.row.key, change.row.id)))

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from ctxhub.core.kit import sql
+from ctxhub.core.kit.columns import read_words
 from memory.decisions.models.decision import DecisionStatus
 from memory.decisions.rows.decisions import DECISIONS
 
@@ -20,8 +21,8 @@ class CandidateRow:
     id: int
     key: str
     updated_at: datetime
-    layer: str | None = None
-    tags: Sequence[str] = ()
+    layer: str | None
+    tags: Sequence[str]
 
 
 def neighbours(project_id: int, key: str, limit: int) -> list[Branch]:
@@ -43,10 +44,10 @@ def newest_with_tag(tag_id: int, limit: int) -> Branch:
 
 def read_keys(
     project_id: int, branches: Sequence[Branch], *, include_deprecated: bool = False
-) -> list[CandidateRow]:
-    """Read key and update time of the candidates."""
+) -> dict[str, Any]:
+    """Read the keys of the candidates, each with its update time as it is stored: see `sql.read_time`."""
     condition = "" if include_deprecated else NOT_DEPRECATED
-    return _read(project_id, branches, "d.id, d.key, d.updated_at", "", condition)
+    return dict(_read(project_id, branches, "d.key, d.updated_at", "", condition))
 
 
 def read_candidates(project_id: int, branches: Sequence[Branch]) -> list[CandidateRow]:
@@ -54,23 +55,23 @@ def read_candidates(project_id: int, branches: Sequence[Branch]) -> list[Candida
     tags = f"""
         (SELECT {sql.json_list("w.name")} FROM memory_decisiontag x JOIN core_tag w ON w.id = x.tag_id
         WHERE x.decision_id = d.id)"""
-    layer = "LEFT JOIN core_layer l ON l.id = d.layer_id"
-    return _read(project_id, branches, f"d.id, d.key, d.updated_at, l.name, {tags}", layer, NOT_DEPRECATED)
+    columns = f"d.id, d.key, d.updated_at, l.name, {tags}"
+    return [
+        CandidateRow(row_id, key, sql.read_time(at), layer, read_words(words))
+        for row_id, key, at, layer, words in _read(
+            project_id, branches, columns, "LEFT JOIN core_layer l ON l.id = d.layer_id", NOT_DEPRECATED
+        )
+    ]
 
 
 def _read(
     project_id: int, branches: Sequence[Branch], columns: str, join: str, condition: str
-) -> list[CandidateRow]:
+) -> list[tuple[Any, ...]]:
     found = " UNION ".join(f"SELECT id FROM ({statement}) arm" for statement, _ in branches)
-    rows = sql.rows(
+    return sql.rows(
         f"""
         WITH found AS MATERIALIZED ({found})
         SELECT {columns} FROM found CROSS JOIN memory_decision d {join}
         WHERE d.id = found.id AND d.project_id = %s {condition}""",
         [*(value for _, values in branches for value in values), project_id],
     )
-    return [CandidateRow(row[0], row[1], sql.read_time(row[2]), *(_layer_and_tags(row[3:]))) for row in rows]
-
-
-def _layer_and_tags(values: Sequence[Any]) -> Sequence[Any]:
-    return (values[0], sorted(sql.read_json(values[1]) or (), key=str.casefold)) if values else ()

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
 from django.dispatch import Signal
 
 from ctxhub.core.kit import sql
@@ -49,4 +48,4 @@ def record(*, project_id: int, agent_id: int | None, changes: Sequence[Change], 
 
 def _notify(project_id: int) -> str:
     """SQL that notifies listeners in all processes on commit, on PostgreSQL; on SQLite they poll."""
-    return f"RETURNING pg_notify('{CHANNEL}', '{project_id:d}')" if connection.vendor == "postgresql" else ""
+    return "" if sql.is_sqlite() else f"RETURNING pg_notify('{CHANNEL}', '{project_id:d}')"
