@@ -3,13 +3,13 @@
 import threading
 from functools import lru_cache
 
-import snowballstemmer
-
 
 class _Stemmers(threading.local):
     """A stemmer has the current word as its state, so each thread has its own."""
 
     def __init__(self) -> None:
+        import snowballstemmer  # With the first word: it loads the stemmers of all languages.
+
         self.english = snowballstemmer.stemmer("english")
 
 
