@@ -4,7 +4,7 @@ An action's signature declares its arguments once, for MCP and for REST. Over MC
 clients are known to send them otherwise (JSON in strings, one text for a list); a REST body has JSON's types.
 
 The annotations tell pydantic what to do through its protocol (`__get_pydantic_core_schema__`). Pydantic is
-imported when it asks, at the first call: the list of tools is made without it.
+imported when it asks: neither the list of tools nor most calls need it, and its import is slow.
 """
 
 import json

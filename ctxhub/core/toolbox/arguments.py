@@ -26,6 +26,7 @@ from ctxhub.core.kit.errors import SHOWN_NAMES, InvalidInput, shown_all
 from ctxhub.core.kit.unset import UNSET, Unset
 from ctxhub.core.toolbox.argument_types import Converts, IdOf, OverMcp, OverRest, Says, present
 from ctxhub.core.toolbox.json_schemas import argument_schema
+from ctxhub.core.toolbox.plain_values import Reader, reader_of
 from ctxhub.core.toolbox.suggestions import suggest_arguments
 
 if TYPE_CHECKING:
@@ -166,6 +167,14 @@ class Arguments:
         return cls(_arguments_of_dict(shape))
 
     @cached_property
+    def _readers(self) -> dict[str, Reader]:
+        return {argument.name: reader_of(argument.annotation) for argument in self.all}
+
+    @cached_property
+    def _required(self) -> set[str]:
+        return {argument.name for argument in self.all if argument.required}
+
+    @cached_property
     def _over_mcp(self) -> "TypeAdapter[dict[str, Any]]":
         return _adapter({a.name: _field(a, _without(a.annotation, OverRest)) for a in self.all})
 
@@ -178,13 +187,24 @@ class Arguments:
 
         `also`: further arguments that the call takes, which the error lists as allowed.
         """
-        from pydantic import ValidationError  # Not earlier: the list of tools is made without pydantic.
-
         arguments = present(given)
+        if (read := self._read_plain(arguments)) is not None:
+            return read
+        from pydantic import ValidationError  # It is slow to load, and few calls need it.
+
         try:
             return self._over_mcp.validate_python(arguments)
         except ValidationError as error:
             raise self._refusal(Problems.of(error), call, arguments, also) from None
+
+    def _read_plain(self, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the checked arguments if they have the declared types, else None."""
+        if not self._required <= arguments.keys() <= self._readers.keys():
+            return None
+        try:
+            return {name: read(arguments[name]) for name, read in self._readers.items() if name in arguments}
+        except ValueError:
+            return None
 
     def check_json(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Validate the types that JSON has, without conversions; null stays. Raises ValidationError."""
