@@ -1,10 +1,15 @@
 """Arguments of an action: read from its signature, and calls checked against them."""
 
+import os
+import subprocess
+import sys
 from functools import cache
 from typing import Annotated, Any, TypedDict, Unpack
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from django.conf import settings
+from hypothesis import HealthCheck, example, given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from ctxhub.core.kit.caller import Caller
@@ -247,7 +252,7 @@ def all_types() -> list[Arguments]:
     ]
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(values)
 @example("\ud800")
 @example({"\ud800": 1})
@@ -271,3 +276,35 @@ def test_values_of_the_declared_types_are_checked_without_pydantic() -> None:
 def test_values_of_other_types_are_left_to_pydantic() -> None:
     assert SAMPLE._read_plain({"key": "k", "value": "v", "limit": "3"}) is None
     assert check(limit="3")["limit"] == 3
+
+
+TOOLS_AND_A_CALL = """
+import os, sys
+os.environ |= {"CTXHUB_WEB": "false", "DJANGO_SETTINGS_MODULE": "ctxhub.settings"}
+import django
+django.setup()
+from ctxhub.core.kit.caller import ALL_SCOPES, Caller
+from ctxhub.core.models import Project
+from ctxhub.core.toolbox.actions import all_tools
+from ctxhub.core.toolbox.tool_list import list_tools
+list_tools(Caller(project=Project(slug="apollo"), agent="ada", scopes=frozenset(ALL_SCOPES)))
+all_tools()["decision"].actions["set"].check({"key": "k", "value": "v", "tags": ["a"]})
+print("pydantic" in sys.modules)
+"""
+
+
+def test_pydantic_is_loaded_neither_for_the_tools_nor_for_an_ordinary_call() -> None:
+    environ = {
+        **os.environ,
+        "CTXHUB_VAR_DIR": str(settings.VAR_DIR),
+        "CTXHUB_SECRET_KEY": settings.SECRET_KEY,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", TOOLS_AND_A_CALL],
+        capture_output=True,
+        text=True,
+        cwd=settings.BASE_DIR,
+        env=environ,
+    )
+
+    assert (done.stdout, done.stderr) == ("False\n", "")
